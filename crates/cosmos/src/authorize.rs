@@ -47,7 +47,7 @@ pub(crate) fn authorize<S: Store>(door: &Door<S>, request: &Request, sender: Sen
         return Ok(());
     }
     let principal = match sender {
-        Sender::Signs => identify_sender(door, request)?,
+        Sender::Signs | Sender::Forwarded => identify_sender(door, request)?,
         Sender::Known(right) => right.into(),
     };
     check_requirement(&principal, door, request)

@@ -22,8 +22,9 @@ use crate::{
     request_units,
     routes::{
         account, batches, change_feed, containers, databases, items, offers, partition_delete,
-        permissions, queries, ranges, read_feed, scripts, users,
+        permissions, queries, ranges, read_feed, scripts, shared_feed::list_all, users,
     },
+    siblings::SharedFeed,
 };
 
 /// Runs a request whose sender may make it.
@@ -102,11 +103,11 @@ async fn route_operation<S: Store>(
     let body = &*body;
     match request.operation {
         Op::ReadAccount => account::read_account(door, request),
-        Op::ReadCertificate => account::read_certificate(door),
+        Op::ReadCertificate => account::read_certificate(&door.settings),
 
         Op::CreateDatabase => Box::pin(databases::create_database(door, request, body)).await,
-        Op::QueryDatabases => databases::list_databases(door, request, Some(body)),
-        Op::ListDatabases => databases::list_databases(door, request, None),
+        Op::QueryDatabases => shared_feed(door, request, Some(body), SharedFeed::Databases).await,
+        Op::ListDatabases => shared_feed(door, request, None, SharedFeed::Databases).await,
         Op::ReadDatabase => databases::read_database(door, request),
         Op::DeleteDatabase => Box::pin(databases::delete_database(door, request)).await,
 
@@ -157,13 +158,23 @@ async fn route_operation<S: Store>(
         }
         Op::DeletePermission => Box::pin(permissions::delete_permission(door, request)).await,
 
-        Op::QueryOffers => offers::list_offers(door, request, Some(body)),
-        Op::ListOffers => offers::list_offers(door, request, None),
+        Op::QueryOffers => shared_feed(door, request, Some(body), SharedFeed::Offers).await,
+        Op::ListOffers => shared_feed(door, request, None, SharedFeed::Offers).await,
         Op::ReadOffer => offers::read_offer(door, request),
         Op::ReplaceOffer => Box::pin(offers::replace_offer(door, request, body)).await,
 
         Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
     }
+}
+
+/// In a place of its own, as the other routes that wait.
+async fn shared_feed<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    asked: Option<&[u8]>,
+    feed: SharedFeed,
+) -> Result<Reply> {
+    Box::pin(list_all(door, request, asked, feed)).await
 }
 
 /// Clients in direct mode ask for addresses of replicas; the text names the setting of each SDK that

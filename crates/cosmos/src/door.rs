@@ -12,8 +12,41 @@ use memory::Account;
 use metrics::{Distribution, Latencies};
 
 use crate::{
-    catalog::Containers, operation::Metric, pages::Pages, throttle::Throttle, tls::Certificate,
+    catalog::Containers, operation::Metric, pages::Pages, siblings::Siblings, throttle::Throttle,
+    tls::Certificate,
 };
+
+/// Which of the shards of a cluster a door is at; that of a server of its own is the only one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// From 0 on.
+    pub number: u32,
+    /// How many there are; 1 at the least.
+    pub count: u32,
+}
+
+impl Default for Shard {
+    fn default() -> Self {
+        Self { number: 0, count: 1 }
+    }
+}
+
+impl Shard {
+    /// The shard of which a number is: databases and offers of each have numbers of their own.
+    pub fn of_number(number: u32, count: u32) -> u32 {
+        number.checked_rem(count).unwrap_or(0)
+    }
+
+    /// The number behind another of the same shard; `None`: there is none.
+    pub(crate) fn next_number(self, before: u32) -> Option<u32> {
+        let first = if self.number == 0 { self.count } else { self.number };
+        match before {
+            // No resource has the number 0.
+            0 => Some(first),
+            before => before.checked_add(self.count),
+        }
+    }
+}
 
 /// Settings of the door. They are the server's; nothing here is read from files or flags.
 #[derive(Clone, Debug)]
@@ -26,6 +59,10 @@ pub struct Settings {
     pub keys: Keys,
     /// Names that requests may come for; `None`: any.
     pub hosts: Option<Hosts>,
+    /// Which shard it is at.
+    pub shard: Shard,
+    /// The servers of the other shards; `None`: there are none.
+    pub siblings: Option<Siblings>,
     /// What tokens of this server are signed with; the same as long as the data are.
     pub secret: [u8; 32],
     /// What TLS is spoken with; `None` where it is not. Plain text is spoken in any case, on the

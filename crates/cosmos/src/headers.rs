@@ -100,6 +100,17 @@ headers! {
     }
 }
 
+/// Whether the body of a request is a query, for whoever reads nothing else of its headers.
+pub(crate) fn asks_query(map: &HeaderMap) -> bool {
+    let mut about = HeaderMap::new();
+    for name in ["x-ms-documentdb-isquery", "content-type"] {
+        for value in map.get_all(name) {
+            about.append(name, value.clone());
+        }
+    }
+    Headers::read(about).is_ok_and(|headers| headers.has_query())
+}
+
 impl Headers {
     /// Reads all headers in one pass. A header that comes twice has to say the same twice, because a
     /// proxy between client and server may have looked at the other value: it could let through what

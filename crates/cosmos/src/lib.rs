@@ -26,6 +26,7 @@ mod epk;
 mod etag;
 mod failure;
 mod headers;
+mod homes;
 mod http;
 mod interrupt;
 mod item;
@@ -46,12 +47,17 @@ mod rid;
 mod routes;
 mod sender;
 mod session;
+mod siblings;
 mod throttle;
 mod tls;
 
 pub use auth::{Hosts, Keys, Right, WELL_KNOWN_KEY};
 pub use compat::compat;
-pub use door::{Door, Settings};
-pub use http::{Duplex, Stream, open_forwarded, serve, serve_forwarded};
+pub use door::{Door, Settings, Shard};
+pub use homes::Home;
+pub use http::{
+    Duplex, Entrance, Finding, Forwarded, Here, Passage, Stream, Way, Ways, serve, serve_forwarded,
+};
 pub use pages::{PageAnswer, Pages};
+pub use siblings::{AskSiblings, SharedFeed, Shown, Siblings};
 pub use tls::{Certificate, NoCertificate};

@@ -141,7 +141,7 @@ pub(crate) fn feed_page<S: Store>(
 }
 
 /// The id of a resource.
-fn resource_id(resource: &Document) -> &str {
+pub(crate) fn resource_id(resource: &Document) -> &str {
     resource.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
 }
 

@@ -40,6 +40,8 @@ mod term;
 mod test_wall;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod testing_nosql;
 mod verify;
 mod whole_file;
 

@@ -4,7 +4,7 @@
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
-use cosmos::{Certificate, Door, Hosts, Keys, Settings};
+use cosmos::{Certificate, Door, Hosts, Keys, Settings, Shard};
 use engine::Engine;
 use memory::Account;
 
@@ -72,6 +72,8 @@ pub(crate) async fn read_settings(
     Ok(Settings {
         hosts,
         account: "localhost".to_owned(),
+        shard: Shard::default(),
+        siblings: None,
         endpoint: config.account_endpoint.clone(),
         keys,
         secret,

@@ -36,6 +36,10 @@ pub(crate) struct Shards {
     pub(crate) is_home: Option<IsHome>,
     /// The servers of the others.
     pub(crate) siblings: Option<Siblings>,
+    /// Which one it is for the NoSQL API.
+    pub(crate) nosql: cosmos::Shard,
+    /// The servers of the others, for it.
+    pub(crate) nosql_siblings: Option<cosmos::Siblings>,
 }
 
 /// An engine that is served.
@@ -63,12 +67,19 @@ impl Term {
         let (stop, stopped) = watch::channel(false);
         let mongo = site.ready.mongo.as_ref().map(|bound| {
             let settings = mongo_settings(site, bound.clone(), &features);
-            let Shards { is_home, siblings } = shards;
+            let (is_home, siblings) = (shards.is_home.clone(), shards.siblings.clone());
             let settings = mongo::Settings { is_home, siblings, ..settings };
             Door::new(engine.clone(), settings)
         });
         let cosmos = match &site.nosql {
-            Some(settings) => Some(nosql::open_door(engine.clone(), settings.clone()).await?),
+            Some(settings) => {
+                let settings = cosmos::Settings {
+                    shard: shards.nosql,
+                    siblings: shards.nosql_siblings.clone(),
+                    ..settings.clone()
+                };
+                Some(nosql::open_door(engine.clone(), settings).await?)
+            }
             None => None,
         };
         let doors = Doors { mongo: mongo.clone(), cosmos };
@@ -115,16 +126,20 @@ impl Term {
         mongo::serve_movable(door, client, peer, self.stop.subscribe()).await
     }
 
-    /// Serves a client of the NoSQL API that came to another node, by this scheme.
+    /// Serves a client of the NoSQL API that came in at another node.
     pub(crate) async fn serve_nosql(
         &self,
         stream: Box<dyn cosmos::Duplex>,
-        peer: SocketAddr,
-        scheme: &'static str,
+        about: cosmos::Forwarded,
     ) {
         let Some(door) = self.shared.doors.cosmos.clone() else { return };
-        let (peer, stop) = (Some(peer.ip()), self.stop.subscribe());
-        cosmos::serve_forwarded(door, stream, peer, scheme, stop).await;
+        cosmos::serve_forwarded(door, stream, about, self.stop.subscribe()).await;
+    }
+
+    /// The NoSQL API for requests that came in at this node, and what tells that it ends; `None`: it is
+    /// off.
+    pub(crate) fn nosql_door(&self) -> Option<cosmos::Here<AnyStore>> {
+        Some((self.shared.doors.cosmos.clone()?, self.stop.subscribe()))
     }
 
     /// The routes of the admin address; `None`: it is off.

@@ -14,6 +14,7 @@ use hyper::Response;
 use memory::Share;
 
 use super::{
+    answers::Pace,
     body::{self, Body},
     exchange::Exchange,
     head,
@@ -22,7 +23,7 @@ use super::{
 use crate::{
     authorize::authorize,
     dispatch,
-    door::{Counters, Door},
+    door::{Counters, Door, Settings},
     failure::{Failure, Fault, Result},
     interrupt::Client,
     limits::{LONG_BODY_BYTES, LONG_QUERY_BYTES, QUERY_BYTE_BYTES, SMALL_BODY_BYTES, VALUE_BYTES},
@@ -36,16 +37,6 @@ use crate::{
     session,
 };
 
-/// Whether a request is computed at once. A client of HTTP/2 may ask a hundred things at a time,
-/// and would take the server from all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pace {
-    /// It is, until it turns out to be long.
-    Free,
-    /// It waits for its turn with what is long: its client asks much at the same time.
-    InTurn,
-}
-
 /// Returns the response to a request. The operation says whether it runs in a task of its own: a change of resources
 /// that takes several steps is finished although its client has gone, and a query may keep its thread
 /// for long while another one sees whether the client is still there.
@@ -57,10 +48,10 @@ pub(super) async fn answer_request<S: Store>(
     request: http::Request<Body>,
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
-    if let Some(page) = find_page(door, sender, &parts) {
+    door.counters.requests.fetch_add(1, Ordering::Relaxed);
+    if let Some(page) = find_page(&door.settings, &parts).filter(|_| sender == Sender::Signs) {
         return page.await.map(Full::new);
     }
-    door.counters.requests.fetch_add(1, Ordering::Relaxed);
     let link = Link::parse(parts.uri.path());
     let about_items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
     let mut exchange = Exchange::begin(door, scheme, &parts, about_items);
@@ -84,24 +75,23 @@ pub(super) async fn answer_request<S: Store>(
         return served.await;
     }
     tokio::spawn(served).await.unwrap_or_else(|_| {
-        let failure = Failure::new(Fault::Internal, "The request ended before it was answered.");
-        respond::build_response(
-            failure_reply(&failure, "", ""),
-            RequestSummary::default(),
-            Share::default(),
-        )
+        refuse(&Failure::new(Fault::Internal, "The request ended before it was answered."))
     })
 }
 
-/// Returns a static page, for a client that has come to this door itself; the portal has pages of
+/// The response to a request of which no more is known than that it failed.
+pub(super) fn refuse(failure: &Failure) -> Response<Full<Bytes>> {
+    let about = RequestSummary::default();
+    respond::build_response(failure_reply(failure, "", ""), about, Share::default())
+}
+
+/// Returns a static page, for a client that has come to this entrance itself; the portal has pages of
 /// its own.
-fn find_page<S: Store>(door: &Door<S>, sender: Sender, parts: &Parts) -> Option<PageAnswer> {
-    let pages = door.settings.pages.as_ref().filter(|_| sender == Sender::Signs)?;
+pub(super) fn find_page(settings: &Settings, parts: &Parts) -> Option<PageAnswer> {
     // Hardly any request is for one, which is told by its path alone.
-    let page = pages.answer(parts)?;
+    let page = settings.pages.as_ref()?.answer(parts)?;
     head::check_head(parts).ok()?;
-    head::check_host(parts, door.settings.hosts.as_ref()).ok()?;
-    door.counters.requests.fetch_add(1, Ordering::Relaxed);
+    head::check_host(parts, settings.hosts.as_ref()).ok()?;
     Some(page)
 }
 
@@ -171,11 +161,11 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
     }
 }
 
-/// Refuses a host that does not belong to the server. The portal has checked the host of what it relays.
+/// Refuses a host that does not belong to the server. What another entrance has taken was checked there.
 fn check_host<S: Store>(door: &Door<S>, parts: &Parts, sender: Sender) -> Result<()> {
     match sender {
         Sender::Signs => head::check_host(parts, door.settings.hosts.as_ref()),
-        Sender::Known(_) => Ok(()),
+        Sender::Forwarded | Sender::Known(_) => Ok(()),
     }
 }
 
@@ -214,7 +204,7 @@ fn is_long(is_query: bool, body: &[u8]) -> bool {
 
 /// The response to a request that is refused or has failed. Its headers are those that SDKs retry by:
 /// the sub-status tells failures of one status apart, and the time says when to come again.
-fn failure_reply(failure: &Failure, activity: &str, path: &str) -> Reply {
+pub(super) fn failure_reply(failure: &Failure, activity: &str, path: &str) -> Reply {
     let body = failure.error_body(activity, path);
     let mut reply = Reply::json(failure.fault.status(), body);
     // A client that is only told to come again pays nothing.

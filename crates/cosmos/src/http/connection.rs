@@ -16,7 +16,6 @@
 //! ```
 
 use std::{
-    convert::Infallible,
     net::IpAddr,
     pin::Pin,
     sync::{Arc, atomic::Ordering},
@@ -34,7 +33,7 @@ use tokio::{
 
 use super::{
     active_requests::ActiveRequests,
-    answer::{Pace, answer_request},
+    answers::{Answers, Lost, Pace},
     body::Body,
     http2,
     linger::Linger,
@@ -48,18 +47,22 @@ use crate::{
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, STOP_TIME, WINDOW_BYTES,
     },
-    sender::Sender,
     tls::{self, Certificate},
 };
 
+/// Serves a client of a door until it leaves or `stop` says so.
+pub async fn serve<S: Store>(door: Arc<Door<S>>, stream: TcpStream, stop: watch::Receiver<bool>) {
+    serve_answers(door, stream, stop).await;
+}
+
 /// Serves a client until it leaves or `stop` says so. It never fails: whatever goes wrong on a
 /// connection is the client's to notice, and concerns no other one.
-pub async fn serve<S: Store>(
-    door: Arc<Door<S>>,
+pub(super) async fn serve_answers<A: Answers>(
+    answers: Arc<A>,
     stream: TcpStream,
     mut stop: watch::Receiver<bool>,
 ) {
-    door.opened.fetch_add(1, Ordering::Relaxed);
+    answers.opened().fetch_add(1, Ordering::Relaxed);
     let peer = stream.peer_addr().ok().map(|peer| peer.ip());
     let opening = tokio::select! {
         opening = Protocol::peek_protocol(&stream) => opening,
@@ -71,25 +74,27 @@ pub async fn serve<S: Store>(
         // What belongs to a request is read before the request is told of.
         _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
     };
-    let share = || door.settings.strangers.share();
+    let share = || answers.strangers().share();
     let guard = |stream| Stream::of_stranger(stream, share(), &first_head, most);
-    match (opening, &door.settings.certificate) {
+    match (opening, answers.certificate()) {
         (None, _) => {}
         (Some(Protocol::Tls), Some(certificate)) => {
-            Box::pin(serve_tls(&door, peer, guard(stream), certificate, &first_head, stop)).await;
+            Box::pin(serve_tls(&answers, peer, guard(stream), certificate, &first_head, stop))
+                .await;
         }
         (Some(Protocol::Tls | Protocol::Http1), _) => {
-            Box::pin(serve_resting(&door, peer, guard(stream), &first_head, stop)).await;
+            Box::pin(serve_resting(&answers, peer, guard(stream), &first_head, stop)).await;
         }
         (Some(Protocol::Http2), _) => {
-            Box::pin(http2::serve_http2(&door, peer, guard(stream), "http", &first_head, stop))
+            Box::pin(http2::serve_http2(&answers, peer, guard(stream), "http", &first_head, stop))
                 .await;
         }
         (Some(Protocol::Unclear), _) => {
-            Box::pin(serve_slow_start(&door, peer, guard(stream), "http", &first_head, stop)).await
+            Box::pin(serve_slow_start(&answers, peer, guard(stream), "http", &first_head, stop))
+                .await
         }
     }
-    door.opened.fetch_sub(1, Ordering::Relaxed);
+    answers.opened().fetch_sub(1, Ordering::Relaxed);
 }
 
 /// The result of a handshake, if it is finished in time and before the server stops. `None` where
@@ -106,8 +111,8 @@ pub(super) async fn finish_handshake<T, E>(
 
 /// Serves a client that speaks TLS, in which both versions of HTTP may be spoken. The certificate's
 /// settings offer both, and the client chooses.
-async fn serve_tls<S: Store>(
-    door: &Arc<Door<S>>,
+async fn serve_tls<A: Answers>(
+    answers: &Arc<A>,
     peer: Option<IpAddr>,
     stream: Stream<TcpStream>,
     certificate: &Certificate,
@@ -119,15 +124,17 @@ async fn serve_tls<S: Store>(
     let Some(stream) = finish_handshake(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(tls::HTTP2) {
-        true => Box::pin(http2::serve_http2(door, peer, stream, "https", first_head, stop)).await,
-        false => Box::pin(serve_http1(door, peer, stream, "https", first_head, stop)).await,
+        true => {
+            Box::pin(http2::serve_http2(answers, peer, stream, "https", first_head, stop)).await
+        }
+        false => Box::pin(serve_http1(answers, peer, stream, "https", first_head, stop)).await,
     }
 }
 
 /// Serves a client whose first bytes come one by one, or cannot be looked at without being taken. Those
 /// that were taken are read again before the others.
-pub(super) async fn serve_slow_start<S: Store>(
-    door: &Arc<Door<S>>,
+pub(super) async fn serve_slow_start<A: Answers>(
+    answers: &Arc<A>,
     peer: Option<IpAddr>,
     mut stream: Stream<impl AsyncRead + AsyncWrite + Unpin + Send + 'static>,
     scheme: &'static str,
@@ -142,15 +149,17 @@ pub(super) async fn serve_slow_start<S: Store>(
     let (reader, writer) = tokio::io::split(stream);
     let stream = tokio::io::join(std::io::Cursor::new(first).chain(reader), writer);
     match opening {
-        Protocol::Http2 => http2::serve_http2(door, peer, stream, scheme, first_head, stop).await,
-        _ => serve_http1(door, peer, stream, scheme, first_head, stop).await,
+        Protocol::Http2 => {
+            http2::serve_http2(answers, peer, stream, scheme, first_head, stop).await
+        }
+        _ => serve_http1(answers, peer, stream, scheme, first_head, stop).await,
     }
 }
 
 /// Serves a client that may rest between its requests. It ends when the client leaves, or when
 /// `stop` says so while it rests.
-async fn serve_resting<S: Store>(
-    door: &Arc<Door<S>>,
+async fn serve_resting<A: Answers>(
+    answers: &Arc<A>,
     peer: Option<IpAddr>,
     mut stream: Stream<TcpStream>,
     first_head: &FirstHead,
@@ -163,7 +172,7 @@ async fn serve_resting<S: Store>(
         let rest = rests.then_some(&turns);
         // In a place of its own, which is given up while the client rests.
         let talked =
-            Box::pin(serve_requests(door, (peer, "http", first_head), stream, &mut stop, rest))
+            Box::pin(serve_requests(answers, (peer, "http", first_head), stream, &mut stop, rest))
                 .await;
         let Some((io, read)) = talked else { return };
         stream = io;
@@ -187,22 +196,22 @@ async fn serve_resting<S: Store>(
 
 /// Serves a client in HTTP/1 until it leaves. What it is read from cannot be put aside while it
 /// rests.
-async fn serve_http1<S: Store>(
-    door: &Arc<Door<S>>,
+async fn serve_http1<A: Answers>(
+    answers: &Arc<A>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
     first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {
-    let _ = serve_requests(door, (peer, scheme, first_head), stream, &mut stop, None).await;
+    let _ = serve_requests(answers, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
 /// Serves one request after the other until the client leaves. Where `rest` is given it also ends
 /// when the client rests, and returns the stream with the bytes that were read of the next request:
 /// there are some where the client sends a head slowly.
-async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    door: &Arc<Door<S>>,
+async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    answers: &Arc<A>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
     stream: T,
     stop: &mut watch::Receiver<bool>,
@@ -212,14 +221,13 @@ async fn serve_requests<S: Store, T: AsyncRead + AsyncWrite + Unpin + Send + 'st
     // However this future ends, what the client's requests compute ends with it.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
-        let (door, client) = (Arc::clone(door), Arc::clone(&client));
+        let (answers, client) = (Arc::clone(answers), Arc::clone(&client));
         first_head.mark_seen();
         let turn = rest.map(ActiveRequests::begin_request);
         async move {
             let request = request.map(Body::Arriving);
-            let response =
-                answer_request(&door, client, (Sender::Signs, Pace::Free), scheme, request).await;
-            Ok::<_, Infallible>(ResponseBody::wrap_response(response, None, turn))
+            let response = answers.answer(client, Pace::Free, scheme, request).await?;
+            Ok::<_, Lost>(ResponseBody::wrap_response(response, None, turn))
         }
     });
     let mut connection = http1::Builder::new()

@@ -4,10 +4,9 @@
 //! requests at a time (`FREE_STREAMS`), one that asks nothing for long, and one that takes nothing
 //! of its responses (`UnsentResponses`).
 
-use std::{convert::Infallible, net::IpAddr, pin::pin, sync::Arc};
+use std::{net::IpAddr, pin::pin, sync::Arc};
 
 use bytes::Bytes;
-use engine::Store;
 use http_body_util::Full;
 use hyper::{
     Request, Response, StatusCode, body::Incoming, server::conn::http2, service::service_fn,
@@ -19,19 +18,17 @@ use tokio::{
 };
 
 use super::{
-    answer::{Pace, answer_request},
+    answers::{Answers, Lost, Pace},
     body::Body as Given,
     response_body::{ResponseBody, UnsentResponses},
     stream::FirstHead,
 };
 use crate::{
-    door::Door,
     interrupt::{Client, StopOnDrop, StopReason},
     limits::{
         FREE_STREAMS, HEAD_TIMEOUT, MAX_HEAD_BYTES, MAX_HEADERS, MAX_STREAMS, STOP_TIME,
         WINDOW_BYTES,
     },
-    sender::Sender,
 };
 
 /// A request, until its response has been sent.
@@ -54,8 +51,8 @@ impl Drop for Running {
 /// Serves requests until the client leaves, has asked nothing for long, or `stop` says so. Requests
 /// that run then are finished within `STOP_TIME`; when the server does not stop, a slow one may
 /// take longer.
-pub(super) async fn serve_http2<S: Store>(
-    door: &Arc<Door<S>>,
+pub(super) async fn serve_http2<A: Answers>(
+    answers: &Arc<A>,
     peer: Option<IpAddr>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     scheme: &'static str,
@@ -69,7 +66,7 @@ pub(super) async fn serve_http2<S: Store>(
     // However this future ends, what the client's requests compute ends with it.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
-        let (door, running) = (Arc::clone(door), Running::begin(&count));
+        let (answers, running) = (Arc::clone(answers), Running::begin(&count));
         let pace = if FREE_STREAMS < *count.borrow() { Pace::InTurn } else { Pace::Free };
         let (client, unsent) = (Arc::clone(&client), unsent.clone());
         first_head.mark_seen();
@@ -77,11 +74,11 @@ pub(super) async fn serve_http2<S: Store>(
             let response = match request.headers().len() <= MAX_HEADERS {
                 true => {
                     let request = request.map(Given::Arriving);
-                    answer_request(&door, client, (Sender::Signs, pace), scheme, request).await
+                    answers.answer(client, pace, scheme, request).await?
                 }
                 false => too_many_headers(),
             };
-            Ok::<_, Infallible>(ResponseBody::wrap_response(response, Some(&unsent), running))
+            Ok::<_, Lost>(ResponseBody::wrap_response(response, Some(&unsent), running))
         }
     });
     let connection = http2::Builder::new(TokioExecutor::new())

@@ -6,6 +6,8 @@
 //!        -> connection (HTTP/1) or http2   one future for each client
 //!        -> answer                         one request, from its head to its response
 //!        -> respond, response_body         headers, and a body sent in parts
+//!
+//! a node of a cluster -> routed: answer here, or passages -> forward at another node
 //! ```
 //!
 //! A client may send slowly, read slowly, stop in the middle or open many connections. Each of
@@ -16,6 +18,7 @@
 
 mod active_requests;
 mod answer;
+mod answers;
 mod body;
 mod connection;
 mod counted_bytes;
@@ -24,16 +27,20 @@ mod forward;
 mod head;
 mod http2;
 mod linger;
+mod passages;
 mod protocol;
 
 mod relay;
 mod respond;
 mod response_body;
+mod routed;
 
 mod stream;
 #[cfg(test)]
 mod tests;
 
 pub use connection::serve;
-pub use forward::{Duplex, open_forwarded, serve_forwarded};
+pub use forward::{Duplex, Forwarded, serve_forwarded};
+pub use passages::Passage;
+pub use routed::{Entrance, Finding, Here, Way, Ways};
 pub use stream::Stream;

@@ -9,10 +9,7 @@ use engine::Store;
 use http_body_util::Full;
 use hyper::{Request, Response};
 
-use super::{
-    answer::{Pace, answer_request},
-    body::Body,
-};
+use super::{answer::answer_request, answers::Pace, body::Body};
 use crate::{
     door::Door,
     interrupt::{Client, StopOnDrop},

@@ -32,7 +32,7 @@ use tokio_rustls::{
 
 use super::{protocol::Protocol, serve};
 use crate::{
-    door::{Door, Settings},
+    door::{Door, Settings, Shard},
     limits::MAX_HEADERS,
     tls::Certificate,
 };
@@ -48,6 +48,8 @@ struct Server {
 impl Server {
     async fn start() -> Self {
         let settings = Settings {
+            shard: Shard::default(),
+            siblings: None,
             memory: memory::Account::default(),
             strangers: memory::Account::default(),
             enforce_throughput: false,

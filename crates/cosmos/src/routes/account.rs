@@ -4,7 +4,7 @@ use engine::Store;
 
 use crate::{
     account,
-    door::Door,
+    door::{Door, Settings},
     failure::{Failure, Result},
     reply::Reply,
     request::Request,
@@ -25,8 +25,8 @@ pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Resul
 
 /// `GET /_explorer/emulator.pem`, as the service's emulator has it: scripts fetch it there, without
 /// a signature and before they trust the server.
-pub(crate) fn read_certificate<S: Store>(door: &Door<S>) -> Result<Reply> {
-    let certificate = door.settings.certificate.as_ref().ok_or_else(Failure::no_resource)?;
+pub(crate) fn read_certificate(settings: &Settings) -> Result<Reply> {
+    let certificate = settings.certificate.as_ref().ok_or_else(Failure::no_resource)?;
     Ok(Reply {
         content_type: Some("application/x-pem-file"),
         ..Reply::json(200, certificate.certificate().as_bytes().to_vec())

@@ -4,7 +4,7 @@
 use document::{Document, doc};
 use engine::{Expected, Kind, Model, Namespace, Store};
 
-use super::{offers, resource_feed, resources, shared};
+use super::{offers, resources, shared};
 use crate::{
     catalog::{self, Database, ROOT},
     door::Door,
@@ -29,8 +29,8 @@ fn represent(database: &Database) -> Document {
     system.complete_body(body, &[("_colls", "colls/"), ("_users", "users/")])
 }
 
-/// All databases as clients see them.
-fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
+/// All databases of this shard as clients see them.
+pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     catalog::all_databases(&door.engine).iter().map(represent).collect()
 }
 
@@ -58,15 +58,6 @@ pub(crate) async fn create_database<S: Store>(
         offers::create_first_offer(door, &link, &made.rid().encode(), throughput).await?;
     }
     Ok(representation::resource_reply(201, &represent(&made)))
-}
-
-/// `GET /dbs`, or `POST` with a query
-pub(crate) fn list_databases<S: Store>(
-    door: &Door<S>,
-    request: &Request,
-    asked: Option<&[u8]>,
-) -> Result<Reply> {
-    resource_feed::list_resources(door, request, asked, "", "Databases", represent_all(door))
 }
 
 /// `GET /dbs/{db}` 200, or 304 where the client has this version already.

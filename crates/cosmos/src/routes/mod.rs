@@ -40,4 +40,7 @@ mod resource_feed;
 mod resources;
 pub(crate) mod scripts;
 mod shared;
+pub(crate) mod shared_feed;
 pub(crate) mod users;
+
+pub(crate) use shared::parse_document;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use document::{Document, Number, Value, doc, json};
 use engine::{Expected, Resource, Store};
 
-use super::{resource_feed, resources, shared};
+use super::{resources, shared};
 use crate::{
     catalog::Container,
     door::Door,
@@ -227,8 +227,8 @@ fn represent(offer: &Resource) -> Document {
     }
 }
 
-/// All offers as clients see them, in the order of their ids.
-fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
+/// All offers of this shard as clients see them, in the order of their ids.
+pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     let mut all: Vec<Document> = all_resources(door).iter().map(|offer| represent(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
     all.sort_by_key(id);
@@ -242,16 +242,6 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resourc
         return Err(Failure::bad_request(format!("'{id}' is not the id of an offer.")));
     }
     door.engine.resource_at(&[ROOT, id]).ok_or_else(Failure::no_resource)
-}
-
-/// `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by a query for
-/// `offerResourceId`.
-pub(crate) fn list_offers<S: Store>(
-    door: &Door<S>,
-    request: &Request,
-    asked: Option<&[u8]>,
-) -> Result<Reply> {
-    resource_feed::list_resources(door, request, asked, "", "Offers", represent_all(door))
 }
 
 /// `GET /offers/{rid}`. SDKs read from the header how low the throughput may be set.

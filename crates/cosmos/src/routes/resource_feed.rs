@@ -1,7 +1,7 @@
 //! Feeds of resources other than items, and queries over them. They are all in memory, so a page is
 //! cut out of a list, and a query runs over the list from its beginning for each page.
 
-use document::{DocRef, Document, Value};
+use document::{DocRef, Document};
 use engine::{Flow, ScanOrder, Store};
 use evaluation::Holding;
 use select::statement::Run;
@@ -59,11 +59,9 @@ fn query_resources<S: Store>(
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &parsed.text];
     // Resources have one order, that of their ids.
     let (_, resume) = resume_query(door, request, &about)?;
-    let id = |resource: &Document| match resource.get("id") {
-        Some(Value::String(id)) => id.clone(),
-        _ => String::new(),
-    };
-    resources.sort_by_key(id);
+    resources.sort_by(|one, other| {
+        representation::resource_id(one).cmp(representation::resource_id(other))
+    });
     // The context has no time, so functions of the current time return zero in these queries.
     let context = evaluation::Context {
         budget: shared::new_budget(door, request),
@@ -73,7 +71,8 @@ fn query_resources<S: Store>(
     let mut run = Run::new(parsed.plan, context, resume, page_limit(door, request)?);
     let mut all = true;
     for resource in &resources {
-        let flow = run.feed_row(id(resource).as_bytes(), DocRef::Tree(resource));
+        let flow =
+            run.feed_row(representation::resource_id(resource).as_bytes(), DocRef::Tree(resource));
         let flow = flow.map_err(engine::Error::from)?;
         if flow == Flow::Enough {
             // The page is full; the run knows the place where the next one begins.

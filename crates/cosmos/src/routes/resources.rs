@@ -54,13 +54,18 @@ pub(super) fn kept_body(held: &Resource) -> Document {
 pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
     for _ in 0..MAX_TRIES {
         let held = door.engine.resource_at(COUNTER);
-        let (number, expect) = match &held {
-            None => (1, Expected::Absent),
+        let (before, expect) = match &held {
+            None => (0, Expected::Absent),
             Some(held) => {
                 let number = catalog::resource_number(&held.body).unwrap_or(0);
-                (number.saturating_add(1), Expected::Version(held.stamp))
+                (number, Expected::Version(held.stamp))
             }
         };
+        let number = door.settings.shard.next_number(before);
+        let number = number.filter(|number| Rid::Database(*number).may_be_given());
+        let number = number.ok_or_else(|| {
+            Failure::new(Fault::Forbidden, "The account has no more resource ids to give.")
+        })?;
         let body = doc! { "number": Value::Int64(i64::from(number)) };
         match door.engine.put_resource(COUNTER, body, expect).await {
             Ok(_) => return Ok(number),

@@ -24,6 +24,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 
 /// The MongoDB API, where homes of databases are found.
 pub(super) const MONGODB: &str = "mongodb";
+/// The NoSQL API, the same.
+pub(super) const NOSQL: &str = "nosql";
 
 /// What is counted since the start, and measured now.
 #[derive(Debug, Default)]
@@ -75,6 +77,11 @@ impl Facts {
         let (number, shards) = (self.number, self.cluster.shards);
         let home = move |database: &str| home_shard(MONGODB, database, shards);
         (1 < shards).then(|| IsHome::new(move |database| home(database) == number))
+    }
+
+    /// Which of the shards it is, for the NoSQL API.
+    pub(super) fn nosql_shard(&self) -> cosmos::Shard {
+        cosmos::Shard { number: self.number, count: self.cluster.shards.max(1) }
     }
 
     /// What this node sees of the cluster, as a copy: whoever looked twice while it held the lock of the

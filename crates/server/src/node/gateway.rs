@@ -4,7 +4,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
-use cosmos::{Certificate, Duplex};
+use cosmos::{Duplex, Forwarded, SharedFeed};
 use mongo::{ClientStream, Ended, Rooms};
 use tokio::{net::TcpStream, sync::watch};
 
@@ -12,8 +12,9 @@ use super::{
     link::{Call, Called, LinkTls, Purpose, Verdict, greet},
     route::{Route, Way},
     routes::Routes,
+    siblings,
 };
-use crate::{admin, entrance::Entrance, term::Term};
+use crate::{admin, any_store::AnyStore, entrance::Entrance, term::Term};
 
 /// How long a caller may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -25,8 +26,8 @@ pub(super) struct Gateway {
     pub(super) routes: Routes,
     /// Of the admin address; `None`: it is off.
     pub(super) admin: Option<Router>,
-    /// Of the NoSQL API.
-    pub(super) certificate: Option<Certificate>,
+    /// Of the NoSQL API; `None`: it is off.
+    pub(super) nosql: Option<Arc<cosmos::Entrance<AnyStore>>>,
     /// Of the link.
     pub(super) tls: Option<LinkTls>,
     /// What messages that are passed on may hold.
@@ -60,19 +61,8 @@ impl Entrance for Gateway {
     }
 
     async fn nosql(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
-        if let Some(term) = self.routes.first().here() {
-            return term.nosql(stream, peer).await;
-        }
-        let stop = self.stopped.clone();
-        let opened = cosmos::open_forwarded(stream, self.certificate.as_ref(), stop).await;
-        let Some((mut stream, scheme)) = opened else { return };
-        match self.find(0, Purpose::Nosql, peer, scheme == "https").await {
-            Some(Way::Here(term)) => term.serve_nosql(stream, peer, scheme).await,
-            Some(Way::There(passage)) => {
-                self.until_stop(passage.pass_on(&mut *stream)).await;
-            }
-            None => {}
-        }
+        let Some(entrance) = self.nosql.clone() else { return };
+        entrance.serve(stream, peer, self.stopped.clone()).await;
     }
 
     async fn admin(
@@ -146,7 +136,9 @@ impl Gateway {
         let term = route.here().ok_or(Verdict::NotOwner)?;
         let is_on = match call.purpose {
             Purpose::Mongo => term.shared.doors.mongo.is_some(),
-            Purpose::Nosql => term.shared.doors.cosmos.is_some(),
+            Purpose::Nosql | Purpose::Databases | Purpose::Offers => {
+                term.shared.doors.cosmos.is_some()
+            }
             Purpose::Admin => self.admin.is_some(),
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => true,
         };
@@ -179,7 +171,8 @@ impl Gateway {
             }
             Purpose::Nosql => {
                 let scheme = if secure { "https" } else { "http" };
-                term.serve_nosql(stream, client, scheme).await;
+                let peer = Some(client.ip());
+                term.serve_nosql(stream, Forwarded { peer, scheme, right: None }).await;
             }
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };
@@ -187,6 +180,8 @@ impl Gateway {
                 drop(term);
                 admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
             }
+            Purpose::Databases => siblings::show(&term, SharedFeed::Databases, stream).await,
+            Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
         }
     }
@@ -201,6 +196,7 @@ fn hear(route: &Route, word: Purpose) {
         Purpose::GoFirst if route.facts.is_off() => {}
         Purpose::GoFirst => shard.go_first(),
         Purpose::Look => shard.look(),
-        Purpose::Mongo | Purpose::Nosql | Purpose::Admin => {}
+        Purpose::Mongo | Purpose::Nosql | Purpose::Admin | Purpose::Databases | Purpose::Offers => {
+        }
     }
 }

@@ -33,10 +33,13 @@ mod metrics;
 mod moving;
 #[cfg(test)]
 mod moving_tests;
+mod nosql_ways;
 mod ownership;
 mod placement;
 mod route;
 mod routes;
+#[cfg(test)]
+mod shards_nosql_tests;
 #[cfg(test)]
 mod shards_tests;
 mod siblings;

@@ -186,14 +186,10 @@ impl Passage {
         (self.stream, self.place)
     }
 
-    /// Passes on what both sides say, until one has left or another node owns the data.
-    pub(super) async fn pass_on(mut self, client: &mut (impl Duplex + ?Sized)) {
-        let over = is_over(self.facts, self.owner);
-        tokio::select! {
-            // However it ended, both sides see it.
-            _ = tokio::io::copy_bidirectional(client, &mut self.stream) => {}
-            () = over => {}
-        }
+    /// The stream for requests of the NoSQL API, until another node owns the data.
+    pub(super) fn into_nosql(self) -> cosmos::Passage {
+        let over = Box::pin(is_over(self.facts, self.owner));
+        cosmos::Passage { stream: self.stream, over, place: self.place }
     }
 
     /// Passes messages of the MongoDB API on. Another node may go on with the client where this one has

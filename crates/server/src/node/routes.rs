@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use cluster::home_shard;
+use cosmos::Home;
 
 use super::{
-    facts::{Facts, MONGODB},
+    facts::{Facts, MONGODB, NOSQL},
     route::Route,
 };
 
@@ -38,6 +39,16 @@ impl Routes {
     /// The shard in which a database of the MongoDB API lives.
     pub(super) fn home(&self, database: &str) -> u32 {
         home_shard(MONGODB, database, self.facts().cluster.shards)
+    }
+
+    /// The shard that answers a request of the NoSQL API.
+    pub(super) fn home_of(&self, home: &Home) -> u32 {
+        let shards = self.facts().cluster.shards;
+        match home {
+            Home::Any => self.any_shard(),
+            Home::Named(database) => home_shard(NOSQL, database, shards),
+            Home::Numbered(number) => cosmos::Shard::of_number(*number, shards),
+        }
     }
 
     /// A shard that this node serves, or else the first: for whoever has not said yet what it wants.

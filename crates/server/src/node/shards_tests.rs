@@ -9,12 +9,12 @@ use document::{Value, doc};
 use super::tests::{Node, PATIENCE, ledger_of_shards, start};
 use crate::{background, testing::MongoClient};
 
-const SHARDS: usize = 3;
+pub(super) const SHARDS: usize = 3;
 /// Databases enough for each shard to be the home of some.
 const DATABASES: usize = 12;
 
 /// Three nodes, each of which owns a shard once they have been there for a while.
-async fn spread(ledger: &Arc<MemoryLedger>) -> [Node; SHARDS] {
+pub(super) async fn spread(ledger: &Arc<MemoryLedger>) -> [Node; SHARDS] {
     let nodes =
         [start(ledger, "one").await, start(ledger, "two").await, start(ledger, "three").await];
     for node in &nodes {
@@ -24,7 +24,7 @@ async fn spread(ledger: &Arc<MemoryLedger>) -> [Node; SHARDS] {
 }
 
 /// Waits until a node sees all shards owned, by so many nodes.
-async fn wait_until_spread(node: &Node, owners: usize) {
+pub(super) async fn wait_until_spread(node: &Node, owners: usize) {
     let waits = async {
         loop {
             let cluster = node.server.ask_well("GET", "/_ebb/cluster", "").await;

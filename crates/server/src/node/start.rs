@@ -32,7 +32,7 @@ use super::{
     identity::open_identity,
     ledger::read_cluster,
     link::{Dialer, LinkTls},
-    placement,
+    nosql_ways, placement,
     route::Route,
     routes::Routes,
     terms::{CurrentTerm, Terms},
@@ -140,7 +140,7 @@ pub(crate) async fn open<L: Ledger>(
     let gateway = Arc::new(Gateway {
         admin: site.pages.clone().map(|pages| admin::routes(routes.clone(), pages)),
         routes: routes.clone(),
-        certificate: site.nosql.as_ref().and_then(|settings| settings.certificate.clone()),
+        nosql: site.nosql.clone().map(|settings| nosql_ways::entrance(settings, routes.clone())),
         tls,
         rooms: rooms(&site),
         stopped: stopped.clone(),

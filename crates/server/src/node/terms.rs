@@ -109,8 +109,13 @@ impl Terms {
         let engine = Engine::open(store, options).await.map_err(failed)?;
         let features = Features::of_cluster(&engine, self.site.config.per_document_ttl);
         let facts = &self.route.facts;
-        let shards =
-            Shards { is_home: facts.is_home(), siblings: siblings_of(&self.routes, facts.number) };
+        let (siblings, nosql_siblings) = siblings_of(&self.routes, facts.number);
+        let shards = Shards {
+            is_home: facts.is_home(),
+            siblings,
+            nosql: facts.nosql_shard(),
+            nosql_siblings,
+        };
         Term::begin(&self.site, engine, measured, features, shards).await
     }
 

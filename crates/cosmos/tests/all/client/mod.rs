@@ -7,7 +7,7 @@ use std::{
 
 use auth::Key;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use cosmos::{Certificate, Door, Keys, Settings, WELL_KNOWN_KEY};
+use cosmos::{Certificate, Door, Keys, Settings, Shard, WELL_KNOWN_KEY};
 use document::{Document, Value, json};
 use test_kit::{Kit, PausingStore};
 use tokio::{
@@ -68,6 +68,8 @@ fn given() -> Settings {
         strangers: memory::Account::default(),
         account: "test".to_owned(),
         endpoint: None,
+        shard: Shard::default(),
+        siblings: None,
         hosts: None,
         keys: Keys::well_known().unwrap(),
         secret: [7; 32],

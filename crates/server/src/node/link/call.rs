@@ -15,6 +15,11 @@ pub(crate) enum Purpose {
     Nosql,
     /// A request to the admin address.
     Admin,
+    /// The caller asks for the databases of the NoSQL API that the shard has; nothing follows but the
+    /// answer.
+    Databases,
+    /// The same for offers.
+    Offers,
     /// Nothing: the node is to let others go first when the shard is free.
     HoldBack,
     /// Nothing: the node need not let others go first any more.
@@ -28,7 +33,7 @@ impl Purpose {
     pub(crate) fn is_word(self) -> bool {
         match self {
             Self::HoldBack | Self::GoFirst | Self::Look => true,
-            Self::Mongo | Self::Nosql | Self::Admin => false,
+            Self::Mongo | Self::Nosql | Self::Admin | Self::Databases | Self::Offers => false,
         }
     }
 }

@@ -1,0 +1,257 @@
+//! The entrance of a node of a cluster: each request of a client is answered by the server of the shard
+//! in which its database lives, in this process or elsewhere. The client stays connected while those
+//! servers change. Which shard that is and how its server is reached are not known here.
+
+use std::{
+    fmt,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::{Arc, atomic::AtomicI64},
+};
+
+use bytes::Bytes;
+use engine::Store;
+use http::{Method, request::Parts};
+use http_body_util::Full;
+use hyper::{Request, Response};
+use memory::{Account, Share};
+use tokio::{net::TcpStream, sync::watch};
+
+use super::{
+    answer::{answer_request, failure_reply, find_page, refuse},
+    answers::{Answers, Lost, Pace},
+    body::{Body, discard_body, read_body},
+    connection, head,
+    passages::{self, Passage, Passages, Passed},
+    respond::{RequestSummary, build_response},
+};
+use crate::{
+    door::{Door, Settings},
+    failure::{Failure, Fault},
+    headers,
+    homes::Home,
+    interrupt::{Client, StopOnDrop, StopReason},
+    limits::STOP_TIME,
+    link::{Link, Resource},
+    reply::Reply,
+    routes::{account, parse_document},
+    sender::Sender,
+    tls::Certificate,
+};
+
+/// How often a request is sent again that no server has heard of.
+const MAX_WAYS: usize = 4;
+
+/// The door of this process, and what becomes true when it stops to answer.
+pub type Here<S> = (Arc<Door<S>>, watch::Receiver<bool>);
+
+/// Whoever answers for a shard.
+#[derive(Debug)]
+pub enum Way<S: Store> {
+    /// This process.
+    Here(Here<S>),
+    /// Another.
+    There(Passage),
+}
+
+/// A way that is looked for; `None`: nobody answers for the shard now.
+pub type Finding<'a, S> = Pin<Box<dyn Future<Output = Option<Way<S>>> + Send + 'a>>;
+
+/// Knows homes, and the ways to them.
+pub trait Ways<S: Store>: Send + Sync + 'static {
+    /// The shard that answers.
+    fn shard_of(&self, home: &Home) -> u32;
+
+    /// Who answers for a shard in this process, if it does.
+    fn here(&self, shard: u32) -> Option<Here<S>>;
+
+    /// Who answers for a shard, wherever; `secure`: the client speaks TLS.
+    fn find(&self, shard: u32, client: SocketAddr, secure: bool) -> Finding<'_, S>;
+}
+
+/// What all clients of the entrance share.
+pub struct Entrance<S: Store> {
+    settings: Settings,
+    ways: Box<dyn Ways<S>>,
+    opened: AtomicI64,
+}
+
+impl<S: Store> Entrance<S> {
+    /// The entrance to doors that are opened with the same settings.
+    pub fn new(settings: Settings, ways: impl Ways<S>) -> Self {
+        Self { settings, ways: Box::new(ways), opened: AtomicI64::new(0) }
+    }
+
+    /// Serves a client until it leaves or `stop` says so.
+    pub async fn serve(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        stop: watch::Receiver<bool>,
+    ) {
+        let client = Routed { entrance: self, peer, passages: Passages::default() };
+        connection::serve_answers(Arc::new(client), stream, stop).await;
+    }
+}
+
+impl<S: Store> fmt::Debug for Entrance<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entrance").field("opened", &self.opened).finish_non_exhaustive()
+    }
+}
+
+/// One client's connection.
+struct Routed<S: Store> {
+    entrance: Arc<Entrance<S>>,
+    peer: SocketAddr,
+    passages: Passages,
+}
+
+impl<S: Store> Answers for Routed<S> {
+    fn certificate(&self) -> Option<&Certificate> {
+        self.entrance.settings.certificate.as_ref()
+    }
+
+    fn strangers(&self) -> &Account {
+        &self.entrance.settings.strangers
+    }
+
+    fn opened(&self) -> &AtomicI64 {
+        &self.entrance.opened
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        client: Arc<Client>,
+        pace: Pace,
+        scheme: &'static str,
+        request: Request<Body>,
+    ) -> Result<Response<Full<Bytes>>, Lost> {
+        let settings = &self.entrance.settings;
+        let (parts, mut body) = request.into_parts();
+        if let Some(page) = find_page(settings, &parts) {
+            return Ok(page.await.map(Full::new));
+        }
+        // A head that can be read in two ways is not passed on to another reader.
+        if let Err(failure) = head::check_head(&parts) {
+            let reply = failure_reply(&failure, "", parts.uri.path());
+            let reply = reply.with_header("connection", "close");
+            return Ok(respond(reply));
+        }
+        let home = match head::check_host(&parts, settings.hosts.as_ref()) {
+            Err(failure) => Err(failure),
+            Ok(()) => match Link::parse(parts.uri.path()) {
+                // The client trusts the certificate of the node that it came to.
+                Ok(Link { kind: Resource::Certificate, .. }) if parts.method == Method::GET => {
+                    let certificate = account::read_certificate(settings);
+                    return Ok(certificate.map_or_else(|failure| refuse(&failure), respond));
+                }
+                Ok(link) => self.home_of(&parts, &link, &mut body).await,
+                // Whoever answers says so.
+                Err(_) => Ok(Home::Any),
+            },
+        };
+        match home {
+            Ok(home) => {
+                let shard = self.entrance.ways.shard_of(&home);
+                let request = Request::from_parts(parts, body);
+                self.answer_at(shard, (client, pace, scheme), request).await
+            }
+            Err(failure) => {
+                if !discard_body(&mut body).await {
+                    client.sends_on();
+                }
+                Ok(refuse(&failure))
+            }
+        }
+    }
+}
+
+impl<S: Store> Routed<S> {
+    /// The home of a request. Where a database is to be made its name is in the body, which is read then.
+    async fn home_of(&self, parts: &Parts, link: &Link, body: &mut Body) -> Result<Home, Failure> {
+        let makes = link.kind == Resource::Databases && link.name.is_none();
+        if !makes || parts.method != Method::POST || headers::asks_query(&parts.headers) {
+            return Ok(Home::of(link));
+        }
+        let mut held = self.entrance.settings.memory.share();
+        let read = read_body(body, &mut held).await?;
+        let home = match parse_document(&read) {
+            Ok(made) => made.get("id").and_then(|id| id.as_ref().as_str().map(Home::of_database)),
+            Err(_) => None,
+        };
+        *body = Body::Whole(read);
+        // Whoever answers says what is wrong with it.
+        Ok(home.unwrap_or(Home::Any))
+    }
+
+    async fn answer_at(
+        &self,
+        shard: u32,
+        (client, pace, scheme): (Arc<Client>, Pace, &'static str),
+        mut request: Request<Body>,
+    ) -> Result<Response<Full<Bytes>>, Lost> {
+        let ways = &self.entrance.ways;
+        for _ in 0..MAX_WAYS {
+            let mut here = ways.here(shard);
+            let mut sender = None;
+            if here.is_none() {
+                sender = self.passages.take(shard);
+            }
+            if here.is_none() && sender.is_none() {
+                match ways.find(shard, self.peer, scheme == "https").await {
+                    None => break,
+                    Some(Way::Here(found)) => here = Some(found),
+                    Some(Way::There(passage)) => sender = passages::open(passage).await,
+                }
+            }
+            if let Some(here) = here {
+                return Ok(answer_here(here, (client, pace, scheme), request).await);
+            }
+            let Some(sender) = sender else { continue };
+            let memory = &self.entrance.settings.memory;
+            match self.passages.send((shard, sender), request, memory).await? {
+                Passed::Answered(response) => return Ok(response),
+                Passed::Unsent(unsent) => request = unsent,
+            }
+        }
+        if !discard_body(request.body_mut()).await {
+            client.sends_on();
+        }
+        let text = "No node that owns the data of this database is reached.";
+        Ok(refuse(&Failure::new(Fault::Unavailable, text)))
+    }
+}
+
+/// The response to a request of which no more is known.
+fn respond(reply: Reply) -> Response<Full<Bytes>> {
+    build_response(reply, RequestSummary::default(), Share::default())
+}
+
+/// Has the door of this process answer. What is computed ends when the door stops; the client stays.
+async fn answer_here<S: Store>(
+    (door, mut stopping): Here<S>,
+    (client, pace, scheme): (Arc<Client>, Pace, &'static str),
+    request: Request<Body>,
+) -> Response<Full<Bytes>> {
+    let own = Arc::new(Client::from_peer(client.peer()));
+    let _presence = StopOnDrop(Arc::clone(&own));
+    let asked = answer_request(&door, Arc::clone(&own), (Sender::Forwarded, pace), scheme, request);
+    let mut asked = pin!(asked);
+    let stopped = async {
+        // Without a sender it has stopped already.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+        let _ = tokio::time::timeout(STOP_TIME, std::future::pending::<()>()).await;
+    };
+    let response = tokio::select! {
+        response = &mut asked => response,
+        () = stopped => {
+            own.stop_requests(StopReason::Stopping);
+            asked.await
+        }
+    };
+    if own.is_sending() {
+        client.sends_on();
+    }
+    response
+}

@@ -1,0 +1,61 @@
+//! Feeds of what lies in no database: all databases, all offers. In a cluster of several shards each has
+//! some of them, and whoever is asked shows those of all.
+
+use document::{DocRef, Document, ValueRef, json};
+use engine::Store;
+
+use super::{databases, offers, resource_feed};
+use crate::{
+    door::Door, failure::Result, reply::Reply, representation, request::Request,
+    siblings::SharedFeed,
+};
+
+/// What this shard has of a feed.
+fn own<S: Store>(door: &Door<S>, feed: SharedFeed) -> Vec<Document> {
+    match feed {
+        SharedFeed::Databases => databases::represent_all(door),
+        SharedFeed::Offers => offers::represent_all(door),
+    }
+}
+
+impl<S: Store> Door<S> {
+    /// What this shard has of a feed, as a JSON array, for the servers of the others.
+    pub fn own_feed(&self, feed: SharedFeed) -> Vec<u8> {
+        let mut text = b"[".to_vec();
+        for (at, resource) in own(self, feed).iter().enumerate() {
+            if 0 < at {
+                text.push(b',');
+            }
+            json::write(ValueRef::Document(DocRef::Tree(resource)), &mut text);
+        }
+        text.push(b']');
+        text
+    }
+}
+
+/// `GET /dbs` and `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by a query for
+/// `offerResourceId`.
+pub(crate) async fn list_all<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    asked: Option<&[u8]>,
+    feed: SharedFeed,
+) -> Result<Reply> {
+    let name = match feed {
+        SharedFeed::Databases => "Databases",
+        SharedFeed::Offers => "Offers",
+    };
+    let mut all = own(door, feed);
+    let mut held = None;
+    if let Some(siblings) = &door.settings.siblings {
+        let (others, share) = siblings.ask(feed, &door.settings.memory).await?;
+        held = Some(share);
+        all.extend(others);
+        all.sort_by(|one, other| {
+            representation::resource_id(one).cmp(representation::resource_id(other))
+        });
+    }
+    let reply = resource_feed::list_resources(door, request, asked, "", name, all);
+    drop(held);
+    reply
+}
