@@ -184,3 +184,29 @@ impl<S: Store> Door<S> {
         self.opened.load(Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_two_shards_are_never_the_same() {
+        for count in [1, 2, 3, 64] {
+            for number in 0..count {
+                let shard = Shard { number, count };
+                let mut last = 0;
+                for _ in 0..100 {
+                    let next = shard.next_number(last).unwrap();
+                    assert!(last < next);
+                    assert_eq!(Shard::of_number(next, count), number);
+                    last = next;
+                }
+                assert_eq!(shard.next_number(u32::MAX), None);
+            }
+        }
+        // Those of a server of its own are as they always were.
+        assert_eq!(Shard::default().next_number(0), Some(1));
+        assert_eq!(Shard::default().next_number(7), Some(8));
+        assert_eq!(Shard::of_number(5, 0), 0);
+    }
+}

@@ -147,3 +147,5 @@ pub(crate) const VALUE_BYTES: usize = 64;
 pub(crate) const REST_LOOK: Duration = Duration::from_secs(1);
 /// Requests that run when the server is told to stop may go on for this long.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
+/// How long a connection from another node stays behind the end of the door, to say so to what comes still.
+pub(crate) const MOVED_TIME: Duration = Duration::from_millis(500);

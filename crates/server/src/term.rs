@@ -126,20 +126,10 @@ impl Term {
         mongo::serve_movable(door, client, peer, self.stop.subscribe()).await
     }
 
-    /// Serves a client of the NoSQL API that came in at another node.
-    pub(crate) async fn serve_nosql(
-        &self,
-        stream: Box<dyn cosmos::Duplex>,
-        about: cosmos::Forwarded,
-    ) {
-        let Some(door) = self.shared.doors.cosmos.clone() else { return };
-        cosmos::serve_forwarded(door, stream, about, self.stop.subscribe()).await;
-    }
-
     /// The NoSQL API for requests that came in at this node, and what tells that it ends; `None`: it is
     /// off.
     pub(crate) fn nosql_door(&self) -> Option<cosmos::Here<AnyStore>> {
-        Some((self.shared.doors.cosmos.clone()?, self.stop.subscribe()))
+        Some(cosmos::Here::new(self.shared.doors.cosmos.clone()?, self.stop.subscribe()))
     }
 
     /// The routes of the admin address; `None`: it is off.

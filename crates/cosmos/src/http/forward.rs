@@ -13,28 +13,34 @@ use std::{
 use auth::Right;
 use bytes::Bytes;
 use engine::Store;
+use http::{HeaderName, HeaderValue, header::CONNECTION};
 use http_body_util::Full;
 use hyper::{Request, Response};
 use memory::Account;
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::watch,
 };
 
 use super::{
-    answer::answer_request,
+    answer::refuse,
     answers::{Answers, Lost, Pace},
     body::Body,
     connection::serve_slow_start,
+    here::Here,
     stream::{FirstHead, Stream},
 };
 use crate::{
-    door::Door,
+    failure::{Failure, Fault},
     interrupt::Client,
-    limits::{MAX_FIRST_BYTES, WINDOW_BYTES},
+    limits::{MAX_FIRST_BYTES, MOVED_TIME, WINDOW_BYTES},
     sender::Sender,
     tls::Certificate,
 };
+
+/// The header by which a server says that it has done nothing, because another has the data.
+pub(super) const MOVED: HeaderName = HeaderName::from_static("x-ebb-moved");
 
 /// Both directions of a connection, whatever it is made of.
 pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
@@ -52,29 +58,52 @@ pub struct Forwarded {
     pub right: Option<Right>,
 }
 
-/// Serves a client that came in somewhere else, until it leaves or `stop` says so.
-pub async fn serve_forwarded<S: Store>(
-    door: Arc<Door<S>>,
-    stream: Box<dyn Duplex>,
-    about: Forwarded,
-    stop: watch::Receiver<bool>,
-) {
-    door.opened.fetch_add(1, Ordering::Relaxed);
+/// Serves a client that came in somewhere else, until it leaves or the door stops. What comes behind that
+/// for a while is answered as something with which nothing was done, so that whoever passes it on knows.
+pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, about: Forwarded) {
+    here.door.opened.fetch_add(1, Ordering::Relaxed);
     let first_head = FirstHead::default();
     let most = MAX_FIRST_BYTES + WINDOW_BYTES as usize;
-    let share = door.settings.strangers.share();
+    let share = here.door.settings.strangers.share();
     let stream = Stream::of_stranger(stream, share, &first_head, most);
-    let sender = about.right.map_or(Sender::Forwarded, Sender::Known);
-    let answers = Arc::new(AtDoor { door, sender });
-    let Forwarded { peer, scheme, .. } = about;
-    Box::pin(serve_slow_start(&answers, peer, stream, scheme, &first_head, stop)).await;
-    answers.opened().fetch_sub(1, Ordering::Relaxed);
+    let Forwarded { peer, scheme, right } = about;
+    let mut stopping = here.stopping.clone();
+    let answers = Arc::new(AtDoor {
+        strangers: here.door.settings.strangers.clone(),
+        sender: right.map_or(Sender::Forwarded, Sender::Known),
+        here: Mutex::new(Some(here)),
+        opened: AtomicI64::new(0),
+    });
+    let (end, ended) = watch::channel(false);
+    let serving = Box::pin(serve_slow_start(&answers, peer, stream, scheme, &first_head, ended));
+    let ending = async {
+        // Without a sender it has stopped already.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+        // The engine is not held by who only may ask something.
+        let here = answers.here.lock().take();
+        if let Some(here) = here {
+            here.door.opened.fetch_sub(1, Ordering::Relaxed);
+        }
+        let _ = tokio::time::timeout(MOVED_TIME, std::future::pending::<()>()).await;
+        end.send_replace(true);
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = serving => {}
+        () = ending => {}
+    }
+    let here = answers.here.lock().take();
+    if let Some(here) = here {
+        here.door.opened.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
-/// The door, for senders of this kind.
+/// The door, for senders of this kind, until it stops.
 struct AtDoor<S: Store> {
-    door: Arc<Door<S>>,
+    here: Mutex<Option<Here<S>>>,
+    strangers: Account,
     sender: Sender,
+    opened: AtomicI64,
 }
 
 impl<S: Store> Answers for AtDoor<S> {
@@ -83,11 +112,11 @@ impl<S: Store> Answers for AtDoor<S> {
     }
 
     fn strangers(&self) -> &Account {
-        self.door.strangers()
+        &self.strangers
     }
 
     fn opened(&self) -> &AtomicI64 {
-        self.door.opened()
+        &self.opened
     }
 
     async fn answer(
@@ -97,6 +126,19 @@ impl<S: Store> Answers for AtDoor<S> {
         scheme: &'static str,
         request: Request<Body>,
     ) -> Result<Response<Full<Bytes>>, Lost> {
-        Ok(answer_request(&self.door, client, (self.sender, pace), scheme, request).await)
+        let here = self.here.lock().clone();
+        match here.filter(|here| !*here.stopping.borrow()) {
+            Some(here) => Ok(here.answer((client, pace, scheme, self.sender), request).await),
+            None => Ok(moved()),
+        }
     }
+}
+
+/// The answer to what was not begun.
+fn moved() -> Response<Full<Bytes>> {
+    let text = "Another node owns the data.";
+    let mut response = refuse(&Failure::new(Fault::Unavailable, text));
+    response.headers_mut().insert(MOVED, HeaderValue::from_static("1"));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }

@@ -25,12 +25,14 @@ mod counted_bytes;
 mod exchange;
 mod forward;
 mod head;
+mod here;
 mod http2;
 mod linger;
 mod passages;
 mod protocol;
 
 mod relay;
+mod replay;
 mod respond;
 mod response_body;
 mod routed;
@@ -41,6 +43,7 @@ mod tests;
 
 pub use connection::serve;
 pub use forward::{Duplex, Forwarded, serve_forwarded};
+pub use here::Here;
 pub use passages::Passage;
-pub use routed::{Entrance, Finding, Here, Way, Ways};
+pub use routed::{Entrance, Finding, Way, Ways};
 pub use stream::Stream;

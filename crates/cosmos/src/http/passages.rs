@@ -4,10 +4,10 @@
 use std::{collections::HashMap, fmt, pin::Pin};
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Uri, Version, header};
-use http_body_util::{BodyExt, Either, Full};
+use http::Version;
+use http_body_util::{BodyExt, Full};
 use hyper::{
-    Request, Response,
+    Response,
     body::{Body as _, Incoming},
     client::conn::http1,
 };
@@ -17,23 +17,16 @@ use parking_lot::Mutex;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::{
-    answer::refuse, answers::Lost, body::Body, counted_bytes::count_bytes, forward::Duplex,
+    answer::refuse,
+    answers::Lost,
+    counted_bytes::count_bytes,
+    forward::{Duplex, MOVED},
+    replay::{Outgoing, Replay, remove_of_connection},
 };
 use crate::{failure::Failure, headers::asks_query, limits::TRUSTED_BYTES};
 
 /// Connections to one server that are kept for one client while it asks nothing on them.
 const KEPT: usize = 4;
-
-/// Headers that are about one connection and not about the request or response.
-const OF_CONNECTION: [HeaderName; 7] = [
-    header::CONNECTION,
-    header::EXPECT,
-    header::TE,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-];
 
 /// A connection to a server, for one client.
 pub struct Passage {
@@ -51,29 +44,22 @@ impl fmt::Debug for Passage {
     }
 }
 
-type Sent = Either<Incoming, Full<Bytes>>;
-
-/// What became of a request that was passed on.
-pub(super) enum Passed {
-    /// It was answered.
-    Answered(Response<Full<Bytes>>),
-    /// The server was gone before it heard anything of it.
-    Unsent(Request<Body>),
-}
+/// One end of a connection.
+pub(super) type Sender = http1::SendRequest<Replay>;
 
 /// The connections of one client, by shard.
 #[derive(Default)]
-pub(super) struct Passages(Mutex<HashMap<u32, Vec<http1::SendRequest<Sent>>>>);
+pub(super) struct Passages(Mutex<HashMap<u32, Vec<Sender>>>);
 
 impl Passages {
     /// A connection that was kept.
-    pub(super) fn take(&self, shard: u32) -> Option<http1::SendRequest<Sent>> {
+    pub(super) fn take(&self, shard: u32) -> Option<Sender> {
         let mut kept = self.0.lock();
         let kept = kept.get_mut(&shard)?;
         std::iter::from_fn(|| kept.pop()).find(|sender| !sender.is_closed())
     }
 
-    fn keep(&self, shard: u32, sender: http1::SendRequest<Sent>) {
+    fn keep(&self, shard: u32, sender: Sender) {
         let mut all = self.0.lock();
         let kept = all.entry(shard).or_default();
         if kept.len() < KEPT && !sender.is_closed() {
@@ -81,37 +67,38 @@ impl Passages {
         }
     }
 
-    /// Passes a request on. What the answer holds is taken from `memory`.
+    /// Passes a request on. What the answer holds is taken from `memory`. `None`: the server has done
+    /// nothing, as it was gone or has not got the data any more.
     pub(super) async fn send(
         &self,
-        (shard, mut sender): (u32, http1::SendRequest<Sent>),
-        request: Request<Body>,
+        (shard, mut sender): (u32, Sender),
+        request: &Outgoing,
         memory: &Account,
-    ) -> Result<Passed, Lost> {
+    ) -> Result<Option<Response<Full<Bytes>>>, Lost> {
+        let head = request.parts();
+        let only_reads = head.method.is_safe() || asks_query(&head.headers);
         if sender.ready().await.is_err() {
-            return Ok(Passed::Unsent(request));
+            return Ok(None);
         }
-        let only_reads = request.method().is_safe() || asks_query(request.headers());
-        let request = outgoing(request);
+        let Some(request) = request.begin() else { return Ok(None) };
         let response = match sender.try_send_request(request).await {
             Ok(response) => response,
             Err(mut failed) => {
-                let request = failed.take_message().ok_or(Lost)?;
-                return Ok(Passed::Unsent(request.map(|body| match body {
-                    Either::Left(body) => Body::Arriving(body),
-                    // It is one frame, which nobody has taken.
-                    Either::Right(body) => Body::Whole(super::response_body::take_whole(body)),
-                })));
+                let unsent = failed.take_message().is_some();
+                return if unsent { Ok(None) } else { Err(Lost) };
             }
         };
+        if response.headers().contains_key(MOVED) {
+            return Ok(None);
+        }
         let response = collect(response, only_reads, memory).await?;
         self.keep(shard, sender);
-        Ok(Passed::Answered(response))
+        Ok(Some(response))
     }
 }
 
 /// Begins to speak on a connection.
-pub(super) async fn open(passage: Passage) -> Option<http1::SendRequest<Sent>> {
+pub(super) async fn open(passage: Passage) -> Option<Sender> {
     let Passage { stream, over, place } = passage;
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
     // It ends when the sender is dropped, too.
@@ -124,30 +111,6 @@ pub(super) async fn open(passage: Passage) -> Option<http1::SendRequest<Sent>> {
         drop(place);
     });
     Some(sender)
-}
-
-/// A request as another server gets it: in HTTP/1.1, for the host that the client named.
-fn outgoing(request: Request<Body>) -> Request<Sent> {
-    let (mut parts, body) = request.into_parts();
-    let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
-    if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {
-        parts.headers.insert(header::HOST, host);
-    }
-    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-    parts.uri = Uri::try_from(path).unwrap_or_default();
-    parts.version = Version::HTTP_11;
-    remove_of_connection(&mut parts.headers);
-    let body = match body {
-        Body::Arriving(body) => Either::Left(body),
-        Body::Whole(bytes) => Either::Right(Full::new(bytes)),
-    };
-    Request::from_parts(parts, body)
-}
-
-fn remove_of_connection(headers: &mut HeaderMap) {
-    for name in &OF_CONNECTION {
-        headers.remove(name);
-    }
 }
 
 /// An answer, whole.

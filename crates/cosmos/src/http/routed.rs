@@ -5,7 +5,7 @@
 use std::{
     fmt,
     net::SocketAddr,
-    pin::{Pin, pin},
+    pin::Pin,
     sync::{Arc, atomic::AtomicI64},
 };
 
@@ -18,20 +18,21 @@ use memory::{Account, Share};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{
-    answer::{answer_request, failure_reply, find_page, refuse},
+    answer::{failure_reply, find_page, refuse},
     answers::{Answers, Lost, Pace},
     body::{Body, discard_body, read_body},
     connection, head,
-    passages::{self, Passage, Passages, Passed},
+    here::Here,
+    passages::{self, Passage, Passages},
+    replay::Outgoing,
     respond::{RequestSummary, build_response},
 };
 use crate::{
-    door::{Door, Settings},
+    door::Settings,
     failure::{Failure, Fault},
     headers,
     homes::Home,
-    interrupt::{Client, StopOnDrop, StopReason},
-    limits::STOP_TIME,
+    interrupt::Client,
     link::{Link, Resource},
     reply::Reply,
     routes::{account, parse_document},
@@ -41,9 +42,6 @@ use crate::{
 
 /// How often a request is sent again that no server has heard of.
 const MAX_WAYS: usize = 4;
-
-/// The door of this process, and what becomes true when it stops to answer.
-pub type Here<S> = (Arc<Door<S>>, watch::Receiver<bool>);
 
 /// Whoever answers for a shard.
 #[derive(Debug)]
@@ -189,69 +187,49 @@ impl<S: Store> Routed<S> {
         &self,
         shard: u32,
         (client, pace, scheme): (Arc<Client>, Pace, &'static str),
-        mut request: Request<Body>,
+        request: Request<Body>,
     ) -> Result<Response<Full<Bytes>>, Lost> {
-        let ways = &self.entrance.ways;
+        let Entrance { settings, ways, .. } = &*self.entrance;
+        if let Some(here) = ways.here(shard) {
+            return Ok(here.answer((client, pace, scheme, Sender::Forwarded), request).await);
+        }
+        let (parts, body) = request.into_parts();
+        let request = Outgoing::new(parts, body, &settings.strangers);
         for _ in 0..MAX_WAYS {
-            let mut here = ways.here(shard);
-            let mut sender = None;
-            if here.is_none() {
-                sender = self.passages.take(shard);
-            }
-            if here.is_none() && sender.is_none() {
-                match ways.find(shard, self.peer, scheme == "https").await {
+            let sender = match self.passages.take(shard) {
+                Some(sender) => Some(sender),
+                None => match ways.find(shard, self.peer, scheme == "https").await {
                     None => break,
-                    Some(Way::Here(found)) => here = Some(found),
-                    Some(Way::There(passage)) => sender = passages::open(passage).await,
-                }
-            }
-            if let Some(here) = here {
-                return Ok(answer_here(here, (client, pace, scheme), request).await);
-            }
+                    Some(Way::Here(here)) => {
+                        let Some(request) = request.into_request().await else {
+                            return Ok(unreached());
+                        };
+                        let about = (client, pace, scheme, Sender::Forwarded);
+                        return Ok(here.answer(about, request).await);
+                    }
+                    Some(Way::There(passage)) => passages::open(passage).await,
+                },
+            };
             let Some(sender) = sender else { continue };
-            let memory = &self.entrance.settings.memory;
-            match self.passages.send((shard, sender), request, memory).await? {
-                Passed::Answered(response) => return Ok(response),
-                Passed::Unsent(unsent) => request = unsent,
+            let sent = self.passages.send((shard, sender), &request, &settings.memory).await?;
+            if let Some(response) = sent {
+                return Ok(response);
             }
         }
-        if !discard_body(request.body_mut()).await {
+        if !discard_body(&mut request.into_rest()).await {
             client.sends_on();
         }
-        let text = "No node that owns the data of this database is reached.";
-        Ok(refuse(&Failure::new(Fault::Unavailable, text)))
+        Ok(unreached())
     }
+}
+
+/// The response to a request with which nothing was done.
+fn unreached() -> Response<Full<Bytes>> {
+    let text = "No node that owns the data of this database is reached.";
+    refuse(&Failure::new(Fault::Unavailable, text))
 }
 
 /// The response to a request of which no more is known.
 fn respond(reply: Reply) -> Response<Full<Bytes>> {
     build_response(reply, RequestSummary::default(), Share::default())
-}
-
-/// Has the door of this process answer. What is computed ends when the door stops; the client stays.
-async fn answer_here<S: Store>(
-    (door, mut stopping): Here<S>,
-    (client, pace, scheme): (Arc<Client>, Pace, &'static str),
-    request: Request<Body>,
-) -> Response<Full<Bytes>> {
-    let own = Arc::new(Client::from_peer(client.peer()));
-    let _presence = StopOnDrop(Arc::clone(&own));
-    let asked = answer_request(&door, Arc::clone(&own), (Sender::Forwarded, pace), scheme, request);
-    let mut asked = pin!(asked);
-    let stopped = async {
-        // Without a sender it has stopped already.
-        let _ = stopping.wait_for(|stopping| *stopping).await;
-        let _ = tokio::time::timeout(STOP_TIME, std::future::pending::<()>()).await;
-    };
-    let response = tokio::select! {
-        response = &mut asked => response,
-        () = stopped => {
-            own.stop_requests(StopReason::Stopping);
-            asked.await
-        }
-    };
-    if own.is_sending() {
-        client.sends_on();
-    }
-    response
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use document::{Document, Value, doc};
 
 use super::tests::{PATIENCE, ledger, start};
-use crate::{background, testing::MongoClient};
+use crate::{background, testing::MongoClient, testing_nosql::NosqlClient};
 
 /// A numbered write that adds a document, and that is done once however often it is sent.
 fn numbered_insert(session: u8, id: i64) -> Document {
@@ -59,14 +59,49 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
+/// The same with the NoSQL API, whose connection is kept: nothing is answered but as it would be without a
+/// hand-over.
+async fn work_nosql(
+    mut client: NosqlClient,
+    session: u8,
+    over: tokio::sync::watch::Receiver<bool>,
+) -> i64 {
+    let mut count = 0;
+    while !*over.borrow() {
+        let id = format!("{session}-{count}");
+        let key = format!("[\"{id}\"]");
+        let headers = [("x-ms-documentdb-partitionkey", key.as_str())];
+        let item = format!("{{\"id\": \"{id}\"}}");
+        let answer = client.ask("POST", "/dbs/d/colls/c/docs", &headers, &item).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        let path = format!("/dbs/d/colls/c/docs/{id}");
+        let answer = client.ask("GET", &path, &headers, "").await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        count += 1;
+    }
+    count
+}
+
+/// Makes the container of that work.
+async fn make_container(client: &mut NosqlClient) {
+    client.expect(201, ("POST", "/dbs"), r#"{"id": "d"}"#).await;
+    let container = r#"{"id": "c", "partitionKey": {"paths": ["/id"], "kind": "Hash"}}"#;
+    client.expect(201, ("POST", "/dbs/d/colls"), container).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_of_every_node_stay_connected_over_hand_overs() {
     let ledger = ledger("manual").await;
     let nodes =
         [start(&ledger, "one").await, start(&ledger, "two").await, start(&ledger, "three").await];
     nodes[0].server.run_command(doc! { "create": "c", "$db": "test" }).await;
+    make_container(&mut nodes[0].server.connect_nosql().await).await;
     let (stop, over) = tokio::sync::watch::channel(false);
     let mut clients = tokio::task::JoinSet::new();
+    let mut nosql_clients = tokio::task::JoinSet::new();
+    for (session, node) in (1..).zip(&nodes) {
+        nosql_clients.spawn(work_nosql(node.server.connect_nosql().await, session, over.clone()));
+    }
     let mut idle = Vec::new();
     for (session, node) in (1..).zip(nodes.iter().chain(&nodes)) {
         clients.spawn(work(node.server.connect().await, session, over.clone()));
@@ -83,6 +118,8 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
     stop.send_replace(true);
     let counts = tokio::time::timeout(PATIENCE, clients.join_all()).await.unwrap();
     assert!(counts.iter().all(|count| 0 < *count), "{counts:?}");
+    let made = tokio::time::timeout(PATIENCE, nosql_clients.join_all()).await.unwrap();
+    assert!(made.iter().all(|count| 0 < *count), "{made:?}");
     for client in &mut idle {
         // Longer than an unknown client may say.
         let long = "x".repeat(100_000);

@@ -172,7 +172,11 @@ impl Gateway {
             Purpose::Nosql => {
                 let scheme = if secure { "https" } else { "http" };
                 let peer = Some(client.ip());
-                term.serve_nosql(stream, Forwarded { peer, scheme, right: None }).await;
+                let Some(here) = term.nosql_door() else { return };
+                // The stream outlives the term by a moment.
+                drop(term);
+                cosmos::serve_forwarded(here, stream, Forwarded { peer, scheme, right: None })
+                    .await;
             }
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use cosmos::Shard;
 use serde_json::{Value, json};
 
 use super::{
@@ -149,12 +148,4 @@ async fn databases_live_in_all_shards_and_are_found_through_all_nodes() {
     drop(clients);
     one.server.stop().await;
     three.server.stop().await;
-}
-
-#[test]
-fn numbers_say_their_shard() {
-    for number in 0..100 {
-        assert!(Shard::of_number(number, 7) < 7);
-    }
-    assert_eq!(Shard::of_number(5, 0), 0);
 }

@@ -1,0 +1,243 @@
+//! A request that may have to be sent again, to another server: its head, and of its body what was sent
+//! already. Only a server that has done nothing lets it be sent again; that is not decided here.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Uri, Version, header, request::Parts};
+use http_body_util::BodyExt;
+use hyper::{
+    Request,
+    body::{Body as _, Frame, Incoming, SizeHint},
+};
+use memory::{Account, Share};
+use parking_lot::Mutex;
+
+use super::body::Body;
+use crate::limits::BODY_TIMEOUT;
+
+/// Bytes of a body that are kept. One that is longer is sent once.
+const MAX_KEPT: usize = 64 * 1024;
+
+/// Headers that are about one connection and not about the request or response.
+const OF_CONNECTION: [HeaderName; 7] = [
+    header::CONNECTION,
+    header::EXPECT,
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+];
+
+/// Removes what is about the connection that it came on.
+pub(super) fn remove_of_connection(headers: &mut HeaderMap) {
+    for name in &OF_CONNECTION {
+        headers.remove(name);
+    }
+}
+
+/// A request on its way.
+pub(super) struct Outgoing {
+    parts: Parts,
+    kept: Arc<Mutex<Kept>>,
+}
+
+/// Its body.
+struct Kept {
+    /// What comes behind the frames.
+    rest: Option<Incoming>,
+    /// What has come, in its order.
+    frames: Vec<Bytes>,
+    /// How long it is said to be, all of it.
+    size: SizeHint,
+    bytes: usize,
+    held: Share,
+    /// Whether more has come than is kept.
+    gone: bool,
+}
+
+impl Outgoing {
+    /// A request as another server gets it: in HTTP/1.1, for the host that the client named. What is kept of
+    /// its body is taken from this account.
+    pub(super) fn new(mut parts: Parts, body: Body, memory: &Account) -> Self {
+        let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
+        if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {
+            parts.headers.insert(header::HOST, host);
+        }
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+        parts.uri = Uri::try_from(path).unwrap_or_default();
+        parts.version = Version::HTTP_11;
+        remove_of_connection(&mut parts.headers);
+        let (rest, frames, size) = match body {
+            Body::Arriving(body) => {
+                let size = body.size_hint();
+                (Some(body), Vec::new(), size)
+            }
+            Body::Whole(bytes) => {
+                let size = SizeHint::with_exact(bytes.len() as u64);
+                (None, vec![bytes], size)
+            }
+        };
+        let held = memory.share();
+        let kept = Kept { rest, frames, size, bytes: 0, held, gone: false };
+        Self { parts, kept: Arc::new(Mutex::new(kept)) }
+    }
+
+    /// The request, from its beginning; `None`: it cannot be sent again.
+    pub(super) fn begin(&self) -> Option<Request<Replay>> {
+        if self.kept.lock().gone {
+            return None;
+        }
+        let body = Replay { kept: Arc::clone(&self.kept), at: 0 };
+        Some(Request::from_parts(self.parts.clone(), body))
+    }
+
+    /// Its head.
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    /// The request for a door of this process; `None`: it cannot be sent again, or does not come in time.
+    pub(super) async fn into_request(self) -> Option<Request<Body>> {
+        let begun = {
+            let kept = self.kept.lock();
+            !kept.frames.is_empty() && kept.rest.is_some()
+        };
+        let body = if begun {
+            // No more of it than is kept: what is longer is gone.
+            let all = self.begin()?.into_body().collect();
+            let all = tokio::time::timeout(BODY_TIMEOUT, all).await.ok()?.ok()?.to_bytes();
+            Body::Whole(all)
+        } else {
+            let mut kept = self.kept.lock();
+            match kept.rest.take() {
+                Some(_) if kept.gone => return None,
+                Some(rest) => Body::Arriving(rest),
+                None => Body::Whole(kept.frames.pop().unwrap_or_default()),
+            }
+        };
+        Some(Request::from_parts(self.parts, body))
+    }
+
+    /// What has not come of its body.
+    pub(super) fn into_rest(self) -> Body {
+        let rest = self.kept.lock().rest.take();
+        rest.map_or_else(|| Body::Whole(Bytes::new()), Body::Arriving)
+    }
+}
+
+/// The body as it is sent.
+pub(super) struct Replay {
+    kept: Arc<Mutex<Kept>>,
+    /// Frames that were sent.
+    at: usize,
+}
+
+impl hyper::body::Body for Replay {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let kept = Arc::clone(&self.kept);
+        let mut kept = kept.lock();
+        if let Some(frame) = kept.frames.get(self.at) {
+            let frame = frame.clone();
+            drop(kept);
+            self.at += 1;
+            return Poll::Ready(Some(Ok(Frame::data(frame))));
+        }
+        let Some(rest) = &mut kept.rest else { return Poll::Ready(None) };
+        let frame = ready!(Pin::new(rest).poll_frame(context));
+        if let Some(Ok(frame)) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            kept.keep(data);
+        }
+        drop(kept);
+        self.at += 1;
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        let kept = self.kept.lock();
+        let sent = kept.frames.len() <= self.at;
+        sent && kept.rest.as_ref().is_none_or(|rest| rest.is_end_stream())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        // It is asked for before anything is sent.
+        if self.at == 0 { self.kept.lock().size.clone() } else { SizeHint::default() }
+    }
+}
+
+impl Kept {
+    fn keep(&mut self, data: &Bytes) {
+        self.bytes += data.len();
+        if self.gone || MAX_KEPT < self.bytes || self.held.set(self.bytes).is_err() {
+            self.gone = true;
+            self.frames.clear();
+            let _ = self.held.set(0);
+            return;
+        }
+        self.frames.push(data.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_there_is_sent_as_often_as_it_has_to_be() {
+        let account = Account::default();
+        let request = Request::builder()
+            .uri("http://host:1/dbs?a=1")
+            .version(Version::HTTP_2)
+            .header("te", "trailers")
+            .body(())
+            .unwrap();
+        let (parts, ()) = request.into_parts();
+        let body = Bytes::from_static(b"hello");
+        let outgoing = Outgoing::new(parts, Body::Whole(body.clone()), &account);
+        for _ in 0..3 {
+            let request = outgoing.begin().unwrap();
+            assert_eq!(
+                (request.uri(), request.version()),
+                (&"/dbs?a=1".parse().unwrap(), Version::HTTP_11)
+            );
+            assert_eq!(request.headers().get("host").unwrap(), "host:1");
+            assert!(!request.headers().contains_key("te"));
+            assert_eq!(request.size_hint().exact(), Some(5));
+            assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), body);
+        }
+    }
+
+    #[test]
+    fn what_is_long_is_not_kept() {
+        let account = Account::new(1 << 20);
+        let mut kept = Kept {
+            rest: None,
+            frames: Vec::new(),
+            size: SizeHint::default(),
+            bytes: 0,
+            held: account.share(),
+            gone: false,
+        };
+        kept.keep(&Bytes::from(vec![0; MAX_KEPT]));
+        assert_eq!((kept.frames.len(), kept.gone), (1, false));
+        assert!(MAX_KEPT <= account.used_bytes());
+        kept.keep(&Bytes::from_static(b"x"));
+        assert_eq!((kept.frames.len(), kept.gone, account.used_bytes()), (0, true, 0));
+        // Nor what is short, behind what was not.
+        kept.keep(&Bytes::from_static(b"x"));
+        assert_eq!(kept.frames.len(), 0);
+    }
+}
