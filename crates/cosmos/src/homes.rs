@@ -1,7 +1,12 @@
 //! Which database a request is about. In a cluster of several shards each database has a home, and whoever
 //! is its server answers. Where that is, is not known here.
 
+use document::json;
+use http::{HeaderMap, Method, Uri};
+
 use crate::{
+    headers::asks_query,
+    limits::MAX_DEPTH,
     link::{Link, Resource},
     rid::Rid,
 };
@@ -41,9 +46,26 @@ impl Home {
         }
     }
 
-    /// Of what a path means; any where it means nothing.
-    pub fn of_path(path: &str) -> Self {
-        Link::parse(path).map_or(Self::Any, |link| Self::of(&link))
+    /// Whether it is the body of a request that says which database is meant: that of one that is made.
+    pub(crate) fn is_in_body(method: &Method, headers: &HeaderMap, link: &Link) -> bool {
+        let all = link.kind == Resource::Databases && link.name.is_none();
+        all && method == Method::POST && !asks_query(headers)
+    }
+
+    /// Of a database that is made. Whoever answers says what is wrong with the body.
+    pub(crate) fn of_body(body: &[u8]) -> Self {
+        let made = json::parse_document(body, MAX_DEPTH).ok();
+        let name = made.as_ref().and_then(|made| made.get("id")?.as_ref().as_str());
+        name.map_or(Self::Any, Self::of_database)
+    }
+
+    /// Of a whole request; any where its path means nothing.
+    pub fn of_request(method: &Method, headers: &HeaderMap, uri: &Uri, body: &[u8]) -> Self {
+        match Link::parse(uri.path()) {
+            Ok(link) if Self::is_in_body(method, headers, &link) => Self::of_body(body),
+            Ok(link) => Self::of(&link),
+            Err(_) => Self::Any,
+        }
     }
 }
 
@@ -72,7 +94,16 @@ mod tests {
             ("/_explorer/emulator.pem", Home::Any),
             ("/nothing", Home::Any),
         ] {
-            assert_eq!(Home::of_path(path), home, "{path}");
+            let found = Link::parse(path).map_or(Home::Any, |link| Home::of(&link));
+            assert_eq!(found, home, "{path}");
         }
+        let (uri, mut headers) = ("/dbs".parse().unwrap(), HeaderMap::new());
+        let made = |body: &[u8]| Home::of_request(&Method::POST, &headers, &uri, body);
+        assert_eq!(made(br#"{"id": "shop"}"#), named("shop"));
+        assert_eq!(made(br#"{"id": 5}"#), Home::Any);
+        assert_eq!(made(b"{"), Home::Any);
+        headers.insert("content-type", "application/query+json".parse().unwrap());
+        let asked = Home::of_request(&Method::POST, &headers, &uri, br#"{"id": "shop"}"#);
+        assert_eq!(asked, Home::Any);
     }
 }

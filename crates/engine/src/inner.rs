@@ -36,6 +36,8 @@ pub(crate) struct Inner<S: Store> {
     pub(crate) unfreed: AtomicBool,
     /// Moves of a manual clock are made one after the other.
     pub(crate) moving: tokio::sync::Mutex<()>,
+    /// Held from a look at a manual clock until it is moved by that.
+    pub(crate) clock_turns: tokio::sync::Mutex<()>,
 }
 
 impl<S: Store> Inner<S> {

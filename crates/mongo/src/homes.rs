@@ -48,11 +48,20 @@ pub(crate) fn is_readable(header: &Header) -> bool {
 /// The database that a message is about. `None`: any server answers it, also that it is no command.
 fn database_of<'a>(commands: &CommandTable, header: &Header, payload: &'a [u8]) -> Option<&'a str> {
     let body = command_of(header, payload)?;
+    database_of_command(commands, body, body.get("$db").and_then(text))
+}
+
+/// The same of a command, on the database that comes with it.
+pub(crate) fn database_of_command<'a>(
+    commands: &CommandTable,
+    body: DocRef<'a>,
+    database: Option<&'a str>,
+) -> Option<&'a str> {
     // Whoever answers says that there is no such command.
     let known = commands.find_body(body)?;
     match known.row.home {
         Home::Any => None,
-        Home::Database => text(body.get("$db")?),
+        Home::Database => database,
         Home::Namespace => database_in(text(body.get(known.row.name)?)?),
         Home::Namespaces => {
             let spaces = body.get("nsInfo")?.as_array()?;

@@ -97,6 +97,6 @@ pub use errors::code_name;
 pub use evaluation::serve_process;
 pub use forwarded::Rooms;
 pub use homes::IsHome;
-pub use relay::{NoReply, Right, Sender};
+pub use relay::{NoReply, Right, Sender, home_of_command};
 pub use siblings::{Answers, AskSiblings, Siblings, ask_once};
 pub use usage::Usage;

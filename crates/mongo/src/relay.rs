@@ -7,16 +7,17 @@
 use std::{fmt, pin::pin, sync::Arc};
 
 use bytes::Bytes;
-use document::{DocBuf, DocRef};
+use document::{DocBuf, DocRef, validate};
 use engine::Store;
 
 use crate::{
     call::Call,
     client::{Connection, RelayedSender},
-    commands::{self, Response},
+    commands::{self, COMMANDS, Response},
     counters::Counters,
     door::Door,
     errors::{Error, Unauthorized},
+    homes::database_of_command,
     limits::MAX_COMMAND_BYTES,
     operation::{Operation, StopReason},
     parsed_command,
@@ -96,6 +97,14 @@ impl Drop for StopWhenDropped {
             self.connection.stop_command(None, StopReason::ClientLeft);
         }
     }
+}
+
+/// The database that a command is about when it is relayed to a database. `None`: any server answers it,
+/// also that it is no command.
+pub fn home_of_command(database: &str, command: &[u8]) -> Option<String> {
+    validate(command).ok()?;
+    let about = database_of_command(&COMMANDS, DocRef::Raw(command), Some(database));
+    about.map(str::to_owned)
 }
 
 impl<S: Store> Door<S> {

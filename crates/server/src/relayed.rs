@@ -1,7 +1,11 @@
-//! The APIs as the portal calls them, in this process and without a connection: for senders that the
+//! The APIs as the portal calls them, without a connection where the data are in this process: for senders that the
 //! portal has authenticated, until the server stops. What they reply is their own business.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use auth::Right;
 use axum::{
@@ -27,10 +31,31 @@ pub(crate) struct Doors {
     pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
 }
 
+/// What comes of something that is done elsewhere.
+pub(crate) type Elsewhere<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The APIs of a process that has some of the data only: whoever has them answers.
+pub(crate) trait Relay: Send + Sync {
+    /// Sends a request to the NoSQL API; `None`: it is off.
+    fn nosql(&self, right: Right, request: Request<Bytes>) -> Elsewhere<'_, Option<Response>>;
+
+    /// Runs a command at the MongoDB API; `None`: it is off.
+    fn mongo(
+        &self,
+        sender: mongo::Sender,
+        database: String,
+        command: Bytes,
+    ) -> Elsewhere<'_, Option<Result<Bytes, NoReply>>>;
+}
+
+/// The way to whoever has the data, once it is known; without one they are here.
+pub(crate) type RelayOnce = Arc<OnceLock<Arc<dyn Relay>>>;
+
 /// The APIs as they are on now, and the signal by which calls are given up.
 #[derive(Clone)]
 pub(crate) struct Relayed {
     pub(crate) doors: watch::Receiver<Doors>,
+    pub(crate) elsewhere: RelayOnce,
     pub(crate) stop: watch::Receiver<bool>,
 }
 
@@ -54,10 +79,15 @@ impl Relayed {
 impl portal::Doors for Relayed {
     /// Sends a request to the NoSQL API; `None`: it is off. While the server stops: 503.
     async fn nosql(&self, right: Right, request: Request<Bytes>) -> Option<Response> {
-        let door = self.doors.borrow().cosmos.clone()?;
-        let answer = self.until_stop(door.relay(right, request)).await;
-        let stopping = || StatusCode::SERVICE_UNAVAILABLE.into_response();
-        Some(answer.map_or_else(stopping, |answer| answer.map(Body::new)))
+        let answer = match self.elsewhere.get() {
+            Some(relay) => self.until_stop(relay.nosql(right, request)).await,
+            None => {
+                let door = self.doors.borrow().cosmos.clone()?;
+                let answer = self.until_stop(door.relay(right, request)).await;
+                answer.map(|answer| Some(answer.map(Body::new)))
+            }
+        };
+        answer.unwrap_or_else(|| Some(StatusCode::SERVICE_UNAVAILABLE.into_response()))
     }
 
     /// Runs a command, one BSON document, at the MongoDB API and returns its reply. A command that fails
@@ -68,7 +98,6 @@ impl portal::Doors for Relayed {
         database: String,
         command: Bytes,
     ) -> Result<Bytes, Refused> {
-        let door = self.doors.borrow().mongo.clone().ok_or(Refused::DoorClosed)?;
         let right = match sender.right {
             Right::Write => mongo::Right::Write,
             Right::Read => mongo::Right::Read,
@@ -76,9 +105,15 @@ impl portal::Doors for Relayed {
         let portal = || "portal".to_owned();
         let peer = sender.peer.map_or_else(portal, |peer| format!("portal of {peer}"));
         let sender = mongo::Sender { right, peer, session: sender.session };
-        let ran = self.until_stop(door.relay(sender, &database, &command)).await;
+        let ran = match self.elsewhere.get() {
+            Some(relay) => self.until_stop(relay.mongo(sender, database, command)).await,
+            None => {
+                let door = self.doors.borrow().mongo.clone().ok_or(Refused::DoorClosed)?;
+                self.until_stop(door.relay(sender, &database, &command)).await.map(Some)
+            }
+        };
         let ran = ran.ok_or_else(|| Refused::Ended("the server is stopping".to_owned()))?;
-        ran.map_err(|none| match none {
+        ran.ok_or(Refused::DoorClosed)?.map_err(|none| match none {
             NoReply::Malformed(why) => Refused::Malformed(why),
             NoReply::TooLarge => Refused::TooLarge(none.to_string()),
             NoReply::Closed => Refused::Ended(none.to_string()),

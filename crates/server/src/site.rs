@@ -17,7 +17,7 @@ use crate::{
     failure::{Failure, failed},
     nosql,
     ready::Ready,
-    relayed::Doors,
+    relayed::{Doors, RelayOnce},
     shares::{open_accounts, temporary_area},
 };
 
@@ -43,6 +43,8 @@ pub(crate) struct Site {
     pub(crate) login: Login,
     /// The doors that are open now. The portal asks them.
     pub(crate) doors: watch::Sender<Doors>,
+    /// The way to the data of all shards, where there are several.
+    pub(crate) elsewhere: RelayOnce,
 }
 
 impl Site {
@@ -75,9 +77,10 @@ impl Site {
             nosql: bound.nosql.as_ref().map(|(_, bound)| bound.port()),
         });
         let doors = watch::Sender::new(Doors::default());
+        let elsewhere = RelayOnce::default();
         let (pages, login) = match &bound.admin {
             Some((_, address)) => {
-                let doors = doors.subscribe();
+                let doors = (doors.subscribe(), elsewhere.clone());
                 let made = admin::build_portal(config, *address, &ready, doors, stopped.clone())?;
                 (Some(made.0), made.1)
             }
@@ -96,6 +99,7 @@ impl Site {
             pages,
             login,
             doors,
+            elsewhere,
         };
         Ok((site, bound))
     }

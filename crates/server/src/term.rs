@@ -90,6 +90,7 @@ impl Term {
             memory: site.memory.clone(),
             temporary: site.files.clone(),
             doors: doors.clone(),
+            elsewhere: site.elsewhere.clone(),
             features,
             explorer: Arc::clone(&site.explorer),
             index_unused_days: site.config.index_unused_days,

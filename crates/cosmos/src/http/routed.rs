@@ -30,12 +30,11 @@ use super::{
 use crate::{
     door::Settings,
     failure::{Failure, Fault},
-    headers,
     homes::Home,
     interrupt::Client,
     link::{Link, Resource},
     reply::Reply,
-    routes::{account, parse_document},
+    routes::account,
     sender::Sender,
     tls::Certificate,
 };
@@ -168,19 +167,14 @@ impl<S: Store> Answers for Routed<S> {
 impl<S: Store> Routed<S> {
     /// The home of a request. Where a database is to be made its name is in the body, which is read then.
     async fn home_of(&self, parts: &Parts, link: &Link, body: &mut Body) -> Result<Home, Failure> {
-        let makes = link.kind == Resource::Databases && link.name.is_none();
-        if !makes || parts.method != Method::POST || headers::asks_query(&parts.headers) {
+        if !Home::is_in_body(&parts.method, &parts.headers, link) {
             return Ok(Home::of(link));
         }
         let mut held = self.entrance.settings.memory.share();
         let read = read_body(body, &mut held).await?;
-        let home = match parse_document(&read) {
-            Ok(made) => made.get("id").and_then(|id| id.as_ref().as_str().map(Home::of_database)),
-            Err(_) => None,
-        };
+        let home = Home::of_body(&read);
         *body = Body::Whole(read);
-        // Whoever answers says what is wrong with it.
-        Ok(home.unwrap_or(Home::Any))
+        Ok(home)
     }
 
     async fn answer_at(

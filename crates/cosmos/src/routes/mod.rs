@@ -42,5 +42,3 @@ pub(crate) mod scripts;
 mod shared;
 pub(crate) mod shared_feed;
 pub(crate) mod users;
-
-pub(crate) use shared::parse_document;

@@ -107,6 +107,7 @@ impl<S: Store> Engine<S> {
             ids: tokio::sync::Mutex::new(CollectionIds::new(next_id)),
             unfreed: AtomicBool::new(false),
             moving: tokio::sync::Mutex::default(),
+            clock_turns: tokio::sync::Mutex::default(),
         };
         let engine = Self { inner: Arc::new(inner) };
         // Drops that were noted, then counters that belong to nobody.

@@ -9,6 +9,12 @@ use store::Store;
 use crate::engine::Engine;
 
 impl<S: Store> Engine<S> {
+    /// The turn of whoever moves a manual clock by some time: what it reads of the clock stands until it has
+    /// moved it, so that two moves by a minute are two minutes.
+    pub async fn clock_turn(&self) -> impl Drop + '_ {
+        self.inner.clock_turns.lock().await
+    }
+
     /// Moves a manual clock; returns when the move is durable and in force.
     pub async fn move_clock(&self, to: Instant) -> Result<Instant, ClockRefusal> {
         let _one_at_a_time = self.inner.moving.lock().await;

@@ -38,6 +38,10 @@ pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
 pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let clock = call.door.engine.clock();
     let advance = call.body.get("advanceSeconds");
+    let _turn = match advance {
+        Some(_) => Some(call.door.engine.clock_turn().await),
+        None => None,
+    };
     let set = call.body.get("set");
     let to = match (advance, set) {
         (Some(_), Some(_)) => {

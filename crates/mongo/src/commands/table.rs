@@ -251,7 +251,7 @@ rows! {
         "failCommand, for tests of applications",
         CommandRow::writes().on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
-        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]).home(Home::Any);
+        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]);
     "ebbExpiry" => ebb::run_expiry, &["preview", "ids"],
         "forecast and preview of a collection's expiry; with `ids` when those documents expire, and by which rule",
         CommandRow::reads().in_api(&[]);

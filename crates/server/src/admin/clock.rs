@@ -40,6 +40,7 @@ pub(crate) async fn move_clock(
     let request: Value = serde_json::from_slice(&request)
         .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
     let clock = shared.engine.clock();
+    let _turn = shared.engine.clock_turn().await;
     let fields = request.as_object().map_or(0, serde_json::Map::len);
     let to = match (request.get("advance_seconds"), request.get("set")) {
         (Some(seconds), None) if fields == 1 => {

@@ -36,7 +36,7 @@ use crate::{
     any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
-    relayed::Doors,
+    relayed::{Doors, RelayOnce},
 };
 
 /// What the routes share; cloned for each request, so everything in it is cheap to clone.
@@ -52,6 +52,8 @@ pub(crate) struct Shared {
     /// The area of temporary files, for its size; `None` without a data directory.
     pub(crate) temporary: Option<Area>,
     pub(crate) doors: Doors,
+    /// The way to the data of all shards.
+    pub(crate) elsewhere: RelayOnce,
     pub(crate) features: Arc<Features>,
     pub(crate) explorer: Arc<Explorer>,
     /// After how many days without use the index of a path ends; `None`: never.

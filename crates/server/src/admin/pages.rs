@@ -12,7 +12,7 @@ use crate::{
     failure::Failure,
     nosql,
     ready::Ready,
-    relayed::{Doors, Relayed},
+    relayed::{Doors, RelayOnce, Relayed},
     sealed,
 };
 
@@ -42,7 +42,7 @@ pub(crate) fn build_portal(
     config: &Config,
     bound: SocketAddr,
     ready: &Ready,
-    doors: watch::Receiver<Doors>,
+    (doors, elsewhere): (watch::Receiver<Doors>, RelayOnce),
     stop: watch::Receiver<bool>,
 ) -> Result<(Arc<Pages>, Login), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
@@ -78,6 +78,6 @@ pub(crate) fn build_portal(
             }
         })?,
     };
-    let portal = Portal::new(settings, Relayed { doors, stop });
+    let portal = Portal::new(settings, Relayed { doors, elsewhere, stop });
     Ok((portal.map_err(|error| failed(&error))?, login))
 }

@@ -18,7 +18,8 @@ use crate::{
 /// where no API is on or something else has the sample's name.
 pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
     let (_, doors) = watch::channel(shared.doors.clone());
-    let doors = Relayed { doors, stop: shared.stopping.clone() };
+    let elsewhere = shared.elsewhere.clone();
+    let doors = Relayed { doors, elsewhere, stop: shared.stopping.clone() };
     let made =
         make(&doors, shared.engine.now().await?).await.map_err(|failure| match &failure {
             Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),

@@ -3,6 +3,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use auth::Right;
 use axum::Router;
 use cosmos::{Duplex, Forwarded, SharedFeed};
 use mongo::{ClientStream, Ended, Rooms};
@@ -10,6 +11,7 @@ use tokio::{net::TcpStream, sync::watch};
 
 use super::{
     link::{Call, Called, LinkTls, Purpose, Verdict, greet},
+    relaying,
     route::{Route, Way},
     routes::Routes,
     siblings,
@@ -135,10 +137,12 @@ impl Gateway {
         }
         let term = route.here().ok_or(Verdict::NotOwner)?;
         let is_on = match call.purpose {
-            Purpose::Mongo => term.shared.doors.mongo.is_some(),
-            Purpose::Nosql | Purpose::Databases | Purpose::Offers => {
-                term.shared.doors.cosmos.is_some()
-            }
+            Purpose::Mongo | Purpose::Command => term.shared.doors.mongo.is_some(),
+            Purpose::Nosql
+            | Purpose::NosqlReader
+            | Purpose::NosqlWriter
+            | Purpose::Databases
+            | Purpose::Offers => term.shared.doors.cosmos.is_some(),
             Purpose::Admin => self.admin.is_some(),
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => true,
         };
@@ -169,14 +173,18 @@ impl Gateway {
                     Ended::Closed => {}
                 }
             }
-            Purpose::Nosql => {
+            Purpose::Nosql | Purpose::NosqlReader | Purpose::NosqlWriter => {
+                let right = match purpose {
+                    Purpose::NosqlReader => Some(Right::Read),
+                    Purpose::NosqlWriter => Some(Right::Write),
+                    _ => None,
+                };
                 let scheme = if secure { "https" } else { "http" };
                 let peer = Some(client.ip());
                 let Some(here) = term.nosql_door() else { return };
                 // The stream outlives the term by a moment.
                 drop(term);
-                cosmos::serve_forwarded(here, stream, Forwarded { peer, scheme, right: None })
-                    .await;
+                cosmos::serve_forwarded(here, stream, Forwarded { peer, scheme, right }).await;
             }
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };
@@ -184,6 +192,7 @@ impl Gateway {
                 drop(term);
                 admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
             }
+            Purpose::Command => relaying::run_command(&term, stream).await,
             Purpose::Databases => siblings::show(&term, SharedFeed::Databases, stream).await,
             Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
@@ -200,7 +209,7 @@ fn hear(route: &Route, word: Purpose) {
         Purpose::GoFirst if route.facts.is_off() => {}
         Purpose::GoFirst => shard.go_first(),
         Purpose::Look => shard.look(),
-        Purpose::Mongo | Purpose::Nosql | Purpose::Admin | Purpose::Databases | Purpose::Offers => {
-        }
+        // They are no words.
+        _ => {}
     }
 }

@@ -36,6 +36,7 @@ mod moving_tests;
 mod nosql_ways;
 mod ownership;
 mod placement;
+mod relaying;
 mod route;
 mod routes;
 #[cfg(test)]

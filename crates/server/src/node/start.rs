@@ -32,7 +32,7 @@ use super::{
     identity::open_identity,
     ledger::read_cluster,
     link::{Dialer, LinkTls},
-    nosql_ways, placement,
+    nosql_ways, placement, relaying,
     route::Route,
     routes::Routes,
     terms::{CurrentTerm, Terms},
@@ -130,6 +130,8 @@ pub(crate) async fn open<L: Ledger>(
     let (stop_terms, terms_stopped) = watch::channel(false);
     let routes = Routes::of(routes.into_iter());
     let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
+    // Set once: the site was opened here.
+    let _ = site.elsewhere.set(relaying::of(routes.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
         let (site, route, routes) = (Arc::clone(&site), route.clone(), routes.clone());
         tokio::spawn(Terms { site, route, routes, clock, current }.run(terms_stopped.clone()))

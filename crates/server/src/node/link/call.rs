@@ -20,6 +20,12 @@ pub(crate) enum Purpose {
     Databases,
     /// The same for offers.
     Offers,
+    /// A client of the NoSQL API whom the caller knows, and who may only read.
+    NosqlReader,
+    /// The same, who may write.
+    NosqlWriter,
+    /// One command for the MongoDB API, of somebody whom the caller knows.
+    Command,
     /// Nothing: the node is to let others go first when the shard is free.
     HoldBack,
     /// Nothing: the node need not let others go first any more.
@@ -33,7 +39,14 @@ impl Purpose {
     pub(crate) fn is_word(self) -> bool {
         match self {
             Self::HoldBack | Self::GoFirst | Self::Look => true,
-            Self::Mongo | Self::Nosql | Self::Admin | Self::Databases | Self::Offers => false,
+            Self::Mongo
+            | Self::Nosql
+            | Self::Admin
+            | Self::Databases
+            | Self::Offers
+            | Self::NosqlReader
+            | Self::NosqlWriter
+            | Self::Command => false,
         }
     }
 }
