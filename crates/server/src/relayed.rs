@@ -11,6 +11,7 @@ use auth::Right;
 use axum::{
     body::Body,
     http::{Request, StatusCode},
+    middleware::Next,
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -38,6 +39,9 @@ pub(crate) type Elsewhere<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub(crate) trait Relay: Send + Sync {
     /// Sends a request to the NoSQL API; `None`: it is off.
     fn nosql(&self, right: Right, request: Request<Bytes>) -> Elsewhere<'_, Option<Response>>;
+
+    /// Has a request to the admin address answered that was let in; `here`: the routes of this process.
+    fn admin(&self, request: Request<Body>, here: Next) -> Elsewhere<'_, Response>;
 
     /// Runs a command at the MongoDB API; `None`: it is off.
     fn mongo(

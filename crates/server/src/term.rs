@@ -48,6 +48,8 @@ pub(crate) struct Term {
     pub(crate) shared: Shared,
     /// The admin address, the portal around it.
     routes: Option<Router>,
+    /// The same for requests that were let in already.
+    known_routes: Router,
     /// Tells its connections and its tasks to end.
     stop: watch::Sender<bool>,
     /// Background work, which ends after `stop`.
@@ -96,10 +98,11 @@ impl Term {
             index_unused_days: site.config.index_unused_days,
             stopping: stopped.clone(),
         };
+        let known_routes = admin::routes(shared.clone());
         let routes = site.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
         site.doors.send_replace(doors);
         let tasks = background::start(&engine, mongo, site.config.index_unused_days, &stopped);
-        Ok(Arc::new(Self { shared, routes, stop, tasks: Mutex::new(tasks.into()) }))
+        Ok(Arc::new(Self { shared, routes, known_routes, stop, tasks: Mutex::new(tasks.into()) }))
     }
 
     /// Tells connections and background work to end.
@@ -131,6 +134,11 @@ impl Term {
     /// off.
     pub(crate) fn nosql_door(&self) -> Option<cosmos::Here<AnyStore>> {
         Some(cosmos::Here::new(self.shared.doors.cosmos.clone()?, self.stop.subscribe()))
+    }
+
+    /// The routes of the admin address for requests that were let in already.
+    pub(crate) fn known_routes(&self) -> Router {
+        self.known_routes.clone()
     }
 
     /// The routes of the admin address; `None`: it is off.

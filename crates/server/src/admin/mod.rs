@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 use axum::{
     Router,
+    extract::Request,
+    middleware::{Next, from_fn},
     routing::{any, get, post},
 };
 use engine::Engine;
@@ -64,13 +66,23 @@ pub(crate) struct Shared {
 
 /// Returns the routes with the portal around them.
 pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
-    ::portal::mount(pages, routes(shared))
+    let elsewhere = shared.elsewhere.clone();
+    let routes = routes(shared);
+    let routes = match elsewhere.get().cloned() {
+        None => routes,
+        // Inside the gate: whoever comes so far was let in.
+        Some(relay) => routes.route_layer(from_fn(move |request: Request, next: Next| {
+            let relay = Arc::clone(&relay);
+            async move { relay.admin(request, next).await }
+        })),
+    };
+    ::portal::mount(pages, routes)
 }
 
 /// The table of routes below the portal. `/livez` and `/alive`, `/readyz` and `/ready` are the same
 /// under two names. The portal's gate (`portal/src/gate.rs`) decides which paths need a key: all that
 /// begin with `/_`, but for the explorer and the login itself.
-fn routes(shared: Shared) -> Router {
+pub(crate) fn routes(shared: Shared) -> Router {
     let collection = "/_ebb/databases/{database}/collections/{collection}";
     Router::new()
         .route("/livez", get(health::get_liveness))

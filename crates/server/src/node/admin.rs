@@ -111,7 +111,7 @@ fn unserved() -> Response {
 }
 
 /// Has the owner answer a request.
-async fn pass_on(passage: Passage, request: Request) -> Response {
+pub(super) async fn pass_on(passage: Passage, request: Request) -> Response {
     let (stream, place) = passage.into_stream();
     let Ok((mut sender, connection)) = http1::handshake(TokioIo::new(stream)).await else {
         return unserved();

@@ -144,7 +144,7 @@ impl Gateway {
             | Purpose::Databases
             | Purpose::Offers => term.shared.doors.cosmos.is_some(),
             Purpose::Admin => self.admin.is_some(),
-            Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => true,
+            Purpose::KnownAdmin | Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => true,
         };
         if !is_on {
             return Err(Verdict::Off);
@@ -189,6 +189,11 @@ impl Gateway {
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };
                 // It outlives the term: a hand-over is answered when another node owns the data.
+                drop(term);
+                admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
+            }
+            Purpose::KnownAdmin => {
+                let routes = term.known_routes();
                 drop(term);
                 admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
             }

@@ -27,6 +27,7 @@ mod forgetting;
 mod from_directory;
 mod gateway;
 mod identity;
+mod known_admin;
 mod ledger;
 mod link;
 mod metrics;

@@ -16,6 +16,7 @@ use auth::Right;
 use axum::{
     body::Body,
     http::{HeaderValue, Request, StatusCode, header::HOST},
+    middleware::Next,
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
+    known_admin,
     link::Purpose,
     route::{Passage, Way},
     routes::Routes,
@@ -72,6 +74,10 @@ impl Relay for Relaying {
                 None => Some(StatusCode::SERVICE_UNAVAILABLE.into_response()),
             }
         })
+    }
+
+    fn admin(&self, request: Request<Body>, here: Next) -> Elsewhere<'_, Response> {
+        Box::pin(known_admin::answer(&self.0, request, here))
     }
 
     fn mongo(

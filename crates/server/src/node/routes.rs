@@ -41,6 +41,11 @@ impl Routes {
         home_shard(MONGODB, database, self.facts().cluster.shards)
     }
 
+    /// The shard in which a database of the NoSQL API lives.
+    pub(super) fn nosql_home(&self, database: &str) -> u32 {
+        self.home_of(&Home::Named(database.to_owned()))
+    }
+
     /// The shard that answers a request of the NoSQL API.
     pub(super) fn home_of(&self, home: &Home) -> u32 {
         let shards = self.facts().cluster.shards;

@@ -15,6 +15,8 @@ pub(crate) enum Purpose {
     Nosql,
     /// A request to the admin address.
     Admin,
+    /// A request to the admin address, which the caller has let in.
+    KnownAdmin,
     /// The caller asks for the databases of the NoSQL API that the shard has; nothing follows but the
     /// answer.
     Databases,
@@ -42,6 +44,7 @@ impl Purpose {
             Self::Mongo
             | Self::Nosql
             | Self::Admin
+            | Self::KnownAdmin
             | Self::Databases
             | Self::Offers
             | Self::NosqlReader

@@ -1,0 +1,269 @@
+//! Requests to the admin address that were let in, in a cluster of several shards: which of them answers, or
+//! what all of them say together. They come to the owner of the first shard.
+
+use std::net::SocketAddr;
+
+use axum::{
+    body::{Body, Bytes},
+    extract::Request,
+    http::{HeaderMap, Method, StatusCode, Uri, header::CONTENT_LENGTH},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+use tower_service::Service;
+
+use super::{admin::pass_on, link::Purpose, route::Way, routes::Routes};
+use crate::admin::error::Error;
+
+/// Bytes of a body at the most.
+const BODY_MAX: usize = 1 << 20;
+/// Bytes of an answer that is put together with others, at the most.
+const ANSWER_MAX: usize = 8 << 20;
+
+/// Who answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Asks {
+    /// The first shard.
+    First,
+    /// The home of a database of an API.
+    Home(&'static str, String),
+    /// The home of a database of the API that has the collection.
+    Either(String),
+    /// All shards, each the same.
+    Each,
+    /// All shards: where the first one's clock is moved to, the others' are set.
+    Clock,
+    /// All shards; the answers are added.
+    Sum,
+}
+
+impl Asks {
+    fn of(method: &Method, uri: &Uri) -> Self {
+        let path = uri.path();
+        if let Some(rest) = path.strip_prefix("/_ebb/databases/") {
+            let name = rest.split('/').next().unwrap_or_default();
+            let name = percent_decode_str(name).decode_utf8_lossy().into_owned();
+            let mut arguments = uri.query().unwrap_or_default().split('&');
+            return match arguments.find_map(|argument| argument.strip_prefix("door=")) {
+                Some("mongo") => Self::Home("mongo", name),
+                Some("nosql") => Self::Home("nosql", name),
+                // Whoever is asked says what is wrong.
+                Some(_) => Self::First,
+                None => Self::Either(name),
+            };
+        }
+        match (path, method) {
+            ("/_ebb/clock", &Method::POST) => Self::Clock,
+            ("/_ebb/clock/accept" | "/_ebb/features", &Method::POST | &Method::PUT) => Self::Each,
+            ("/_ebb/expiry/series", _) => Self::Sum,
+            _ => Self::First,
+        }
+    }
+}
+
+/// Has a request answered.
+pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Response {
+    let asks = Asks::of(request.method(), request.uri());
+    if asks == Asks::First || routes.all().count() == 1 {
+        return here.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, BODY_MAX).await else {
+        return Error::bad_request("the body is too long").into_response();
+    };
+    let asked = Asked { method: parts.method, uri: parts.uri, headers: parts.headers, body };
+    match asks {
+        Asks::First => asked.of_shard(routes, 0).await,
+        Asks::Home("nosql", name) => asked.of_shard(routes, routes.nosql_home(&name)).await,
+        Asks::Home(_, name) => asked.of_shard(routes, routes.home(&name)).await,
+        Asks::Either(name) => asked.of_either(routes, &name).await,
+        Asks::Each => asked.of_each(routes).await,
+        Asks::Clock => asked.of_clocks(routes).await,
+        Asks::Sum => asked.sum(routes).await,
+    }
+}
+
+/// A request that can be asked more than once.
+#[derive(Clone, Debug)]
+struct Asked {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Asked {
+    fn request(&self) -> Request {
+        let mut request = Request::new(Body::from(self.body.clone()));
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.headers.clone();
+        request.headers_mut().remove(CONTENT_LENGTH);
+        request
+    }
+
+    /// The same with an argument more.
+    fn with_door(&self, door: &str) -> Self {
+        let sign = if self.uri.query().is_some() { '&' } else { '?' };
+        let uri = format!("{}{sign}door={door}", self.uri).parse();
+        Self { uri: uri.unwrap_or_else(|_| self.uri.clone()), ..self.clone() }
+    }
+
+    async fn of_shard(&self, routes: &Routes, shard: u32) -> Response {
+        let nobody = SocketAddr::from(([127, 0, 0, 1], 0));
+        let Some(route) = routes.shard(shard) else { return unreached(shard) };
+        match route.find(Purpose::KnownAdmin, nobody, false).await {
+            Some(Way::Here(term)) => match term.known_routes().call(self.request()).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            },
+            Some(Way::There(passage)) => pass_on(passage, self.request()).await,
+            None => unreached(shard),
+        }
+    }
+
+    /// Asks for the collection of either API, as a server does that has both.
+    async fn of_either(&self, routes: &Routes, name: &str) -> Response {
+        let of_mongo = self.with_door("mongo").of_shard(routes, routes.home(name)).await;
+        let of_nosql = self.with_door("nosql").of_shard(routes, routes.nosql_home(name)).await;
+        match (of_mongo.status(), of_nosql.status()) {
+            (StatusCode::NOT_FOUND, _) => of_nosql,
+            (_, StatusCode::NOT_FOUND) => of_mongo,
+            _ => Error::conflict("both APIs have it: add ?door=").into_response(),
+        }
+    }
+
+    /// Asks all; the first answer that is no success is the answer, and else that of the first shard.
+    async fn of_each(&self, routes: &Routes) -> Response {
+        let mut answer = None;
+        for route in routes.all() {
+            let of_shard = self.of_shard(routes, route.facts.number).await;
+            if !of_shard.status().is_success() {
+                return of_shard;
+            }
+            answer.get_or_insert(of_shard);
+        }
+        answer.unwrap_or_else(|| unreached(0))
+    }
+
+    /// Moves the clocks of all. Moves of the first one wait for each other, so that each counts.
+    async fn of_clocks(&self, routes: &Routes) -> Response {
+        let moved = self.of_shard(routes, 0).await;
+        if !moved.status().is_success() {
+            return moved;
+        }
+        let Some(answer) = read_json(moved).await else { return unreached(0) };
+        let body = Bytes::from(json!({ "set": answer["now"] }).to_string());
+        let set = Self { body, ..self.clone() };
+        for route in routes.all().skip(1) {
+            let shard = route.facts.number;
+            let status = set.of_shard(routes, shard).await.status();
+            // Another move has brought it further already.
+            if !status.is_success() && status != StatusCode::CONFLICT {
+                let why = format!("the clock of shard {shard} was not moved: move it again");
+                return Error::unavailable(why).into_response();
+            }
+        }
+        axum::Json(answer).into_response()
+    }
+
+    /// Adds what all say.
+    async fn sum(&self, routes: &Routes) -> Response {
+        let mut sum: Option<Value> = None;
+        for route in routes.all() {
+            let shard = route.facts.number;
+            let answer = self.of_shard(routes, shard).await;
+            if !answer.status().is_success() {
+                return answer;
+            }
+            let Some(answer) = read_json(answer).await else { return unreached(shard) };
+            match &mut sum {
+                None => sum = Some(answer),
+                Some(sum) => add(sum, &answer, ""),
+            }
+        }
+        sum.map_or_else(|| unreached(0), |sum| axum::Json(sum).into_response())
+    }
+}
+
+/// Adds the figures of another answer of the same form. What is no amount is the first one's, and of ages
+/// the larger counts.
+fn add(sum: &mut Value, other: &Value, name: &str) {
+    match (sum, other) {
+        (Value::Object(sum), Value::Object(other)) => {
+            for (name, value) in sum.iter_mut() {
+                add(value, &other[name], name);
+            }
+        }
+        (Value::Array(sum), Value::Array(other)) => {
+            for (value, other) in sum.iter_mut().zip(other) {
+                add(value, other, name);
+            }
+        }
+        (sum @ Value::Number(_), Value::Number(other)) => {
+            let (one, other) = (sum.as_i64().unwrap_or(0), other.as_i64().unwrap_or(0));
+            match name {
+                "documents" | "bytes" | "collections" => *sum = json!(one.saturating_add(other)),
+                "oldest_dead_seconds" => *sum = json!(one.max(other)),
+                _ => {}
+            }
+        }
+        (sum @ Value::Bool(true), Value::Bool(false)) => *sum = json!(false),
+        _ => {}
+    }
+}
+
+async fn read_json(response: Response) -> Option<Value> {
+    let body = axum::body::to_bytes(response.into_body(), ANSWER_MAX).await.ok()?;
+    serde_json::from_slice(&body).ok()
+}
+
+fn unreached(shard: u32) -> Response {
+    Error::unavailable(format!("no node that owns shard {shard} is reached")).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_answers() {
+        let home = |api, name: &str| Asks::Home(api, name.to_owned());
+        for (method, uri, asks) in [
+            ("GET", "/_ebb/databases/a%20b/collections/c/expiry?door=mongo", home("mongo", "a b")),
+            ("GET", "/_ebb/databases/a/collections/c/indexes?x=1&door=nosql", home("nosql", "a")),
+            ("GET", "/_ebb/databases/a/collections/c/indexes?door=no", Asks::First),
+            ("GET", "/_ebb/databases/a/collections/c/expiry", Asks::Either("a".to_owned())),
+            ("GET", "/_ebb/clock", Asks::First),
+            ("POST", "/_ebb/clock", Asks::Clock),
+            ("POST", "/_ebb/clock/accept", Asks::Each),
+            ("PUT", "/_ebb/features", Asks::Each),
+            ("GET", "/_ebb/features", Asks::First),
+            ("GET", "/_ebb/expiry/series?step=1", Asks::Sum),
+            ("POST", "/_ebb/quickstart", Asks::First),
+        ] {
+            let method = method.parse().unwrap();
+            assert_eq!(Asks::of(&method, &uri.parse().unwrap()), asks, "{uri}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_added_and_ages_compared() {
+        let mut sum = json!({
+            "now_ms": 5, "steps": [{ "documents": 1, "bytes": 10 }], "collections": 2,
+            "unreaped": { "documents": 1, "oldest_dead_seconds": 9 }, "exact": true,
+        });
+        let other = json!({
+            "now_ms": 7, "steps": [{ "documents": 2, "bytes": 5 }], "collections": 1,
+            "unreaped": { "documents": 3, "oldest_dead_seconds": 4 }, "exact": false,
+        });
+        add(&mut sum, &other, "");
+        let wanted = json!({
+            "now_ms": 5, "steps": [{ "documents": 3, "bytes": 15 }], "collections": 3,
+            "unreaped": { "documents": 4, "oldest_dead_seconds": 9 }, "exact": false,
+        });
+        assert_eq!(sum, wanted);
+    }
+}
