@@ -18,7 +18,7 @@ use crate::{
     command_row::Known,
     document_writer::DocumentWriter,
     door::{Door, Topology},
-    errors::{Error, InvalidNamespace, Result},
+    errors::{Error, IllegalOperation, InvalidNamespace, Result},
     names,
     operation::Operation,
     siblings::Siblings,
@@ -63,6 +63,19 @@ pub(crate) struct Call<'a, S: Store> {
 
 impl<'a, S: Store> Call<'a, S> {
     /// The servers of the other shards, where the answer is to be that of all of them.
+    /// Refuses to work on a database beside the command's own that lives in another shard.
+    pub(crate) fn check_home(&self, database: &str) -> Result<()> {
+        let is_home = self.door.settings.is_home.as_ref();
+        if is_home.is_none_or(|is_home| is_home.is(database)) {
+            return Ok(());
+        }
+        let text = format!(
+            "database {database} lives in another shard of the cluster than the first one that the \
+             command names: one command works on the databases of one shard"
+        );
+        Err(Error::new(IllegalOperation, text))
+    }
+
     pub(crate) fn siblings(&self) -> Option<&Siblings> {
         let is_of_shard = self.body.get(OF_SHARD).is_some();
         self.door.settings.siblings.as_ref().filter(|_| !is_of_shard)

@@ -51,6 +51,8 @@ pub enum Home {
     Namespace,
     /// That of the database of the first collection in `nsInfo`.
     Namespaces,
+    /// That of the first shard, which speaks for all; one that it asks answers itself.
+    First,
     /// Any.
     Any,
 }

@@ -6,10 +6,14 @@ use std::{fmt, sync::Arc};
 use document::{DocRef, ValueRef};
 
 use crate::{
+    arguments::OF_SHARD,
     command_row::{CommandTable, Home},
     repeatable::command_of,
     wire::{Header, OpCode},
 };
+
+/// A database of the first shard.
+const FIRST: &str = "admin";
 
 /// Whether a server is the home of a database.
 #[derive(Clone)]
@@ -21,6 +25,11 @@ impl IsHome {
         Self(Arc::new(is_home))
     }
 
+    /// Whether it is that of this one.
+    pub(crate) fn is(&self, database: &str) -> bool {
+        (self.0)(database)
+    }
+
     /// The database for whose sake another server has to get the message; `None`: this one answers it.
     pub(crate) fn elsewhere(
         &self,
@@ -29,7 +38,7 @@ impl IsHome {
         payload: &[u8],
     ) -> Option<String> {
         let database = database_of(commands, header, payload)?;
-        (!(self.0)(database)).then(|| database.to_owned())
+        (!self.is(database)).then(|| database.to_owned())
     }
 }
 
@@ -62,6 +71,7 @@ pub(crate) fn database_of_command<'a>(
     match known.row.home {
         Home::Any => None,
         Home::Database => database,
+        Home::First => body.get(OF_SHARD).is_none().then_some(FIRST),
         Home::Namespace => database_in(text(body.get(known.row.name)?)?),
         Home::Namespaces => {
             let spaces = body.get("nsInfo")?.as_array()?;
@@ -106,6 +116,10 @@ mod tests {
             (doc! { "hello": 1, "$db": "admin" }, None),
             (doc! { "ping": 1, "$db": "one" }, None),
             (doc! { "currentOp": 1, "$db": "admin" }, Some("admin")),
+            (doc! { "ebbClock": 1, "$db": "one" }, Some("admin")),
+            // What one shard asks another is answered there, and nothing else is.
+            (doc! { "ebbClock": 1, OF_SHARD: true, "$db": "admin" }, None),
+            (doc! { "insert": "c", OF_SHARD: true, "$db": "one" }, Some("one")),
             (doc! { "renameCollection": "one.c", "to": "one.d", "$db": "admin" }, Some("one")),
             (doc! { "bulkWrite": 1, "nsInfo": spaces, "$db": "admin" }, Some("one")),
             (doc! { "bulkWrite": 1, "$db": "admin" }, None),

@@ -13,13 +13,13 @@ use crate::{
     wire::{HEADER_BYTES, Header, msg_reply},
 };
 
-/// The answers of all other shards; an error: one of them is not reached.
-pub type Answers<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<DocBuf>>> + Send + 'a>>;
+/// The answers of other shards, each with its number; an error: one of them is not reached.
+pub type Answers<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<(u32, DocBuf)>>> + Send + 'a>>;
 
 /// The other shards.
 pub trait AskSiblings: Send + Sync {
-    /// Has a command run by the server of each, on database `admin`.
-    fn ask(&self, command: Document) -> Answers<'_>;
+    /// Has a command run by the server of each, or of one if it is named, on database `admin`.
+    fn ask(&self, command: Document, only: Option<u32>) -> Answers<'_>;
 }
 
 /// The servers of the other shards.
@@ -33,13 +33,26 @@ impl Siblings {
     }
 
     /// The answers of all others to a command, none of which is an error.
-    pub(crate) async fn ask(&self, mut command: Document) -> Result<Vec<DocBuf>> {
+    pub(crate) async fn ask(&self, command: Document) -> Result<Vec<(u32, DocBuf)>> {
+        self.ask_some(command, None).await
+    }
+
+    /// The same of one.
+    pub(crate) async fn ask_one(&self, command: Document, shard: u32) -> Result<()> {
+        self.ask_some(command, Some(shard)).await.map(drop)
+    }
+
+    async fn ask_some(
+        &self,
+        mut command: Document,
+        only: Option<u32>,
+    ) -> Result<Vec<(u32, DocBuf)>> {
         command.push(OF_SHARD, true);
-        let answers = self.0.ask(command).await.map_err(|error| {
+        let answers = self.0.ask(command, only).await.map_err(|error| {
             let text = format!("a shard of the cluster is not reached: {error}");
             Error::new(TemporarilyUnavailable, text)
         })?;
-        for answer in &answers {
+        for (_, answer) in &answers {
             if let Some(message) =
                 answer.get("errmsg").and_then(|text| text.as_str().map(str::to_owned))
             {

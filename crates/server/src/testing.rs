@@ -106,6 +106,14 @@ pub(crate) struct MongoClient(TcpStream);
 impl MongoClient {
     /// Runs a command, which has to succeed.
     pub(crate) async fn run_command(&mut self, command: Document) -> Document {
+        let reply = self.try_command(command.clone()).await;
+        let ok = reply.get("ok").map(|ok| ok.as_ref().is_truthy());
+        assert_eq!(ok, Some(true), "{command:?}: {reply:?}");
+        reply
+    }
+
+    /// Runs a command, which may fail.
+    pub(crate) async fn try_command(&mut self, command: Document) -> Document {
         let body = command.to_buf();
         let len = u32::try_from(body.bytes().len() + 21).unwrap();
         // OP_MSG: length, request id, reply to, opcode 2013, flags, and one section of kind 0.
@@ -119,10 +127,7 @@ impl MongoClient {
         let len = self.0.read_u32_le().await.unwrap();
         let mut reply = vec![0; usize::try_from(len).unwrap() - 4];
         self.0.read_exact(&mut reply).await.unwrap();
-        let reply = DocRef::Raw(&reply[17..]).to_tree();
-        let ok = reply.get("ok").map(|ok| ok.as_ref().is_truthy());
-        assert_eq!(ok, Some(true), "{command:?}: {reply:?}");
-        reply
+        DocRef::Raw(&reply[17..]).to_tree()
     }
 }
 

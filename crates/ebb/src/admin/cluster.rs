@@ -16,7 +16,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 use serde_json::{Value, json};
-use server::{ClockMode, ClusterConfig, Loss, Moved, NewCluster};
+use server::{ClockMode, ClusterConfig, Loss, Moved, NewCluster, NodeVerified};
 
 use super::Request;
 use crate::{
@@ -49,7 +49,7 @@ fn shard_arg() -> Arg {
         .value_name("SHARD")
         .value_parser(value_parser!(u32))
         .required(true)
-        .help("Number of the shard; there is one, 0")
+        .help("Number of the shard, from 0 on")
 }
 
 fn init_command() -> Command {
@@ -61,6 +61,14 @@ fn init_command() -> Command {
                 .value_name("[DATACENTER:]COPIES")
                 .default_value("3")
                 .help("How many nodes of Cassandra hold the data, 3 at least"),
+        )
+        .arg(
+            Arg::new("shards")
+                .long("shards")
+                .value_name("NUMBER")
+                .value_parser(value_parser!(u32).range(1..=64))
+                .default_value("1")
+                .help("Shards among which its databases are spread, for as long as the cluster lives"),
         )
         .arg(
             Arg::new("clock")
@@ -90,6 +98,13 @@ fn copy_commands() -> [Command; 2] {
                 .value_parser(value_parser!(PathBuf))
                 .required(true)
                 .help("A directory that is empty or not there"),
+        )
+        .arg(
+            Arg::new("shard")
+                .long("shard")
+                .value_name("SHARD")
+                .value_parser(value_parser!(u32))
+                .help("Which shard's databases, where there are several"),
         );
     let verify = CassandraValues::augment_args(Command::new("verify"))
         .about("Compare the copy of a node that is stopped with what the cluster has")
@@ -166,7 +181,8 @@ pub(super) fn run_dump(matches: &ArgMatches) -> ExitCode {
         Ok(at) => at,
         Err(wrong) => return complain(wrong.0, USAGE),
     };
-    match server::dump_cluster(&at, &directory, &mut Progress::new("entries").tell()) {
+    let shard = matches.get_one("shard").copied();
+    match server::dump_cluster(&at, shard, &directory, &mut Progress::new("entries").tell()) {
         Ok(entries) => {
             let directory = directory.display();
             print_text(format!("{directory} has what the cluster had behind entry {entries}\n"));
@@ -187,14 +203,19 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
         Ok(found) => found,
         Err(failure) => return end_failed(failure),
     };
-    let (entry, compared) = (found.entry, &found.compared);
-    let differences = &compared.differences;
-    print_text(format!(
-        "up to entry {entry}: {} rows, {} differences, {} expired ones that only one of both has\n",
-        compared.rows, differences.count, compared.expired
-    ));
-    differences.listed.iter().for_each(|difference| print_text(format!("  {difference}\n")));
-    if differences.count == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+    let several = 1 < found.len();
+    for NodeVerified { shard, entry, compared } in &found {
+        let of = if several { format!("shard {shard}, ") } else { String::new() };
+        let differences = &compared.differences;
+        print_text(format!(
+            "{of}up to entry {entry}: {} rows, {} differences, {} expired ones that only one of both \
+             has\n",
+            compared.rows, differences.count, compared.expired
+        ));
+        differences.listed.iter().for_each(|difference| print_text(format!("  {difference}\n")));
+    }
+    let same = found.iter().all(|found| found.compared.differences.count == 0);
+    if same { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Forgets a node.
@@ -290,7 +311,8 @@ fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
     let is_manual = matches.get_one::<String>("clock").is_some_and(|clock| clock == "manual");
     let clock = if is_manual { ClockMode::Manual } else { ClockMode::System };
     let from = matches.get_one::<PathBuf>("from").cloned();
-    Ok(NewCluster { at, datacenter, copies, clock, from })
+    let shards = matches.get_one("shards").copied().unwrap_or(1);
+    Ok(NewCluster { at, datacenter, copies, clock, shards, from })
 }
 
 /// Returns a cluster for people: a line for each shard and each node.

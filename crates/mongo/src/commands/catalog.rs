@@ -185,6 +185,7 @@ pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     names::new_collection(&to.database, &to.collection).map_err(|error| {
         Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
     })?;
+    call.check_home(&to.database)?;
     // There are no temporary collections.
     args.bool("stayTemp")?;
     let (target, replace) = match args.body.get("dropTarget") {

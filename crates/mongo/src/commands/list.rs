@@ -64,7 +64,7 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
             disk_bytes(call, &collection);
     }
     if let Some(siblings) = call.siblings() {
-        for reply in siblings.ask(doc! { "listDatabases": 1 }).await? {
+        for (_, reply) in siblings.ask(doc! { "listDatabases": 1 }).await? {
             add_databases(&mut sizes, &reply);
         }
     }

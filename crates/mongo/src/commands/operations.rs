@@ -10,7 +10,7 @@
 //! An entry is made of what the connection says at that moment: the operation may end while the
 //! reply is made. Commands are cut (see `cursor_description`), so the list stays small.
 
-use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::Store;
 use memory::Share;
 
@@ -33,6 +33,9 @@ use crate::{
 /// memory for them is taken before they are made, since there may be as many operations as
 /// connections.
 const SHOWN_COPIES: usize = 4;
+
+/// What shards are called.
+const SHARD: &str = "shard";
 
 /// Options of `$currentOp`; idle connections and cursors are shown on demand, other options change
 /// nothing here.
@@ -139,12 +142,44 @@ async fn list_operations<S: Store>(
         }
         shown.push(out);
     }
+    if let Some(siblings) = call.siblings() {
+        let ask = doc! { "currentOp": 1, "$all": asked.idle };
+        for (shard, reply) in siblings.ask(ask).await? {
+            held.grow(SHOWN_COPIES.saturating_mul(reply.bytes().len()))?;
+            shown.extend(operations_of(shard, &reply));
+        }
+    }
     let idle = if asked.cursors { call.door.cursors.idle_ids() } else { Vec::new() };
     for cursor in idle.into_iter().filter_map(|id| call.door.cursors.snapshot(id)) {
         held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
         shown.push(cursor.idle_entry(host, clocks));
     }
     Ok((shown, held))
+}
+
+/// The operations that another shard shows. Their numbers are those of the shard, which is said as a
+/// router says it.
+fn operations_of(shard: u32, reply: &DocBuf) -> Vec<Document> {
+    let reply = DocRef::Raw(reply.bytes()).to_tree();
+    let Some(Value::Array(operations)) = reply.get("inprog") else { return Vec::new() };
+    let of_shard = |operation: &Value| {
+        let Value::Document(operation) = operation else { return None };
+        let mut operation = operation.clone();
+        if let Some(number) = operation.get("opid").and_then(|id| Number::of(id.as_ref())) {
+            let number = number.to_i64_exact().unwrap_or(0);
+            operation.insert("opid", format!("{SHARD}{shard}:{number}"));
+        }
+        operation.insert("shard", format!("{SHARD}{shard}"));
+        Some(operation)
+    };
+    operations.iter().filter_map(of_shard).collect()
+}
+
+/// The shard and the number of an operation of another shard.
+fn operation_of_shard(id: ValueRef<'_>) -> Option<(u32, i32)> {
+    let ValueRef::String(text) = id else { return None };
+    let (shard, number) = text.strip_prefix(SHARD)?.split_once(':')?;
+    Some((shard.parse().ok()?, number.parse().ok()?))
 }
 
 /// Adds what a connection is doing to its entry.
@@ -193,6 +228,11 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 ///
 /// Errors: 4 without a number, 14 for another type, 2 for a number that no operation can have.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let elsewhere = call.body.get("op").and_then(operation_of_shard);
+    if let (Some((shard, number)), Some(siblings)) = (elsewhere, call.siblings()) {
+        siblings.ask_one(doc! { "killOp": 1, "op": number }, shard).await?;
+        return ok(doc! { "info": "attempting to kill op" });
+    }
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
         Some(op) if !op.is_number() => {
@@ -202,7 +242,7 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             );
             return Err(Error::new(TypeMismatch, message));
         }
-        Some(op) => document::Number::of(op).and_then(document::Number::to_i64_exact),
+        Some(op) => Number::of(op).and_then(Number::to_i64_exact),
     };
     let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
         return Err(Error::new(BadValue, "invalid op: it is not the number of an operation"));

@@ -239,10 +239,10 @@ rows! {
         CommandRow::reads().before_login().without_documents().home(Home::Any);
     "currentOp" => operations::current_op, &["$all", "$ownOps", ANY_ARGUMENT],
         "operations under way; other arguments are a filter",
-        CommandRow::reads().on_admin().without_documents();
+        CommandRow::reads().on_admin().without_documents().home(Home::First);
     "killOp" => operations::kill_op, &["op", ANY_ARGUMENT],
         "ends an operation: reads, updates and deletes",
-        CommandRow::writes().on_admin().without_documents();
+        CommandRow::writes().on_admin().without_documents().home(Home::First);
     "fsync" => operations::fsync, &["lock", "async"], "everything acknowledged is durable already",
         CommandRow::writes().on_admin().without_documents();
     "replSetGetStatus" => operations::replica_set_status, &["initialSync"], "not a replica set: 76",
@@ -251,7 +251,7 @@ rows! {
         "failCommand, for tests of applications",
         CommandRow::writes().on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
-        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]);
+        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]).home(Home::First);
     "ebbExpiry" => ebb::run_expiry, &["preview", "ids"],
         "forecast and preview of a collection's expiry; with `ids` when those documents expire, and by which rule",
         CommandRow::reads().in_api(&[]);

@@ -88,7 +88,7 @@ fn code(answer: &Answer) -> String {
 }
 
 /// Runs a command through the portal; status, kind and reply.
-async fn command(
+pub(crate) async fn command(
     server: &Server,
     headers: &[(&str, &str)],
     database: &str,

@@ -2,7 +2,7 @@
 //! ask for what. Nothing here has powers over documents that the APIs do not have.
 
 #[cfg(test)]
-mod access_tests;
+pub(crate) mod access_tests;
 mod clock;
 pub(crate) mod error;
 mod expiry;

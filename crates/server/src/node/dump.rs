@@ -24,7 +24,7 @@ use crate::{
 /// Makes the directory; returns up to which entry of the journal it goes.
 pub(super) async fn dump_cluster<L: Ledger>(
     ledger: &L,
-    cluster: &ClusterRecord,
+    (cluster, shard): (&ClusterRecord, u32),
     path: &Path,
     tell: &mut (dyn FnMut(Moved) + Send),
 ) -> Result<u64, Failure> {
@@ -32,7 +32,7 @@ pub(super) async fn dump_cluster<L: Ledger>(
     let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let tree = store_options(&config, plan_memory(&config), path);
-    let copying = Copying { cluster: cluster.id, shard: 0, tree, until: None };
+    let copying = Copying { cluster: cluster.id, shard, tree, until: None };
     let mut told = |steps, bytes| tell(Moved { steps, bytes });
     let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure)?;
     let clock = clock_of(&copied.record, &copied.nodes)?;

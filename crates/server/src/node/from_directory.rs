@@ -46,7 +46,7 @@ pub(super) async fn make_of_directory<L: Ledger>(
     let directory = DataDir::open(path, true).map_err(Failure::Refused)?;
     let (base, clock) = read_directory(&directory)?;
     let mode = if clock.manual { ClockMode::Manual } else { ClockMode::System };
-    let record = new_record(mode)?;
+    let record = new_record(mode, 1)?;
     begin(ledger, keyspace, ClusterRecord { format: UNFINISHED, ..record.clone() }).await?;
     let mut told = |pieces: u32, bytes| tell(Moved { steps: u64::from(pieces), bytes });
     let put = base.put(ledger, record.id, clock.encode().into(), &mut told);

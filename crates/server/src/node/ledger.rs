@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How many shards a cluster may have: a node has a store and two threads for each.
-const SHARDS_MAX: u32 = 64;
+pub(super) const SHARDS_MAX: u32 = 64;
 /// The format of records and entries that this version writes and reads.
 const FORMAT: u32 = 1;
 /// The same of a cluster that is being made of a directory: no node starts on it.
@@ -98,11 +98,16 @@ pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure
 }
 
 /// The record of a cluster that nobody knows yet.
-pub(super) fn new_record(clock: ClockMode) -> Result<ClusterRecord, Failure> {
+pub(super) fn new_record(clock: ClockMode, shards: u32) -> Result<ClusterRecord, Failure> {
+    if !(1..=SHARDS_MAX).contains(&shards) {
+        return Err(Failure::Usage(format!(
+            "a cluster has 1 to {SHARDS_MAX} shards, and not {shards}"
+        )));
+    }
     Ok(ClusterRecord {
         format: FORMAT,
         id: Uuid::new_v4(),
-        shards: 1,
+        shards,
         clock: match clock {
             ClockMode::System => "system".to_owned(),
             ClockMode::Manual => "manual".to_owned(),
@@ -170,13 +175,20 @@ fn check_cluster(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
     Ok(record)
 }
 
-/// Refuses a cluster of several shards, for what is done with the data of one.
-pub(super) fn one_shard(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
-    match record.shards {
-        1 => Ok(record),
-        shards => Err(Failure::Refused(Refused::Unusable(format!(
-            "the cluster has {shards} shards, and this is done with clusters of one"
-        )))),
+/// The shard of a cluster that is meant: that of this number, or the only one. A data directory has what one
+/// of them has.
+pub(super) fn chosen_shard(record: &ClusterRecord, shard: Option<u32>) -> Result<u32, Failure> {
+    let shards = record.shards;
+    match shard {
+        None if shards == 1 => Ok(0),
+        None => Err(Failure::Usage(format!(
+            "the cluster has {shards} shards, and a directory has the databases of one: give --shard"
+        ))),
+        Some(shard) if shard < shards => Ok(shard),
+        Some(shard) => Err(Failure::Usage(format!(
+            "the cluster has no shard {shard}: its shards are 0 to {}",
+            shards.saturating_sub(1)
+        ))),
     }
 }
 

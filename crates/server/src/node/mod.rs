@@ -41,6 +41,8 @@ mod relaying;
 mod route;
 mod routes;
 #[cfg(test)]
+mod shards_admin_tests;
+#[cfg(test)]
 mod shards_nosql_tests;
 #[cfg(test)]
 mod shards_tests;

@@ -14,7 +14,7 @@ use super::{
     forgetting::{self, Forgotten},
     from_directory::{Moved, make_of_directory},
     ledger::{
-        UNFINISHED, connect, ledger_failure, new_record, one_shard, options_of, read_cluster,
+        UNFINISHED, chosen_shard, connect, ledger_failure, new_record, options_of, read_cluster,
         unfinished,
     },
     verifying::{self, NodeVerified},
@@ -36,6 +36,8 @@ pub struct NewCluster {
     pub copies: u32,
     /// How the cluster's clock moves.
     pub clock: ClockMode,
+    /// How many shards, 1 to 64, for as long as it lives.
+    pub shards: u32,
     /// The data directory of a server of its own that the cluster begins with; its clock is the
     /// cluster's then.
     pub from: Option<PathBuf>,
@@ -50,30 +52,32 @@ pub fn init_cluster(
     block_on(init(new, tell))
 }
 
-/// Writes what a cluster has as the data directory of a server of its own; returns how many entries of
-/// the journal it has.
+/// Writes what a shard of a cluster has, the only one if none is named, as the data directory of a server
+/// of its own; returns how many entries of the journal it has.
 pub fn dump_cluster(
     at: &ClusterConfig,
+    shard: Option<u32>,
     directory: &Path,
     tell: &mut (dyn FnMut(Moved) + Send),
 ) -> Result<u64, Failure> {
     block_on(async {
         let ledger = connect(at).await?;
-        let record = one_shard(read_cluster(&ledger).await?)?;
-        dump::dump_cluster(&ledger, &record, directory, tell).await
+        let record = read_cluster(&ledger).await?;
+        let shard = chosen_shard(&record, shard)?;
+        dump::dump_cluster(&ledger, (&record, shard), directory, tell).await
     })
 }
 
-/// Compares the copy of a node that is stopped, which has this data directory, with what the cluster's
-/// journal makes of nothing.
+/// Compares the copies of a node that is stopped, which has this data directory, with what the cluster's
+/// journals make of nothing; one of each shard.
 pub fn verify_node(
     at: &ClusterConfig,
     directory: &Path,
     tell: &mut (dyn FnMut(Moved) + Send),
-) -> Result<NodeVerified, Failure> {
+) -> Result<Vec<NodeVerified>, Failure> {
     block_on(async {
         let ledger = connect(at).await?;
-        let record = one_shard(read_cluster(&ledger).await?)?;
+        let record = read_cluster(&ledger).await?;
         verifying::verify_node(&ledger, &record, directory, tell).await
     })
 }
@@ -109,6 +113,15 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
 
 async fn init(new: &NewCluster, tell: &mut (dyn FnMut(Moved) + Send)) -> Result<Uuid, Failure> {
     let options = options_of(&new.at)?;
+    // Nothing is made by a number that is refused.
+    new_record(new.clock, new.shards)?;
+    if new.from.is_some() && new.shards != 1 {
+        return Err(Failure::Usage(format!(
+            "a data directory becomes a cluster of one shard, and not of {}: its databases are not \
+             spread",
+            new.shards
+        )));
+    }
     let replication = match &new.datacenter {
         Some(name) => Replication::Datacenter(name.clone(), new.copies),
         None => Replication::Simple(new.copies),
@@ -120,7 +133,7 @@ async fn init(new: &NewCluster, tell: &mut (dyn FnMut(Moved) + Send)) -> Result<
     if let Some(path) = &new.from {
         return make_of_directory(&ledger, keyspace, path, tell).await;
     }
-    let record = new_record(new.clock)?;
+    let record = new_record(new.clock, new.shards)?;
     let made = ledger.execute(Request::MakeCluster(record.clone())).await;
     match made.map_err(failed)? {
         Reply::Swapped(Swapped::Done) => Ok(record.id),

@@ -75,7 +75,7 @@ async fn make(ledger: &MemoryLedger, path: &Path) -> Result<(), Failure> {
 
 async fn dump(ledger: &MemoryLedger, path: &Path) -> Result<u64, Failure> {
     let record = read_cluster(ledger).await?;
-    dump_cluster(ledger, &record, path, &mut |_| {}).await
+    dump_cluster(ledger, (&record, 0), path, &mut |_| {}).await
 }
 
 fn verified(path: &Path) -> impl Future<Output = u64> {
@@ -130,7 +130,7 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     let record = read_cluster(&*ledger).await.unwrap();
     for node in [&one.directory, &two.directory] {
         let path = node.path().join("data");
-        let found = verify_node(&*ledger, &record, &path, &mut |_| {}).await.unwrap();
+        let found = verify_node(&*ledger, &record, &path, &mut |_| {}).await.unwrap().remove(0);
         assert_eq!(found.compared.differences.listed, Vec::<String>::new());
         assert!(10 < found.compared.rows, "{found:?}");
         assert!(!path.join("replayed").exists());

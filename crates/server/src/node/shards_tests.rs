@@ -11,7 +11,7 @@ use crate::{background, testing::MongoClient};
 
 pub(super) const SHARDS: usize = 3;
 /// Databases enough for each shard to be the home of some.
-const DATABASES: usize = 12;
+pub(super) const DATABASES: usize = 12;
 
 /// Three nodes, each of which owns a shard once they have been there for a while.
 pub(super) async fn spread(ledger: &Arc<MemoryLedger>) -> [Node; SHARDS] {
@@ -39,12 +39,12 @@ pub(super) async fn wait_until_spread(node: &Node, owners: usize) {
     tokio::time::timeout(PATIENCE, waits).await.unwrap();
 }
 
-fn database(number: usize) -> String {
+pub(super) fn database(number: usize) -> String {
     format!("db{number}")
 }
 
 /// Writes to one database after the other on one connection, and reads each on it.
-async fn write_all(client: &mut MongoClient, id: i32) {
+pub(super) async fn write_all(client: &mut MongoClient, id: i32) {
     for number in 0..DATABASES {
         let insert = doc! {
             "insert": "c", "documents": vec![doc! { "_id": id }], "$db": database(number),
@@ -56,6 +56,21 @@ async fn write_all(client: &mut MongoClient, id: i32) {
             Some(&Value::Double(1.0))
         );
     }
+}
+
+/// Database time where a database lives.
+pub(super) async fn now_of(node: &Node, number: usize) -> i64 {
+    let now = doc! { "$documents": vec![doc! { "now": "$$NOW" }] };
+    let ask = doc! {
+        "aggregate": 1, "pipeline": Value::Array(vec![now.into()]), "cursor": doc! {},
+        "$db": database(number),
+    };
+    let reply = node.server.run_command(ask).await;
+    let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
+    let Some(Value::Array(batch)) = cursor.get("firstBatch") else { panic!("{reply:?}") };
+    let Some(Value::Document(row)) = batch.first() else { panic!("{reply:?}") };
+    let Some(Value::DateTime(now)) = row.get("now") else { panic!("{row:?}") };
+    *now
 }
 
 async fn assert_counts(client: &mut MongoClient, wanted: i32) {
@@ -101,17 +116,7 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
         panic!("no time");
     };
     for number in 0..DATABASES {
-        let stages =
-            vec![doc! { "$project": doc! { "now": "$$NOW" } }.into(), doc! { "$limit": 1 }.into()];
-        let ask = doc! {
-            "aggregate": "c", "pipeline": Value::Array(stages), "cursor": doc! {},
-            "$db": database(number),
-        };
-        let reply = nodes[2].server.run_command(ask).await;
-        let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
-        let Some(Value::Array(batch)) = cursor.get("firstBatch") else { panic!("{reply:?}") };
-        let Some(Value::Document(row)) = batch.first() else { panic!("{reply:?}") };
-        assert_eq!(row.get("now"), Some(&Value::DateTime(now)), "{number}");
+        assert_eq!(now_of(&nodes[2], number).await, now, "{number}");
     }
     // What names its collection elsewhere is about that.
     for number in 0..DATABASES {
@@ -137,4 +142,80 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
     assert_counts(&mut client, id + 1).await;
     one.server.stop().await;
     three.server.stop().await;
+}
+
+/// Two databases of different shards.
+fn apart() -> (String, String) {
+    let home = |number: usize| cluster::home_shard("mongodb", &database(number), 3);
+    let other = (1..DATABASES).find(|number| home(*number) != home(0)).unwrap();
+    (database(0), database(other))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn operations_of_all_shards_are_shown_and_ended_and_what_needs_two_is_refused() {
+    let ledger = ledger_of_shards("manual", 3).await;
+    let nodes = spread(&ledger).await;
+    write_all(&mut nodes[0].server.connect().await, 1).await;
+    // A long one in each of two databases, through one node.
+    let mut long = tokio::task::JoinSet::new();
+    let (one, other) = apart();
+    for name in [one.clone(), other.clone()] {
+        let mut client = nodes[1].server.connect().await;
+        long.spawn(async move {
+            let documents: Vec<_> = (10..2_000).map(|id| doc! { "_id": id }).collect();
+            let insert = doc! { "insert": "many", "documents": documents, "$db": name.as_str() };
+            client.run_command(insert).await;
+            let numbers = doc! { "$range": vec![Value::Int32(0), Value::Int32(60_000)] };
+            let sum = doc! { "$add": vec![Value::from("$$value"), Value::from("$$this")] };
+            let inner = doc! { "input": numbers, "initialValue": 0, "in": sum };
+            let each = doc! { "x": doc! { "$reduce": inner } };
+            let all = doc! { "_id": Value::Null, "sum": doc! { "$sum": "$x" } };
+            let long = vec![doc! { "$project": each }.into(), doc! { "$group": all }.into()];
+            let find = doc! {
+                "aggregate": "many", "pipeline": Value::Array(long), "cursor": doc! {}, "$db": name,
+            };
+            client.try_command(find).await
+        });
+    }
+    let mut client = nodes[2].server.connect().await;
+    let waits = async {
+        loop {
+            let reply = client
+                .run_command(doc! { "currentOp": 1, "command.aggregate": "many", "$db": "admin" })
+                .await;
+            let Some(Value::Array(shown)) = reply.get("inprog") else { panic!("{reply:?}") };
+            if shown.len() == 2 {
+                return shown.clone();
+            }
+            background::wait_for(Duration::from_millis(20)).await;
+        }
+    };
+    let shown = tokio::time::timeout(PATIENCE, waits).await.unwrap();
+    let mut client = nodes[0].server.connect().await;
+    for operation in &shown {
+        let Value::Document(operation) = operation else { panic!("{operation:?}") };
+        let id = operation.get("opid").unwrap().clone();
+        client.run_command(doc! { "killOp": 1, "op": id, "$db": "admin" }).await;
+    }
+    let ended = tokio::time::timeout(PATIENCE, long.join_all()).await.unwrap();
+    let interrupted = |reply: &document::Document| reply.get("code") == Some(&Value::Int32(11_601));
+    assert!(ended.iter().all(interrupted), "{ended:?}");
+    // What works on two databases works on those of one shard.
+    let spaces = vec![doc! { "ns": format!("{one}.c") }, doc! { "ns": format!("{other}.c") }];
+    let write = doc! { "insert": 1, "document": doc! { "_id": 7 } };
+    let bulk = doc! {
+        "bulkWrite": 1, "ops": vec![write], "nsInfo": spaces, "$db": "admin",
+    };
+    let rename = doc! {
+        "renameCollection": format!("{one}.c"), "to": format!("{other}.d"), "$db": "admin",
+    };
+    for refused in [bulk, rename] {
+        let reply = client.try_command(refused).await;
+        assert_eq!(reply.get("code"), Some(&Value::Int32(20)), "{reply:?}");
+        assert!(format!("{reply:?}").contains("another shard"), "{reply:?}");
+    }
+    assert_counts(&mut client, 1).await;
+    for node in nodes {
+        node.server.stop().await;
+    }
 }

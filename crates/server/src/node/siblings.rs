@@ -26,11 +26,14 @@ const SHOWN_MAX: u64 = 64 << 20;
 struct Others(Vec<Route>);
 
 impl AskSiblings for Others {
-    fn ask(&self, command: Document) -> Answers<'_> {
+    fn ask(&self, command: Document, only: Option<u32>) -> Answers<'_> {
         Box::pin(async move {
             let mut answers = Vec::with_capacity(self.0.len());
             for route in &self.0 {
-                answers.push(ask_one(route, &command).await?);
+                let shard = route.facts.number;
+                if only.is_none_or(|only| only == shard) {
+                    answers.push((shard, ask_one(route, &command).await?));
+                }
             }
             Ok(answers)
         })

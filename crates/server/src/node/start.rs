@@ -249,7 +249,7 @@ fn shard_clock(config: &Config, settings: &Settings, sources: &ClockSources) -> 
 }
 
 /// The directory of a shard's store. That of the first is named as that of a server of its own.
-fn store_folder(data: &Path, shard: u32) -> PathBuf {
+pub(super) fn store_folder(data: &Path, shard: u32) -> PathBuf {
     match shard {
         0 => data.join("store"),
         other => data.join(format!("store-{other}")),

@@ -7,9 +7,11 @@ use clock::Instant;
 use cluster::{ClusterRecord, Ledger};
 use engine::{CopyComparison, compare_copies};
 use store_shared::{Copying, open_stopped};
+use store_tree::TreeOptions;
 
 use super::{
     dump::clock_of, from_directory::Moved, identity::open_identity, ledger::ledger_failure,
+    start::store_folder,
 };
 use crate::{
     config::Config,
@@ -22,22 +24,24 @@ use crate::{
 /// The folder in the node's directory in which the other is made; it goes afterwards.
 const REPLAYED: &str = "replayed";
 
-/// What was found about a node's copy.
+/// What was found about a node's copy of a shard.
 #[derive(Clone, Debug)]
 pub struct NodeVerified {
+    /// The shard.
+    pub shard: u32,
     /// The last entry that both have.
     pub entry: u64,
     /// Rows, expired ones and differences.
     pub compared: CopyComparison,
 }
 
-/// Verifies the node with this data directory.
+/// Verifies the node with this data directory, shard by shard.
 pub(super) async fn verify_node<L: Ledger>(
     ledger: &L,
     cluster: &ClusterRecord,
     path: &Path,
     tell: &mut (dyn FnMut(Moved) + Send),
-) -> Result<NodeVerified, Failure> {
+) -> Result<Vec<NodeVerified>, Failure> {
     let refused =
         |why: &str| Failure::Refused(Refused::Unusable(format!("{} {why}", path.display())));
     if !path.join(NODE_FILE).exists() {
@@ -45,14 +49,31 @@ pub(super) async fn verify_node<L: Ledger>(
     }
     let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
     open_identity(&directory, cluster.id)?;
+    let mut verified = Vec::new();
+    for shard in 0..cluster.shards {
+        verified.push(verify_shard(ledger, (cluster, shard), path, tell).await?);
+    }
+    Ok(verified)
+}
+
+async fn verify_shard<L: Ledger>(
+    ledger: &L,
+    (cluster, shard): (&ClusterRecord, u32),
+    path: &Path,
+    tell: &mut (dyn FnMut(Moved) + Send),
+) -> Result<NodeVerified, Failure> {
+    let refused =
+        |why: &str| Failure::Refused(Refused::Unusable(format!("{} {why}", path.display())));
     let replayed = path.join(REPLAYED);
     remove(&replayed)?;
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let memory = plan_memory(&config);
-    let own = open_stopped(&store_options(&config, memory, path)).map_err(failed)?;
+    let own =
+        TreeOptions { path: store_folder(path, shard), ..store_options(&config, memory, path) };
+    let own = open_stopped(&own).map_err(failed)?;
     let entry = own.last_entry().map_err(failed)?;
     let tree = store_options(&config, memory, &replayed);
-    let copying = Copying { cluster: cluster.id, shard: 0, tree, until: Some(entry) };
+    let copying = Copying { cluster: cluster.id, shard, tree, until: Some(entry) };
     let mut told = |steps, bytes| tell(Moved { steps, bytes });
     let copied = copying.run(ledger, &mut told).await.map_err(ledger_failure);
     let compared = async {
@@ -69,7 +90,7 @@ pub(super) async fn verify_node<L: Ledger>(
             let text = format!("the copy has entry {entry}, and the cluster ends at {made}");
             compared.differences.note(text);
         }
-        Ok(NodeVerified { entry: made, compared })
+        Ok(NodeVerified { shard, entry: made, compared })
     };
     let compared = compared.await;
     remove(&replayed)?;
