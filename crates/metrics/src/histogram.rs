@@ -42,6 +42,16 @@ pub struct Distribution {
     pub sum: u64,
 }
 
+impl Distribution {
+    /// Adds the measurements of another with the same bounds.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, more) in self.counts.iter_mut().zip(&other.counts) {
+            *sum = sum.saturating_add(*more);
+        }
+        self.sum = self.sum.saturating_add(other.sum);
+    }
+}
+
 impl Histogram {
     /// Returns an empty one with these inclusive upper bounds, ascending.
     pub fn new(bounds: &'static [u64]) -> Self {

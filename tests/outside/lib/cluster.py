@@ -118,12 +118,12 @@ class Node(Server):
             return None
 
     def figure(self, name):
-        """One of its metrics."""
+        """One of its metrics, the sum over all shards."""
         with urllib.request.urlopen(self.admin_url + "/metrics", timeout=10) as reply:
-            for line in reply.read().decode().splitlines():
-                if line.startswith(f"{name} "):
-                    return float(line.split()[1])
-        raise AssertionError(f"no metric {name}")
+            lines = reply.read().decode().splitlines()
+        found = [line for line in lines if line.startswith((f"{name} ", f"{name}{{"))]
+        assert found, f"no metric {name}"
+        return sum(float(line.rsplit(" ", 1)[1]) for line in found)
 
     def clock_ms(self):
         return self.admin("/_ebb/clock")["now_ms"]

@@ -16,7 +16,6 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use mongo::Door;
 use prometheus_client::{
     encoding::{EncodeMetric, MetricEncoder, NoLabelSet, text::encode},
     metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
@@ -25,7 +24,7 @@ use prometheus_client::{
 use store::Health;
 
 use super::Shared;
-use crate::{any_store::AnyStore, machine, relayed::Doors};
+use crate::{machine, relayed::Doors};
 
 /// Handles `GET /metrics`, in the OpenMetrics text format.
 pub(crate) async fn get_metrics(State(shared): State<Shared>) -> Response {
@@ -41,10 +40,17 @@ pub(crate) fn metrics_answer(registry: &Registry) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// Gathers all figures.
+/// Gathers all figures of a server.
 pub(crate) fn registry_of(shared: &Shared) -> Registry {
+    registry_of_all(std::slice::from_ref(shared))
+}
+
+/// Gathers all figures of the engines of a process: amounts are added, of ages the largest counts, and the
+/// clock is the first one's.
+pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     let mut registry = Registry::default();
-    let clock = shared.engine.clock().status();
+    let Some(first) = all.first() else { return registry };
+    let clock = first.engine.clock().status();
     let offset = clock.offset_ms as f64 / 1000.0;
     registry.register_with_unit(
         "clock_offset",
@@ -54,76 +60,94 @@ pub(crate) fn registry_of(shared: &Shared) -> Registry {
     );
     let unconfirmed = ConstGauge::new(i64::from(clock.unconfirmed));
     registry.register("clock_unconfirmed", "A step of the wall clock waits", unconfirmed);
-    let (passes, reaped) = shared.engine.reap_statistics();
+    of_expiry(all, &mut registry);
+    of_store(all, &mut registry);
+    of_doors(all, &mut registry);
+    of_cosmos(all, &mut registry);
+    register_operations(all, &mut registry);
+    of_memory(first, &mut registry);
+    registry
+}
+
+/// Adds what expiry has done, and what it has still to do.
+fn of_expiry(all: &[Shared], registry: &mut Registry) {
+    let done = all.iter().map(|shared| shared.engine.reap_statistics());
+    let (passes, reaped) = done.fold((0, 0), |(passes, reaped), of| (passes + of.0, reaped + of.1));
     registry.register("ttl_passes", "Passes of the reaper", ConstCounter::new(passes));
     registry.register(
         "ttl_reaped_documents",
         "Documents compacted away",
         ConstCounter::new(reaped),
     );
-    let backlog = shared.engine.reap_backlog();
+    let backlogs: Vec<_> = all.iter().map(|shared| shared.engine.reap_backlog()).collect();
     registry.register(
         "ttl_purge_backlog",
         "Documents that have expired, are invisible and not yet compacted away, about",
-        ConstGauge::new(backlog.amount.documents),
+        ConstGauge::new(backlogs.iter().map(|backlog| backlog.amount.documents).sum::<i64>()),
     );
+    let oldest = backlogs.iter().map(|backlog| backlog.oldest_expired_seconds).max();
     registry.register_with_unit(
         "ttl_purge_lag",
         "How long ago the oldest of them expired, about; none of them is ever seen",
         Unit::Seconds,
-        ConstGauge::new(backlog.oldest_expired_seconds),
+        ConstGauge::new(oldest.unwrap_or_default()),
     );
-    of_store(shared, &mut registry);
-    if let Some(door) = &shared.doors.mongo {
-        of_door(door, &mut registry);
-    }
-    if let Some(door) = &shared.doors.cosmos {
-        of_cosmos(door, &mut registry);
-    }
-    register_operations(shared, &mut registry);
-    of_memory(shared, &mut registry);
-    registry
 }
 
-/// Adds the store's size in bytes with that of temporary files, whether it refuses writes, and, where
+fn gauge_of(bytes: impl Iterator<Item = u64>) -> ConstGauge<i64> {
+    ConstGauge::new(i64::try_from(bytes.sum::<u64>()).unwrap_or(i64::MAX))
+}
+
+/// Adds the size of stores in bytes with that of temporary files, whether one refuses writes, and, where
 /// there is a disk, how long commits wait for it and how many share a wait.
-fn of_store(shared: &Shared, registry: &mut Registry) {
-    let store = shared.engine.store();
-    let bytes = ConstGauge::new(i64::try_from(store.disk_bytes()).unwrap_or(i64::MAX));
+fn of_store(all: &[Shared], registry: &mut Registry) {
+    let stores = || all.iter().map(|shared| shared.engine.store());
     registry.register_with_unit(
         "storage",
         "Bytes of the store, its journal too",
         Unit::Bytes,
-        bytes,
+        gauge_of(stores().map(|store| store.disk_bytes())),
     );
-    if let Some(area) = &shared.temporary {
+    if let Some(area) = all.first().and_then(|shared| shared.temporary.as_ref()) {
         let bytes = ConstGauge::new(i64::try_from(area.used_bytes()).unwrap_or(i64::MAX));
         registry.register_with_unit("temporary", "Bytes of temporary files", Unit::Bytes, bytes);
     }
-    let refusing = ConstGauge::new(i64::from(store.health() != Health::Good));
-    registry.register("store_refusing", "Writes are refused by the store", refusing);
-    if let Some(measured) = &shared.measured {
-        let stored = measured.stored_bytes();
-        for (kind, what, bytes) in [
-            ("storage_journal", "Bytes of the store's journal, spare room too", stored.journal),
-            ("storage_tables", "Bytes of the store's tables", stored.tables),
-            ("storage_garbage", "Bytes of tables that are to be deleted", stored.garbage),
-        ] {
-            let bytes = ConstGauge::new(i64::try_from(bytes).unwrap_or(i64::MAX));
-            registry.register_with_unit(kind, what, Unit::Bytes, bytes);
-        }
-        registry.register_with_unit(
-            "fsync",
-            "Writing a batch of commits and waiting until it is durable",
-            Unit::Seconds,
-            Measurement::one(measured.fsync_ns.read_distribution(), NANOSECONDS),
-        );
-        registry.register(
-            "group_commit_size",
-            "Commits that shared one such wait",
-            Measurement::one(measured.group_size.read_distribution(), 1.0),
-        );
+    let refusing = i64::from(stores().any(|store| store.health() != Health::Good));
+    registry.register(
+        "store_refusing",
+        "Writes are refused by the store",
+        ConstGauge::new(refusing),
+    );
+    let measured: Vec<_> = all.iter().filter_map(|shared| shared.measured.as_ref()).collect();
+    if measured.is_empty() {
+        return;
     }
+    let stored: Vec<_> = measured.iter().map(|measured| measured.stored_bytes()).collect();
+    for (kind, what, bytes) in [
+        ("storage_journal", "Bytes of the store's journal, spare room too", {
+            gauge_of(stored.iter().map(|stored| stored.journal))
+        }),
+        ("storage_tables", "Bytes of the store's tables", {
+            gauge_of(stored.iter().map(|stored| stored.tables))
+        }),
+        ("storage_garbage", "Bytes of tables that are to be deleted", {
+            gauge_of(stored.iter().map(|stored| stored.garbage))
+        }),
+    ] {
+        registry.register_with_unit(kind, what, Unit::Bytes, bytes);
+    }
+    let waits = measured.iter().map(|measured| measured.fsync_ns.read_distribution());
+    registry.register_with_unit(
+        "fsync",
+        "Writing a batch of commits and waiting until it is durable",
+        Unit::Seconds,
+        Measurement::sum(waits, NANOSECONDS),
+    );
+    registry.register(
+        "group_commit_size",
+        "Commits that shared one such wait",
+        Measurement::sum(measured.iter().map(|it| it.group_size.read_distribution()), 1.0),
+    );
 }
 
 /// Adds what the process may hold, what operations may and do hold of it (bytes), and how often there
@@ -153,12 +177,26 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
 
 /// Adds connections, cursors and counters of the MongoDB API. The counters' names are those of its
 /// `serverStatus`, in lower case.
-fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
-    let (connections, cursors) = door.open();
+fn of_doors(all: &[Shared], registry: &mut Registry) {
+    let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.mongo.as_ref()).collect();
+    if doors.is_empty() {
+        return;
+    }
+    let open = doors.iter().map(|door| door.open());
+    let (connections, cursors) = open.fold((0, 0), |sums, of| (sums.0 + of.0, sums.1 + of.1));
     registry.register("mongo_connections", "Open connections", ConstGauge::new(connections));
     let cursors = ConstGauge::new(i64::try_from(cursors).unwrap_or(i64::MAX));
     registry.register("mongo_cursors", "Open cursors", cursors);
-    for (name, value) in door.counters() {
+    // All count the same things.
+    let mut counters: Vec<(&str, u64)> = Vec::new();
+    for (at, (name, value)) in doors.iter().flat_map(|door| door.counters().into_iter().enumerate())
+    {
+        match counters.get_mut(at) {
+            Some((_, sum)) => *sum += value,
+            None => counters.push((name, value)),
+        }
+    }
+    for (name, value) in counters {
         let name = format!("mongo_{}", name.to_lowercase());
         registry.register(name, "Operations since the start", ConstCounter::new(value));
     }
@@ -166,15 +204,22 @@ fn of_door(door: &Door<AnyStore>, registry: &mut Registry) {
 
 /// Adds how long commands and requests took: one metric for both APIs, with labels `protocol` and
 /// `command`.
-fn register_operations(shared: &Shared, registry: &mut Registry) {
-    let Doors { mongo, cosmos } = &shared.doors;
-    let commands = mongo.as_ref().map(|door| door.latencies()).unwrap_or_default();
-    let requests = cosmos.as_ref().map(|door| door.latencies()).unwrap_or_default();
-    let labelled = |protocol: &'static str, of: Vec<(&'static str, Distribution)>| {
-        let labels = move |command| vec![("protocol", protocol), ("command", command)];
-        of.into_iter().map(move |(command, of)| (labels(command), of))
-    };
-    let of = labelled("mongodb", commands).chain(labelled("nosql", requests)).collect();
+fn register_operations(all: &[Shared], registry: &mut Registry) {
+    let mut of: Vec<(Vec<(&'static str, &'static str)>, Distribution)> = Vec::new();
+    for Doors { mongo, cosmos } in all.iter().map(|shared| &shared.doors) {
+        let commands = mongo.as_ref().map(|door| door.latencies()).unwrap_or_default();
+        let requests = cosmos.as_ref().map(|door| door.latencies()).unwrap_or_default();
+        let commands = commands.into_iter().map(|it| ("mongodb", it));
+        for (protocol, (command, more)) in
+            commands.chain(requests.into_iter().map(|it| ("nosql", it)))
+        {
+            let labels = vec![("protocol", protocol), ("command", command)];
+            match of.iter_mut().find(|(known, _)| *known == labels) {
+                Some((_, sum)) => sum.add(&more),
+                None => of.push((labels, more)),
+            }
+        }
+    }
     registry.register_with_unit(
         "operation",
         "How long commands and requests took",
@@ -184,10 +229,16 @@ fn register_operations(shared: &Shared, registry: &mut Registry) {
 }
 
 /// Adds connections and counters of the NoSQL API, which names and explains them itself.
-fn of_cosmos(door: &cosmos::Door<AnyStore>, registry: &mut Registry) {
-    registry.register("nosql_connections", "Open connections", ConstGauge::new(door.open()));
-    for (name, help, value) in door.counters() {
-        registry.register(format!("nosql_{name}"), help, ConstCounter::new(value));
+fn of_cosmos(all: &[Shared], registry: &mut Registry) {
+    let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.cosmos.as_ref()).collect();
+    let Some(first) = doors.first() else { return };
+    let open = doors.iter().map(|door| door.open()).sum::<i64>();
+    registry.register("nosql_connections", "Open connections", ConstGauge::new(open));
+    // All count the same things.
+    for (at, (name, help, value)) in first.counters().into_iter().enumerate() {
+        let others = doors.iter().skip(1).filter_map(|door| Some(door.counters().get(at)?.2));
+        let sum = value + others.sum::<u64>();
+        registry.register(format!("nosql_{name}"), help, ConstCounter::new(sum));
     }
 }
 
@@ -205,9 +256,13 @@ struct Measurement {
 }
 
 impl Measurement {
-    /// Returns one distribution without labels, counted in `parts` of the metric's unit.
-    fn one(distribution: Distribution, parts: f64) -> Self {
-        Self { of: vec![(Vec::new(), distribution)], parts }
+    /// Returns the sum of distributions of one kind without labels, counted in `parts` of the metric's unit.
+    fn sum(distributions: impl Iterator<Item = Distribution>, parts: f64) -> Self {
+        let sum = distributions.reduce(|mut sum, more| {
+            sum.add(&more);
+            sum
+        });
+        Self { of: sum.into_iter().map(|sum| (Vec::new(), sum)).collect(), parts }
     }
 }
 

@@ -3,58 +3,82 @@
 use std::sync::atomic::Ordering;
 
 use axum::{extract::State, response::Response};
-use cluster::ShardView;
 use prometheus_client::{
-    metrics::{counter::ConstCounter, gauge::ConstGauge},
+    metrics::{
+        counter::Counter,
+        family::Family,
+        gauge::{ConstGauge, Gauge},
+    },
     registry::Registry,
 };
 
 use super::{route::Route, routes::Routes};
-use crate::admin::metrics::{metrics_answer, registry_of};
+use crate::admin::metrics::{metrics_answer, registry_of_all};
 
 /// Handles `GET /metrics`.
 pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
-    let mut registry = match routes.all().find_map(Route::here) {
-        Some(term) => registry_of(&term.shared),
-        None => Registry::default(),
-    };
-    of_node(routes.first(), &mut registry);
+    let terms: Vec<_> = routes.all().filter_map(Route::here).collect();
+    let served: Vec<_> = terms.iter().map(|term| term.shared.clone()).collect();
+    let mut registry = registry_of_all(&served);
+    of_node(&routes, &mut registry);
     metrics_answer(&registry)
 }
 
-/// Adds what the node is to the cluster.
-fn of_node(route: &Route, registry: &mut Registry) {
-    let facts = &route.facts;
-    let ShardView { owner, applied, committed, .. } = facts.seen_shard();
-    let epoch = owner.map_or(0, |(_, epoch)| epoch);
-    let count = |number: u64| ConstGauge::new(i64::try_from(number).unwrap_or(i64::MAX));
-    for (name, what, figure) in [
-        ("ebb_cluster_owner", "This node owns the data and serves them", {
-            u64::from(route.here().is_some())
-        }),
-        (
-            "ebb_cluster_epoch",
-            "Which owner of the data the present one is; 0: there is none",
-            epoch,
-        ),
-        ("ebb_cluster_applied_entry", "The last entry that this node has applied", applied),
-        ("ebb_cluster_behind_entries", "Committed entries that it has not applied yet", {
-            committed.saturating_sub(applied)
-        }),
-        ("ebb_cluster_reached", "Cassandra answers this node", u64::from(facts.hears())),
-    ] {
-        registry.register(name, what, count(figure));
+/// A figure of a shard: name, what it is, and how it is read.
+type Figure<T> = (&'static str, &'static str, fn(&Route) -> T);
+
+/// What the node is to each shard.
+const STANDING: [Figure<u64>; 4] = [
+    ("ebb_cluster_owner", "This node owns the data and serves them", |route| {
+        u64::from(route.here().is_some())
+    }),
+    (
+        "ebb_cluster_epoch",
+        "Which owner of the data the present one is; 0: there is none",
+        |route| route.facts.seen_shard().owner.map_or(0, |(_, epoch)| epoch),
+    ),
+    ("ebb_cluster_applied_entry", "The last entry that this node has applied", |route| {
+        route.facts.seen_shard().applied
+    }),
+    ("ebb_cluster_behind_entries", "Committed entries that it has not applied yet", |route| {
+        route.facts.lag()
+    }),
+];
+
+/// What is counted of each shard.
+const COUNTED: [Figure<u64>; 3] = [
+    ("ebb_cluster_terms", "Times in which this node became the owner", |route| {
+        route.facts.counts.terms.load(Ordering::Relaxed)
+    }),
+    ("ebb_cluster_passed_on", "Connections and requests passed on to the owner", |route| {
+        route.facts.counts.passed.load(Ordering::Relaxed)
+    }),
+    ("ebb_cluster_received", "Connections and requests of other nodes", |route| {
+        route.facts.counts.received.load(Ordering::Relaxed)
+    }),
+];
+
+/// Adds what the node is to the cluster. Figures of a shard have its number as a label.
+fn of_node(routes: &Routes, registry: &mut Registry) {
+    let labels = |route: &Route| vec![("shard", route.facts.number.to_string())];
+    for (name, what, read) in STANDING {
+        let family = Family::<Labels, Gauge>::default();
+        for route in routes.all() {
+            let figure = i64::try_from(read(route)).unwrap_or(i64::MAX);
+            family.get_or_create(&labels(route)).set(figure);
+        }
+        registry.register(name, what, family);
     }
-    let counts = &facts.counts;
-    for (name, what, counted) in [
-        ("ebb_cluster_terms", "Times in which this node became the owner", &counts.terms),
-        (
-            "ebb_cluster_passed_on",
-            "Connections and requests passed on to the owner",
-            &counts.passed,
-        ),
-        ("ebb_cluster_received", "Connections and requests of other nodes", &counts.received),
-    ] {
-        registry.register(name, what, ConstCounter::new(counted.load(Ordering::Relaxed)));
+    let reached = ConstGauge::new(i64::from(routes.facts().hears()));
+    registry.register("ebb_cluster_reached", "Cassandra answers this node", reached);
+    for (name, what, read) in COUNTED {
+        let family = Family::<Labels, Counter>::default();
+        for route in routes.all() {
+            family.get_or_create(&labels(route)).inc_by(read(route));
+        }
+        registry.register(name, what, family);
     }
 }
+
+/// The labels of a figure.
+type Labels = Vec<(&'static str, String)>;

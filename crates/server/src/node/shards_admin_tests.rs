@@ -72,6 +72,14 @@ async fn whichever_node_is_asked_the_admin_address_speaks_for_all_shards() {
         let series = node.server.ask_well("GET", "/_ebb/expiry/series", "").await;
         assert_eq!(series["collections"], json!(2 * DATABASES), "{series}");
         assert_eq!(series["live"]["documents"], json!(DATABASES), "{series}");
+        let figures = node.server.ask_admin("GET", "/metrics", "").await.body;
+        assert_eq!(figures.matches("# TYPE ebb_cluster_epoch gauge").count(), 1, "{figures}");
+        for shard in 0..3 {
+            assert!(
+                figures.contains(&format!("ebb_cluster_epoch{{shard=\"{shard}\"}} ")),
+                "{figures}"
+            );
+        }
         // All clocks are moved, whoever is told.
         node.server.move_forward(60.0).await;
         let now = node.server.ask_well("GET", "/_ebb/clock", "").await["now_ms"].as_i64().unwrap();

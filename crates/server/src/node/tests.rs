@@ -168,7 +168,7 @@ async fn whichever_node_is_asked_the_same_data_answer() {
         assert_eq!(status["cluster"]["shards"][0]["owner"], "one", "{status}");
         assert_eq!(node.server.ask_admin("GET", "/readyz", "").await.status, 200);
         let figures = node.server.ask_admin("GET", "/metrics", "").await.body;
-        assert!(figures.contains("ebb_cluster_epoch 1\n"), "{figures}");
+        assert!(figures.contains("ebb_cluster_epoch{shard=\"0\"} 1\n"), "{figures}");
     }
     one.server.stop().await;
     two.wait_for("owner").await;
