@@ -131,7 +131,8 @@ class Node(Server):
 
 class Cluster:
     """Nodes `node1`, `node2` and so on. `kinds` are their classes, `flags_of` maps the number of a
-    node to flags of its own; `keyspace` has a cluster already."""
+    node to flags of its own; `keyspace` has a cluster already. Of several shards the first is meant
+    where one is."""
 
     def __init__(
         self,
@@ -140,9 +141,11 @@ class Cluster:
         flags=(),
         flags_of=None,
         keyspace=None,
+        shards=1,
         **options,
     ):
         self.keyspace, self.clock = keyspace or new_keyspace(), clock
+        self.shards = shards
         self.is_made = keyspace is not None
         self.nodes = []
         for number, kind in enumerate(kinds, 1):
@@ -155,7 +158,7 @@ class Cluster:
     def __enter__(self):
         try:
             if not self.is_made:
-                made = init(self.keyspace, "--clock", self.clock)
+                made = init(self.keyspace, "--clock", self.clock, "--shards", str(self.shards))
                 assert made.returncode == 0, made.stdout + made.stderr
             self.start(*self.nodes)
             self.owner()
