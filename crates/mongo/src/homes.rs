@@ -118,8 +118,8 @@ mod tests {
             (doc! { "currentOp": 1, "$db": "admin" }, Some("admin")),
             (doc! { "ebbClock": 1, "$db": "one" }, Some("admin")),
             // What one shard asks another is answered there, and nothing else is.
-            (doc! { "ebbClock": 1, OF_SHARD: true, "$db": "admin" }, None),
-            (doc! { "insert": "c", OF_SHARD: true, "$db": "one" }, Some("one")),
+            (doc! { "ebbClock": 1, "$ebbShard": true, "$db": "admin" }, None),
+            (doc! { "insert": "c", "$ebbShard": true, "$db": "one" }, Some("one")),
             (doc! { "renameCollection": "one.c", "to": "one.d", "$db": "admin" }, Some("one")),
             (doc! { "bulkWrite": 1, "nsInfo": spaces, "$db": "admin" }, Some("one")),
             (doc! { "bulkWrite": 1, "$db": "admin" }, None),

@@ -314,7 +314,7 @@ def test_a_storm_over_several_shards(clock, capsys):
             "databases, 0 lost, 0 twice; longest without an answer, median and worst of the clients: "
             f"{statistics.median(longest):.1f} {max(longest):.1f} s"
         )
-    assert acks > 100 * ROUNDS, "hardly any work"
+    assert acks > 20 * ROUNDS, "hardly any work"
 
 
 def test_documents_of_all_shards_are_gone_at_their_second():

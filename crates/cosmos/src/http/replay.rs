@@ -174,7 +174,7 @@ impl hyper::body::Body for Replay {
 
     fn size_hint(&self) -> SizeHint {
         // It is asked for before anything is sent.
-        if self.at == 0 { self.kept.lock().size.clone() } else { SizeHint::default() }
+        if self.at == 0 { self.kept.lock().size } else { SizeHint::default() }
     }
 }
 
