@@ -1,11 +1,12 @@
-"""A cluster of several shards in a storm: databases of both APIs are made, filled, renamed within and
-dropped through all nodes, while nodes die, stop and come back and shards are handed over. Then all
-nodes show the same: what was acknowledged, nothing twice, nothing that was dropped. And documents of
-all shards are gone at their second through every node.
+"""A cluster of several shards in a storm: databases of both APIs are made, filled and dropped
+through all nodes, while nodes die, stop and come back and shards are handed over. Then all nodes
+show the same: what was acknowledged, nothing twice, nothing that was dropped. And documents of all
+shards are gone at their second through every node.
 
 ROUNDS says how many faults there are (default 3; 30 with --torture), SEED where they begin.
 """
 
+import contextlib
 import os
 import random
 import statistics
@@ -21,14 +22,16 @@ from pymongo.errors import PyMongoError
 
 ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 3))
 SHARDS = 3
+#: Databases that a worker has.
+FEWEST, MOST = 3, 6
 SYSTEM = {"admin", "config", "local"}
 #: Seconds after which a worker has done something again, on a machine that does other work too.
 WITHOUT = 30.0
 
 
 class Worker(threading.Thread):
-    """Works on databases of its own, through one node. What it knows of each is `databases`: the ids
-    that are there; `unknown`: those of writes that were not answered."""
+    """Works on databases of its own, through one node. What it knows of each is `databases`: the
+    ids that are there; `unknown`: those of writes that were not answered."""
 
     def __init__(self, cluster, node, number):
         super().__init__(daemon=True)
@@ -59,10 +62,10 @@ class Worker(threading.Thread):
     def step(self):
         names = [name for name in self.databases if name not in self.dropped]
         chosen = self.rng.random()
-        if not names or (chosen < 0.1 and len(names) < 6):
+        if not names or (chosen < 0.1 and len(names) < MOST):
             self.made += 1
             self.make(f"{self.kind}{self.number}x{self.made}")
-        elif chosen < 0.15 and 3 < len(names):
+        elif chosen < 0.15 and len(names) > FEWEST:
             self.drop(self.rng.choice(names))
         elif chosen < 0.3:
             self.look(self.rng.choice(names))
@@ -157,7 +160,8 @@ class ItemsOf(Worker):
         if reply.status == 404:
             self.unknown[name].discard(id)
             assert not self.databases[name], f"{name} is gone"
-            return self.ensure(name)
+            self.ensure(name)
+            return
         self.unknown[name].discard(id)
         self.databases[name].add(id)
         self.noted()
@@ -251,11 +255,9 @@ def hand_over(cluster, rng):
         through = rng.choice(cluster.nodes)
         owner = through.about()["shards"][shard]["owner"]
         to = rng.choice([node.name for node in cluster.nodes if node.name != owner])
-        try:
+        # It may have gone there by itself just before, or go there just now.
+        with contextlib.suppress(OSError):
             through.admin("/_ebb/cluster/hand-over", {"shard": shard, "to": to}, HAND_OVER)
-        except OSError:
-            # It went there by itself just before, or goes there just now.
-            pass
 
 
 FAULTS = [kill, stop, hand_over]
@@ -310,9 +312,9 @@ def test_a_storm_over_several_shards(clock, capsys):
         cluster.verify(*cluster.nodes)
     with capsys.disabled():
         print(
-            f"\n{clock} clock, {SHARDS} shards: {ROUNDS} faults, {acks} requests acknowledged on {made} "
-            "databases, 0 lost, 0 twice; longest without an answer, median and worst of the clients: "
-            f"{statistics.median(longest):.1f} {max(longest):.1f} s"
+            f"\n{clock} clock, {SHARDS} shards: {ROUNDS} faults, {acks} requests acknowledged on "
+            f"{made} databases, 0 lost, 0 twice; longest without an answer, median and worst of "
+            f"the clients: {statistics.median(longest):.1f} {max(longest):.1f} s"
         )
     assert acks > 20 * ROUNDS, "hardly any work"
 

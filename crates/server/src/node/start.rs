@@ -139,19 +139,29 @@ pub(crate) async fn open<L: Ledger>(
     let terms = terms.collect();
     let guards = routes.all().map(|route| clock_guard::start(route, &sources, stopped));
     let guards: Vec<_> = guards.collect();
-    let gateway = Arc::new(Gateway {
-        admin: site.pages.clone().map(|pages| admin::routes(routes.clone(), pages)),
-        routes: routes.clone(),
-        nosql: site.nosql.clone().map(|settings| nosql_ways::entrance(settings, routes.clone())),
-        tls,
-        rooms: rooms(&site),
-        stopped: stopped.clone(),
-    });
+    let gateway = Arc::new(gateway(&site, &routes, tls, stopped));
     let mut tasks = accept(bound, listener, &gateway, stopped);
     tasks.extend(guards.into_iter().chain(placement::start(&routes, stopped)));
     let node = Node { shared, routes, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
     Ok(Opened { site, node, tasks })
+}
+
+/// Where clients come in.
+fn gateway(
+    site: &Site,
+    routes: &Routes,
+    tls: Option<LinkTls>,
+    stopped: &watch::Receiver<bool>,
+) -> Gateway {
+    Gateway {
+        admin: site.pages.clone().map(|pages| admin::routes(routes.clone(), pages)),
+        routes: routes.clone(),
+        nosql: site.nosql.clone().map(|settings| nosql_ways::entrance(settings, routes.clone())),
+        tls,
+        rooms: rooms(site),
+        stopped: stopped.clone(),
+    }
 }
 
 /// What messages that are passed on may hold.
