@@ -23,7 +23,7 @@ from cluster.probe import Probe
 #: Of the node's disk, and of that of a node of Cassandra.
 MEGABYTES, OF_CASSANDRA = 320, 700
 #: Writes before the disk is full, what room is left then, and how large is what fills it.
-BEFORE, LEFT, LARGE = 10, 12 << 20, 200_000
+BEFORE, LEFT, LARGE = 10, 24 << 20, 200_000
 #: Seconds after which a node says that its disk is full, and writes are taken with room again.
 KNOWN, HEALED = 10.0, 15.0
 #: Seconds of writing on a full disk of Cassandra, and without an acknowledgement meanwhile.
