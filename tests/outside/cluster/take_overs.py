@@ -35,7 +35,7 @@ def handed_over(cluster):
 
 TAKE_OVERS = {
     "kill": killed,
-    "kill, started again": started_again,
+    "restart": started_again,
     "SIGTERM": ended,
     "hand-over": handed_over,
 }
