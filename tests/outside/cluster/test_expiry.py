@@ -5,6 +5,8 @@ import pytest
 from lib.cluster import Cluster
 from lib.nosql import Client
 
+from cluster.take_overs import TAKE_OVERS
+
 LIFE = 10_000
 
 
@@ -14,30 +16,7 @@ def cluster():
         yield cluster
 
 
-def killed(cluster):
-    """Another node owns the data, and the one that did runs again."""
-    owner = cluster.owner()
-    owner.kill()
-    cluster.owner(but=[owner])
-    owner.start()
-    cluster.whole()
-
-
-def ended(cluster):
-    owner = cluster.owner()
-    owner.leave()
-    cluster.owner(but=[owner])
-    owner.start()
-    cluster.whole()
-
-
-def handed_over(cluster):
-    [to, *_] = cluster.followers()
-    cluster.hand_over(to)
-    cluster.owner()
-
-
-TAKE_OVERS = {"kill": killed, "SIGTERM": ended, "hand-over": handed_over, "nothing": lambda _: None}
+WHEN = {**TAKE_OVERS, "nothing": lambda _: None}
 
 
 def seen(node, name):
@@ -85,7 +64,7 @@ def through_all(cluster, name):
     return {node.name: seen(node, name) for node in cluster.nodes}
 
 
-@pytest.mark.parametrize("when", TAKE_OVERS)
+@pytest.mark.parametrize("when", WHEN)
 def test_gone_at_its_second_through_every_node(cluster, when):
     name = f"at-{when}"
     node, [writer, *_] = cluster.owner(), cluster.followers()
@@ -108,7 +87,7 @@ def test_gone_at_its_second_through_every_node(cluster, when):
         wanted = ALIVE if ms < LIFE else DEAD
         nodes = {node.name: wanted for node in cluster.nodes}
         assert through_all(cluster, name) == nodes
-        TAKE_OVERS[when](cluster)
+        WHEN[when](cluster)
         assert cluster.owner().now_ms() == now + ms
         assert through_all(cluster, name) == nodes
     # What is dead stays dead: after longer rules, and through an owner that never saw it alive.
@@ -119,10 +98,10 @@ def test_gone_at_its_second_through_every_node(cluster, when):
     again = owner.items.container(name, "c")
     assert again.redefine(defaultTtl=1_000_000).status == 200
     assert through_all(cluster, name) == nodes
-    TAKE_OVERS[when](cluster)
+    WHEN[when](cluster)
     assert through_all(cluster, name) == nodes
     owner = cluster.owner()
     owner.client[name]["c"].drop_index("_ts_1")
     assert owner.items.container(name, "c").redefine().status == 200
-    TAKE_OVERS[when](cluster)
+    WHEN[when](cluster)
     assert through_all(cluster, name) == nodes

@@ -2,9 +2,11 @@
 
 import pytest
 
+from cluster.prefix import Numbers
 from cluster.probe import Probe, backwards
 from cluster.questions import PATIENT, Answer, wrong
 from cluster.registers import FOREVER, UNKNOWN, Operation, is_linearizable
+from cluster.walls import shifted
 
 
 def op(kind, begin, end, answer, value=None, old=None):
@@ -111,3 +113,45 @@ AGAIN = {"ok": 0, "code": 91, "errorLabels": ["RetryableWriteError"]}
 def test_of_checks_answers(kind, outcome, told, took, is_wrong):
     found = wrong([Answer("mongo", "node1", kind, "1", outcome, told, took)])
     assert bool(found) == is_wrong
+
+
+@pytest.mark.parametrize(
+    ("found", "least", "from_", "told"),
+    [
+        ([0, 1, 2], 2, 0, None),
+        ([0, 1, 2, 3], 2, 0, None),
+        ([2, 3], 2, 2, None),
+        ([], 2, 2, None),
+        ([0, 2], 2, 0, "missing"),
+        ([0, 1, 1], 2, 0, "no prefix"),
+        ([1, 0, 2], 2, 0, "no prefix"),
+        ([0, 1], 3, 0, "were before"),
+        ([0, 1, 2, 3, 4], 2, 0, "were sent"),
+    ],
+)
+def test_of_checks_prefixes(found, least, from_, told):
+    """Three are acknowledged, four were sent."""
+    numbers = Numbers()
+    numbers.sent, numbers.acked = 4, 3
+    wrong = numbers.wrong(found, least, from_)
+    assert (told is None) == (wrong is None)
+    assert told is None or told in wrong
+
+
+def test_of_checks_prefixes_that_were_seen():
+    """What one reading has shown, none that begins later may lack."""
+    numbers = Numbers()
+    numbers.sent, numbers.acked = 4, 3
+    assert numbers.wrong([0, 1, 2, 3], 3) is None
+    assert numbers.least() == 4
+    assert "were before" in numbers.wrong_count(3, numbers.least())
+
+
+@pytest.mark.parametrize(
+    ("now", "told"), [(11_000, None), (12_900, None), (8_000, "ms in"), (3_611_000, "ms in")]
+)
+def test_of_checks_steps(now, told):
+    """A second passes between two answers; two seconds more or less are no step."""
+    wrong = shifted([(0, 0.1, 10_000), (1, 1.1, now)], 2_000)
+    assert (told is None) == (wrong == [])
+    assert told is None or told in wrong[0]

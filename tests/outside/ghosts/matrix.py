@@ -2,7 +2,6 @@
 
 from lib import matrix
 from lib.command_log import CommandLog
-from lib.matrix import INSTANTS
 from lib.paths import FILLERS, Strange
 from pymongo.errors import PyMongoError
 
@@ -50,30 +49,38 @@ def document(id, n, life):
 class Matrix(matrix.Matrix):
     """Collections of documents: `r` is read, `w` and others are written."""
 
-    def __init__(self, kind, state):
+    def __init__(self, kind, state, **options):
         self.command_log = CommandLog()
-        super().__init__(kind, state, listeners=[self.command_log])
+        super().__init__(kind, state, listeners=[self.command_log], **options)
         #: What listIndexes and listCollections answered, by instant.
         self.listed = {}
 
     def run(self):
         with self.server:
-            # `_ts` is whole seconds; the write is not.
-            self.server.advance(437)
-            self.now = self.server.now_ms()
-            self.deadline = deadline = self.kind.deadline(self.now)
-            self.fill()
+            self.begin()
             self.prepare()
-            for instant in INSTANTS:
-                self.server.move_to(deadline + instant)
+            for instant in self.instants:
+                self.reach(instant)
                 self.settle(instant)
                 self.listed[instant] = self.lists()
-                for path in self.reads():
-                    self.cell(path, instant, self.prepared.get((path.name, instant)))
-                for path in WRITES:
-                    self.cell(path, instant)
+                self.ask(self.reads(), instant)
+                self.ask(WRITES, instant)
             self.end()
         return self
+
+    def begin(self):
+        # `_ts` is whole seconds; the write is not.
+        self.server.advance(437)
+        self.now = self.server.now_ms()
+        self.deadline = self.kind.deadline(self.now)
+        self.fill()
+
+    def reach(self, instant):
+        self.server.move_to(self.deadline + instant)
+
+    def ask(self, paths, instant):
+        for path in paths:
+            self.cell(path, instant, self.prepared.get((path.name, instant)))
 
     def reads(self):
         # Cursors do not outlive their server.
@@ -97,10 +104,10 @@ class Matrix(matrix.Matrix):
         self.server.client["r"]["l"].insert_one({"_id": "l", "ref": "t", "g": 1})
         control = document("c", 900, self.kind.controls[0])
         shared = [p for p in WRITES if not p.own]
-        names = [f"{p.name} {i}" for p in shared for i in INSTANTS]
+        names = [f"{p.name} {i}" for p in shared for i in self.instants]
         self.make("w", "w", [control, *(self.mortal(name, pad="w") for name in names)])
         for at, path in enumerate(WRITES):
-            for instant in INSTANTS if path.own else ():
+            for instant in self.instants if path.own else ():
                 # What is asked before its death is not worth reaping then.
                 mortal = self.mortal("t", pad="own" if instant >= 0 else None)
                 self.make(f"own{at}_{instant}", "w", [control, mortal])
@@ -108,7 +115,7 @@ class Matrix(matrix.Matrix):
     def prepare(self):
         self.prepared = {}
         for path in self.reads():
-            for instant in INSTANTS if path.prepare else ():
+            for instant in self.instants if path.prepare else ():
                 self.prepared[path.name, instant] = path.prepare(self.at(path, instant))
 
     def at(self, path, instant, prepared=None):
@@ -140,7 +147,7 @@ class Matrix(matrix.Matrix):
 
     def left(self, instant):
         """Collections that have still something to answer."""
-        later = [at for at in INSTANTS if instant <= at]
+        later = [at for at in self.instants if instant <= at]
         own = [f"own{n}_{at}" for n, path in enumerate(WRITES) if path.own for at in later]
         return [("r", "r"), ("w", "w"), *((name, "w") for name in own)]
 

@@ -11,13 +11,11 @@ class Pair(pair.Pair):
 
     PAD = "x" * 70_000
 
-    def __enter__(self):
-        self.server.start()
+    def begin(self):
         self.open()
         self.model = Model(self.server.now_ms())
         self.collection.create_index("k")
         self.collection.create_index("u", unique=True)
-        return self
 
     def open(self):
         self.collection = self.server.client["p"]["p"]

@@ -43,12 +43,14 @@ def all_are_dealt(pairs, kinds):
 
 
 class Matrix:
-    """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong."""
+    """One kind in one state. `cells[(path, instant)]` is True, False or what went wrong. `server`
+    is one that runs already."""
 
-    def __init__(self, kind, state, **options):
+    def __init__(self, kind, state, instants=INSTANTS, server=None, **options):
         self.kind = kind
+        self.instants = instants
         data_dir, flags, self.then = STATES[state]
-        self.server = Server(data_dir=data_dir, flags=flags, **options)
+        self.server = server or Server(data_dir=data_dir, flags=flags, **options)
         self.cells = {}
         #: What was compacted away before anything was asked, by instant.
         self.deleted = {}

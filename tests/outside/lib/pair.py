@@ -4,18 +4,27 @@ from lib.server import AT_ONCE, Server
 
 
 class Pair:
-    """Each step changes both; `check` compares them."""
+    """Each step changes both; `check` compares them. `server` is one that runs already."""
 
     #: A text this long makes deaths worth reaping.
     PAD = ""
 
-    def __init__(self, data_dir, flags=AT_ONCE, pad=False, **options):
-        self.server = Server(data_dir=data_dir, flags=flags, **options)
+    def __init__(self, data_dir=None, flags=AT_ONCE, pad=False, server=None, **options):
+        self.server = server or Server(data_dir=data_dir, flags=flags, **options)
         self.writes = 0
         self.pad = {"pad": self.PAD} if pad else {}
 
+    def __enter__(self):
+        self.server.start()
+        self.begin()
+        return self
+
     def __exit__(self, *problem):
         self.server.close()
+
+    def begin(self):
+        """Makes the collection and the model of a server that has started."""
+        raise NotImplementedError
 
     def open(self):
         """Called when the server has started."""

@@ -2,7 +2,6 @@
 data."""
 
 from lib import matrix
-from lib.matrix import INSTANTS
 from lib.nosql import ALL_VERSIONS, stripped
 from lib.paths import FILLERS
 
@@ -70,40 +69,45 @@ def key_of(name, item):
 class Matrix(matrix.Matrix):
     """The containers of items."""
 
-    def __init__(self, kind, state):
-        super().__init__(kind, state, nosql=True)
+    def __init__(self, kind, state, **options):
+        super().__init__(kind, state, nosql=True, **options)
         self.default = kind.default
 
     def run(self):
         with self.server:
-            # `_ts` is whole seconds; the write is not.
-            self.server.advance(437)
-            self.start = self.server.now_ms() // 1000
-            self.dies_at = self.start + self.kind.after
-            self.fill()
-            if not self.kind.patched:
-                self.prepare()
-            for after, step in self.kind.steps:
-                self.server.move_to((self.start + after) * 1000)
-                step(self)
-            if self.kind.patched:
-                self.prepare()
-            self.struck = False
-            for instant in INSTANTS:
-                self.at(instant)
+            self.begin()
+            for instant in self.instants:
+                self.reach(instant)
+                self.settle(instant)
+                self.ask(READS, instant)
+                self.ask(WRITES, instant)
             self.end()
         return self
 
-    def at(self, instant):
+    def begin(self):
+        # `_ts` is whole seconds; the write is not.
+        self.server.advance(437)
+        self.start = self.server.now_ms() // 1000
+        self.dies_at = self.start + self.kind.after
+        self.fill()
+        if not self.kind.patched:
+            self.prepare()
+        for after, step in self.kind.steps:
+            self.server.move_to((self.start + after) * 1000)
+            step(self)
+        if self.kind.patched:
+            self.prepare()
+        self.struck = False
+
+    def reach(self, instant):
         self.now = self.dies_at * 1000 + instant
         self.server.move_to(self.now)
         if instant >= 0 and self.kind.strike and not self.struck:
             self.struck = True
             self.kind.strike(self)
-        self.settle(instant)
-        for path in READS:
-            self.cell(path, instant)
-        for path in WRITES:
+
+    def ask(self, paths, instant):
+        for path in paths:
             self.cell(path, instant)
 
     # What the server is given.
@@ -131,7 +135,7 @@ class Matrix(matrix.Matrix):
         self.fill_reads()
         self.old = {}
         for path in WRITES:
-            for instant in INSTANTS:
+            for instant in self.instants:
                 self.write_own("x" if path.versions else "w", f"{path.name} {instant}")
 
     def put(self, name, item):
@@ -190,7 +194,7 @@ class Matrix(matrix.Matrix):
     def prepare(self):
         self.prepared = {}
         for path in READS:
-            for instant in INSTANTS if path.prepare else ():
+            for instant in self.instants if path.prepare else ():
                 try:
                     self.prepared[path.name, instant] = path.prepare(self.made(path, 0, False))
                 except Exception as error:

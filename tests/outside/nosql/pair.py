@@ -24,13 +24,12 @@ class Pair(pair.Pair):
 
     PAD = "x" * 20_000
 
-    def __init__(self, data_dir, pad=False, versions=True):
-        super().__init__(data_dir, pad=pad, nosql=True)
+    def __init__(self, data_dir=None, pad=False, versions=True, server=None):
+        super().__init__(data_dir, pad=pad, nosql=True, server=server)
         self.commits = 0
         self.versions = versions
 
-    def __enter__(self):
-        self.server.start()
+    def begin(self):
         client = self.server.items
         assert client.create_database("p").status == 201
         self.container = client.container("p", "p")
@@ -40,7 +39,6 @@ class Pair(pair.Pair):
         #: Places in the feeds: (ETag, the last commit), and (ETag, events until then).
         self.latest = [(self.container.changes("*")[1], 0)]
         self.all = [(self.container.changes("*", ALL_VERSIONS)[1], 0)] if self.versions else []
-        return self
 
     def definition(self, default):
         return {

@@ -1,0 +1,173 @@
+"""The ghost matrices and the pairs of both APIs on a cluster: each reading path is asked through
+the owner and through another node, each writing path through one of them."""
+
+from itertools import cycle
+
+import ghosts.matrix
+import ghosts.pair
+import nosql.matrix
+import nosql.pair
+from ghosts.paths import WRITES as DOCUMENT_WRITES
+from nosql.paths import READS as ITEM_READS, WRITES as ITEM_WRITES
+
+#: Milliseconds from the deadline.
+INSTANTS = (-1, 0, 1, 1_000)
+
+
+def pair_of(cluster):
+    """The owner and another node."""
+    owner = cluster.owner()
+    return owner, next(node for node in cluster.followers() if node is not owner)
+
+
+class Asked:
+    """One kind of death. `wrong` has what a path shows that it should not: by path, instant and
+    node."""
+
+    def __init__(self, cluster, kind):
+        self.cluster = cluster
+        self.writer, self.reader = reversed(pair_of(cluster))
+        super().__init__(kind, "unreaped", instants=INSTANTS, server=self.writer)
+        self.wrong, self.count = {}, 0
+
+    def go(self, before):
+        """`before` maps instants to what happens before the clock moves to them."""
+        self.clear()
+        self.begin()
+        self.ready()
+        movers = cycle([self.reader, self.writer])
+        for instant in self.instants:
+            taken = before.get(instant)
+            if taken:
+                taken(self.cluster)
+                self.taken_over()
+            self.through(next(movers))
+            self.reach(instant)
+            owner, other = pair_of(self.cluster)
+            for node in (owner, other):
+                self.through(node)
+                self.judge(node is owner, self.reads(), instant)
+            # Each of the two has half of the writes.
+            writes, turn = self.writes(), self.instants.index(instant) % 2
+            for node, half in ((owner, writes[turn::2]), (other, writes[1 - turn :: 2])):
+                self.through(node)
+                self.judge(node is owner, half, instant)
+
+    def judge(self, by_owner, paths, instant):
+        self.cells = {}
+        self.ask(paths, instant)
+        who = "owner" if by_owner else "another node"
+        for (name, _), seen in self.cells.items():
+            self.count += 1
+            if seen is not (instant < 0):
+                self.wrong[name, instant, who] = seen
+
+    def through(self, node):
+        self.server = node
+
+    def ready(self):
+        """Called when all is written."""
+
+    def taken_over(self):
+        """Called when another node owns the data."""
+
+
+class Documents(Asked, ghosts.matrix.Matrix):
+    """Documents of the MongoDB API."""
+
+    def clear(self):
+        client = self.writer.client
+        for name in client.list_database_names():
+            if name in ("r", "w") or name.startswith("own"):
+                client.drop_database(name)
+
+    def ready(self):
+        """A cursor goes on at the node where it began, and for as long as its owner."""
+        self.cursors, self.kept = True, {}
+        for node in (self.writer, self.reader):
+            self.through(node)
+            self.prepare()
+            self.kept[node] = self.prepared
+
+    def taken_over(self):
+        self.cursors = False
+
+    def through(self, node):
+        super().through(node)
+        self.prepared = getattr(self, "kept", {}).get(node) or next(iter(self.kept.values()), {})
+
+    def reads(self):
+        return [path for path in super().reads() if self.cursors or "getMore" not in path.name]
+
+    def writes(self):
+        return DOCUMENT_WRITES
+
+
+class Items(Asked, nosql.matrix.Matrix):
+    """Items of the NoSQL API. What was prepared through one node, such as a continuation, goes on
+    at another, and under another owner."""
+
+    def clear(self):
+        assert self.writer.items.call("DELETE", "dbs/r").status in (204, 404)
+
+    def ready(self):
+        assert self.cells == {}, self.cells
+
+    def through(self, node):
+        super().through(node)
+        for name, container in self.containers.items():
+            self.containers[name] = container.through(node.items)
+
+    def reads(self):
+        return ITEM_READS
+
+    def writes(self):
+        return ITEM_WRITES
+
+
+class Walked:
+    """A pair whose steps go through the nodes in turn, and which is compared through two of them.
+    What ends a single server hands the data over here, or kills their owner."""
+
+    def __init__(self, cluster, rng):
+        self.cluster, self.rng = cluster, rng
+        super().__init__(pad=True, server=cluster.owner())
+
+    def __enter__(self):
+        self.clear()
+        self.begin()
+        return self
+
+    def __exit__(self, *problem):
+        """The nodes go on."""
+
+    def check(self):
+        for node in self.rng.sample(pair_of(self.cluster), 2):
+            self.through(node)
+            super().check()
+
+    def take_over(self, how):
+        how(self.cluster)
+        self.through(self.cluster.owner())
+
+
+class DocumentPair(Walked, ghosts.pair.Pair):
+    """A collection and its model."""
+
+    def clear(self):
+        self.server.client.drop_database("p")
+
+    def through(self, node):
+        self.server = node
+        self.open()
+
+
+class ItemPair(Walked, nosql.pair.Pair):
+    """A container and its model."""
+
+    def clear(self):
+        assert self.server.items.call("DELETE", "dbs/p").status in (204, 404)
+
+    def through(self, node):
+        self.server = node
+        self.container = self.container.through(node.items)
