@@ -16,6 +16,8 @@ pub struct Heritage {
     /// Whether this node has seen it renewed, so that it was made about when it was first seen. Otherwise
     /// only a record was read, and nobody knows how old it is: the cluster may have been off for days.
     pub seen_alive: bool,
+    /// Whether the owner before gave the shard up: then it used no instant behind `least`.
+    pub released: bool,
     /// The clock in the shard's record: the last instant of a release, or where the clock of a claim
     /// was to begin at the least. Nothing where there was none.
     pub least: Bytes,

@@ -95,7 +95,8 @@ pub(crate) struct Taker {
 impl Taker {
     pub(crate) fn new(settings: Settings, machine: u64, before: Before, claim: Uuid) -> Self {
         let fence = before.free != Free::Now && settings.rules.fence_first();
-        let heritage = Heritage { beat: None, seen_alive: false, least: Bytes::new() };
+        let heritage =
+            Heritage { beat: None, seen_alive: false, released: false, least: Bytes::new() };
         Self {
             settings,
             asks: Asks::new(machine),
@@ -229,12 +230,12 @@ impl Taker {
                 if owner(&shard) != owner(seen) {
                     return None;
                 }
-                // What was released has its last instant in the record.
-                let of_beat = shard.phase != Phase::Released && self.settings.rules.clock_of_beat();
+                let released = shard.phase == Phase::Released;
+                let of_beat = self.settings.rules.clock_of_beat();
                 let beat = self.before.beat.clone().filter(|_| of_beat);
                 let seen_alive = beat.as_ref().is_some_and(|(.., renewed)| *renewed);
                 let beat = beat.map(|(term, noted, _)| (term, noted));
-                self.heritage = Heritage { beat, seen_alive, least: shard.clock };
+                self.heritage = Heritage { beat, seen_alive, released, least: shard.clock };
                 self.clock = host.begin(self.settings.shard, &self.heritage, now);
                 Some(Step::Claim { clock: self.clock.clone() })
             }

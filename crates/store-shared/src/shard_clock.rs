@@ -112,9 +112,12 @@ impl ShardClock {
             (Some((beat, _)), least) if beat.boot_id == options.boot_id => {
                 (Some(beat), least.map_or(i64::MIN, |least| least.ms))
             }
-            // Another may have gone on for a lease.
-            (Some((beat, noted)), least) => {
-                let stopped = beat.ms.saturating_add(options.lease_ms);
+            // The same of what it gave up.
+            (None, Some(least)) if least.boot_id == options.boot_id => (Some(least), least.ms),
+            // Another may have gone on for a lease, unless it gave the shard up: then the last instant is told.
+            (Some((beat, noted)), least) if heritage.seen_alive || !heritage.released => {
+                let owed_ms = if heritage.released { 0 } else { options.lease_ms };
+                let stopped = beat.ms.saturating_add(owed_ms);
                 let least = least.map_or(i64::MIN, |least| least.ms).max(stopped);
                 let last = if heritage.seen_alive {
                     // By this machine's boot clock since the beat was seen.
@@ -126,13 +129,13 @@ impl ShardClock {
                 };
                 (Some(last), least)
             }
-            // Nobody has used anything behind this: as after a reboot, but without the lease that
-            // would be owed then.
-            (None, Some(least)) => {
+            // Nobody has used anything behind this, and nobody knows how old it is: as after a reboot, but
+            // without the lease that would be owed then.
+            (_, Some(least)) => {
                 let before = least.ms.saturating_sub(options.lease_ms);
                 (Some(Checkpoint { boot_id: NO_BOOT, ms: before, ..least }), least.ms)
             }
-            (None, None) => (None, i64::MIN),
+            (_, None) => (None, i64::MIN),
         };
         // A manual clock stands where it stood.
         let last = last.map(|last| match options.mode {

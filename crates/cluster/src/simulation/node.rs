@@ -35,7 +35,8 @@ fn instant(clock: &Bytes) -> Option<u64> {
 impl Machine {
     fn begin_at(&self, heritage: &Heritage, now: u64) -> u64 {
         let least = instant(&heritage.least).unwrap_or(0);
-        let beat = heritage.beat.as_ref();
+        // What was released has its last instant in the record.
+        let beat = heritage.beat.as_ref().filter(|_| !heritage.released);
         let of_beat = beat.and_then(|(term, noted)| Some((instant(&term.clock)?, *noted)));
         let start = match of_beat {
             Some((at, noted)) if heritage.seen_alive => at + (now - noted).max(self.lease),

@@ -184,11 +184,7 @@ async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
     let owner = start(&nodes, ClockMode::System, 0);
     let clock = owner.serve(&nodes);
     let next = start(&nodes, ClockMode::System, DAYS);
-    // Beats are renewed meanwhile.
-    let until = nodes.boot.now_ns() + 2_000_000_000;
-    while nodes.boot.now_ns() < until {
-        owner.stamp().await;
-    }
+    live_on(&owner, &nodes).await;
     let used = clock.now().await.unwrap();
     let skipped = nodes.boot.skipped_ms();
     owner.node.stop();
@@ -196,6 +192,47 @@ async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
     let now = clock.now().await.unwrap();
     let passed = nodes.boot.skipped_ms() - skipped + SLACK;
     assert!(used <= now && now.ms <= used.ms + passed, "{used:?} {now:?}");
+}
+
+/// Beats are renewed for a while.
+async fn live_on(owner: &Timed, nodes: &Nodes) {
+    let until = nodes.boot.now_ns() + 2_000_000_000;
+    while nodes.boot.now_ns() < until {
+        owner.stamp().await;
+    }
+}
+
+/// The same of what it gave up: whose wall clock is off takes it, or the one that gave it up has it again,
+/// and time goes on by the boot clock.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_has_seen_the_shard_given_up_goes_on_by_its_boot_clock() {
+    for ahead_ms in [DAYS, -DAYS] {
+        let nodes = Nodes::new(ManualTime::default());
+        let owner = start(&nodes, ClockMode::System, 0);
+        let clock = owner.serve(&nodes);
+        let next = start(&nodes, ClockMode::System, ahead_ms);
+        live_on(&owner, &nodes).await;
+        let skipped = nodes.boot.skipped_ms();
+        let used = clock.now().await.unwrap();
+        owner.node.hand_over();
+        wait_for(&owner.node, |role| *role == Role::Following).await;
+        owner.node.stop();
+        let clock = next.serve(&nodes);
+        let now = clock.now().await.unwrap();
+        let passed = nodes.boot.skipped_ms() - skipped + SLACK;
+        assert!(used <= now && now.ms <= used.ms + passed, "{ahead_ms}: {used:?} {now:?}");
+        assert_eq!(clock.status().reap_until, None);
+        // It has given it up, and nobody else takes it.
+        live_on(&next, &nodes).await;
+        let skipped = nodes.boot.skipped_ms();
+        let used = clock.now().await.unwrap();
+        next.node.hand_over();
+        wait_for(&next.node, |role| *role == Role::Following).await;
+        let clock = next.serve(&nodes);
+        let now = clock.now().await.unwrap();
+        let passed = nodes.boot.skipped_ms() - skipped + SLACK;
+        assert!(used <= now && now.ms <= used.ms + passed, "{ahead_ms}, again: {used:?} {now:?}");
+    }
 }
 
 /// In the same boot of its machine a node knows how old its own last checkpoint is.
@@ -243,7 +280,7 @@ async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
         lease_ms: LEASE_MS,
     });
     let said = |bytes: &[u8]| Checkpoint::decode_whole(bytes).unwrap();
-    let heritage = Heritage { beat: None, least: Bytes::new(), seen_alive: false };
+    let heritage = Heritage { beat: None, least: Bytes::new(), seen_alive: false, released: false };
     for answered_before in [true, false] {
         clock.open(&heritage).unwrap();
         let before = said(&clock.checkpoint());
@@ -295,8 +332,12 @@ async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_
         };
         let noted = boot.now_ns() - u64::try_from(elapsed_ms * 1_000_000).unwrap();
         let term = TermRecord { shard: 0, epoch: 1, committed: 0, clock: made.encode().into() };
-        let heritage =
-            Heritage { beat: Some((term, noted)), least: Bytes::new(), seen_alive: true };
+        let heritage = Heritage {
+            beat: Some((term, noted)),
+            least: Bytes::new(),
+            seen_alive: true,
+            released: false,
+        };
         clock.open(&heritage).unwrap();
         let begins = clock.current().unwrap().last_used().ms;
         let about = wall - behind_ms - 50..wall - behind_ms + 200;
@@ -315,7 +356,9 @@ fn the_next_beat_carries_a_clock_that_has_just_begun_at_once() {
             lease_ms: LEASE_MS,
         });
         assert!(!clock.has_news());
-        clock.open(&Heritage { beat: None, seen_alive: false, least: Bytes::new() }).unwrap();
+        clock
+            .open(&Heritage { beat: None, seen_alive: false, released: false, least: Bytes::new() })
+            .unwrap();
         assert!(clock.has_news());
         assert!(!clock.checkpoint().is_empty());
         assert!(!clock.has_news());
