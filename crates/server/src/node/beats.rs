@@ -45,6 +45,11 @@ impl Beats {
         Some(now.saturating_sub(beat.seen))
     }
 
+    /// Whether another node than this one beats.
+    pub(super) fn has_other(&self, own: Uuid, now: Duration) -> bool {
+        self.living(now, Duration::ZERO).iter().any(|node| *node != own)
+    }
+
     /// Nodes that beat, and have done so for this long.
     pub(super) fn living(&self, now: Duration, for_long: Duration) -> Vec<Uuid> {
         let lives = |(node, beat): (&Uuid, &Beat)| {

@@ -7,7 +7,7 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use clock::{Checkpoint, ClockSource, monotonic_time};
+use clock::{Checkpoint, ClockMode, ClockSource, monotonic_time};
 use store_shared::ClockSources;
 use tokio::sync::watch;
 
@@ -49,9 +49,11 @@ impl ClockGuard {
             Some(term) => {
                 self.route.facts.counts.off_ms.store(0, Ordering::Relaxed);
                 let status = term.shared.engine.clock().status();
-                if !status.unconfirmed {
+                // A step forward waits to be confirmed; by one back time only goes on more slowly.
+                let is_behind = status.mode == ClockMode::System && status.offset_ms < -MOST_OFF_MS;
+                if !status.unconfirmed && !is_behind {
                     self.handed_over = false;
-                } else if !self.handed_over && self.another_lives(now) {
+                } else if !self.handed_over && self.beats.has_other(self.route.facts.node, now) {
                     self.handed_over = true;
                     let offset_ms = status.offset_ms;
                     tracing::warn!(offset_ms, "the wall clock stepped: another node is to go on");
@@ -93,11 +95,6 @@ impl ClockGuard {
         let term = record.terms.iter().find(|term| (term.shard, term.epoch) == (shard, epoch))?;
         let checkpoint = Checkpoint::decode_whole(&term.clock)?;
         (!checkpoint.manual).then_some(checkpoint.ms)
-    }
-
-    fn another_lives(&self, now: Duration) -> bool {
-        let own = self.route.facts.node;
-        self.beats.living(now, Duration::ZERO).iter().any(|node| *node != own)
     }
 }
 

@@ -21,6 +21,7 @@ mod beats;
 mod clients_tests;
 mod clock_guard;
 mod copy;
+mod disk_guard;
 mod dump;
 mod facts;
 mod forgetting;

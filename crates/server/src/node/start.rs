@@ -26,7 +26,7 @@ use tokio::{
 
 use super::{
     about::{About, PLACE_BYTES, place_of},
-    admin, clock_guard,
+    admin, clock_guard, disk_guard,
     facts::Facts,
     gateway::Gateway,
     identity::open_identity,
@@ -138,6 +138,7 @@ pub(crate) async fn open<L: Ledger>(
     });
     let terms = terms.collect();
     let guards = routes.all().map(|route| clock_guard::start(route, &sources, stopped));
+    let guards = guards.chain(routes.all().map(|route| disk_guard::start(route, stopped)));
     let guards: Vec<_> = guards.collect();
     let gateway = Arc::new(gateway(&site, &routes, tls, stopped));
     let mut tasks = accept(bound, listener, &gateway, stopped);
