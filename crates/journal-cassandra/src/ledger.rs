@@ -1,7 +1,9 @@
 //! The ledger: what answers each request.
 
+use std::time::Duration;
+
 use cluster::{Ledger, Reply, Request, Unanswered};
-use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::{Statement, prepared::PreparedStatement};
 use store::Error;
 
 use crate::{
@@ -14,6 +16,9 @@ use crate::{
     statements::Statements,
     survey, swaps,
 };
+
+/// How long the making of a table may take: all nodes of Cassandra have to agree on it.
+const MAKING: Duration = Duration::from_secs(30);
 
 /// Records and entries in the tables of a keyspace of Apache Cassandra.
 #[derive(Debug)]
@@ -29,6 +34,8 @@ impl CassandraLedger {
         let statements = schema::statements(&options.keyspace, replication)?;
         let session = connection::session(options).await?;
         for statement in statements {
+            let mut statement = Statement::new(statement);
+            statement.set_request_timeout(Some(MAKING));
             let made = session.query_unpaged(statement, ()).await;
             made.map_err(|error| failure::at_connect("the tables cannot be made", error))?;
         }
