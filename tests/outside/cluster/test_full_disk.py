@@ -115,7 +115,6 @@ def of_the_owner(cluster, writers, disk, full):
     cluster.owner(but=[full])
     gone = time.monotonic() - began
     assert writers.compare_all(cluster.nodes) == []
-    says(full)
     writers.go_through(full)
     healed = writers.heal(HEALED)
     assert cluster.owner() is not full
