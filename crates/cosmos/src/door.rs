@@ -79,6 +79,8 @@ pub struct Settings {
     pub run_apart: RunApart,
     /// Whether requests about items are limited by the throughput of offers.
     pub enforce_throughput: bool,
+    /// Counts connections that are open: of all doors and entrances that share it.
+    pub opened: Arc<AtomicI64>,
     /// Pages that are served besides resources; `None` where there are none.
     pub pages: Option<Arc<dyn Pages>>,
 }
@@ -122,8 +124,6 @@ pub struct Door<S: Store> {
     pub(crate) throttle: Option<Throttle>,
     /// How long requests took, by their metric.
     pub(crate) latencies: Latencies,
-    /// Connections that are open.
-    pub(crate) opened: AtomicI64,
 }
 
 impl<S: Store> std::fmt::Debug for Door<S> {
@@ -147,7 +147,6 @@ impl<S: Store> Door<S> {
             counters: Counters::default(),
             guesses: Guesses::default(),
             latencies: Latencies::new(Metric::ALL.len()),
-            opened: AtomicI64::new(0),
         }))
     }
 
@@ -179,9 +178,9 @@ impl<S: Store> Door<S> {
         Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.measurement_count() > 0).collect()
     }
 
-    /// Connections that are open.
+    /// Connections that are open, of all doors that share the count.
     pub fn open(&self) -> i64 {
-        self.opened.load(Ordering::Relaxed)
+        self.settings.opened.load(Ordering::Relaxed)
     }
 }
 

@@ -74,6 +74,7 @@ pub(crate) async fn read_settings(
         account: "localhost".to_owned(),
         shard: Shard::default(),
         siblings: None,
+        opened: Arc::default(),
         endpoint: config.account_endpoint.clone(),
         keys,
         secret,

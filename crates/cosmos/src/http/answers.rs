@@ -69,7 +69,7 @@ impl<S: Store> Answers for Door<S> {
     }
 
     fn opened(&self) -> &AtomicI64 {
-        &self.opened
+        &self.settings.opened
     }
 
     async fn answer(

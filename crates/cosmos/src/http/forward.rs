@@ -61,7 +61,8 @@ pub struct Forwarded {
 /// Serves a client that came in somewhere else, until it leaves or the door stops. What comes behind that
 /// for a while is answered as something with which nothing was done, so that whoever passes it on knows.
 pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, about: Forwarded) {
-    here.door.opened.fetch_add(1, Ordering::Relaxed);
+    let opened = Arc::clone(&here.door.settings.opened);
+    opened.fetch_add(1, Ordering::Relaxed);
     let first_head = FirstHead::default();
     let most = MAX_FIRST_BYTES + WINDOW_BYTES as usize;
     let share = here.door.settings.strangers.share();
@@ -72,7 +73,7 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
         strangers: here.door.settings.strangers.clone(),
         sender: right.map_or(Sender::Forwarded, Sender::Known),
         here: Mutex::new(Some(here)),
-        opened: AtomicI64::new(0),
+        opened: Arc::clone(&opened),
     });
     let (end, ended) = watch::channel(false);
     let serving = Box::pin(serve_slow_start(&answers, peer, stream, scheme, &first_head, ended));
@@ -80,10 +81,7 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
         // Without a sender it has stopped already.
         let _ = stopping.wait_for(|stopping| *stopping).await;
         // The engine is not held by who only may ask something.
-        let here = answers.here.lock().take();
-        if let Some(here) = here {
-            here.door.opened.fetch_sub(1, Ordering::Relaxed);
-        }
+        drop(answers.here.lock().take());
         let _ = tokio::time::timeout(MOVED_TIME, std::future::pending::<()>()).await;
         end.send_replace(true);
         std::future::pending::<()>().await;
@@ -92,10 +90,7 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
         () = serving => {}
         () = ending => {}
     }
-    let here = answers.here.lock().take();
-    if let Some(here) = here {
-        here.door.opened.fetch_sub(1, Ordering::Relaxed);
-    }
+    opened.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// The door, for senders of this kind, until it stops.
@@ -103,7 +98,7 @@ struct AtDoor<S: Store> {
     here: Mutex<Option<Here<S>>>,
     strangers: Account,
     sender: Sender,
-    opened: AtomicI64,
+    opened: Arc<AtomicI64>,
 }
 
 impl<S: Store> Answers for AtDoor<S> {

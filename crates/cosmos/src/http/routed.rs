@@ -70,13 +70,12 @@ pub trait Ways<S: Store>: Send + Sync + 'static {
 pub struct Entrance<S: Store> {
     settings: Settings,
     ways: Box<dyn Ways<S>>,
-    opened: AtomicI64,
 }
 
 impl<S: Store> Entrance<S> {
     /// The entrance to doors that are opened with the same settings.
     pub fn new(settings: Settings, ways: impl Ways<S>) -> Self {
-        Self { settings, ways: Box::new(ways), opened: AtomicI64::new(0) }
+        Self { settings, ways: Box::new(ways) }
     }
 
     /// Serves a client until it leaves or `stop` says so.
@@ -93,7 +92,7 @@ impl<S: Store> Entrance<S> {
 
 impl<S: Store> fmt::Debug for Entrance<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entrance").field("opened", &self.opened).finish_non_exhaustive()
+        f.debug_struct("Entrance").field("opened", &self.settings.opened).finish_non_exhaustive()
     }
 }
 
@@ -114,7 +113,7 @@ impl<S: Store> Answers for Routed<S> {
     }
 
     fn opened(&self) -> &AtomicI64 {
-        &self.entrance.opened
+        &self.entrance.settings.opened
     }
 
     async fn answer(

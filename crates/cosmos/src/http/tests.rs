@@ -50,6 +50,7 @@ impl Server {
         let settings = Settings {
             shard: Shard::default(),
             siblings: None,
+            opened: std::sync::Arc::default(),
             memory: memory::Account::default(),
             strangers: memory::Account::default(),
             enforce_throughput: false,

@@ -232,8 +232,8 @@ fn register_operations(all: &[Shared], registry: &mut Registry) {
 fn of_cosmos(all: &[Shared], registry: &mut Registry) {
     let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.cosmos.as_ref()).collect();
     let Some(first) = doors.first() else { return };
-    let open = doors.iter().map(|door| door.open()).sum::<i64>();
-    registry.register("nosql_connections", "Open connections", ConstGauge::new(open));
+    // They share the count.
+    registry.register("nosql_connections", "Open connections", ConstGauge::new(first.open()));
     // All count the same things.
     for (at, (name, help, value)) in first.counters().into_iter().enumerate() {
         let others = doors.iter().skip(1).filter_map(|door| Some(door.counters().get(at)?.2));

@@ -70,6 +70,7 @@ fn given() -> Settings {
         endpoint: None,
         shard: Shard::default(),
         siblings: None,
+        opened: std::sync::Arc::default(),
         hosts: None,
         keys: Keys::well_known().unwrap(),
         secret: [7; 32],
