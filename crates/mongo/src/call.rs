@@ -62,7 +62,6 @@ pub(crate) struct Call<'a, S: Store> {
 }
 
 impl<'a, S: Store> Call<'a, S> {
-    /// The servers of the other shards, where the answer is to be that of all of them.
     /// Refuses to work on a database beside the command's own that lives in another shard.
     pub(crate) fn check_home(&self, database: &str) -> Result<()> {
         let is_home = self.door.settings.is_home.as_ref();
@@ -76,6 +75,7 @@ impl<'a, S: Store> Call<'a, S> {
         Err(Error::new(IllegalOperation, text))
     }
 
+    /// The servers of the other shards, where the answer is to be that of all of them.
     pub(crate) fn siblings(&self) -> Option<&Siblings> {
         let is_of_shard = self.body.get(OF_SHARD).is_some();
         self.door.settings.siblings.as_ref().filter(|_| !is_of_shard)

@@ -5,7 +5,6 @@ import itertools
 import threading
 import time
 
-import pymongo
 from lib.ending import is_end
 from lib.nosql import LATEST, RANGE, Client, if_none_match
 from pymongo.errors import BulkWriteError, DuplicateKeyError, PyMongoError
@@ -95,14 +94,7 @@ class OfDocuments(Worker):
     """Of the MongoDB API."""
 
     def connect(self):
-        return pymongo.MongoClient(
-            *self.node.address,
-            directConnection=True,
-            retryWrites=False,
-            retryReads=False,
-            serverSelectionTimeoutMS=1_000,
-            socketTimeoutMS=20_000,
-        )
+        return self.node.connect_once()
 
     def one(self, client):
         try:

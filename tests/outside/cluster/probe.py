@@ -5,7 +5,6 @@ import threading
 import time
 from itertools import pairwise
 
-import pymongo
 from lib.server import millis
 from pymongo.errors import PyMongoError
 
@@ -39,14 +38,7 @@ class Probe:
         self.thread.join(60)
 
     def connect(self):
-        return pymongo.MongoClient(
-            *self.node.address,
-            directConnection=True,
-            retryWrites=False,
-            retryReads=False,
-            serverSelectionTimeoutMS=1_000,
-            socketTimeoutMS=20_000,
-        )
+        return self.node.connect_once()
 
     def work(self):
         while not self.over.is_set():

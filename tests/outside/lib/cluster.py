@@ -94,6 +94,15 @@ class Node(Server):
     def meet(self, peers):
         """Where the links of the other nodes are, which it finds by itself."""
 
+    def connect_once(self):
+        """A client that asks each thing once, and gives up soon."""
+        return self.connect(
+            retryWrites=False,
+            retryReads=False,
+            serverSelectionTimeoutMS=1_000,
+            socketTimeoutMS=20_000,
+        )
+
     def pause(self):
         self.process.send_signal(signal.SIGSTOP)
         self.paused = True

@@ -49,7 +49,9 @@ pub(super) async fn answer_request<S: Store>(
 ) -> Response<Full<Bytes>> {
     let (parts, body) = request.into_parts();
     door.counters.requests.fetch_add(1, Ordering::Relaxed);
-    if let Some(page) = find_page(&door.settings, &parts).filter(|_| sender == Sender::Signs) {
+    if sender == Sender::Signs
+        && let Some(page) = find_page(&door.settings, &parts)
+    {
         return page.await.map(Full::new);
     }
     let link = Link::parse(parts.uri.path());

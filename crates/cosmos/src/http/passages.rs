@@ -1,7 +1,7 @@
 //! Connections to other servers on which one client's requests are passed on, one at a time on each. They
 //! are kept for the client's next request. Which server is asked is not decided here.
 
-use std::{collections::HashMap, fmt, pin::Pin};
+use std::{collections::VecDeque, fmt, pin::Pin};
 
 use bytes::Bytes;
 use http::Version;
@@ -25,8 +25,8 @@ use super::{
 };
 use crate::{failure::Failure, headers::asks_query, limits::TRUSTED_BYTES};
 
-/// Connections to one server that are kept for one client while it asks nothing on them.
-const KEPT: usize = 4;
+/// Connections that are kept for one client while it asks nothing on them, to whichever servers.
+const KEPT: usize = 8;
 
 /// A connection to a server, for one client.
 pub struct Passage {
@@ -47,23 +47,24 @@ impl fmt::Debug for Passage {
 /// One end of a connection.
 pub(super) type Sender = http1::SendRequest<Replay>;
 
-/// The connections of one client, by shard.
+/// The connections of one client, each with its shard; the one that was used last comes last.
 #[derive(Default)]
-pub(super) struct Passages(Mutex<HashMap<u32, Vec<Sender>>>);
+pub(super) struct Passages(Mutex<VecDeque<(u32, Sender)>>);
 
 impl Passages {
     /// A connection that was kept.
     pub(super) fn take(&self, shard: u32) -> Option<Sender> {
         let mut kept = self.0.lock();
-        let kept = kept.get_mut(&shard)?;
-        std::iter::from_fn(|| kept.pop()).find(|sender| !sender.is_closed())
+        kept.retain(|(_, sender)| !sender.is_closed());
+        let at = kept.iter().rposition(|(of, _)| *of == shard)?;
+        Some(kept.remove(at)?.1)
     }
 
     fn keep(&self, shard: u32, sender: Sender) {
-        let mut all = self.0.lock();
-        let kept = all.entry(shard).or_default();
-        if kept.len() < KEPT && !sender.is_closed() {
-            kept.push(sender);
+        let mut kept = self.0.lock();
+        kept.push_back((shard, sender));
+        if KEPT < kept.len() {
+            kept.pop_front();
         }
     }
 
@@ -134,4 +135,22 @@ async fn collect(
         }
     }
     Ok(Response::from_parts(parts, Full::new(count_bytes(whole, held))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn so_many_are_kept_whatever_a_client_asks_for() {
+        let (passages, mut ends) = (Passages::default(), Vec::new());
+        for shard in 0..64 {
+            let (near, far) = tokio::io::duplex(1_000);
+            let (sender, connection) = http1::handshake(TokioIo::new(near)).await.unwrap();
+            ends.push((far, tokio::spawn(connection)));
+            passages.keep(shard, sender);
+        }
+        let found: Vec<_> = (0..64).filter(|shard| passages.take(*shard).is_some()).collect();
+        assert_eq!(found, (56..64).collect::<Vec<_>>());
+    }
 }

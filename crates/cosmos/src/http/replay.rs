@@ -14,7 +14,7 @@ use hyper::{
     Request,
     body::{Body as _, Frame, Incoming, SizeHint},
 };
-use memory::{Account, Share};
+use memory::Share;
 use parking_lot::Mutex;
 
 use super::body::Body;
@@ -63,8 +63,8 @@ struct Kept {
 
 impl Outgoing {
     /// A request as another server gets it: in HTTP/1.1, for the host that the client named. What is kept of
-    /// its body is taken from this account.
-    pub(super) fn new(mut parts: Parts, body: Body, memory: &Account) -> Self {
+    /// its body counts in this share, where a body that is there counts already.
+    pub(super) fn new(mut parts: Parts, body: Body, held: Share) -> Self {
         let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
         if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {
             parts.headers.insert(header::HOST, host);
@@ -83,7 +83,6 @@ impl Outgoing {
                 (None, vec![bytes], size)
             }
         };
-        let held = memory.share();
         let kept = Kept { rest, frames, size, bytes: 0, held, gone: false };
         Self { parts, kept: Arc::new(Mutex::new(kept)) }
     }
@@ -193,11 +192,13 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
+    use memory::Account;
+
     use super::*;
 
     #[tokio::test]
     async fn what_is_there_is_sent_as_often_as_it_has_to_be() {
-        let account = Account::default();
+        let account = Account::new(1 << 20);
         let request = Request::builder()
             .uri("http://host:1/dbs?a=1")
             .version(Version::HTTP_2)
@@ -206,7 +207,8 @@ mod tests {
             .unwrap();
         let (parts, ()) = request.into_parts();
         let body = Bytes::from_static(b"hello");
-        let outgoing = Outgoing::new(parts, Body::Whole(body.clone()), &account);
+        let outgoing =
+            Outgoing::new(parts, Body::Whole(body.clone()), account.share_of(300_000).unwrap());
         for _ in 0..3 {
             let request = outgoing.begin().unwrap();
             assert_eq!(
@@ -218,6 +220,10 @@ mod tests {
             assert_eq!(request.size_hint().exact(), Some(5));
             assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), body);
         }
+        // What was read of it before counts until it is answered.
+        assert!(300_000 <= account.used_bytes());
+        drop(outgoing);
+        assert_eq!(account.used_bytes(), 0);
     }
 
     #[test]

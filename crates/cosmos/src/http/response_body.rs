@@ -131,7 +131,7 @@ impl<T> ResponseBody<T> {
 }
 
 /// The bytes of a body that is there: they are its first and only frame.
-pub(super) fn take_whole(mut body: Full<Bytes>) -> Bytes {
+fn take_whole(mut body: Full<Bytes>) -> Bytes {
     let mut context = Context::from_waker(std::task::Waker::noop());
     match Pin::new(&mut body).poll_frame(&mut context) {
         Poll::Ready(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),

@@ -134,6 +134,8 @@ impl<S: Store> Answers for Routed<S> {
             let reply = reply.with_header("connection", "close");
             return Ok(respond(reply));
         }
+        // Of a stranger: nobody has looked yet who sends it.
+        let mut held = settings.strangers.share();
         let home = match head::check_host(&parts, settings.hosts.as_ref()) {
             Err(failure) => Err(failure),
             Ok(()) => match Link::parse(parts.uri.path()) {
@@ -142,7 +144,7 @@ impl<S: Store> Answers for Routed<S> {
                     let certificate = account::read_certificate(settings);
                     return Ok(certificate.map_or_else(|failure| refuse(&failure), respond));
                 }
-                Ok(link) => self.home_of(&parts, &link, &mut body).await,
+                Ok(link) => self.home_of(&parts, &link, &mut body, &mut held).await,
                 // Whoever answers says so.
                 Err(_) => Ok(Home::Any),
             },
@@ -151,7 +153,7 @@ impl<S: Store> Answers for Routed<S> {
             Ok(home) => {
                 let shard = self.entrance.ways.shard_of(&home);
                 let request = Request::from_parts(parts, body);
-                self.answer_at(shard, (client, pace, scheme), request).await
+                self.answer_at(shard, (client, pace, scheme), request, held).await
             }
             Err(failure) => {
                 if !discard_body(&mut body).await {
@@ -164,13 +166,19 @@ impl<S: Store> Answers for Routed<S> {
 }
 
 impl<S: Store> Routed<S> {
-    /// The home of a request. Where a database is to be made its name is in the body, which is read then.
-    async fn home_of(&self, parts: &Parts, link: &Link, body: &mut Body) -> Result<Home, Failure> {
+    /// The home of a request. Where a database is to be made its name is in the body, which is read then,
+    /// and held in this share.
+    async fn home_of(
+        &self,
+        parts: &Parts,
+        link: &Link,
+        body: &mut Body,
+        held: &mut Share,
+    ) -> Result<Home, Failure> {
         if !Home::is_in_body(&parts.method, &parts.headers, link) {
             return Ok(Home::of(link));
         }
-        let mut held = self.entrance.settings.memory.share();
-        let read = read_body(body, &mut held).await?;
+        let read = read_body(body, held).await?;
         let home = Home::of_body(&read);
         *body = Body::Whole(read);
         Ok(home)
@@ -181,13 +189,14 @@ impl<S: Store> Routed<S> {
         shard: u32,
         (client, pace, scheme): (Arc<Client>, Pace, &'static str),
         request: Request<Body>,
+        held: Share,
     ) -> Result<Response<Full<Bytes>>, Lost> {
-        let Entrance { settings, ways, .. } = &*self.entrance;
+        let Entrance { settings, ways } = &*self.entrance;
         if let Some(here) = ways.here(shard) {
             return Ok(here.answer((client, pace, scheme, Sender::Forwarded), request).await);
         }
         let (parts, body) = request.into_parts();
-        let request = Outgoing::new(parts, body, &settings.strangers);
+        let request = Outgoing::new(parts, body, held);
         for _ in 0..MAX_WAYS {
             let sender = match self.passages.take(shard) {
                 Some(sender) => Some(sender),

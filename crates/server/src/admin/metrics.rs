@@ -187,15 +187,8 @@ fn of_doors(all: &[Shared], registry: &mut Registry) {
     registry.register("mongo_connections", "Open connections", ConstGauge::new(connections));
     let cursors = ConstGauge::new(i64::try_from(cursors).unwrap_or(i64::MAX));
     registry.register("mongo_cursors", "Open cursors", cursors);
-    // All count the same things.
-    let mut counters: Vec<(&str, u64)> = Vec::new();
-    for (at, (name, value)) in doors.iter().flat_map(|door| door.counters().into_iter().enumerate())
-    {
-        match counters.get_mut(at) {
-            Some((_, sum)) => *sum += value,
-            None => counters.push((name, value)),
-        }
-    }
+    let counters = doors.iter().map(|door| door.counters());
+    let counters = added(counters, |(_, sum), (_, more)| *sum += more);
     for (name, value) in counters {
         let name = format!("mongo_{}", name.to_lowercase());
         registry.register(name, "Operations since the start", ConstCounter::new(value));
@@ -234,12 +227,19 @@ fn of_cosmos(all: &[Shared], registry: &mut Registry) {
     let Some(first) = doors.first() else { return };
     // They share the count.
     registry.register("nosql_connections", "Open connections", ConstGauge::new(first.open()));
-    // All count the same things.
-    for (at, (name, help, value)) in first.counters().into_iter().enumerate() {
-        let others = doors.iter().skip(1).filter_map(|door| Some(door.counters().get(at)?.2));
-        let sum = value + others.sum::<u64>();
+    let counters = doors.iter().map(|door| door.counters());
+    for (name, help, sum) in added(counters, |(.., sum), (.., more)| *sum += more) {
         registry.register(format!("nosql_{name}"), help, ConstCounter::new(sum));
     }
+}
+
+/// Lists of the same figures in the same order, added up by `add`.
+fn added<T>(lists: impl Iterator<Item = Vec<T>>, add: impl Fn(&mut T, T)) -> Vec<T> {
+    let sums = lists.reduce(|mut sums, list| {
+        sums.iter_mut().zip(list).for_each(|(sum, more)| add(sum, more));
+        sums
+    });
+    sums.unwrap_or_default()
 }
 
 /// Nanoseconds of a second: times are counted in the first, metrics are in the second.

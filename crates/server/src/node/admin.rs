@@ -11,8 +11,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_service::Service;
@@ -112,19 +110,7 @@ fn unserved() -> Response {
 
 /// Has the owner answer a request.
 pub(super) async fn pass_on(passage: Passage, request: Request) -> Response {
-    let (stream, place) = passage.into_stream();
-    let Ok((mut sender, connection)) = http1::handshake(TokioIo::new(stream)).await else {
-        return unserved();
-    };
-    // It ends with the answer's body, or when nobody wants it any more.
-    tokio::spawn(async move {
-        let _ = connection.await;
-        drop(place);
-    });
-    match sender.send_request(request).await {
-        Ok(response) => response.map(Body::new),
-        Err(_) => unserved(),
-    }
+    passage.exchange(request).await.unwrap_or_else(unserved)
 }
 
 /// Handles `/livez`: whatever the node is to the data, it runs.

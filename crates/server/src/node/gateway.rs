@@ -173,18 +173,12 @@ impl Gateway {
                     Ended::Closed => {}
                 }
             }
-            Purpose::Nosql | Purpose::NosqlReader | Purpose::NosqlWriter => {
-                let right = match purpose {
-                    Purpose::NosqlReader => Some(Right::Read),
-                    Purpose::NosqlWriter => Some(Right::Write),
-                    _ => None,
-                };
-                let scheme = if secure { "https" } else { "http" };
-                let peer = Some(client.ip());
-                let Some(here) = term.nosql_door() else { return };
-                // The stream outlives the term by a moment.
-                drop(term);
-                cosmos::serve_forwarded(here, stream, Forwarded { peer, scheme, right }).await;
+            Purpose::Nosql => serve_nosql(term, stream, (client, secure, None)).await,
+            Purpose::NosqlReader => {
+                serve_nosql(term, stream, (client, secure, Some(Right::Read))).await;
+            }
+            Purpose::NosqlWriter => {
+                serve_nosql(term, stream, (client, secure, Some(Right::Write))).await;
             }
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };
@@ -203,6 +197,20 @@ impl Gateway {
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
         }
     }
+}
+
+/// Serves a client of the NoSQL API; with a right, one whom the caller knows.
+async fn serve_nosql(
+    term: Arc<Term>,
+    stream: Box<dyn Duplex>,
+    (client, secure, right): (SocketAddr, bool, Option<Right>),
+) {
+    let Some(here) = term.nosql_door() else { return };
+    // The stream outlives the term by a moment.
+    drop(term);
+    let scheme = if secure { "https" } else { "http" };
+    let about = Forwarded { peer: Some(client.ip()), scheme, right };
+    cosmos::serve_forwarded(here, stream, about).await;
 }
 
 /// Does what another node says of a shard.

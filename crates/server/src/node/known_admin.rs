@@ -1,8 +1,6 @@
 //! Requests to the admin address that were let in, in a cluster of several shards: which of them answers, or
 //! what all of them say together. They come to the owner of the first shard.
 
-use std::net::SocketAddr;
-
 use axum::{
     body::{Body, Bytes},
     extract::Request,
@@ -14,7 +12,12 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 use tower_service::Service;
 
-use super::{admin::pass_on, link::Purpose, route::Way, routes::Routes};
+use super::{
+    admin::pass_on,
+    link::Purpose,
+    route::{NOBODY, Way},
+    routes::Routes,
+};
 use crate::admin::error::Error;
 
 /// Bytes of a body at the most.
@@ -112,9 +115,8 @@ impl Asked {
     }
 
     async fn of_shard(&self, routes: &Routes, shard: u32) -> Response {
-        let nobody = SocketAddr::from(([127, 0, 0, 1], 0));
         let Some(route) = routes.shard(shard) else { return unreached(shard) };
-        match route.find(Purpose::KnownAdmin, nobody, false).await {
+        match route.find(Purpose::KnownAdmin, NOBODY, false).await {
             Some(Way::Here(term)) => match term.known_routes().call(self.request()).await {
                 Ok(response) => response,
                 Err(never) => match never {},

@@ -2,13 +2,16 @@
 //! client that comes while nobody owns them waits for a while.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     pin::pin,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
+use axum::{body::Body, extract::Request, response::Response};
 use cosmos::Duplex;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 use mongo::{ClientStream, Ended, Rooms};
 use store_shared::Role;
 use tokio::sync::{OwnedSemaphorePermit, watch};
@@ -19,6 +22,9 @@ use super::{
     link::{Dialer, Purpose, Unreached, Verdict},
 };
 use crate::{background, listen::Places, term::Term};
+
+/// For whom a call is made that is no client's.
+pub(super) const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
 /// How long a client waits for somebody who serves it.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -184,6 +190,18 @@ impl Passage {
     /// The stream, for whoever speaks on it, and its place, which goes with it.
     pub(super) fn into_stream(self) -> (Box<dyn Duplex>, OwnedSemaphorePermit) {
         (self.stream, self.place)
+    }
+
+    /// Sends the one request for which the stream is; `None`: it is not known what became of it.
+    pub(super) async fn exchange(self, request: Request<Body>) -> Option<Response> {
+        let (stream, place) = self.into_stream();
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+        // It ends with the answer's body, or when nobody wants it any more.
+        tokio::spawn(async move {
+            let _ = connection.await;
+            drop(place);
+        });
+        Some(sender.send_request(request).await.ok()?.map(Body::new))
     }
 
     /// The stream for requests of the NoSQL API, until another node owns the data.

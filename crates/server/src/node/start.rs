@@ -131,7 +131,7 @@ pub(crate) async fn open<L: Ledger>(
     let routes = Routes::of(routes.into_iter());
     let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
     // Set once: the site was opened here.
-    let _ = site.elsewhere.set(relaying::of(routes.clone()));
+    let _ = site.elsewhere.set(relaying::of(routes.clone(), site.memory.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
         let (site, route, routes) = (Arc::clone(&site), route.clone(), routes.clone());
         tokio::spawn(Terms { site, route, routes, clock, current }.run(terms_stopped.clone()))

@@ -14,9 +14,11 @@
 mod call;
 mod dial;
 mod greeting;
+mod pieces;
 mod tls;
 
 pub(crate) use call::{Call, Purpose, Verdict};
 pub(crate) use dial::{Dialer, Unreached};
 pub(crate) use greeting::{Called, greet};
+pub(crate) use pieces::{read_piece, write_piece};
 pub(crate) use tls::LinkTls;
