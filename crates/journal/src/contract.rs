@@ -65,7 +65,20 @@ pub trait Journal: Send + Sync + 'static {
         self.append(group)
     }
 
-    /// Durable entries after number `after`, in order: whole groups of about `limit_bytes`, at
+    /// Keeps a group that is durable somewhere else: like [`append`](Self::append), but here it is
+    /// durable only with the next [`sync`](Self::sync). When the machine stops before that, it and all
+    /// behind it may be gone. A journal for which that is no gain appends.
+    fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.append(group)
+    }
+
+    /// Makes durable what was kept so far. A journal that fails here takes nothing more until it was
+    /// opened again.
+    fn sync(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Entries after number `after`, in order: whole groups of about `limit_bytes`, at
     /// least one where there is one; none is the end. `Invalid` when the entry after it was cut,
     /// `Corrupt` when it is there but damaged.
     fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error>;
@@ -76,7 +89,7 @@ pub trait Journal: Send + Sync + 'static {
     /// and those of before come back.
     fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error>;
 
-    /// The number of the last durable entry.
+    /// The number of the last entry.
     fn end(&self) -> u64;
 
     /// The floors that were kept last: of before a restart, maybe not the last that were given.

@@ -56,7 +56,8 @@ impl LocalJournal {
     ) -> Result<Self, Error> {
         let mut findings = recovery::look(&*disk)?;
         check_losses(&findings, options)?;
-        let spare = settle(&*disk, &mut findings)
+        let kept_after = options.kept_elsewhere.then_some(options.known_durable);
+        let spare = settle(&*disk, &mut findings, kept_after)
             .map_err(|error| from_io("make the journal's end durable", &error))?;
         let segment_bytes = options.whole_segment_bytes();
         let pool = Arc::new(Pool::new(
@@ -84,6 +85,7 @@ impl LocalJournal {
             generation: generation.unwrap_or(0),
             floors: findings.newest.map(|newest| newest.floors).unwrap_or_default(),
             group_bytes_max,
+            unsynced: false,
             stopped: None,
         };
         Ok(Self { writer: Mutex::new(writer), log, pool, group_bytes_max, _filler: filler })
@@ -118,6 +120,14 @@ impl Journal for LocalJournal {
 
     fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.writer.lock().append(group)
+    }
+
+    fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.writer.lock().keep(group)
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        self.writer.lock().sync()
     }
 
     fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error> {
@@ -182,7 +192,7 @@ impl Journal for LocalJournal {
     }
 }
 
-/// Refuses a journal that has lost entries, unless that is accepted.
+/// Refuses a journal that has lost entries, unless that is accepted, or they are somewhere else.
 fn check_losses(findings: &Findings, options: &JournalOptions) -> Result<(), Error> {
     let last = findings.live.last().map_or(options.empty_after, |live| live.end.n);
     let missing = || {
@@ -190,8 +200,12 @@ fn check_losses(findings: &Findings, options: &JournalOptions) -> Result<(), Err
         let text = format!("the journal ends with entry {last}, but entry {known} was durable");
         (last < known).then_some(text)
     };
+    let is_elsewhere =
+        options.kept_elsewhere && !findings.begins_late && options.known_durable <= last;
     match findings.damage.clone().or_else(missing) {
-        Some(damage) if !options.accept_loss => Err(Error::new(Kind::Corrupt, damage)),
+        Some(damage) if !options.accept_loss && !is_elsewhere => {
+            Err(Error::new(Kind::Corrupt, damage))
+        }
         _ => Ok(()),
     }
 }

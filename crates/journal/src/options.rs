@@ -17,6 +17,10 @@ pub struct JournalOptions {
     /// Bytes of the largest group; less than fits into a segment counts as that. One that needs more
     /// room than a segment has gets one of its own size, which is not used again.
     pub group_bytes: u64,
+    /// What is behind `known_durable` is somewhere else, too: where it is damaged, that and all that
+    /// follows is dropped, and nothing is said. For journals whose groups are kept
+    /// ([`Journal::keep`](crate::Journal::keep)), of which a stop of the machine leaves any parts.
+    pub kept_elsewhere: bool,
     /// Open although entries are lost: an operator has looked at it. What follows the damage is
     /// dropped; where the oldest entries are lost the journal begins later, which
     /// [`Held::first`](crate::Held::first) tells.
@@ -44,6 +48,7 @@ impl Default for JournalOptions {
             known_durable: 0,
             empty_after: 0,
             group_bytes: 0,
+            kept_elsewhere: false,
             accept_loss: false,
         }
     }

@@ -8,7 +8,8 @@
 //!  good  good  ????? │ next segment     the next header says where the groups ended: damage
 //! ```
 //!
-//! Only the last group can be torn, since each is written after the one before was synced.
+//! Only the last group can be torn, since each is written after the one before was synced; or any behind
+//! the last sync, where groups were kept without one.
 
 use std::sync::Arc;
 
@@ -60,6 +61,8 @@ pub(crate) struct Findings {
     pub(crate) uneven: Vec<u64>,
     /// No file has this number or a larger one.
     pub(crate) next_number: u64,
+    /// Its oldest entries are lost.
+    pub(crate) begins_late: bool,
     /// Where entries are lost, in words.
     pub(crate) damage: Option<String>,
 }
@@ -103,6 +106,7 @@ impl Findings {
         if start != tail {
             // What is there may be all there was: the header that says so may be the one that is
             // lost. So it is kept where a loss is accepted.
+            self.begins_late = true;
             self.damage.get_or_insert(missing(tail));
         }
         let mut broken = false;

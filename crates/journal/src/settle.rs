@@ -12,8 +12,13 @@ use crate::{
     segment_header::SegmentHeader,
 };
 
-/// Settles what was found; returns the segments that do not belong to the journal.
-pub(crate) fn settle(disk: &dyn Disk, findings: &mut Findings) -> io::Result<Vec<Arc<Segment>>> {
+/// Settles what was found; returns the segments that do not belong to the journal. Where groups were
+/// kept without a sync, that is those behind entry `kept_after`.
+pub(crate) fn settle(
+    disk: &dyn Disk,
+    findings: &mut Findings,
+    kept_after: Option<u64>,
+) -> io::Result<Vec<Arc<Segment>>> {
     repair_headers(findings)?;
     let damaged = findings.damage.is_some();
     let tail = findings.live.first().map(|oldest| oldest.header.generation);
@@ -28,7 +33,7 @@ pub(crate) fn settle(disk: &dyn Disk, findings: &mut Findings) -> io::Result<Vec
             // Behind the end of a journal nothing may look like a group of it.
             last.segment.write_zeros(last.end.at, last.segment.bytes)?;
         }
-        settle_last(last)?;
+        settle_last(last, kept_after)?;
     }
     let mut spare: Vec<_> = findings.spare.iter().map(|found| Arc::clone(&found.segment)).collect();
     // The newest first: as long as one of them is there, the damage is found again.
@@ -56,15 +61,20 @@ fn repair_headers(findings: &Findings) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the newest header and the last group again, which may not have reached the disk.
-fn settle_last(last: &LiveSegment) -> io::Result<()> {
+/// Writes the newest header again, and the last group or those that were kept: they may not have reached
+/// the disk.
+fn settle_last(last: &LiveSegment, kept_after: Option<u64>) -> io::Result<()> {
     let segment = &last.segment;
     segment.write_header(&last.header)?;
-    if let Some((_, at)) = last.groups.last() {
-        let len = usize::try_from(last.end.at - at).map_err(io::Error::other)?;
-        let mut group = vec![0; len];
-        segment.file.read_at(&mut group, *at)?;
-        segment.file.write_at(&[&group], *at)?;
+    let synced =
+        kept_after.map_or(usize::MAX, |n| last.groups.partition_point(|group| group.0 <= n));
+    let first = synced.min(last.groups.len().saturating_sub(1));
+    let begins = last.groups.iter().skip(first).map(|group| group.1);
+    let ends = last.groups.iter().skip(first + 1).map(|group| group.1).chain([last.end.at]);
+    for (at, end) in begins.zip(ends) {
+        let mut group = vec![0; usize::try_from(end - at).map_err(io::Error::other)?];
+        segment.file.read_at(&mut group, at)?;
+        segment.file.write_at(&[&group], at)?;
     }
     segment.file.sync()
 }

@@ -36,6 +36,8 @@ pub(crate) struct Writer {
     pub(crate) floors: Vec<u8>,
     /// Bytes of all entries of a group, at most.
     pub(crate) group_bytes_max: usize,
+    /// The newest segment has groups that were kept and not synced; no other has.
+    pub(crate) unsynced: bool,
     /// Why nothing is written any more.
     pub(crate) stopped: Option<Error>,
 }
@@ -55,6 +57,33 @@ pub(crate) fn group_bytes_max(segment_bytes: u64) -> usize {
 impl Writer {
     /// Appends a group and syncs it; returns the number of its last entry.
     pub(crate) fn append(&mut self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        let written = self.write(group, true)?;
+        self.unsynced = false;
+        Ok(written)
+    }
+
+    /// Appends a group that the next sync makes durable; returns the number of its last entry.
+    pub(crate) fn keep(&mut self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        let written = self.write(group, false)?;
+        self.unsynced = true;
+        Ok(written)
+    }
+
+    /// Makes durable what was kept.
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        if !self.unsynced {
+            return Ok(());
+        }
+        self.check_running()?;
+        let newest = self.log.lock().segments.back().map(|live| Arc::clone(&live.segment));
+        let synced = newest.map_or(Ok(()), |segment| segment.file.sync());
+        synced.map_err(|error| self.stop("sync the journal", &error))?;
+        self.unsynced = false;
+        Ok(())
+    }
+
+    /// Writes a group at the end.
+    fn write(&mut self, group: &[EncodedEntry], sync: bool) -> Result<u64, AppendFailure> {
         self.check_running().map_err(AppendFailure::Refused)?;
         let bytes = self.check_group(group).map_err(AppendFailure::Refused)?;
         let room = padded_bytes(bytes as u64);
@@ -68,7 +97,8 @@ impl Writer {
         pieces.extend(group.iter().map(|entry| &entry.bytes()[..]));
         let padding = usize::try_from(room).unwrap_or(0).saturating_sub(HEAD_BYTES + bytes);
         pieces.push(ZEROS.get(..padding).unwrap_or_default());
-        let written = segment.file.write_at(&pieces, place.at).and_then(|()| segment.file.sync());
+        let synced = || if sync { segment.file.sync() } else { Ok(()) };
+        let written = segment.file.write_at(&pieces, place.at).and_then(|()| synced());
         if let Err(error) = written {
             return Err(AppendFailure::Unknown(self.stop("write to the journal", &error)));
         }
@@ -160,6 +190,8 @@ impl Writer {
     fn begin_segment(&mut self, bytes: u64) -> Result<Target, Error> {
         let spare = self.pool.take(bytes);
         let segment = spare.map_err(|error| from_io("make a segment of the journal", &error))?;
+        // The new header says where the groups before it end.
+        self.sync()?;
         let header = {
             let log = self.log.lock();
             let generation = self.generation + 1;

@@ -53,7 +53,7 @@ pub struct Copied {
 
 /// Opens the store of a node that is stopped, to be read.
 pub fn open_stopped(tree: &TreeOptions) -> Result<TreeStore, Error> {
-    open_still(tree)
+    open_still(tree, tree.journal_of_copy())
 }
 
 /// Why a copy ended early.
@@ -107,7 +107,12 @@ impl Copying {
             bytes = self.load(ledger, base, tell).await?;
             place = Place::of(base);
         }
-        let copy = Copy { copying: self, tree: open_still(&self.tree)?, place, bytes };
+        let copy = Copy {
+            copying: self,
+            tree: open_still(&self.tree, self.tree.journal_folder())?,
+            place,
+            bytes,
+        };
         copy.follow(ledger, record, tell).await
     }
 

@@ -5,8 +5,11 @@
 //! An attempt that was interrupted is followed by another, which begins anew: nothing of the first
 //! counts any more then. No node may be in the cluster, and its record has to say so meanwhile.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use cluster::{BaseRecord, Ledger, Reply, Request, Settings, ShardRecord, Swapped};
+use journal::JournalFolder;
 use store::{Error, Kind, Space, Stamp, Timepiece};
 use store_tree::{BaseReader, TreeOptions, TreeStore};
 use uuid::Uuid;
@@ -38,15 +41,17 @@ impl Timepiece for NoTime {
 }
 
 /// Opens a store that takes no commits; on an empty directory it may follow.
-pub(crate) fn open_still(options: &TreeOptions) -> Result<TreeStore, Error> {
-    let journal = std::sync::Arc::new(options.journal_folder());
-    TreeStore::open_on(options, journal, std::sync::Arc::new(NoTime), false)
+pub(crate) fn open_still(
+    options: &TreeOptions,
+    journal: JournalFolder,
+) -> Result<TreeStore, Error> {
+    TreeStore::open_on(options, Arc::new(journal), Arc::new(NoTime), false)
 }
 
 impl FirstBase {
     /// Opens the store of a server of its own, to be read.
     pub fn open(options: &TreeOptions) -> Result<Self, Error> {
-        let tree = open_still(options)?;
+        let tree = open_still(options, options.journal_folder())?;
         Ok(Self { reader: tree.base()?, _tree: tree })
     }
 

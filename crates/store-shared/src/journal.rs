@@ -1,5 +1,6 @@
 //! The journal of a node: its own copy on disk, and in front of it, while the node is the owner, the
-//! cluster's.
+//! cluster's. The copy is not synced group by group: a stop of the machine costs it what came since the
+//! last second, which the cluster's journal has.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -103,13 +104,17 @@ impl Journal for SharedJournal {
             self.replicator.fail_copy(failure.error().clone());
             AppendFailure::Unknown(failure.error().clone())
         };
-        let n = self.own.append(group).map_err(unknown)?;
+        let n = self.own.keep(group).map_err(unknown)?;
         self.book.note(Noted { n, place });
         Ok(n)
     }
 
     fn follow(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
-        self.own.append(group)
+        self.own.keep(group)
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        self.own.sync()
     }
 
     fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error> {

@@ -126,9 +126,11 @@ impl OwnCopy {
         !self.tree.last_entry().is_ok_and(|last| last <= noted)
     }
 
-    /// Makes the place durable.
+    /// Makes the place durable, and before it what the own journal has up to there.
     pub(crate) fn note_place(&mut self) -> Result<(), Error> {
-        write(&mut self.place_file, &self.path, self.book.newest())
+        let noted = self.book.newest();
+        self.tree.sync_journal()?;
+        write(&mut self.place_file, &self.path, noted)
     }
 
     /// Reads all that is visible on a thread of its own. Where nothing can be read now it says nothing.

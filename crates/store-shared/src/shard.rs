@@ -83,7 +83,7 @@ impl SharedShard {
         own: Option<Arc<dyn OpenJournal>>,
         commands: Commands,
     ) -> Result<Opened, Error> {
-        let own = own.unwrap_or_else(|| Arc::new(options.tree.journal_folder()));
+        let own = own.unwrap_or_else(|| Arc::new(options.tree.journal_of_copy()));
         let place = NotedPlace::open(&options.tree)?;
         let book = Arc::clone(&place.book);
         let replicator = Arc::new(Replicator::new(commands.clone()));

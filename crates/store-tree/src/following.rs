@@ -47,6 +47,11 @@ impl TreeStore {
         ask_committer(&live, CommitterMessage::Leave)
     }
 
+    /// Makes durable what the journal has kept.
+    pub fn sync_journal(&self) -> Result<(), Error> {
+        self.shared.open_generation()?.inner.sync_journal()
+    }
+
     /// Throws away all that it has, and goes on as an empty store that follows from the first entry on.
     /// It returns before that is done: [`is_wiping`](Self::is_wiping) says when. Nobody may take it for
     /// what it was before then, and it waits until nobody reads what was there.

@@ -102,6 +102,12 @@ impl OpenStore {
         self.journal.lock().clone().ok_or_else(gone)
     }
 
+    /// Makes durable what the journal has kept. Where that fails nothing is accepted any more until it was
+    /// opened again.
+    pub(crate) fn sync_journal(&self) -> Result<(), Error> {
+        self.journal()?.sync().inspect_err(|error| self.stop_commits(error))
+    }
+
     /// Whether others have what it holds, too: one that is being opened compacts nothing either way.
     pub(crate) fn has_copies(&self) -> bool {
         !self.journal().is_ok_and(|journal| journal.has_one_user())
@@ -149,19 +155,19 @@ impl OpenStore {
         if place.buffer().floor().is_none() || place.is_dropped() {
             return Ok(false);
         }
-        let flushed = self.make_tables(place, || place.flush(self.published.oldest_view()));
-        let freed = flushed.map_err(|error| from_tree("write tables", &error))?;
+        let oldest = self.published.oldest_view();
+        let freed = self.make_tables(place, || place.flush(oldest, || self.sync_journal()))?;
         self.budget.note_freed(freed);
         self.compactor.note_tables(place);
         self.release_place(place).map(|_| true)
     }
 
     /// Has a place make tables. What it leaves of a failure takes room that it may have failed for.
-    pub(crate) fn make_tables<T>(
+    pub(crate) fn make_tables<T, E>(
         &self,
         place: &Place,
-        make: impl FnOnce() -> lsm_tree::Result<T>,
-    ) -> lsm_tree::Result<T> {
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
         // As long as this lives, tables being made are handed to the disk while they grow.
         let _growing = self.writeback.note_tables(place.folder());
         let newest = manifest::newest_table(place.folder());
@@ -232,14 +238,18 @@ impl OpenStore {
         }
     }
 
-    /// Moves the watermark to what is durable now.
+    /// Moves the watermark to what has been applied by now.
     pub(crate) fn move_watermark(&self) -> Result<(), Error> {
-        // Another opening may have the file by now.
+        // Another opening may have the file by now, or the journal.
         if self.stop_reason().is_some() {
+            return Ok(());
+        }
+        if self.journal.lock().is_none() {
             return Ok(());
         }
         let tail = self.tail();
         let applied = *self.applied.lock();
+        self.sync_journal()?;
         let mut watermark = self.watermark.lock();
         let mark =
             Mark { durable: applied.n, tail: tail.max(watermark.mark.tail), stamp: applied.stamp };

@@ -55,4 +55,10 @@ impl TreeOptions {
         };
         JournalFolder { path: self.path.join(JOURNAL), options }
     }
+
+    /// The same of a copy: what is in it is durable somewhere else.
+    pub fn journal_of_copy(&self) -> JournalFolder {
+        let JournalFolder { path, options } = self.journal_folder();
+        JournalFolder { path, options: JournalOptions { kept_elsewhere: true, ..options } }
+    }
 }

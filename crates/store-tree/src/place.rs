@@ -20,7 +20,9 @@ use std::{
 use journal::Mutation;
 use lsm_tree::{AbstractTree as _, Memtable, Tree};
 use parking_lot::{Mutex, RwLock};
-use store::Space;
+use store::{Error, Space};
+
+use crate::errors::from_tree;
 
 /// Folders of dropped spaces that nobody reads any more.
 pub(crate) type Graveyard = Arc<Mutex<Vec<PathBuf>>>;
@@ -120,9 +122,14 @@ impl Place {
         bytes
     }
 
-    /// Writes all that is in memory to tables; returns the bytes that memory lost. What fails stays
-    /// in memory, and the next flush takes it along.
-    pub(crate) fn flush(&self, oldest_view: u64) -> lsm_tree::Result<u64> {
+    /// Writes all that is in memory to tables, once `sync` has made the journal durable up to there, so
+    /// that no table is ahead of it; returns the bytes that memory lost. What fails stays in memory, and
+    /// the next flush takes it along.
+    pub(crate) fn flush(
+        &self,
+        oldest_view: u64,
+        sync: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<u64, Error> {
         let lock = self.tree.get_flush_lock();
         {
             let mut buffer = self.buffer.lock();
@@ -135,7 +142,9 @@ impl Place {
                 self.flushed.lock().push(memory);
             }
         }
-        self.tree.flush(&lock, oldest_view)?;
+        sync()?;
+        let flushed = self.tree.flush(&lock, oldest_view);
+        flushed.map_err(|error| from_tree("write tables", &error))?;
         let mut buffer = self.buffer.lock();
         buffer.sealed = None;
         Ok(std::mem::take(&mut buffer.sealed_bytes))

@@ -2,6 +2,7 @@
 
 mod damage;
 mod faults;
+mod kept;
 mod laws;
 mod run;
 mod sim_disk;

@@ -1,6 +1,6 @@
 //! A journal on a disk that may fail, beside a list of what was answered: whatever happens, what
 //! was answered as durable is there, what was refused is not, and what is unknown is all there or
-//! not at all.
+//! not at all. Of what was kept without a sync a power cut leaves a first part, of whole groups.
 
 use std::sync::Arc;
 
@@ -78,8 +78,16 @@ pub(super) fn assert_same(read: &[Entry], expected: &[Entry], context: &str) {
 pub(super) struct Run {
     pub(super) disk: SimDisk,
     pub(super) journal: Option<LocalJournal>,
-    /// What is durable.
+    /// What was answered.
     pub(super) list: Vec<Entry>,
+    /// How many of it are durable.
+    synced: usize,
+    /// Numbers of the last entries of groups that were kept.
+    kept: Vec<usize>,
+    /// Groups are kept: they are somewhere else, too.
+    pub(super) keeps: bool,
+    /// The power was cut since the journal was open.
+    powerless: bool,
     /// What may be.
     unknown: Vec<Entry>,
     /// Entries below may be gone.
@@ -97,6 +105,10 @@ impl Run {
             disk: SimDisk::default(),
             journal: None,
             list: Vec::new(),
+            synced: 0,
+            kept: Vec::new(),
+            keeps: false,
+            powerless: false,
             unknown: Vec::new(),
             cut: 1,
             attempts: 0,
@@ -122,7 +134,9 @@ impl Run {
         if self.journal.is_some() {
             return true;
         }
-        let journal = match open(&self.disk, &options(self.list.len() as u64)) {
+        let kept_elsewhere = self.keeps;
+        let options = JournalOptions { kept_elsewhere, ..options(self.synced as u64) };
+        let journal = match open(&self.disk, &options) {
             Ok(journal) => journal,
             Err(error) => {
                 assert_eq!(Some(error.kind), self.fault, "{error}");
@@ -130,11 +144,17 @@ impl Run {
             }
         };
         let end = journal.end();
-        if end != self.list.len() as u64 {
+        let whole = self.synced as u64 == end || self.kept.contains(&(end as usize));
+        if self.powerless && whole && self.synced as u64 <= end && end < self.list.len() as u64 {
+            self.list.truncate(end as usize);
+        } else if end != self.list.len() as u64 {
             assert_eq!(end, (self.list.len() + self.unknown.len()) as u64, "all of it or nothing");
             self.list.append(&mut self.unknown);
         }
         self.unknown.clear();
+        self.synced = self.list.len();
+        self.kept.clear();
+        self.powerless = false;
         assert!(journal.held().first <= self.cut);
         self.journal = Some(journal);
         self.compare()
@@ -156,8 +176,41 @@ impl Run {
 
     /// Appends a group of entries of these sizes.
     pub(super) fn append(&mut self, sizes: &[usize]) {
+        if self.write(sizes, LocalJournal::append) {
+            self.synced = self.list.len();
+        }
+    }
+
+    /// Keeps a group of entries of these sizes.
+    pub(super) fn keep(&mut self, sizes: &[usize]) {
+        if self.write(sizes, LocalJournal::keep) {
+            self.kept.push(self.list.len());
+        }
+    }
+
+    /// Makes durable what was kept.
+    pub(super) fn sync(&mut self) {
         if !self.open() {
             return;
+        }
+        let Some(journal) = &self.journal else { return };
+        match journal.sync() {
+            Ok(()) => self.synced = self.list.len(),
+            Err(error) => {
+                assert_eq!(error.kind, Kind::Unavailable);
+                assert!(journal.stop_reason().is_some());
+            }
+        }
+    }
+
+    /// Writes a group of entries of these sizes; whether that was answered.
+    fn write(
+        &mut self,
+        sizes: &[usize],
+        how: impl FnOnce(&LocalJournal, &[EncodedEntry]) -> Result<u64, AppendFailure>,
+    ) -> bool {
+        if !self.open() {
+            return false;
         }
         self.attempts += 1;
         let end = self.list.len() as u64;
@@ -165,9 +218,11 @@ impl Run {
             .zip(sizes)
             .map(|(more, bytes)| entry(end + more, self.attempts, *bytes))
             .collect();
-        let Some(journal) = &self.journal else { return };
+        let Some(journal) = &self.journal else { return false };
         let stopped = journal.stop_reason().is_some();
-        match journal.append(&encode(&group)) {
+        let written = how(journal, &encode(&group));
+        let answered = written.is_ok();
+        match written {
             Ok(last) => {
                 self.list.extend(group);
                 assert_eq!(last, self.list.len() as u64);
@@ -185,6 +240,7 @@ impl Run {
             }
         }
         assert_eq!(journal.end(), self.list.len() as u64);
+        answered
     }
 
     /// Cuts below a number.
@@ -211,6 +267,7 @@ impl Run {
     pub(super) fn cut_power(&mut self, random: &mut fastrand::Rng) {
         self.journal = None;
         self.disk = self.disk.after_power_cut(random);
+        self.powerless = true;
         self.fault = None;
     }
 

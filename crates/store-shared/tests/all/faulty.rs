@@ -17,6 +17,8 @@ pub(crate) enum Disk {
     Full,
     /// A write may have been done.
     Broken,
+    /// What was written is not made durable.
+    Unsynced,
 }
 
 /// A journal on such a disk; copies of it are the same.
@@ -72,15 +74,35 @@ struct FaultyJournal {
     disk: Arc<(Mutex<Disk>, Condvar)>,
 }
 
-impl Journal for FaultyJournal {
-    fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+impl FaultyJournal {
+    fn write(
+        &self,
+        write: impl FnOnce(&dyn Journal) -> Result<u64, AppendFailure>,
+    ) -> Result<u64, AppendFailure> {
         let mut disk = self.disk.0.lock();
         self.disk.1.wait_while(&mut disk, |disk| *disk == Disk::Waits);
         let fault = |kind| Error::new(kind, "fault on purpose");
         match *disk {
             Disk::Full => Err(AppendFailure::Refused(fault(Kind::Full))),
             Disk::Broken => Err(AppendFailure::Unknown(fault(Kind::Unavailable))),
-            Disk::Works | Disk::Waits => self.journal.append(group),
+            Disk::Works | Disk::Waits | Disk::Unsynced => write(&*self.journal),
+        }
+    }
+}
+
+impl Journal for FaultyJournal {
+    fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.write(|journal| journal.append(group))
+    }
+
+    fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
+        self.write(|journal| journal.keep(group))
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        match *self.disk.0.lock() {
+            Disk::Unsynced => Err(Error::new(Kind::Unavailable, "fault on purpose")),
+            _ => self.journal.sync(),
         }
     }
 

@@ -175,7 +175,7 @@ impl Nodes {
         let path = |shard: u32| machine.directory.path().join(shard.to_string());
         let options =
             |shard| TreeOptions { segment_bytes: 1 << 20, ..TreeOptions::new(path(shard)) };
-        let disk = FaultyFolder::new(options(shards - 1).journal_folder());
+        let disk = FaultyFolder::new(options(shards - 1).journal_of_copy());
         let shard_options = (0..shards).map(|shard| ShardOptions {
             tree: options(shard),
             clock: Arc::new(Still),

@@ -18,7 +18,7 @@ use crate::{
 
 /// A node on a disk that fails when it is told to.
 fn start(nodes: &Nodes, machine: &Machine) -> (OneShard, FaultyFolder) {
-    let disk = FaultyFolder::new(nodes.tree_options(machine).journal_folder());
+    let disk = FaultyFolder::new(nodes.tree_options(machine).journal_of_copy());
     (nodes.start_on(machine, disk.clone()), disk)
 }
 
@@ -134,6 +134,37 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
         assert_has(&owner, &acknowledged).await;
         assert_eq!(value_of(&owner, "refused").await, None);
     }
+}
+
+/// What it answered is in the cluster's journal, whatever becomes of it here.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_owner_whose_own_copy_cannot_be_synced_gives_the_shard_up_and_comes_back() {
+    let nodes = Nodes::new(ManualTime::default());
+    let (first, machine) = (Machine::new(), Machine::new());
+    let (owner, disk) = start(&nodes, &first);
+    nodes.take_over(&owner);
+    let follower = nodes.start(&machine);
+    let mut acknowledged = BTreeMap::new();
+    disk.set(Disk::Unsynced);
+    for number in 0..10_000 {
+        let key = format!("while it lasts {number}");
+        if owner.tree().commit(vec![put(&key, number)]).await.is_err() {
+            break;
+        }
+        acknowledged.insert(key, number);
+    }
+    assert!(!acknowledged.is_empty());
+    wait_for(&owner, has_failed).await;
+    wait_for(&follower, serves).await;
+    assert_has(&follower, &acknowledged).await;
+    write(&follower, 100, &mut acknowledged).await;
+    disk.set(Disk::Works);
+    wait_for(&owner, |role| *role == Role::Following).await;
+    assert_equal(&owner, &follower, &acknowledged).await;
+    follower.stop();
+    nodes.take_over(&owner);
+    write(&owner, 300, &mut acknowledged).await;
+    assert_has(&owner, &acknowledged).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -15,7 +15,7 @@ use crate::laws::{copy, options};
 
 /// What becomes of the directory in a crash.
 #[derive(Clone, Copy)]
-enum Directory {
+pub(crate) enum Directory {
     /// It is as it was.
     Copied,
     /// It is as it was at the crash before, or empty.
@@ -25,17 +25,17 @@ enum Directory {
 }
 
 /// Stores on a journal in memory.
-struct OnMemory {
+pub(crate) struct OnMemory {
     time: ManualTime,
     crash: Directory,
-    journals: MemoryJournals,
+    pub(crate) journals: MemoryJournals,
     directory: TempDir,
     /// A copy of the directory at the crash before.
     before: TempDir,
 }
 
 impl OnMemory {
-    fn new(crash: Directory) -> Self {
+    pub(crate) fn new(crash: Directory) -> Self {
         Self {
             time: ManualTime::default(),
             crash,
@@ -45,7 +45,7 @@ impl OnMemory {
         }
     }
 
-    fn open_here(&self) -> TreeStore {
+    pub(crate) fn open_here(&self) -> TreeStore {
         let journals = Arc::new(self.journals.clone());
         let options = options(self.directory.path());
         TreeStore::open_on(&options, journals, self.time.timepiece(), true).unwrap()
@@ -329,7 +329,7 @@ async fn a_wiped_store_is_empty_and_follows_from_the_beginning() {
     assert!(copy.snapshot().get(Space::Catalog, b"key 7").await.unwrap().is_some());
 }
 
-async fn rows_of(store: &TreeStore, space: Space) -> Vec<(bytes::Bytes, bytes::Bytes)> {
+pub(crate) async fn rows_of(store: &TreeStore, space: Space) -> Vec<(bytes::Bytes, bytes::Bytes)> {
     let limit = store::Limit { rows: usize::MAX, bytes: usize::MAX };
     let (all, forward) = (store::KeyRange::all(), store::Direction::Forward);
     store.snapshot().scan(space, &all, forward, limit).await.unwrap().rows

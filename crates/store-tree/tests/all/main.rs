@@ -4,6 +4,7 @@
 mod bounds;
 mod damage;
 mod journals;
+mod kept;
 mod kills;
 mod laws;
 mod metrics;
