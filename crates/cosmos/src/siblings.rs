@@ -4,7 +4,7 @@
 use std::{fmt, io, pin::Pin, sync::Arc};
 
 use document::{Document, Value, json};
-use memory::{Account, Share};
+use memory::{Account, Share, Short};
 
 use crate::failure::{Failure, Fault, Result};
 
@@ -27,8 +27,9 @@ pub type Shown<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Vec<u8>>>> + Sen
 
 /// The other shards.
 pub trait AskSiblings: Send + Sync {
-    /// Has each show what it has of a feed ([`Door::own_feed`](crate::Door::own_feed)).
-    fn ask(&self, feed: SharedFeed) -> Shown<'_>;
+    /// Has each show what it has of a feed ([`Door::own_feed`](crate::Door::own_feed)). What they show
+    /// counts in this share as it comes; where there is no room the error has kind `OutOfMemory`.
+    fn ask<'a>(&'a self, feed: SharedFeed, held: &'a mut Share) -> Shown<'a>;
 }
 
 /// The servers of the other shards.
@@ -51,9 +52,13 @@ impl Siblings {
             let text = format!("A shard of the cluster is not reached: {why}");
             Failure::new(Fault::Unavailable, text)
         };
-        let shown = self.0.ask(feed).await.map_err(|error| unreached(&error))?;
+        let mut held = memory.share();
+        let shown = self.0.ask(feed, &mut held).await.map_err(|error| match error.kind() {
+            io::ErrorKind::OutOfMemory => Short.into(),
+            _ => unreached(&error),
+        })?;
         let bytes: usize = shown.iter().map(Vec::len).sum();
-        let held = memory.share_of(bytes.saturating_mul(PARSED))?;
+        held.grow(bytes.saturating_mul(PARSED))?;
         let mut all = Vec::new();
         for text in shown {
             let Ok(Value::Array(resources)) = json::parse(&text, MAX_DEPTH) else {

@@ -10,7 +10,7 @@
 //! one; then what is taken has to fit into both.
 
 use std::{
-    fmt,
+    fmt, io,
     sync::{
         Arc, Weak,
         atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
@@ -39,6 +39,12 @@ impl fmt::Display for Short {
 }
 
 impl std::error::Error for Short {}
+
+impl From<Short> for io::Error {
+    fn from(short: Short) -> Self {
+        Self::new(io::ErrorKind::OutOfMemory, short)
+    }
+}
 
 /// A holder of at most this many bytes is small: the reserve is for these.
 pub const SMALL: usize = 256 * 1024;

@@ -61,7 +61,8 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(to) = to {
         if let Some(siblings) = call.siblings() {
             // The others first: where one is not reached, whoever asks again means the same time.
-            siblings.ask(doc! { "ebbClock": 1, "set": Value::DateTime(to.ms) }).await?;
+            let set = doc! { "ebbClock": 1, "set": Value::DateTime(to.ms) };
+            siblings.ask(set, &call.door.settings.memory).await?;
         }
         match call.door.engine.move_clock(to).await {
             // All clocks of a cluster are moved, and one may stand behind that time already.

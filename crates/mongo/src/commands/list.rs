@@ -63,10 +63,13 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         *sizes.entry(namespace.database).or_default().get_or_insert(0) +=
             disk_bytes(call, &collection);
     }
+    // What they say is in the sizes, as long as this lasts.
+    let mut _held = None;
     if let Some(siblings) = call.siblings() {
-        for (_, reply) in siblings.ask(doc! { "listDatabases": 1 }).await? {
-            add_databases(&mut sizes, &reply);
-        }
+        let ask = doc! { "listDatabases": 1 };
+        let (answers, counted) = siblings.ask(ask, &call.door.settings.memory).await?;
+        answers.iter().for_each(|(_, reply)| add_databases(&mut sizes, reply));
+        _held = Some(counted);
     }
     let context = call.evaluation_context().await?;
     let mut databases = Vec::new();

@@ -144,7 +144,8 @@ async fn list_operations<S: Store>(
     }
     if let Some(siblings) = call.siblings() {
         let ask = doc! { "currentOp": 1, "$all": asked.idle };
-        for (shard, reply) in siblings.ask(ask).await? {
+        let (answers, _counted) = siblings.ask(ask, &call.door.settings.memory).await?;
+        for (shard, reply) in answers {
             held.grow(SHOWN_COPIES.saturating_mul(reply.bytes().len()))?;
             shown.extend(operations_of(shard, &reply));
         }
@@ -230,7 +231,8 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
     if let (Some((shard, number)), Some(siblings)) = (elsewhere, call.siblings()) {
-        siblings.ask_one(doc! { "killOp": 1, "op": number }, shard).await?;
+        let kill = doc! { "killOp": 1, "op": number };
+        siblings.ask_one(kill, shard, &call.door.settings.memory).await?;
         return ok(doc! { "info": "attempting to kill op" });
     }
     let id = match call.body.get("op") {

@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 
 use cosmos::{Duplex, SharedFeed, Shown};
 use document::{DocBuf, Document};
-use memory::Account;
+use memory::Share;
 use mongo::{Answers, AskSiblings, Right, Sender, Siblings};
 use tokio::io::AsyncWriteExt;
 
@@ -23,18 +23,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 struct Others {
     routes: Vec<Route>,
-    /// Where feeds of other nodes count while they come.
-    memory: Account,
 }
 
 impl AskSiblings for Others {
-    fn ask(&self, command: Document, only: Option<u32>) -> Answers<'_> {
+    fn ask<'a>(&'a self, command: Document, only: Option<u32>, held: &'a mut Share) -> Answers<'a> {
         Box::pin(async move {
             let mut answers = Vec::with_capacity(self.routes.len());
             for route in &self.routes {
                 let shard = route.facts.number;
                 if only.is_none_or(|only| only == shard) {
-                    answers.push((shard, ask_one(route, &command).await?));
+                    answers.push((shard, ask_one(route, &command, held).await?));
                 }
             }
             Ok(answers)
@@ -61,7 +59,7 @@ fn unreached() -> io::Error {
     io::Error::new(io::ErrorKind::NotConnected, "nobody owns it")
 }
 
-async fn ask_one(route: &Route, command: &Document) -> io::Result<DocBuf> {
+async fn ask_one(route: &Route, command: &Document, held: &mut Share) -> io::Result<DocBuf> {
     let ask = async |way| match way {
         Way::Here(term) => {
             let door = term.shared.doors.mongo.clone().ok_or_else(unreached)?;
@@ -69,30 +67,32 @@ async fn ask_one(route: &Route, command: &Document) -> io::Result<DocBuf> {
             let sender = Sender { right: Right::Write, peer, session: [0; 32] };
             let reply = door.relay(sender, "admin", command.to_buf().bytes()).await;
             // A command's own reply is a document.
-            reply.map(DocBuf::from_trusted).map_err(io::Error::other)
+            let reply = reply.map(DocBuf::from_trusted).map_err(io::Error::other)?;
+            held.grow(reply.bytes().len())?;
+            Ok(reply)
         }
         Way::There(passage) => {
             // Its place goes when it was answered.
             let (mut stream, _place) = passage.into_stream();
-            mongo::ask_once(&mut stream, command.clone()).await
+            mongo::ask_once(&mut stream, command.clone(), held).await
         }
     };
     asked(route, Purpose::Mongo, ask).await
 }
 
 impl cosmos::AskSiblings for Others {
-    fn ask(&self, feed: SharedFeed) -> Shown<'_> {
+    fn ask<'a>(&'a self, feed: SharedFeed, held: &'a mut Share) -> Shown<'a> {
         Box::pin(async move {
             let mut shown = Vec::with_capacity(self.routes.len());
             for route in &self.routes {
-                shown.push(ask_for_feed(route, feed, &self.memory).await?);
+                shown.push(ask_for_feed(route, feed, held).await?);
             }
             Ok(shown)
         })
     }
 }
 
-async fn ask_for_feed(route: &Route, feed: SharedFeed, memory: &Account) -> io::Result<Vec<u8>> {
+async fn ask_for_feed(route: &Route, feed: SharedFeed, held: &mut Share) -> io::Result<Vec<u8>> {
     let purpose = match feed {
         SharedFeed::Databases => Purpose::Databases,
         SharedFeed::Offers => Purpose::Offers,
@@ -100,11 +100,13 @@ async fn ask_for_feed(route: &Route, feed: SharedFeed, memory: &Account) -> io::
     let ask = async |way| match way {
         Way::Here(term) => {
             let door = term.shared.doors.cosmos.clone().ok_or_else(unreached)?;
-            Ok(door.own_feed(feed))
+            let text = door.own_feed(feed);
+            held.grow(text.len())?;
+            Ok(text)
         }
         Way::There(passage) => {
             let (mut stream, _place) = passage.into_stream();
-            read_piece(&mut *stream, &mut memory.share()).await
+            read_piece(&mut *stream, held).await
         }
     };
     asked(route, purpose, ask).await
@@ -126,13 +128,12 @@ pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Dupl
 pub(super) fn siblings_of(
     routes: &Routes,
     shard: u32,
-    memory: &Account,
 ) -> (Option<Siblings>, Option<cosmos::Siblings>) {
     let others = routes.all().filter(|route| route.facts.number != shard);
     let others: Vec<_> = others.cloned().collect();
     if others.is_empty() {
         return (None, None);
     }
-    let others = Others { routes: others, memory: memory.clone() };
+    let others = Others { routes: others };
     (Some(Siblings::new(others.clone())), Some(cosmos::Siblings::new(others)))
 }

@@ -109,7 +109,7 @@ impl Terms {
         let engine = Engine::open(store, options).await.map_err(failed)?;
         let features = Features::of_cluster(&engine, self.site.config.per_document_ttl);
         let facts = &self.route.facts;
-        let (siblings, nosql_siblings) = siblings_of(&self.routes, facts.number, &self.site.memory);
+        let (siblings, nosql_siblings) = siblings_of(&self.routes, facts.number);
         let shards = Shards {
             is_home: facts.is_home(),
             siblings,

@@ -32,7 +32,7 @@ pub(crate) async fn read_piece(
     if PIECE_MAX < length {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a piece that is too long"));
     }
-    held.grow(usize::try_from(length).map_err(io::Error::other)?).map_err(io::Error::other)?;
+    held.grow(usize::try_from(length).map_err(io::Error::other)?)?;
     // As it comes: a length alone takes no memory.
     let mut piece = Vec::new();
     let read = stream.take(u64::from(length)).read_to_end(&mut piece).await?;
