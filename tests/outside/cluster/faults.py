@@ -9,6 +9,8 @@ from lib.cluster import Cassandra
 from lib.relay import BACK, THERE
 from lib.seed import SEED
 
+from cluster.walls import HOUR
+
 #: Longer than a lease, its margin and a beat.
 CUT = 6.0
 PAUSE = 10.0
@@ -120,6 +122,24 @@ def kill_cassandra(cluster):
         yield []
 
 
+def step_wall(is_owner, step):
+    """The wall clock of the owner, or of a follower, is an hour off at once. Whoever owns the data
+    then hands them over."""
+
+    def fault(cluster):
+        off = cluster.owner() if is_owner else cluster.followers()[0]
+        yield []
+        cluster.walls.move(off, step)
+        cluster.until(lambda: "wall clock" in off.ready()[1], f"{off.name} does not see it")
+        if is_owner:
+            cluster.owner(but=[off])
+        time.sleep(AWAY)
+        yield []
+        cluster.walls.move(off, 0)
+
+    return fault
+
+
 def move_to_island(cluster):
     """Who does not hear that the data are for another may be faster, so this tries again."""
     island = cluster.nodes[0]
@@ -144,4 +164,11 @@ FAULTS = {
     "owner not reached by the others": cut_from_others("inward"),
     "owner does not reach the others": cut_from_others("outward"),
     "kill -9 of a node of Cassandra": kill_cassandra,
+}
+#: Those that want a cluster with walls, and so on the machine's clocks.
+WALL_FAULTS = {
+    "wall clock of the owner an hour ahead": step_wall(True, HOUR),
+    "wall clock of the owner an hour back": step_wall(True, -HOUR),
+    "wall clock of a follower an hour ahead": step_wall(False, HOUR),
+    "wall clock of a follower an hour back": step_wall(False, -HOUR),
 }

@@ -2,8 +2,8 @@
 twice, all nodes give the same answer, and instants never go back.
 
 ROUNDS says how many of each fault (30 with --torture; by default half of all faults, one of each),
-shared between a system and a manual clock; SEED where they begin. FAULTS is a part of the names of
-those that are wanted.
+shared between a system and a manual clock, which has no wall clock to step; SEED where they begin.
+FAULTS is a part of the names of those that are wanted.
 """
 
 import os
@@ -17,31 +17,47 @@ from lib.cluster import Cluster, Node
 from lib.island import IslandNode
 from lib.seed import SEED, TORTURE
 
-from cluster.faults import FAULTS
+from cluster.faults import FAULTS, WALL_FAULTS
 from cluster.load import Clients
+from cluster.walls import Walls
 
 ROUNDS = int(os.environ.get("ROUNDS", 30 if TORTURE else 1))
 WANTED = os.environ.get("FAULTS", "")
 CLOCKS = ("system", "manual")
+KINDS = (FAULTS, WALL_FAULTS)
 #: Seconds after which whoever could serve does, on a machine that does other work too.
 WITHOUT = 15.0
 
 
 def dealt(clock):
     """The rounds of a cluster with this clock: all faults have their turn on either."""
-    names = [name for name in FAULTS if WANTED in name]
-    if "ROUNDS" not in os.environ and not TORTURE and not WANTED:
-        names = random.Random(SEED).sample(names, len(names) // 2)
-    rounds = [name for name in names for _ in range(ROUNDS)]
+    rng = random.Random(SEED)
+    rounds, stepped = ([name for name in wanted(all, rng) for _ in range(ROUNDS)] for all in KINDS)
     own = [name for at, name in enumerate(rounds) if CLOCKS[(at + SEED) % 2] == clock]
+    own += stepped if clock == "system" else []
     random.Random(f"{SEED} {clock}").shuffle(own)
     return own
+
+
+def wanted(all, rng):
+    """The names that are asked for; without a word half of them."""
+    names = [name for name in all if WANTED in name]
+    if "ROUNDS" in os.environ or TORTURE or WANTED:
+        return names
+    return rng.sample(names, len(names) // 2)
+
+
+def cluster_of(clock, directory):
+    kinds = [IslandNode, Node, Node]
+    if clock == "manual":
+        return Cluster(kinds, clock=clock)
+    return Walls(directory, 0, 0, 0, kinds=kinds).cluster
 
 
 def strike(cluster, clients, name):
     """One round: a wave of work with the fault in it, a wave while it is mended. Answers the
     longest time without service, for each node that could serve, and what is wrong."""
-    fault = FAULTS[name](cluster)
+    fault = (FAULTS | WALL_FAULTS)[name](cluster)
     next(fault)
     clients.begin()
     time.sleep(clients.load.rng.uniform(0.5, 1.5))
@@ -76,11 +92,11 @@ def same_everywhere(cluster, clients):
 
 
 @pytest.mark.parametrize("clock", CLOCKS)
-def test_faults_under_load(clock, capsys):
+def test_faults_under_load(clock, tmp_path, capsys):
     rounds, gaps = dealt(clock), {}
     if not rounds:
         pytest.skip("no round is dealt to this clock")
-    with Cluster([IslandNode, Node, Node], clock=clock) as cluster:
+    with cluster_of(clock, tmp_path) as cluster:
         clients = Clients(cluster)
         with clients.probing():
             for round, name in enumerate(rounds):

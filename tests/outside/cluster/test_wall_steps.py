@@ -75,11 +75,7 @@ class Watched:
         assert shifted(instants, AHEAD)[:5] == []
 
     def until(self, condition, what, within=SEEN):
-        until = time.monotonic() + within
-        while not condition():
-            states = [(node.name, node.role(), node.ready()) for node in self.cluster.nodes]
-            assert time.monotonic() < until, f"{what}: {states} {self.cluster.told()}"
-            time.sleep(0.05)
+        self.cluster.until(condition, what, within)
 
     def is_off(self, node):
         self.until(lambda: "wall clock" in node.ready()[1], f"{node.name} does not say so")

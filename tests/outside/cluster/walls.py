@@ -11,16 +11,18 @@ BUSY = 3
 
 
 class Walls:
-    """A cluster on the machine's clocks, of which each node's is off by so many milliseconds."""
+    """A cluster on the machine's clocks, of which each node's is off by so many milliseconds; it
+    knows its walls. `options` are those of Cluster."""
 
-    def __init__(self, directory, *off):
+    def __init__(self, directory, *off, **options):
         self.directory = directory
         for number, ms in enumerate(off, 1):
             self.write(number, ms)
         flags_of = {
             number: ["--test-wall", str(self.file(number))] for number in range(1, len(off) + 1)
         }
-        self.cluster = Cluster(flags_of=flags_of)
+        self.cluster = Cluster(flags_of=flags_of, **options)
+        self.cluster.walls = self
 
     def file(self, number):
         return self.directory / f"wall{number}"

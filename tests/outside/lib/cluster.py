@@ -156,6 +156,8 @@ class Cluster:
         self.keyspace, self.clock = keyspace or new_keyspace(), clock
         self.shards = shards
         self.is_made = keyspace is not None
+        #: Its nodes' wall clocks, where a test moves them.
+        self.walls = None
         self.nodes = []
         for number, kind in enumerate(kinds, 1):
             own = [*flags, *(flags_of or {}).get(number, [])]
@@ -214,6 +216,14 @@ class Cluster:
             if all(status == 200 for status, _ in states.values()):
                 return owner
             assert time.monotonic() < until, f"not ready: {states} {self.told()}"
+            time.sleep(0.05)
+
+    def until(self, condition, what, within=OWNED_WITHIN):
+        """Waits for a condition; where it does not come, tells what all nodes say."""
+        until = time.monotonic() + within
+        while not condition():
+            states = [(node.name, node.role(), node.ready()) for node in self.serving()]
+            assert time.monotonic() < until, f"{what}: {states} {self.told()}"
             time.sleep(0.05)
 
     def told(self):
