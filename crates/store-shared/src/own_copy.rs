@@ -126,11 +126,14 @@ impl OwnCopy {
         !self.tree.last_entry().is_ok_and(|last| last <= noted)
     }
 
-    /// Makes the place durable, and before it what the own journal has up to there.
+    /// Makes the place durable, and before it what the own journal has up to there. A store that is being
+    /// opened again has to wait with that.
     pub(crate) fn note_place(&mut self) -> Result<(), Error> {
         let noted = self.book.newest();
-        self.tree.sync_journal()?;
-        write(&mut self.place_file, &self.path, noted)
+        if self.tree.sync_journal()? {
+            write(&mut self.place_file, &self.path, noted)?;
+        }
+        Ok(())
     }
 
     /// Reads all that is visible on a thread of its own. Where nothing can be read now it says nothing.

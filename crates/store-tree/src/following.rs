@@ -47,9 +47,13 @@ impl TreeStore {
         ask_committer(&live, CommitterMessage::Leave)
     }
 
-    /// Makes durable what the journal has kept.
-    pub fn sync_journal(&self) -> Result<(), Error> {
-        self.shared.open_generation()?.inner.sync_journal()
+    /// Makes durable what the journal has kept; false where the store is being opened again.
+    pub fn sync_journal(&self) -> Result<bool, Error> {
+        let Ok(live) = self.shared.open_generation() else { return Ok(false) };
+        if live.inner.stop_reason().is_some() {
+            return Ok(false);
+        }
+        live.inner.sync_journal().map(|()| true)
     }
 
     /// Throws away all that it has, and goes on as an empty store that follows from the first entry on.
