@@ -3,7 +3,7 @@
 use cluster::Unanswered;
 use scylla::errors::{
     ConnectionError, ConnectionPoolError, ConnectionSetupRequestErrorKind, DbError, ExecutionError,
-    MetadataError, NewSessionError, PrepareError, RequestAttemptError,
+    MetadataError, NewSessionError, PrepareError, RequestAttemptError, SchemaAgreementError,
 };
 use store::{Error, Kind};
 
@@ -46,6 +46,12 @@ impl From<PrepareError> for Failure {
             _ => false,
         };
         Self { refused, text: error.to_string() }
+    }
+}
+
+impl From<SchemaAgreementError> for Failure {
+    fn from(error: SchemaAgreementError) -> Self {
+        Self { refused: false, text: error.to_string() }
     }
 }
 

@@ -37,7 +37,12 @@ impl CassandraLedger {
             let mut statement = Statement::new(statement);
             statement.set_request_timeout(Some(MAKING));
             let made = session.query_unpaged(statement, ()).await;
-            made.map_err(|error| failure::at_connect("the tables cannot be made", error))?;
+            let doing = "the tables cannot be made";
+            made.map_err(|error| failure::at_connect(doing, error))?;
+            // The driver waits for it by itself, but not where the answer says that nothing was changed: so
+            // it is when another node is asked again because the first was slow.
+            let agreed = session.await_schema_agreement().await;
+            agreed.map_err(|error| failure::at_connect(doing, error))?;
         }
         Ok(())
     }
