@@ -135,6 +135,8 @@ class Walked:
 
     def __enter__(self):
         self.clear()
+        # Histories are told from a whole second on, as a single server begins with each.
+        self.server.advance(-self.server.now_ms() % 1_000)
         self.begin()
         return self
 
