@@ -105,7 +105,11 @@ impl OpenStore {
     /// Makes durable what the journal has kept. Where that fails nothing is accepted any more until it was
     /// opened again.
     pub(crate) fn sync_journal(&self) -> Result<(), Error> {
-        self.journal()?.sync().inspect_err(|error| self.stop_commits(error))
+        self.sync(&*self.journal()?)
+    }
+
+    fn sync(&self, journal: &dyn Journal) -> Result<(), Error> {
+        journal.sync().inspect_err(|error| self.stop_commits(error))
     }
 
     /// Whether others have what it holds, too: one that is being opened compacts nothing either way.
@@ -244,12 +248,10 @@ impl OpenStore {
         if self.stop_reason().is_some() {
             return Ok(());
         }
-        if self.journal.lock().is_none() {
-            return Ok(());
-        }
+        let Ok(journal) = self.journal() else { return Ok(()) };
         let tail = self.tail();
         let applied = *self.applied.lock();
-        self.sync_journal()?;
+        self.sync(&*journal)?;
         let mut watermark = self.watermark.lock();
         let mark =
             Mark { durable: applied.n, tail: tail.max(watermark.mark.tail), stamp: applied.stamp };

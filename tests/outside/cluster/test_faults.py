@@ -30,7 +30,8 @@ WITHOUT = 15.0
 
 
 def dealt(clock):
-    """The rounds of a cluster with this clock: all faults have their turn on either."""
+    """The rounds of a cluster with this clock: faults have their turn on either, steps of wall
+    clocks on the system clock."""
     rng = random.Random(SEED)
     rounds, stepped = ([name for name in wanted(all, rng) for _ in range(ROUNDS)] for all in KINDS)
     own = [name for at, name in enumerate(rounds) if CLOCKS[(at + SEED) % 2] == clock]
@@ -48,6 +49,7 @@ def wanted(all, rng):
 
 
 def cluster_of(clock, directory):
+    """A cluster with this clock; on the system clock a test may step its walls."""
     kinds = [IslandNode, Node, Node]
     if clock == "manual":
         return Cluster(kinds, clock=clock)
