@@ -13,7 +13,7 @@ use store::{
 use store_tree::{TreeOptions, TreeStore};
 use tempfile::TempDir;
 
-use crate::laws::copy;
+use crate::laws::{copy, copy_of_one_moment};
 
 type Rows = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -65,8 +65,7 @@ async fn killed_store() -> (TempDir, Rows) {
     }
     store.tick().unwrap();
     let held = read(&store).await.unwrap();
-    let killed = TempDir::new().unwrap();
-    copy(directory.path(), killed.path()).unwrap();
+    let killed = copy_of_one_moment(directory.path());
     drop(store);
     (killed, held)
 }

@@ -11,7 +11,7 @@ use store::{
 use store_tree::TreeStore;
 use tempfile::TempDir;
 
-use crate::laws::{copy, options};
+use crate::laws::{copy_of_one_moment, options};
 
 /// What becomes of the directory in a crash.
 #[derive(Clone, Copy)]
@@ -51,13 +51,9 @@ impl OnMemory {
         TreeStore::open_on(&options, journals, self.time.timepiece(), true).unwrap()
     }
 
-    /// A copy of the directory while a store has it open: of a moment in which nothing is removed.
+    /// A copy of the directory while a store has it open.
     fn copied(&self) -> TempDir {
-        let copied = (0..20).find_map(|_| {
-            let after = TempDir::new().unwrap();
-            copy(self.directory.path(), after.path()).is_ok().then_some(after)
-        });
-        copied.unwrap()
+        copy_of_one_moment(self.directory.path())
     }
 }
 

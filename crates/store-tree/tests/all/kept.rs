@@ -3,7 +3,6 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -21,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::{
     journals::{Directory, OnMemory, rows_of},
-    laws::{copy, options},
+    laws::{copy_of_one_moment, options},
 };
 
 /// The journal of a copy, and up to which entry it was synced.
@@ -122,37 +121,12 @@ impl Copy {
 
     /// The power is cut: of the journal there is what was synced, of all else what is there.
     fn cut_power(&mut self) {
-        let before = self.directory.path();
-        let (after, synced) = (0..1_000)
-            .find_map(|_| {
-                let after = TempDir::new().unwrap();
-                let copied = copy(before, after.path());
-                // Tables may be made meanwhile: only where nothing has changed is it of one moment.
-                let is_whole = copied.is_ok() && files_in(before) == files_in(after.path());
-                let synced = self.synced.load(Ordering::SeqCst);
-                if !is_whole {
-                    std::thread::park_timeout(Duration::from_millis(5));
-                }
-                is_whole.then_some((after, synced))
-            })
-            .unwrap();
+        let after = copy_of_one_moment(self.directory.path());
+        let synced = self.synced.load(Ordering::SeqCst);
         self.store = None;
         self.directory = after;
         forget_behind(&self.options(), synced);
     }
-}
-
-/// All files in a directory with what is in them, as far as it does not change meanwhile.
-fn files_in(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-    let mut files = BTreeMap::new();
-    let mut left = vec![PathBuf::new()];
-    while let Some(path) = left.pop() {
-        match std::fs::read_dir(directory.join(&path)) {
-            Ok(entries) => left.extend(entries.flatten().map(|entry| path.join(entry.file_name()))),
-            Err(_) => drop(files.insert(path.clone(), std::fs::read(directory.join(&path)).ok())),
-        }
-    }
-    files
 }
 
 /// Makes a journal that has nothing behind an entry.

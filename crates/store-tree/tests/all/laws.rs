@@ -1,5 +1,9 @@
 //! The embedded store keeps the laws of stores; a crash is a copy of its files as they lie there.
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use store::{
     Commit, Mutation, Snapshot, Space, Store,
@@ -34,6 +38,34 @@ pub(crate) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// A copy of a directory that a store has open: of one moment, in which nothing was made or removed.
+pub(crate) fn copy_of_one_moment(from: &Path) -> TempDir {
+    let copied = (0..1_000).find_map(|_| {
+        let after = TempDir::new().unwrap();
+        let copied = copy(from, after.path());
+        let is_whole = copied.is_ok() && files_in(from) == files_in(after.path());
+        if !is_whole {
+            // Tables are made, or removed.
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        is_whole.then_some(after)
+    });
+    copied.unwrap()
+}
+
+/// All files in a directory with what is in them, as far as it does not change meanwhile.
+fn files_in(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    let mut left = vec![PathBuf::new()];
+    while let Some(path) = left.pop() {
+        match std::fs::read_dir(directory.join(&path)) {
+            Ok(entries) => left.extend(entries.flatten().map(|entry| path.join(entry.file_name()))),
+            Err(_) => drop(files.insert(path.clone(), std::fs::read(directory.join(&path)).ok())),
+        }
+    }
+    files
+}
+
 impl Bench for Tree {
     type Store = TreeStore;
 
@@ -46,12 +78,7 @@ impl Bench for Tree {
 
     async fn crash(&mut self, store: TreeStore) -> TreeStore {
         let before = self.directory.as_ref().unwrap().path();
-        // What the compactor removed while it was copied is in no crash: another copy is.
-        let after = (0..20).find_map(|_| {
-            let after = TempDir::new().unwrap();
-            copy(before, after.path()).is_ok().then_some(after)
-        });
-        let after = after.unwrap();
+        let after = copy_of_one_moment(before);
         drop(store);
         let store = TreeStore::open(&options(after.path()), self.time.timepiece());
         self.directory = Some(after);
@@ -129,8 +156,7 @@ async fn what_was_dropped_counts_as_filtered_once_no_start_applies_it() {
     assert_eq!(store.filtered_through(rows), seq);
     store.commit(vec![megabytes(other, 1)]).await.unwrap();
     assert!(store.filtered_through(rows) < store.published());
-    let crashed = TempDir::new().unwrap();
-    copy(directory.path(), crashed.path()).unwrap();
+    let crashed = copy_of_one_moment(directory.path());
     drop(store);
     let again = TreeStore::open(&options(crashed.path()), time.timepiece()).unwrap();
     assert!(again.snapshot().get(rows, b"filler 0").await.unwrap().is_none());
@@ -148,8 +174,7 @@ async fn a_hole_in_the_journal_is_noticed() {
         store.commit(vec![put(format!("key {n}"))]).await.unwrap();
     }
     store.tick().unwrap();
-    let after = TempDir::new().unwrap();
-    copy(directory.path(), after.path()).unwrap();
+    let after = copy_of_one_moment(directory.path());
     drop(store);
     let tree = after.path().join("journal");
     let journals: Vec<_> = std::fs::read_dir(&tree)
