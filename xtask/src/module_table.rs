@@ -114,6 +114,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "keys",
             "entra",
             "guesses",
+            "backoff",
             "hosts",
             "signature",
             "token",

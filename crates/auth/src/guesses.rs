@@ -68,7 +68,7 @@ impl Guesses {
 
 /// Returns what a sender is counted by: an IPv4 address, or the first 64 bits of an IPv6 address, as a
 /// host there usually has a whole network of that size to choose addresses from.
-fn sender_prefix(peer: Option<IpAddr>) -> Option<IpAddr> {
+pub(crate) fn sender_prefix(peer: Option<IpAddr>) -> Option<IpAddr> {
     peer.map(|peer| match peer.to_canonical() {
         IpAddr::V6(address) => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)))

@@ -2,6 +2,7 @@
 //! and which names a server answers to. No sockets, no storage; what time it is, is a parameter. The
 //! NoSQL API checks its requests here, the portal its keys; what a right allows, they decide.
 
+mod backoff;
 mod date;
 mod denied;
 mod entra;
@@ -14,6 +15,7 @@ pub mod limits;
 mod signature;
 mod token;
 
+pub use backoff::Backoff;
 pub use date::http_date;
 pub use denied::Denied;
 pub use entra::check_entra;

@@ -22,3 +22,11 @@ pub const ATTEMPTS_WINDOW: Duration = Duration::from_secs(60);
 /// Senders whose wrong keys are counted apart; more share one count. It bounds the memory that
 /// guessing from many addresses can take.
 pub const MAX_SENDERS: usize = 4096;
+/// Wrong passwords for one user that one sender may give before it has to wait.
+pub const BACKOFF_BURST: u32 = 10;
+/// What one more wrong password costs: so often one may be tried in the long run.
+pub const BACKOFF_PLACE: Duration = Duration::from_secs(3);
+/// Longest time that wrong passwords make the next attempt wait.
+pub const BACKOFF_MOST: Duration = Duration::from_secs(60);
+/// How many times as many wrong passwords one sender may give for all users together.
+pub const SPRAY_FACTOR: u32 = 10;

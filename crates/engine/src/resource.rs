@@ -2,7 +2,13 @@
 //! change is a commit; all of them are held in memory, since there are few and every request asks
 //! for some.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -50,19 +56,22 @@ pub(crate) struct Resources {
     pub(crate) held: Arc<ArcSwap<ByKey>>,
     /// Changes are made one after the other.
     pub(crate) changing: tokio::sync::Mutex<()>,
+    /// How often `held` became another one: it is counted after each time.
+    pub(crate) changes: Arc<AtomicU64>,
 }
 
 impl Resources {
     /// Reads what is stored.
     pub(crate) async fn open<S: Store>(store: &Storage<S>) -> Result<Self, Error> {
         let held = Arc::new(ArcSwap::from_pointee(Self::stored_resources(store).await?));
-        Ok(Self { held, changing: tokio::sync::Mutex::default() })
+        Ok(Self { held, changing: tokio::sync::Mutex::default(), changes: Arc::default() })
     }
 
     /// Reads again what is stored.
     pub(crate) async fn reload<S: Store>(&self, store: &Storage<S>) -> Result<(), Error> {
         let _one = self.changing.lock().await;
         self.held.store(Arc::new(Self::stored_resources(store).await?));
+        self.changes.fetch_add(1, Ordering::Release);
         Ok(())
     }
 

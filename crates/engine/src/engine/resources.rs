@@ -2,7 +2,7 @@
 //! other. What is held in memory changes as the commit is published, in the fence's last moment, so
 //! that it is right also when the client that asked for it has gone.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering};
 
 use bytes::Bytes;
 use document::Document;
@@ -28,6 +28,12 @@ impl<S: Store> Engine<S> {
         let from = held.range(Bytes::from(prefix.clone())..);
         let below = from.take_while(|(key, _)| key.starts_with(&prefix));
         below.filter(|(key, _)| prefix.len() < key.len()).map(|(_, held)| held.clone()).collect()
+    }
+
+    /// How often the records changed since the engine was opened: who keeps what it made of records is
+    /// right as long as this number, read before them, stays the same.
+    pub fn resource_changes(&self) -> u64 {
+        self.inner.resources.changes.load(Ordering::Acquire)
     }
 
     /// Sets the record at a path.
@@ -90,12 +96,14 @@ impl<S: Store> Engine<S> {
         change: impl Fn(&mut ByKey, Stamp) + Send + Sync + 'static,
     ) -> Result<Stamp, Error> {
         let held = Arc::clone(&self.inner.resources.held);
+        let changes = Arc::clone(&self.inner.resources.changes);
         let fence = PublishedHook(Box::new(move |stamp| {
             held.rcu(|held| {
                 let mut held = ByKey::clone(held);
                 change(&mut held, stamp);
                 held
             });
+            changes.fetch_add(1, Ordering::Release);
         }));
         let stamp = self.commit_one(commit.with_fence(Arc::new(fence))).await?;
         stamp.ok_or_else(|| Error::new(Kind::Conflict, "the record was not changed"))
