@@ -115,6 +115,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "entra",
             "guesses",
             "hosts",
+            "scram",
             "signature",
             "token",
         ],
