@@ -8,6 +8,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("document", &[]),
     ("memory", &[]),
     ("metrics", &[]),
+    ("secret", &[]),
     ("spill", &[]),
     ("store", &[]),
     ("expiry", &["clock", "document"]),
@@ -25,7 +26,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
         "engine",
         &["clock", "document", "expiry", "memory", "evaluation", "pipeline", "select", "store"],
     ),
-    ("auth", &[]),
+    ("auth", &["secret"]),
     (
         "cosmos",
         &[

@@ -116,6 +116,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "guesses",
             "backoff",
             "hosts",
+            "scram",
             "signature",
             "token",
         ],

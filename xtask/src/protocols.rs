@@ -27,6 +27,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("document", Speech::Nothing),
     ("memory", Speech::Nothing),
     ("metrics", Speech::Nothing),
+    ("secret", Speech::Nothing),
     ("spill", Speech::Nothing),
     ("journal", Speech::Nothing),
     ("cluster", Speech::Nothing),

@@ -1,6 +1,7 @@
-//! Who may do what: signed requests and tokens checked as pure functions, how often somebody guesses,
-//! and which names a server answers to. No sockets, no storage; what time it is, is a parameter. The
-//! NoSQL API checks its requests here, the portal its keys; what a right allows, they decide.
+//! Who may do what: signed requests, tokens and passwords checked as pure functions, how often somebody
+//! guesses, and which names a server answers to. No sockets, no storage; the time and random bytes are
+//! parameters. The NoSQL API checks its requests here, the portal its keys; what a right allows, they
+//! decide.
 
 mod backoff;
 mod date;
@@ -12,6 +13,7 @@ mod hosts;
 mod key;
 mod keys;
 pub mod limits;
+pub mod scram;
 mod signature;
 mod token;
 
@@ -24,5 +26,6 @@ pub use header::{Authorization, Credential};
 pub use hosts::Hosts;
 pub use key::{Key, NotAKey};
 pub use keys::{Keys, Right, WELL_KNOWN_KEY};
+pub use secret::Secret;
 pub use signature::Signed;
 pub use token::Token;

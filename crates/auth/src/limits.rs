@@ -30,3 +30,12 @@ pub const BACKOFF_PLACE: Duration = Duration::from_secs(3);
 pub const BACKOFF_MOST: Duration = Duration::from_secs(60);
 /// How many times as many wrong passwords one sender may give for all users together.
 pub const SPRAY_FACTOR: u32 = 10;
+/// Largest message of a SCRAM exchange that is looked at, bytes.
+pub const MAX_SCRAM_BYTES: usize = 4096;
+/// Longest nonce of a client in a SCRAM exchange, bytes.
+pub(crate) const MAX_NONCE_BYTES: usize = 1024;
+/// Longest password before it is prepared, bytes. Preparing may make it several times as long.
+pub const MAX_PASSWORD_BYTES: usize = 1024;
+/// Fewest iterations that a password is hashed with: what RFC 7677 asks for, and below it clients end
+/// an exchange.
+pub const MIN_ITERATIONS: u32 = 4096;
