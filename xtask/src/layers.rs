@@ -18,8 +18,8 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("mongo-query", &["document", "evaluation", "memory", "pipeline"]),
     ("cosmos-sql", &["document", "evaluation", "memory", "select"]),
     ("journal", &["store"]),
-    ("cluster", &["store"]),
-    ("journal-cassandra", &["cluster", "store"]),
+    ("cluster", &["secret", "store"]),
+    ("journal-cassandra", &["cluster", "secret", "store"]),
     ("store-tree", &["journal", "metrics", "store"]),
     ("store-shared", &["clock", "cluster", "journal", "store", "store-tree"]),
     (
@@ -50,6 +50,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
             "document",
             "clock",
             "mongo-query",
+            "auth",
             "memory",
             "metrics",
             "spill",

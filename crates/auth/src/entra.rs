@@ -10,6 +10,7 @@ use base64::{
 };
 use serde_json::Value;
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use crate::{
     denied::Denied,
@@ -69,8 +70,8 @@ fn decode_object(part: &str) -> Result<Value, Denied> {
 /// or as bytes, so it is compared like a key, in constant time.
 fn find_signer(keys: &Keys, signature: &[u8]) -> Result<Right, Denied> {
     for (text, right) in keys.texts() {
-        let mut found: Choice = text.as_bytes().ct_eq(signature);
-        if let Ok(bytes) = STANDARD.decode(text) {
+        let mut found: Choice = text.bytes().ct_eq(signature);
+        if let Ok(bytes) = STANDARD.decode(text.bytes()).map(Zeroizing::new) {
             found |= bytes.ct_eq(signature);
         }
         if found.into() {

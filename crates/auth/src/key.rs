@@ -1,5 +1,6 @@
 //! One symmetric key, kept as the state of the hash after its bytes: a signature begins with a copy of
-//! the state instead of hashing the key again, and the key's bytes are not kept.
+//! the state instead of hashing the key again, and the key's bytes are not kept. The state is erased when
+//! it is dropped, as it is as good as the key.
 
 use std::fmt;
 
@@ -7,6 +8,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq};
+use zeroize::Zeroizing;
 
 use crate::limits::KEY_BYTES;
 
@@ -38,7 +40,7 @@ impl fmt::Debug for Key {
 impl Key {
     /// Returns the key of a text in base64, of a length that a key may have.
     pub fn parse(text: &str) -> Result<Self, NotAKey> {
-        let bytes = STANDARD.decode(text.trim()).map_err(|_| NotAKey)?;
+        let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| NotAKey)?);
         if !KEY_BYTES.contains(&bytes.len()) {
             return Err(NotAKey);
         }
@@ -81,6 +83,14 @@ mod tests {
         assert_eq!(key.sign(&[b"what do ya ", b"", b"want for nothing?"]), whole);
         assert!(bool::from(key.verifies(&[b"what do ya want for nothing?"], &whole)));
         assert!(!bool::from(key.verifies(&[b"what do ya want for nothing!"], &whole)));
+    }
+
+    #[test]
+    fn a_key_is_erased_and_not_printed() {
+        fn erases<T: zeroize::ZeroizeOnDrop>(_: &T) {}
+        // The state of HMAC is two states of the hash.
+        erases(&Sha256::default());
+        assert_eq!(format!("{:?}", Key::of(b"planted").unwrap()), "Key");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The keys of an account: two that may do everything and two that may only read, so that one can
 //! be exchanged while the other is in use.
 
-use subtle::ConstantTimeEq;
+use secret::Secret;
 
 use crate::key::{Key, NotAKey};
 
@@ -24,7 +24,7 @@ pub enum Right {
 #[derive(Clone, Debug)]
 struct Named {
     key: Key,
-    text: String,
+    text: Secret,
     right: Right,
 }
 
@@ -52,7 +52,11 @@ impl Keys {
     pub fn new(keys: &[(&str, Right)]) -> Result<Self, NotAKey> {
         let keys = keys.iter().map(|(text, right)| {
             let text = text.trim();
-            Ok(Named { key: Key::parse(text)?, text: text.to_owned(), right: *right })
+            Ok(Named {
+                key: Key::parse(text)?,
+                text: Secret::from_text(text.to_owned()),
+                right: *right,
+            })
         });
         Ok(Self { keys: keys.collect::<Result<_, NotAKey>>()? })
     }
@@ -89,12 +93,12 @@ impl Keys {
 
     /// Returns whether one of them is the key that everybody knows.
     pub fn are_well_known(&self) -> bool {
-        self.keys.iter().any(|named| named.text == WELL_KNOWN_KEY)
+        self.keys.iter().any(|named| named.text.is(WELL_KNOWN_KEY.as_bytes()))
     }
 
     /// Returns the first key as text: the one that clients are given.
     pub fn primary(&self) -> &str {
-        self.keys.first().map_or("", |named| &named.text)
+        self.keys.first().and_then(|named| named.text.text()).unwrap_or_default()
     }
 
     /// Returns the place of a key that is given as text, and its right. All keys are compared, each in
@@ -102,7 +106,7 @@ impl Keys {
     pub fn find_key(&self, text: &str) -> Option<(usize, Right)> {
         let mut found = None;
         for (at, named) in self.keys.iter().enumerate() {
-            if bool::from(named.text.as_bytes().ct_eq(text.trim().as_bytes())) && found.is_none() {
+            if named.text.is(text.trim().as_bytes()) && found.is_none() {
                 found = Some((at, named.right));
             }
         }
@@ -122,8 +126,8 @@ impl Keys {
     }
 
     /// Returns the keys' texts with their rights, in order.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, Right)> {
-        self.keys.iter().map(|named| (named.text.as_str(), named.right))
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&Secret, Right)> {
+        self.keys.iter().map(|named| (&named.text, named.right))
     }
 }
 
@@ -166,6 +170,16 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(keys.find_key(text), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_are_not_printed() {
+        let planted = "cGxhbnRlZCBwbGFudGVkIGtleQ==";
+        let keys = Keys::parse(&format!("{planted}\nsecondary-readonly = {planted}")).unwrap();
+        assert_eq!(keys.primary(), planted);
+        for text in [format!("{keys:?}"), format!("{keys:#?}")] {
+            assert!(text.contains("Read") && !text.contains(planted), "{text}");
         }
     }
 

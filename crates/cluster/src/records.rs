@@ -1,6 +1,7 @@
 //! The records of the ledger: a few bytes each, changed by compare and set alone.
 
 use bytes::Bytes;
+use secret::Secret;
 use store::{Error, Kind};
 use uuid::Uuid;
 
@@ -16,7 +17,7 @@ pub struct ClusterRecord {
     /// `system` or `manual`.
     pub clock: String,
     /// What continuation tokens and the link between nodes are signed with.
-    pub secret: Bytes,
+    pub secret: Secret,
 }
 
 /// Whether a node may go on.
@@ -279,6 +280,21 @@ mod tests {
             clock: Bytes::from_static(clock),
         };
         vec![term(0, b""), term(u32::MAX, b"clock")]
+    }
+
+    #[test]
+    fn the_secret_of_a_cluster_is_not_printed() {
+        let planted = b"planted";
+        let record = ClusterRecord {
+            format: 1,
+            id: Uuid::nil(),
+            shards: 1,
+            clock: "shown".to_owned(),
+            secret: Secret::from_bytes(planted.to_vec()),
+        };
+        let text = format!("{record:?}");
+        assert!(text.contains("shown") && !text.contains("planted"), "{text}");
+        assert!(!text.contains(&format!("{planted:?}")), "{text}");
     }
 
     #[test]

@@ -6,14 +6,14 @@ use std::sync::{
     atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
-use auth::{Guesses, Hosts, Key, Keys};
+use auth::{Guesses, Hosts, Key, Keys, Secret};
 use engine::{Engine, RunApart, Store};
 use memory::Account;
 use metrics::{Distribution, Latencies};
 
 use crate::{
     catalog::Containers, operation::Metric, pages::Pages, siblings::Siblings, throttle::Throttle,
-    tls::Certificate,
+    tls::CurrentCertificate,
 };
 
 /// Which of the shards of a cluster a door is at; that of a server of its own is the only one.
@@ -64,10 +64,10 @@ pub struct Settings {
     /// The servers of the other shards; `None`: there are none.
     pub siblings: Option<Siblings>,
     /// What tokens of this server are signed with; the same as long as the data are.
-    pub secret: [u8; 32],
+    pub secret: Secret,
     /// What TLS is spoken with; `None` where it is not. Plain text is spoken in any case, on the
     /// same port.
-    pub certificate: Option<Certificate>,
+    pub certificate: Option<CurrentCertificate>,
     /// Where requests take the memory that they hold from.
     pub memory: Account,
     /// The same for clients that have not asked anything yet, so that they cannot take what is for
@@ -135,7 +135,7 @@ impl<S: Store> std::fmt::Debug for Door<S> {
 impl<S: Store> Door<S> {
     /// A door onto an engine. It fails where the secret cannot be a key.
     pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::NotAKey> {
-        let secret = Key::of(&settings.secret)?;
+        let secret = Key::of(settings.secret.bytes())?;
         let throttle = settings.enforce_throughput.then(Throttle::default);
         Ok(Arc::new(Self {
             engine,

@@ -138,7 +138,9 @@ impl Headers {
 
     /// Keeps a text header, which has to be UTF-8. Bytes that are not would otherwise be refused,
     /// or not, by where they are used.
-    fn keep_text(&mut self, text: Text, name: &str, value: HeaderValue) -> Result<()> {
+    fn keep_text(&mut self, text: Text, name: &str, mut value: HeaderValue) -> Result<()> {
+        // Printed headers do not show it.
+        value.set_sensitive(text == Text::authorization);
         if std::str::from_utf8(value.as_bytes()).is_err() {
             return Err(Failure::bad_request(format!(
                 "The value of the header {name} is not UTF-8."
@@ -232,6 +234,15 @@ mod tests {
         assert_eq!(headers.session(), None);
         let broken = self::map(&[("x-ms-session-token", b"\xff")]);
         assert!(Headers::read(broken).unwrap_err().text.contains("x-ms-session-token"));
+    }
+
+    #[test]
+    fn what_a_request_is_signed_with_is_not_printed() {
+        let map = map(&[("authorization", b"type=aad&sig=planted"), ("date", b"shown")]);
+        let headers = Headers::read(map).unwrap();
+        assert_eq!(headers.authorization(), Some("type=aad&sig=planted"));
+        let text = format!("{headers:?}");
+        assert!(text.contains("shown") && !text.contains("planted"), "{text}");
     }
 
     #[test]

@@ -60,4 +60,4 @@ pub use http::{
 };
 pub use pages::{PageAnswer, Pages};
 pub use siblings::{AskSiblings, SharedFeed, Shown, Siblings};
-pub use tls::{Certificate, NoCertificate};
+pub use tls::{Certificate, CurrentCertificate, NoCertificate};

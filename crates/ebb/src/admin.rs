@@ -3,6 +3,7 @@
 //! alone ask no server: they speak to Cassandra.
 
 mod cluster;
+mod user;
 
 use std::process::ExitCode;
 
@@ -51,11 +52,15 @@ pub(crate) fn command() -> Command {
         )
         .subcommand(clock)
         .subcommand(cluster::command())
+        .subcommand(user::command())
         .subcommand(Command::new("status").about("Show the server's state"))
 }
 
 /// Runs what was typed and returns the exit code.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
+    if let Some(("user", typed)) = matches.subcommand() {
+        return run_user(matches, typed);
+    }
     let (request, inner) = match matches.subcommand() {
         Some(("clock", clock)) => match clock.subcommand() {
             Some((_, accept)) => (Request::AcceptClock, accept),
@@ -82,6 +87,17 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     match ask_server(&client, &request) {
         Ok(answer) if inner.get_flag("json") => print_text(format!("{answer}\n")),
         Ok(answer) => print_text(format_answer(&request, &answer)),
+        Err(message) => return complain(message, FAILED),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Runs `ebb admin user`, and returns the exit code.
+fn run_user(matches: &ArgMatches, typed: &ArgMatches) -> ExitCode {
+    let answer = Client::from_matches(matches).and_then(|client| user::run(&client, typed));
+    match answer {
+        Ok(answer) if matches.get_flag("json") => print_text(format!("{answer}\n")),
+        Ok(answer) => print_text(user::format_answer(&answer)),
         Err(message) => return complain(message, FAILED),
     }
     ExitCode::SUCCESS
@@ -175,6 +191,30 @@ mod tests {
     }
 
     #[test]
+    fn a_server_is_asked_over_tls() {
+        let folder = std::env::temp_dir().join(format!("ebb-admin-tls-{}", std::process::id()));
+        let config = Config {
+            data_dir: Some(folder.clone()),
+            admin_tls: server::TlsMode::Require,
+            ..Config::for_tests()
+        };
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let running = runtime.block_on(server::start(&config)).unwrap();
+        let address = running.admin().unwrap().to_owned();
+        let authority = folder.join("nosql").join("certificate.pem");
+        let client = Client::over_tls(&address, None, &authority).unwrap();
+        assert_eq!(ask_server(&client, &Request::Status).unwrap()["status"], "ok");
+        ask_server(&Client::new(&address, None), &Request::Status).unwrap_err();
+        let key = folder.join("nosql").join("key.pem");
+        let wrong = Client::over_tls(&address, None, &key).unwrap_err();
+        assert!(wrong.contains("--tls-ca") && wrong.contains("no certificate"), "{wrong}");
+        let alone = typed(&["--tls", "status"]).unwrap();
+        assert_eq!(Client::from_matches(&alone).unwrap_err(), "--tls needs --tls-ca");
+        runtime.block_on(running.stop()).unwrap();
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn a_server_that_asks_for_a_key_gets_one() {
         let file = std::env::temp_dir().join(format!("ebb-key-{}", std::process::id()));
         std::fs::write(&file, "MDEyMzQ1Njc4OWFiY2RlZg==\n").unwrap();
@@ -190,9 +230,9 @@ mod tests {
         }
         let refused = ask_server(&Client::new(&address, None), &Request::Clock).unwrap_err();
         assert!(refused.contains("Bearer"), "{refused}");
+        let other = server::Secret::from_text(server::WELL_KNOWN_KEY.to_owned());
         let refused =
-            ask_server(&Client::new(&address, Some(server::WELL_KNOWN_KEY)), &Request::Clock)
-                .unwrap_err();
+            ask_server(&Client::new(&address, Some(&other)), &Request::Clock).unwrap_err();
         assert!(refused.contains("none of the account's keys"), "{refused}");
         runtime.block_on(running.stop()).unwrap();
         std::fs::remove_file(&file).unwrap();

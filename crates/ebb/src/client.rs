@@ -4,29 +4,40 @@
 use std::{
     net::{TcpStream, ToSocketAddrs},
     path::Path,
+    sync::Arc,
     time::Duration,
 };
 
-use clap::{Arg, ArgMatches, builder::OsStr};
+use clap::{Arg, ArgAction, ArgMatches, builder::OsStr};
 use serde_json::Value;
+use server::Secret;
+use ureq::{
+    http::HeaderValue,
+    tls::{PemItem, RootCerts, TlsConfig, TlsProvider, parse_pem},
+};
 
 /// How long a server may take to answer a request, from connecting to the last byte.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long it may take to accept a connection, where only that is asked.
 const ACCEPTS: Duration = Duration::from_secs(5);
 
+/// What comes before the key in the header `authorization`.
+const BEARER: &[u8] = b"Bearer ";
+
 /// A server by its admin address, and the key that requests to it carry.
 #[derive(Debug)]
 pub(crate) struct Client {
     address: String,
     /// The value of the header `authorization`; `None`: no key was given.
-    bearer: Option<String>,
+    bearer: Option<Secret>,
+    /// `http`, or `https` where it is asked over TLS.
+    scheme: &'static str,
     agent: ureq::Agent,
 }
 
 /// Returns the flags that say which server is meant. `ebb serve` has flags of the same names, so one
 /// environment does for both.
-pub(crate) fn client_flags() -> [Arg; 2] {
+pub(crate) fn client_flags() -> [Arg; 4] {
     let address = Arg::new("admin-addr")
         .long("admin-addr")
         .env(OsStr::from("EBB_ADMIN_ADDR"))
@@ -38,7 +49,34 @@ pub(crate) fn client_flags() -> [Arg; 2] {
         .env(OsStr::from("EBB_KEY_FILE"))
         .value_name("PATH")
         .help("The server's key file, where its admin address asks for a key");
-    [address, key]
+    let tls =
+        Arg::new("tls").long("tls").action(ArgAction::SetTrue).help("Ask over TLS; needs --tls-ca");
+    let authority =
+        Arg::new("tls-ca").long("tls-ca").env(OsStr::from("EBB_TLS_CA")).value_name("PATH").help(
+            "Ask over TLS, and believe the certificates of this authority, or this one: a server \
+             keeps the one it made in DATA-DIR/nosql/certificate.pem",
+        );
+    [address, key, tls, authority]
+}
+
+/// Reads the certificates that are believed; an error is a sentence.
+fn read_authority(path: &Path) -> Result<TlsConfig, String> {
+    let wrong = |error: &dyn std::fmt::Display| format!("--tls-ca {}: {error}", path.display());
+    let text = std::fs::read(path).map_err(|error| wrong(&error))?;
+    let mut roots = Vec::new();
+    for item in parse_pem(&text) {
+        if let PemItem::Certificate(root) = item.map_err(|error| wrong(&error))? {
+            roots.push(root);
+        }
+    }
+    if roots.is_empty() {
+        return Err(wrong(&"it holds no certificate"));
+    }
+    Ok(TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .root_certs(RootCerts::new_with_certs(&roots))
+        .build())
 }
 
 /// Returns the key file that was typed; an empty text counts as none.
@@ -53,28 +91,55 @@ impl Client {
         let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
         let key = key_file(matches).map(server::first_key).transpose();
         let key = key.map_err(|failure| failure.to_string())?;
-        Ok(Self::new(address, key.as_deref()))
+        let authority = matches.get_one::<String>("tls-ca").filter(|path| !path.is_empty());
+        match authority {
+            Some(path) => Self::over_tls(address, key.as_ref(), Path::new(path)),
+            None if matches.get_flag("tls") => Err("--tls needs --tls-ca".to_owned()),
+            None => Ok(Self::new(address, key.as_ref())),
+        }
+    }
+
+    /// Returns the same for a server that is asked over TLS, and whose certificate this authority has
+    /// signed, or is.
+    pub(crate) fn over_tls(
+        address: &str,
+        key: Option<&Secret>,
+        authority: &Path,
+    ) -> Result<Self, String> {
+        let tls = read_authority(authority)?;
+        Ok(Self { scheme: "https", ..Self::with_tls(address, key, tls) })
     }
 
     /// Returns the server at this address, whose requests carry this key. Proxies of the environment are
     /// not used: the address is meant as it is. A status of failure is not an error of the library's,
     /// since its body has the text that is shown.
-    pub(crate) fn new(address: &str, key: Option<&str>) -> Self {
+    pub(crate) fn new(address: &str, key: Option<&Secret>) -> Self {
+        Self::with_tls(address, key, TlsConfig::builder().build())
+    }
+
+    fn with_tls(address: &str, key: Option<&Secret>, tls: TlsConfig) -> Self {
         let config = ureq::Agent::config_builder()
+            .tls_config(tls)
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE))
             .proxy(None)
             .build();
         Self {
             address: address.to_owned(),
-            bearer: key.map(|key| format!("Bearer {key}")),
+            bearer: key.map(|key| Secret::from_bytes([BEARER, key.bytes()].concat())),
+            scheme: "http",
             agent: ureq::Agent::new_with_config(config),
         }
     }
 
     /// Returns a client with the same key for another address.
     pub(crate) fn with_address(&self, address: &str) -> Self {
-        Self { address: address.to_owned(), bearer: self.bearer.clone(), agent: self.agent.clone() }
+        Self {
+            address: address.to_owned(),
+            bearer: self.bearer.clone(),
+            scheme: self.scheme,
+            agent: self.agent.clone(),
+        }
     }
 
     /// Returns the address, `host:port`.
@@ -110,17 +175,35 @@ impl Client {
         self.read_answer(request.send(body.to_string()))
     }
 
+    /// Sends a PUT with JSON and returns the JSON of the answer.
+    pub(crate) fn put_json(&self, path: &str, body: &Value) -> Result<Value, String> {
+        let request = self.with_key(self.agent.put(self.url_of(path)));
+        let request = request.header("content-type", "application/json");
+        self.read_answer(request.send(body.to_string()))
+    }
+
+    /// Sends a DELETE and returns the JSON of the answer.
+    pub(crate) fn delete(&self, path: &str) -> Result<Value, String> {
+        self.read_answer(self.with_key(self.agent.delete(self.url_of(path))).call())
+    }
+
     /// Returns the request with the key, where there is one.
     fn with_key<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
-        match &self.bearer {
-            Some(bearer) => request.header("authorization", bearer),
-            None => request,
+        let bearer = self.bearer.as_ref().map(|bearer| HeaderValue::from_bytes(bearer.bytes()));
+        match bearer {
+            Some(Ok(mut bearer)) => {
+                // Whatever prints the request leaves it out.
+                bearer.set_sensitive(true);
+                request.header("authorization", bearer)
+            }
+            // A key is base64, so there is none that a header cannot hold.
+            Some(Err(_)) | None => request,
         }
     }
 
     /// Returns the URL of a path on this server.
     fn url_of(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        format!("{}://{}{path}", self.scheme, self.address)
     }
 
     /// Returns the answer's JSON. A body that has an error's message is an error with that text, whatever
@@ -140,5 +223,21 @@ impl Client {
             Some(message) => Err(message.to_owned()),
             None => Ok(body),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_sent_and_not_printed() {
+        let key = Secret::from_text("planted".to_owned());
+        let client = Client::new("127.0.0.1:1", Some(&key));
+        let request = client.with_key(client.agent.get(client.url_of("/")));
+        let sent = request.headers_ref().unwrap().get("authorization").unwrap();
+        assert_eq!(sent.as_bytes(), b"Bearer planted");
+        let text = format!("{client:?} {:?} {:?}", client.with_address("b:1"), request);
+        assert!(text.contains("127.0.0.1:1") && !text.contains("planted"), "{text}");
     }
 }

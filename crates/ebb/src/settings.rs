@@ -8,18 +8,20 @@
 //! ```
 
 mod cluster;
+mod tls;
 mod values;
 
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 pub(crate) use cluster::CassandraValues;
 use cluster::PeerValues;
-use server::{ClockMode, Config, LogFormat, REAP_DELAY};
+use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
+use tls::TlsValues;
 use values::{
     Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_clock, parse_days,
     parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path, parse_seconds,
-    parse_size, parse_store,
+    parse_size, parse_store, parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -41,6 +43,15 @@ struct Values {
     /// Address of the MongoDB API, or 'off'
     #[arg(long, env = "EBB_MONGO_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:27017", value_parser = parse_address)]
     mongo_addr: Address,
+    /// Have clients of the MongoDB API log in; what each may do, its roles say
+    #[arg(long, env = "EBB_MONGO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
+    mongo_auth: bool,
+    /// A user who may do everything, made when there is no user yet; implies --mongo-auth [none]
+    #[arg(long, env = "EBB_ROOT_USER", value_name = "NAME", default_value = "", value_parser = optional(parse_text))]
+    root_user: Optional<String>,
+    /// File with the password of that user
+    #[arg(long, env = "EBB_ROOT_PASSWORD_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    root_password_file: Optional<PathBuf>,
     /// Let other machines reach the MongoDB API, which asks nobody who they are
     #[arg(long, env = "EBB_MONGO_NO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     mongo_no_auth: bool,
@@ -56,12 +67,14 @@ struct Values {
     /// Account keys of the NoSQL API, in lines like 'primary = BASE64' [the public emulator key]
     #[arg(long, env = "EBB_KEY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     key_file: Optional<PathBuf>,
-    /// Certificate of the NoSQL API [one that the server makes]
+    /// Certificate of all addresses [one that the server makes]
     #[arg(long, env = "EBB_TLS_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     tls_cert: Optional<PathBuf>,
     /// Private key of that certificate
     #[arg(long, env = "EBB_TLS_KEY", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     tls_key: Optional<PathBuf>,
+    #[command(flatten)]
+    listeners: TlsValues,
     /// Answer 429 where requests about items exceed the throughput of their container
     #[arg(long, env = "EBB_ENFORCE_THROUGHPUT", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     enforce_throughput: bool,
@@ -133,12 +146,30 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
+/// Variables of MongoDB's container image, and the settings that they stand for.
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("root-user", "MONGO_INITDB_ROOT_USERNAME"),
+    ("root-password-file", "MONGO_INITDB_ROOT_PASSWORD_FILE"),
+];
+
+/// The password of the first user, as MongoDB's container image takes it. It is no setting: those are
+/// shown by `--print-config`, and flags by the list of processes.
+const ROOT_PASSWORD: &str = "MONGO_INITDB_ROOT_PASSWORD";
+
+/// Has a setting read from the variable of another system where its own is not set.
+fn with_other_name(arg: Arg) -> Arg {
+    let of_setting = |(name, _): &&(&str, &str)| arg.get_long() == Some(*name);
+    let Some((_, other)) = OTHER_NAMES.iter().find(of_setting) else { return arg };
+    let own = arg.get_env().and_then(std::env::var_os);
+    if own.is_none() && std::env::var_os(other).is_some() { arg.env(*other) } else { arg }
+}
+
 /// Adds the flags of `ebb serve` to its command. A default that is empty stands for "not set" and is
 /// not shown in `--help`.
 pub(crate) fn add_flags(command: Command) -> Command {
     Values::augment_args(command).mut_args(|arg| {
         let unset = arg.get_default_values().iter().all(|value| value.is_empty());
-        arg.allow_hyphen_values(true).hide_default_value(unset)
+        with_other_name(arg).allow_hyphen_values(true).hide_default_value(unset)
     })
 }
 
@@ -213,6 +244,11 @@ impl Settings {
             StoreKind::Cassandra => Some(given.peer.add_to(given.cassandra.config()?)?),
             StoreKind::Lsm => self.refuse_cluster_settings()?,
         };
+        let root_user = self.root_user()?;
+        if given.mongo_no_auth && (given.mongo_auth || root_user.is_some()) {
+            return Err(Wrong("--mongo-auth and --mongo-no-auth exclude each other".to_owned()));
+        }
+        let tls = given.listeners.checked()?;
         let usual_delay = match given.clock {
             ClockMode::System => REAP_DELAY,
             // Whoever moves the clock wants to see the bytes go too.
@@ -228,12 +264,18 @@ impl Settings {
             data_dir: (!given.in_memory).then_some(given.data_dir),
             mongo_addr: given.mongo_addr.0,
             mongo_no_auth: given.mongo_no_auth,
+            mongo_auth: given.mongo_auth || root_user.is_some(),
+            root_user,
             cosmos_addr: given.cosmos_addr.0,
             cosmos_hosts: names(given.cosmos_host),
             account_endpoint: given.account_endpoint.0,
             key_file: given.key_file.0,
             tls_cert: given.tls_cert.0,
             tls_key: given.tls_key.0,
+            tls_client_ca: tls.client_ca,
+            tls_client_cert: tls.client_cert,
+            mongo_tls: tls.mongo,
+            admin_tls: tls.admin,
             enforce_throughput: given.enforce_throughput,
             admin_addr: given.admin_addr.0,
             admin_hosts: names(given.admin_host),
@@ -252,6 +294,31 @@ impl Settings {
             memory: given.memory.0,
             cluster,
         })
+    }
+
+    /// The first user, with its password from wherever it was given.
+    fn root_user(&self) -> Result<Option<RootUser>, Wrong> {
+        let given = &self.values;
+        let text = std::env::var(ROOT_PASSWORD).ok().filter(|text| !text.is_empty());
+        let password = match (&given.root_user.0, &given.root_password_file.0, text) {
+            (None, None, None) => return Ok(None),
+            (None, _, _) => return Err(Wrong("a root password needs --root-user".to_owned())),
+            (Some(_), Some(_), Some(_)) => {
+                let text = format!("give --root-password-file or {ROOT_PASSWORD}, not both");
+                return Err(Wrong(text));
+            }
+            (Some(_), None, None) => {
+                return Err(Wrong("--root-user needs --root-password-file".to_owned()));
+            }
+            (Some(_), None, Some(text)) => Secret::from_text(text),
+            (Some(_), Some(path), None) => {
+                let text = std::fs::read_to_string(path).map_err(|error| {
+                    Wrong(format!("--root-password-file {}: {error}", path.display()))
+                })?;
+                Secret::from_text(text.trim_end_matches(['\r', '\n']).to_owned())
+            }
+        };
+        Ok(given.root_user.0.clone().map(|name| RootUser { name, password }))
     }
 
     /// A server of its own has no use for settings of a cluster: whoever gave one means something else.

@@ -84,6 +84,9 @@ pub(crate) async fn session(options: &Options) -> Result<Session, Error> {
         .keyspaces_to_fetch([&options.keyspace])
         .fetch_full_schema_metadata(false);
     if let Some((user, password)) = &options.login {
+        let password = password
+            .text()
+            .ok_or_else(|| Error::new(Kind::Invalid, "the password is not UTF-8"))?;
         builder = builder.user(user, password);
     }
     if let Some(files) = &options.tls {

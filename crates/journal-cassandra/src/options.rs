@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use secret::Secret;
 use store::{Error, Kind};
 
 use crate::tls::Certificates;
 
 /// How a ledger is reached.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// `host:port` of nodes to begin with; the others are learnt from them.
     pub contact_points: Vec<String>,
@@ -16,7 +17,7 @@ pub struct Options {
     /// The datacenter whose nodes are asked first.
     pub datacenter: Option<String>,
     /// User and password, where Cassandra asks for them.
-    pub login: Option<(String, String)>,
+    pub login: Option<(String, Secret)>,
     /// Certificates of TLS; `None`: without it.
     pub tls: Option<Certificates>,
     /// After how long a request counts as unanswered, repeats on other nodes included.
@@ -37,21 +38,6 @@ impl Options {
             timeout: Duration::from_secs(2),
             accept_unsynced: false,
         }
-    }
-}
-
-impl std::fmt::Debug for Options {
-    /// Without the password.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Options")
-            .field("contact_points", &self.contact_points)
-            .field("keyspace", &self.keyspace)
-            .field("datacenter", &self.datacenter)
-            .field("login", &self.login.as_ref().map(|(user, _)| user))
-            .field("tls", &self.tls)
-            .field("timeout", &self.timeout)
-            .field("accept_unsynced", &self.accept_unsynced)
-            .finish()
     }
 }
 
@@ -125,7 +111,7 @@ mod tests {
     #[test]
     fn a_password_is_not_printed() {
         let mut options = Options::new(vec![], "ebb");
-        options.login = Some(("user".to_owned(), "hush".to_owned()));
+        options.login = Some(("user".to_owned(), Secret::from_text("hush".to_owned())));
         let text = format!("{options:?}");
         assert!(text.contains("user") && !text.contains("hush"), "{text}");
     }

@@ -6,11 +6,12 @@ use cluster::{
     ClusterRecord, NodeRecord, NodeState, Phase, ShardRecord, Unanswered, decode_bases,
     decode_ends, decode_terms,
 };
+use secret::Secret;
 use uuid::Uuid;
 
 use crate::failure::unanswered;
 
-pub(crate) type ClusterRow = (i32, Uuid, i32, String, Bytes);
+pub(crate) type ClusterRow = (i32, Uuid, i32, String, Vec<u8>);
 pub(crate) type NodeRow = (Uuid, i64, i64, String, Bytes, Bytes);
 pub(crate) type ShardRow = (i32, i64, Uuid, Uuid, i64, String, i64, Bytes, Bytes, Bytes);
 
@@ -27,7 +28,7 @@ pub(crate) fn count(number: i64) -> u64 {
 pub(crate) fn cluster(row: ClusterRow) -> ClusterRecord {
     let (format, id, shards, clock, secret) = row;
     let (format, shards) = (format.cast_unsigned(), shards.cast_unsigned());
-    ClusterRecord { format, id, shards, clock, secret }
+    ClusterRecord { format, id, shards, clock, secret: Secret::from_bytes(secret) }
 }
 
 pub(crate) fn node(row: NodeRow) -> Result<NodeRecord, Unanswered> {

@@ -37,13 +37,13 @@ async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswe
     match request {
         Request::MakeCluster(record) => {
             let ClusterRecord { format, id, shards, clock, secret } = record;
-            let values = (format.cast_signed(), id, shards.cast_signed(), clock, secret);
+            let values = (format.cast_signed(), id, shards.cast_signed(), clock, secret.bytes());
             once(connection, &statements.make_cluster, values).await
         }
         Request::ReplaceCluster { before, record } => {
             let ClusterRecord { format, id, shards, clock, secret } = record;
             let (format, shards) = (format.cast_signed(), shards.cast_signed());
-            let values = (format, id, shards, clock, secret, before);
+            let values = (format, id, shards, clock, secret.bytes(), before);
             once(connection, &statements.replace_cluster, values).await
         }
         Request::Enter { node, before: 0, about } => {

@@ -3,10 +3,12 @@
 //! point.
 
 use std::{
+    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
+use secret::Secret;
 use store::{Error, Kind};
 use tokio_rustls::rustls::{
     self, CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
@@ -52,10 +54,12 @@ pub(crate) fn config(
     let config = match &files.own {
         None => builder.with_no_client_auth(),
         Some((chain, key)) => {
-            let private = PrivateKeyDer::from_pem_file(key).map_err(|error| match error {
-                pem::Error::NoItemsFound => wrong(key, "it holds no private key"),
-                error => wrong(key, error),
-            })?;
+            let text = fs::read(key).map(Secret::from_bytes).map_err(|error| wrong(key, error))?;
+            let private =
+                PrivateKeyDer::from_pem_slice(text.bytes()).map_err(|error| match error {
+                    pem::Error::NoItemsFound => wrong(key, "it holds no private key"),
+                    error => wrong(key, error),
+                })?;
             let built = builder.with_client_auth_cert(certificates(chain)?, private);
             built.map_err(|error| wrong(chain, error))?
         }

@@ -21,6 +21,7 @@ use crate::{
     errors::{Error, IllegalOperation, InvalidNamespace, Result},
     names,
     operation::Operation,
+    rights::Asked,
     siblings::Siblings,
     wire::{Message, Shape},
 };
@@ -125,6 +126,11 @@ impl<'a, S: Store> Call<'a, S> {
     pub(crate) fn inner_call(&self, name: &'a str, body: DocRef<'a>) -> Self {
         let known = self.door.commands.find(name);
         Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
+    }
+
+    /// The command as its rights are looked at; `None` of a command that is not known.
+    pub(crate) fn asked(&self) -> Option<Asked<'a>> {
+        Some(self.known?.row.asked(self.body, self.database, self.message))
     }
 
     /// The command's own arguments.

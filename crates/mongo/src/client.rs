@@ -3,6 +3,7 @@
 //! what changes is kept in locks and atomics.
 
 use std::{
+    net::{IpAddr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicI32, Ordering},
@@ -14,8 +15,11 @@ use memory::Share;
 use parking_lot::Mutex;
 
 use crate::{
+    access::UserName,
     counters::Counters,
+    login::Logins,
     operation::{Operation, Running, StopReason},
+    peer::Peer,
     wire::Compressor,
 };
 
@@ -27,6 +31,10 @@ pub(crate) struct Connection {
     pub(crate) id: i32,
     /// The client's address, as `currentOp` and logs show it.
     pub(crate) peer: String,
+    /// The subject of the certificate that the client has shown, by which it may log in.
+    pub(crate) certificate_subject: Option<String>,
+    /// The server's own address of it.
+    pub(crate) reached_at: Option<IpAddr>,
     /// What it counts. Only its own task writes to it.
     pub(crate) counters: Counters,
     /// Compressors that both sides know, in the client's order; empty before the handshake.
@@ -44,6 +52,28 @@ pub(crate) struct Connection {
     running: Mutex<Option<Running>>,
     /// Who sends its commands, if it came by another way than a socket of its own.
     pub(crate) relayed_sender: Option<RelayedSender>,
+    /// Who is logged in, and who is about to be.
+    pub(crate) logins: Mutex<Logins>,
+}
+
+/// Whose commands a connection's are, by which cursors are told apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sender {
+    pub(crate) relayed: Option<RelayedSender>,
+    /// The user who is logged in.
+    pub(crate) user: Option<UserName>,
+}
+
+impl Sender {
+    /// Whether a sender may go on with what this one has opened.
+    ///
+    /// One that was relayed and may write has the account's key, and so may go on with everything.
+    pub(crate) fn admits(&self, other: &Self) -> bool {
+        match other.relayed {
+            Some(relayed) => relayed.writes || self.relayed == other.relayed,
+            None => self.user == other.user,
+        }
+    }
 }
 
 /// The sender of a command that came through the portal. Each of its commands has a connection of
@@ -69,10 +99,12 @@ impl Drop for RunningGuard<'_> {
 
 impl Connection {
     /// A client that has just come and has said nothing yet.
-    pub(crate) fn new(id: i32, peer: String, relayed_sender: Option<RelayedSender>) -> Self {
+    pub(crate) fn new(id: i32, peer: Peer, relayed_sender: Option<RelayedSender>) -> Self {
         Self {
             id,
-            peer,
+            peer: peer.address,
+            certificate_subject: peer.certificate_subject,
+            reached_at: peer.reached_at,
             counters: Counters::default(),
             compressors: Mutex::default(),
             introduced: AtomicBool::new(false),
@@ -81,7 +113,20 @@ impl Connection {
             answer: Mutex::default(),
             running: Mutex::default(),
             relayed_sender,
+            logins: Mutex::default(),
         }
+    }
+
+    /// The address that the client comes from; none of one that is not a socket's.
+    pub(crate) fn peer_address(&self) -> Option<IpAddr> {
+        self.peer.parse().ok().map(|peer: SocketAddr| peer.ip().to_canonical())
+    }
+
+    /// Whose commands its commands are.
+    pub(crate) fn sender(&self) -> Sender {
+        let logins = self.logins.lock();
+        let user = logins.current.as_ref().map(|login| login.name.clone());
+        Sender { relayed: self.relayed_sender, user }
     }
 
     /// The application's name, if the client gave one.

@@ -12,7 +12,7 @@ use memory::Share;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use crate::{
-    limits::{MAX_INTRODUCTION_BYTES, MAX_SENDS},
+    limits::{CLOSE_TIME, MAX_INTRODUCTION_BYTES, MAX_SENDS},
     wire::HEADER_BYTES,
 };
 
@@ -159,8 +159,9 @@ impl<S: AsyncRead + Unpin> ClientStream<S> {
 impl<S: AsyncWrite + Unpin> ClientStream<S> {
     /// Ends it.
     pub(crate) async fn close(&mut self) {
-        // It has left otherwise.
-        let _ = self.stream.shutdown().await;
+        // It has left otherwise. Inside TLS the end is a message, too, which a client that does not
+        // read leaves no room for.
+        let _ = tokio::time::timeout(CLOSE_TIME, self.stream.shutdown()).await;
     }
 }
 

@@ -7,6 +7,11 @@
 
 use document::DocRef;
 
+use crate::{
+    rights::{Asked, Rights},
+    wire::Message,
+};
+
 /// Stands for arguments of any name in [`CommandRow::fields`].
 pub(crate) const ANY_ARGUMENT: &str = "*";
 
@@ -103,8 +108,9 @@ impl Work {
     }
 }
 
-/// The facts about one command. A column that comes later (the right a command needs, whether it
-/// may run in a transaction) is one more field with its default in [`CommandRow::with_access`].
+/// The facts about one command. A column that comes later (whether it may run in a transaction) is one
+/// more field with its default in [`CommandRow::with_access`]. There is no default for the rights that a
+/// command asks for: a row cannot be written without them.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRow {
     /// Its name, as the first field of a command spells it.
@@ -115,8 +121,8 @@ pub struct CommandRow {
     pub help: &'static str,
     /// Whether it changes anything.
     pub access: Access,
-    /// It may run before a client has authenticated.
-    pub before_login: bool,
+    /// What it asks of its sender where clients have to log in.
+    pub(crate) rights: Rights,
     /// It runs on database `admin` only.
     pub admin_only: bool,
     /// It may come in an OP_QUERY, the message that drivers send before they know the server.
@@ -126,6 +132,8 @@ pub struct CommandRow {
     pub compress: bool,
     /// Its place in version 1 of the Stable API.
     pub api: ApiVersion1,
+    /// Its arguments hold passwords: they are shown nowhere.
+    pub hides_arguments: bool,
     /// It is told to stop when its client closes the connection; others are finished.
     pub ends_with_client: bool,
     /// It may wait for news of the server's state (`maxAwaitTimeMS` in a handshake).
@@ -155,16 +163,17 @@ pub struct CommandRow {
 
 impl CommandRow {
     /// A row with this access and with defaults in all other columns.
-    const fn with_access(access: Access) -> Self {
+    const fn with_access(access: Access, rights: Rights) -> Self {
         Self {
             name: "",
             fields: &[],
             help: "",
             access,
-            before_login: false,
+            rights,
             admin_only: false,
             legacy: false,
             compress: true,
+            hides_arguments: false,
             api: ApiVersion1::Outside,
             ends_with_client: false,
             awaits_state: false,
@@ -181,24 +190,35 @@ impl CommandRow {
         }
     }
 
+    /// A command of this row, as its rights are looked at.
+    pub(crate) fn asked<'a>(
+        &self,
+        body: DocRef<'a>,
+        database: &'a str,
+        message: &'a Message,
+    ) -> Asked<'a> {
+        let collection_in = self.collection_in.unwrap_or(self.name);
+        Asked { name: self.name, collection_in, body, database, message }
+    }
+
     /// A command that changes nothing.
-    pub(crate) const fn reads() -> Self {
-        Self::with_access(Access::Reads)
+    pub(crate) const fn reads(rights: Rights) -> Self {
+        Self::with_access(Access::Reads, rights)
     }
 
     /// A command that may change something.
-    pub(crate) const fn writes() -> Self {
-        Self::with_access(Access::Writes)
+    pub(crate) const fn writes(rights: Rights) -> Self {
+        Self::with_access(Access::Writes, rights)
     }
 
     /// A command that changes something if `changes` says so of its body.
-    pub(crate) const fn by_arguments(changes: fn(DocRef<'_>) -> bool) -> Self {
-        Self::with_access(Access::ByArguments(changes))
+    pub(crate) const fn by_arguments(changes: fn(DocRef<'_>) -> bool, rights: Rights) -> Self {
+        Self::with_access(Access::ByArguments(changes), rights)
     }
 
-    /// It may run before a client has authenticated.
-    pub(crate) const fn before_login(self) -> Self {
-        Self { before_login: true, ..self }
+    /// It may run before a client has logged in.
+    pub const fn before_login(&self) -> bool {
+        matches!(self.rights, Rights::Open)
     }
 
     /// It runs on database `admin` only.
@@ -210,6 +230,16 @@ impl CommandRow {
     /// to wait for another state of the server.
     pub(crate) const fn handshake(self) -> Self {
         Self { legacy: true, compress: false, awaits_state: true, ..self }
+    }
+
+    /// It carries credentials: its reply is never compressed, and nobody is shown its arguments.
+    pub(crate) const fn credentials(self) -> Self {
+        Self { compress: false, hides_arguments: true, ..self }
+    }
+
+    /// It is about users and roles, which the first shard has.
+    pub(crate) const fn of_users(self) -> Self {
+        Self { home: Home::First, ..self.without_documents() }
     }
 
     /// It is in version 1 of the Stable API with all its arguments but these.

@@ -40,6 +40,7 @@ use crate::{
     outgoing::{compress_reply, send_bytes, send_refusal},
     parsed_command,
     pause::sleep,
+    peer::Peer,
     repeatable::{is_introduction, is_repeatable, says_moved},
     run_call::run_call,
     wire::{
@@ -48,13 +49,13 @@ use crate::{
     },
 };
 
-/// Serves a client until it leaves or cannot be understood, or until `stop` changes. `peer` is its
-/// address for logs and `currentOp`. Its cursors outlive it for a while: drivers may go on on
+/// Serves a client until it leaves or cannot be understood, or until `stop` changes. `peer` says who it
+/// is; an address alone will do. Its cursors outlive it for a while: drivers may go on on
 /// another connection.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send,
-    peer: String,
+    peer: impl Into<Peer>,
     stop: watch::Receiver<bool>,
 ) {
     serve_movable(door, &mut ClientStream::fixed(stream), peer, stop).await;
@@ -64,10 +65,10 @@ pub async fn serve<S: Store>(
 pub async fn serve_movable<S: Store>(
     door: Arc<Door<S>>,
     client: &mut ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
-    peer: String,
+    peer: impl Into<Peer>,
     stop: watch::Receiver<bool>,
 ) -> Ended {
-    let connection = door.add_connection(peer, None);
+    let connection = door.add_connection(peer.into(), None);
     introduce(&door, &connection, client.introduction()).await;
     let mut stream = BufReader::with_capacity(BUFFER_BYTES, &mut *client);
     let left = serve_messages(&door, &connection, &mut stream, stop).await;
@@ -151,13 +152,13 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
         };
         let malformed = match parsed {
             Ok(message) => {
-                is_known = true;
                 note_message(door, stream.get_mut(), &header, &message);
                 if answer_in_turn(door, connection, stream, &message, &mut stop).await?
                     == Answered::Not
                 {
                     return Ok(Left::Stopped(Some((message.into_whole(header), held))));
                 }
+                is_known = is_known || is_let_in(door, connection);
                 stream.get_mut().note_answered();
                 continue;
             }
@@ -170,6 +171,12 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             true => return Err(()),
         }
     }
+}
+
+/// Whether a client that has asked something is no stranger any more: where clients have to log in it
+/// has done so.
+fn is_let_in<S: Store>(door: &Door<S>, connection: &Connection) -> bool {
+    !door.asks_for_login(connection) || connection.logins.lock().current.is_some()
 }
 
 fn note_malformed<S: Store>(door: &Door<S>, connection: &Connection, malformed: &Malformed) {

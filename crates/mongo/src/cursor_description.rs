@@ -8,7 +8,7 @@ use bytes::Bytes;
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc, shell};
 use engine::{Explain, Namespace};
 
-use crate::{limits::SHOWN_BYTES, session::SessionId};
+use crate::{client::Sender, limits::SHOWN_BYTES, session::SessionId};
 
 /// A text that takes no more than [`SHOWN_BYTES`]. Writing fails where it is full, which ends the
 /// formatting of whatever is written.
@@ -106,6 +106,8 @@ pub(crate) struct CursorSnapshot {
     pub(crate) keep: bool,
     /// When it was used last, on the machine's monotonic clock.
     pub(crate) used: Duration,
+    /// Who opened it.
+    pub(crate) owner: Sender,
     pub(crate) about: CursorDescription,
 }
 

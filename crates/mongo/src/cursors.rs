@@ -19,7 +19,7 @@ use memory::Relief;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    client::RelayedSender,
+    client::Sender,
     cursor_description::{CursorDescription, CursorSnapshot},
     errors::{CursorNotFound, Error, Result},
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
@@ -47,15 +47,22 @@ struct OpenCursor<S: Store> {
     /// The operation that it belongs to. Its time limit rests while nobody reads.
     operation: Arc<Operation>,
     about: CursorDescription,
-    /// Who opened it, if the command was relayed.
-    owner: Option<RelayedSender>,
+    /// Who opened it.
+    owner: Sender,
 }
 
 impl<S: Store> OpenCursor<S> {
-    /// Whether this sender may use it. One that was relayed and may only read has only its own
-    /// cursors; that others exist is hidden by "not found".
-    fn is_for(&self, relayed_sender: Option<RelayedSender>) -> bool {
-        relayed_sender.is_none_or(|sender| sender.writes || self.owner == Some(sender))
+    /// Whether this sender may use it. To one that was relayed and may only read, the cursors of others
+    /// are not there; a user hears whose they are not.
+    fn check_sender(&self, id: i64, sender: &Sender) -> Result<()> {
+        match (self.owner.admits(sender), sender.relayed) {
+            (true, _) => Ok(()),
+            (false, Some(_)) => Err(not_found(id)),
+            (false, None) => {
+                let text = format!("cursor id {id} was not created by the authenticated user");
+                Err(Error::new(crate::errors::Unauthorized, text))
+            }
+        }
     }
 
     /// A copy of what is shown about it.
@@ -66,6 +73,7 @@ impl<S: Store> OpenCursor<S> {
             session: self.session,
             keep: self.keep,
             used: self.used,
+            owner: self.owner.clone(),
             about: self.about.clone(),
         }
     }
@@ -94,8 +102,8 @@ pub(crate) struct NewCursor<S: Store> {
     pub(crate) session: Option<SessionId>,
     /// The connection that asked for it.
     pub(crate) connection: i32,
-    /// Who asked for it, if that is a guest.
-    pub(crate) owner: Option<RelayedSender>,
+    /// Who asked for it.
+    pub(crate) owner: Sender,
     pub(crate) about: CursorDescription,
 }
 
@@ -191,18 +199,18 @@ impl<S: Store> Cursors<S> {
 
     /// Takes a cursor for a request on its collection, in its session.
     ///
-    /// Fails with 43 if there is none for this sender, 13 if it reads another collection,
-    /// 50736..50738 if it belongs to another session, and 12051 while another request uses it.
+    /// Fails with 43 if there is none for this sender, 13 if it is another user's or reads another
+    /// collection, 50736..50738 if it belongs to another session, and 12051 while another request uses it.
     pub(crate) fn take(
         &self,
         id: i64,
         namespace: &Namespace,
         session: Option<SessionId>,
-        relayed_sender: Option<RelayedSender>,
+        sender: &Sender,
     ) -> Result<CursorInUse<S>> {
         let mut all = self.lock_all();
-        let open = all.get_mut(&id).filter(|open| open.is_for(relayed_sender));
-        let open = open.ok_or_else(|| not_found(id))?;
+        let open = all.get_mut(&id).ok_or_else(|| not_found(id))?;
+        open.check_sender(id, sender)?;
         if open.namespace != *namespace {
             let message = format!(
                 "Requested getMore on namespace '{namespace}', but cursor belongs to a different namespace {}",
@@ -264,17 +272,23 @@ impl<S: Store> Cursors<S> {
         self.lock_all().remove(&id).is_some()
     }
 
+    /// Checks that a user does not close the cursor of another: 13. One that is not there, or not to be
+    /// seen, is no error.
+    pub(crate) fn check_kill(&self, id: i64, namespace: &Namespace, sender: &Sender) -> Result<()> {
+        let all = self.lock_all();
+        match all.get(&id).filter(|open| open.namespace == *namespace) {
+            Some(open) if sender.relayed.is_none() => open.check_sender(id, sender),
+            _ => Ok(()),
+        }
+    }
+
     /// Closes a cursor if it belongs to a collection and this sender may use it, and ends the
-    /// request that uses it. Returns whether it was open there.
-    pub(crate) fn kill(
-        &self,
-        id: i64,
-        namespace: &Namespace,
-        relayed_sender: Option<RelayedSender>,
-    ) -> bool {
+    /// request that uses it. Without a sender whose it is makes no difference. Returns whether it was
+    /// open there.
+    pub(crate) fn kill(&self, id: i64, namespace: &Namespace, sender: Option<&Sender>) -> bool {
         let mut all = self.lock_all();
-        let meant =
-            |open: &OpenCursor<S>| open.namespace == *namespace && open.is_for(relayed_sender);
+        let is_for = |open: &OpenCursor<S>| sender.is_none_or(|sender| open.owner.admits(sender));
+        let meant = |open: &OpenCursor<S>| open.namespace == *namespace && is_for(open);
         let there = all.get(&id).is_some_and(meant);
         let killed = if there { all.remove(&id) } else { None };
         killed.inspect(|open| open.operation.tell_to_stop(StopReason::CursorKilled)).is_some()

@@ -24,10 +24,12 @@ use crate::{
     cursors::Cursors,
     fail_point::FailPoint,
     homes::IsHome,
+    peer::Peer,
     protocol_error_log::ProtocolErrorLog,
     siblings::Siblings,
     timestamps::Timestamps,
     usage::Usage,
+    users::Users,
 };
 
 /// What the server looks like to drivers.
@@ -69,6 +71,8 @@ pub struct Settings {
     pub give_way: fn(),
     /// How a command is run that takes long to parse or to drop.
     pub run_apart: RunApart,
+    /// Whether clients have to log in, and may do what their roles permit.
+    pub asks_for_login: bool,
     /// What it looks like to drivers.
     pub topology: Topology,
     /// Which databases have their home here; `None`: all.
@@ -91,6 +95,7 @@ impl Default for Settings {
             temporary: None,
             give_way: || {},
             run_apart: |work| work(),
+            asks_for_login: false,
             topology: Topology::default(),
             is_home: None,
             siblings: None,
@@ -116,6 +121,10 @@ pub struct Door<S: Store> {
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors<S>>,
+    /// Users and roles.
+    pub(crate) users: Users<S>,
+    /// How long who guesses passwords has to wait.
+    pub(crate) backoff: auth::Backoff,
     /// The rows of the commands, without the functions that run them.
     pub(crate) commands: CommandTable,
     /// How long commands took, nanoseconds, by their places in the table.
@@ -124,6 +133,8 @@ pub struct Door<S: Store> {
     pub(crate) failed: Vec<AtomicU64>,
     /// Where clients that cannot be understood are logged.
     pub(crate) protocol_errors: ProtocolErrorLog,
+    /// Where failed logins are logged.
+    pub(crate) login_failures: ProtocolErrorLog,
     /// When it was made, on the machine's monotonic clock.
     pub(crate) started: Duration,
     /// What `setParameter` has set. The other parameters have their values from the start.
@@ -167,6 +178,8 @@ impl<S: Store> Door<S> {
         let cursors = Arc::new(Cursors::default());
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
+            users: Users::new(engine.clone()),
+            backoff: auth::Backoff::default(),
             engine,
             messages: settings.memory.split_off(settings.memory.limit() / 2),
             settings,
@@ -175,6 +188,7 @@ impl<S: Store> Door<S> {
             failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
             protocol_errors: ProtocolErrorLog::default(),
+            login_failures: ProtocolErrorLog::default(),
             started: clock::monotonic_time(),
             parameters: Mutex::default(),
             process: new_process_id(),
@@ -219,7 +233,7 @@ impl<S: Store> Door<S> {
     /// Notes a client that has come. The caller takes it out again when it has gone.
     pub(crate) fn add_connection(
         &self,
-        peer: String,
+        peer: Peer,
         relayed_sender: Option<RelayedSender>,
     ) -> Arc<Connection> {
         self.opened.fetch_add(1, Ordering::Relaxed);

@@ -45,10 +45,15 @@ macro_rules! codes {
 
 codes! {
     InternalError = 1, BadValue = 2, NoSuchKey = 4, GraphContainsCycle = 5, HostUnreachable = 6,
-    UnknownError = 8, FailedToParse = 9, CannotMutateObject = 10, Unauthorized = 13,
+    UnknownError = 8, FailedToParse = 9, CannotMutateObject = 10, UserNotFound = 11,
+    UnsupportedFormat = 12, Unauthorized = 13,
     TypeMismatch = 14, Overflow = 15, InvalidLength = 16, ProtocolError = 17,
     AuthenticationFailed = 18, IllegalOperation = 20, EmptyArrayOperation = 21, InvalidBSON = 22,
     LockTimeout = 24, NamespaceNotFound = 26, IndexNotFound = 27, PathNotViable = 28,
+    RoleNotFound = 31, RolesNotRelated = 32, PrivilegeNotFound = 33, UserModificationFailed = 35,
+    UserDataInconsistent = 45, InvalidRoleModification = 49, RoleModificationFailed = 58,
+    AuthSchemaIncompatible = 69, RoleDataInconsistent = 80, AuthenticationRestrictionUnmet = 214,
+    MechanismUnavailable = 334,
     CannotBackfillArray = 30, ConflictingUpdateOperators = 40, CursorNotFound = 43,
     NamespaceExists = 48, MaxTimeMSExpired = 50, DollarPrefixedFieldName = 52,
     InvalidIdField = 53, NotSingleValueField = 54, InvalidDBRef = 55, EmptyFieldName = 56,
@@ -70,6 +75,11 @@ codes! {
     TemporarilyUnavailable = 365,
     CursorKilled = 237, ClientDisconnect = 279, InterruptedAtShutdown = 11600, Interrupted = 11601, ConversionFailure = 241,
 }
+
+/// A user of this name exists. The number is shown as `Location51003`, as mongod shows it.
+pub(crate) const USER_EXISTS: i32 = 51003;
+/// A role of this name exists.
+pub(crate) const ROLE_EXISTS: i32 = 51002;
 
 impl Error {
     /// An error without further fields.

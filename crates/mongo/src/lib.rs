@@ -10,8 +10,12 @@
 //! messages, clients and cursors, the door that holds them, calls, parsers and replies, the
 //! commands, and on top the two ways in.
 
+/// Users, roles and what they permit, as values.
+mod access;
 /// The fields of a command, by name and type.
 mod arguments;
+/// Whether the sender of a command may have it run.
+mod authorize;
 /// One command that a client called.
 mod call;
 /// What is known about a connected client.
@@ -41,6 +45,8 @@ mod errors;
 /// The fail point that is set.
 mod exhaust;
 mod fail_point;
+/// The first user.
+mod first_user;
 /// Clients whose messages go to other servers.
 mod forwarded;
 /// Messages as they come in.
@@ -48,6 +54,8 @@ mod homes;
 mod incoming;
 /// Sizes, counts and times.
 mod limits;
+/// Who is logged in on a connection.
+mod login;
 /// Rules for names of databases and collections.
 mod names;
 /// Writes that drivers may send twice.
@@ -62,10 +70,16 @@ mod outgoing;
 mod parsed_command;
 /// Arguments that several commands share.
 mod parsers;
+/// Passwords that users are given.
+mod passwords;
 /// Waits that decide nothing.
 mod pause;
+/// Whose connection it is.
+mod peer;
 /// Log lines about malformed messages.
 mod protocol_error_log;
+/// Queries at their beginning.
+mod query;
 /// Commands that come through the portal.
 mod relay;
 /// Messages that another server may answer.
@@ -74,8 +88,10 @@ mod repeatable;
 mod replies;
 /// The reserved property `_ts`.
 mod reserved_property;
-/// The session that a command names.
+/// What commands ask of their senders.
+mod rights;
 mod run_call;
+/// The session that a command names.
 mod session;
 mod siblings;
 /// Timestamps that the server sets.
@@ -84,6 +100,8 @@ mod timestamps;
 mod unbegun;
 /// What the process takes of its machine.
 mod usage;
+/// Users and roles, as they are kept.
+mod users;
 /// Messages as bytes.
 mod wire;
 
@@ -97,6 +115,7 @@ pub use errors::code_name;
 pub use evaluation::serve_process;
 pub use forwarded::Rooms;
 pub use homes::IsHome;
+pub use peer::Peer;
 pub use relay::{NoReply, Right, Sender, home_of_command};
 pub use siblings::{Answers, AskSiblings, Siblings, ask_once};
 pub use usage::Usage;

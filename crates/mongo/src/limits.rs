@@ -58,6 +58,8 @@ pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
 /// Address space that is taken ahead of what has arrived, in sizes of that: a batch of a thousand
 /// documents of 1 KB is copied once. A message of the largest size is copied three times.
 pub(crate) const ROOM_AHEAD: usize = 16;
+/// What is said last to a client has to find room within this long.
+pub(crate) const CLOSE_TIME: Duration = Duration::from_secs(1);
 /// What is read at once of small messages; every connection has such a buffer.
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
 /// Bytes of a message of a client that has not asked anything yet.
@@ -85,3 +87,20 @@ pub(crate) const SERVER_VERSION: &str = "7.0.0";
 pub(crate) const MAX_SECTIONS: usize = 64;
 /// Ids of one `ebbExpiry`.
 pub(crate) const MAX_EXPIRY_IDS: usize = 1_000;
+/// Users and roles that a server keeps: all of them are in memory.
+pub(crate) const MAX_ACCESS_RECORDS: usize = 10_000;
+/// Bytes of all of them together.
+pub(crate) const MAX_ACCESS_BYTES: usize = 32 * 1024 * 1024;
+/// Longest time that a login waits because of wrong passwords before it; whoever would wait longer is
+/// refused.
+pub(crate) const LOGIN_WAIT: Duration = Duration::from_secs(10);
+/// Resources that one set of privileges is about.
+pub(crate) const MAX_PRIVILEGES: usize = 4096;
+/// Roles that one user or role has, and names in a list of users or roles.
+pub(crate) const MAX_ROLES: usize = 1024;
+/// Roles that a user has through others, all together.
+pub(crate) const MAX_INHERITED_ROLES: usize = 16 * MAX_ROLES;
+/// Bytes of the name of a user or a role, without its database.
+pub(crate) const MAX_ACCESS_NAME_BYTES: usize = 1024;
+/// Restrictions on where one user logs in from, and addresses in each list of one.
+pub(crate) const MAX_RESTRICTIONS: usize = 256;

@@ -16,11 +16,14 @@ use std::{
 use document::DocBuf;
 use evaluation::{Error, Kind};
 
+use parking_lot::Mutex;
+
 use crate::{
     command_row::CommandRow,
     errors::{
         ClientDisconnect, CursorKilled, Interrupted, InterruptedAtShutdown, MaxTimeMSExpired,
     },
+    rights::Need,
 };
 
 /// Why an operation is to stop. The number says which error its client gets.
@@ -50,11 +53,13 @@ pub(crate) struct Operation {
     /// When it has to end, nanoseconds of the machine's monotonic clock. While it rests in a cursor
     /// this is the time that is left, so that waiting for the client costs nothing of it.
     deadline: AtomicU64,
+    /// What it asks of its sender, where clients log in: a cursor asks again with each batch.
+    needs: Mutex<Vec<Need>>,
 }
 
 impl Default for Operation {
     fn default() -> Self {
-        Self { why: AtomicU8::new(0), deadline: AtomicU64::new(FOREVER) }
+        Self { why: AtomicU8::new(0), deadline: AtomicU64::new(FOREVER), needs: Mutex::default() }
     }
 }
 
@@ -64,6 +69,16 @@ fn saturated_nanos(time: Duration) -> u64 {
 }
 
 impl Operation {
+    /// Notes what it asks of its sender, beside what was noted before.
+    pub(crate) fn note_needs(&self, needs: Vec<Need>) {
+        self.needs.lock().extend(needs);
+    }
+
+    /// What it asks of its sender.
+    pub(crate) fn needs(&self) -> Vec<Need> {
+        self.needs.lock().clone()
+    }
+
     /// Sets when it has to end, on the machine's monotonic clock; `None`: never.
     pub(crate) fn end_at(&self, deadline: Option<Duration>) {
         self.deadline.store(deadline.map_or(FOREVER, saturated_nanos), Relaxed);

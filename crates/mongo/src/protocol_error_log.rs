@@ -1,4 +1,4 @@
-//! Log lines about clients that cannot be understood: at most one a second, so that a port scanner
+//! Log lines about clients that cannot be understood, or not be let in: at most one a second, so that a port scanner
 //! cannot fill the log, and with nothing of what they sent.
 
 use std::{
@@ -24,6 +24,13 @@ impl ProtocolErrorLog {
     pub(crate) fn report(&self, peer: &str, what: &str) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
             tracing::warn!(peer, left_out, "client sent {what}");
+        }
+    }
+
+    /// Logs that somebody could not log in as this user, and why.
+    pub(crate) fn report_login(&self, peer: &str, user: &str, why: &str) {
+        if let Some(left_out) = self.take_line(clock::monotonic_time()) {
+            tracing::warn!(peer, user, why, left_out, "a login failed");
         }
     }
 

@@ -122,7 +122,7 @@ impl<S: Store> Door<S> {
         let message = parse_command(database, command)?;
         let writes = sender.right == Right::Write;
         let relayed = RelayedSender { writes, session: sender.session };
-        let connection = self.add_connection(sender.peer, Some(relayed));
+        let connection = self.add_connection(sender.peer.into(), Some(relayed));
         let visit = RelayedConnection { door: Arc::clone(self), connection };
         let connection = Arc::clone(&visit.connection);
         Counters::add(&connection.counters.bytes_in, command.len() as u64);

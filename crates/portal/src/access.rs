@@ -1,7 +1,7 @@
 //! Who sends a request and what he may do: by the address it came to, by a key, or by a session.
 //! Which requests are asked is the gate's business.
 
-use std::net::IpAddr;
+use std::{fmt, net::IpAddr};
 
 use auth::{Guesses, Keys, Right};
 use axum::http::{HeaderMap, header};
@@ -24,13 +24,13 @@ pub enum Login {
 }
 
 impl Login {
-    /// Returns what an address asks for, by who can reach it, by the account's keys, and by whether the
-    /// NoSQL API is on, which asks for them too. On this machine alone, the portal asks for a key only
-    /// if that API does: otherwise the MongoDB API would let the same people in without one.
-    pub fn of(only_this_machine: bool, keys: &Keys, nosql_is_open: bool) -> Self {
+    /// Returns what an address asks for, by who can reach it, by the keys that let people in, and by
+    /// whether one of the APIs asks who people are. On this machine alone, the portal asks for a key
+    /// only if an API does: otherwise the MongoDB API would let the same people in without one.
+    pub fn of(only_this_machine: bool, keys: &Keys, an_api_asks: bool) -> Self {
         match (only_this_machine, keys.are_well_known()) {
             (true, true) => Self::Open,
-            (true, false) if !nosql_is_open => Self::Open,
+            (true, false) if !an_api_asks => Self::Open,
             (false, true) => Self::Refused,
             (_, false) => Self::Required,
         }
@@ -126,8 +126,7 @@ impl Doorman {
     }
 }
 
-/// A request, as far as it matters here.
-#[derive(Debug)]
+/// A request, as far as it matters here. Its headers are not printed: they hold keys and cookies.
 pub(crate) struct Asked<'a> {
     pub(crate) method: &'a axum::http::Method,
     pub(crate) headers: &'a HeaderMap,
@@ -136,6 +135,12 @@ pub(crate) struct Asked<'a> {
     pub(crate) is_page: bool,
     /// It changes nothing whatever its method, or its route decides about rights.
     pub(crate) only_asks: bool,
+}
+
+impl fmt::Debug for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked").field("method", &self.method).finish_non_exhaustive()
+    }
 }
 
 /// Returns the key of the header `authorization: Bearer KEY`.
@@ -148,6 +153,16 @@ fn bearer_key(headers: &HeaderMap) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_sender_shows_is_not_printed() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, "Bearer planted".parse().unwrap());
+        headers.insert(header::COOKIE, "ebb_session=planted".parse().unwrap());
+        let method = &axum::http::Method::GET;
+        let asked = Asked { method, headers: &headers, peer: None, is_page: true, only_asks: true };
+        assert_eq!(format!("{asked:?}"), "Asked { method: GET, .. }");
+    }
 
     #[test]
     fn who_has_to_log_in() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth::{Hosts, Keys, NotAKey};
+use auth::{Hosts, Keys, NotAKey, Secret};
 
 use crate::{
     access::{Doorman, Login},
@@ -26,8 +26,10 @@ pub struct Addresses {
 /// Settings of the portal.
 #[derive(Debug)]
 pub struct Settings {
-    /// Keys of the account, the first of which is the one that pages show.
+    /// Keys that let people in here.
     pub keys: Keys,
+    /// Keys of the account, the first of which is the one that pages show for the NoSQL API.
+    pub account: Keys,
     /// Whether one of them is asked for.
     pub login: Login,
     /// Names that the server answers to, beside IP addresses and `localhost`.
@@ -35,7 +37,7 @@ pub struct Settings {
     /// Where the APIs listen.
     pub addresses: Addresses,
     /// Random bytes of this process; what they sign ends with it.
-    pub secret: [u8; 32],
+    pub secret: Secret,
     /// Sessions that were ended before their time, and how more are kept.
     pub ended: Kept,
 }
@@ -46,6 +48,7 @@ pub struct Settings {
 pub struct Portal<D> {
     pub(crate) doors: D,
     pub(crate) doorman: Doorman,
+    pub(crate) account: Keys,
     pub(crate) hosts: Hosts,
     pub(crate) addresses: Addresses,
 }
@@ -57,8 +60,33 @@ impl<D: Doors> Portal<D> {
         Ok(Arc::new(Self {
             doors,
             doorman: Doorman::new(settings.login, settings.keys, sessions),
+            account: settings.account,
             hosts: Hosts::new(&settings.hosts),
             addresses: settings.addresses,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use auth::Right;
+
+    use super::*;
+
+    #[test]
+    fn neither_keys_nor_the_secret_are_printed() {
+        let planted = "cGxhbnRlZCBwbGFudGVkIGtleQ==";
+        let settings = Settings {
+            keys: Keys::new(&[(planted, Right::Write)]).unwrap(),
+            account: Keys::new(&[(planted, Right::Write)]).unwrap(),
+            login: Login::Required,
+            hosts: vec!["shown".to_owned()],
+            addresses: Addresses { mongo: None, cosmos: None },
+            secret: Secret::from_text("planted".to_owned()),
+            ended: Kept { text: "planted".to_owned(), ..Kept::nowhere() },
+        };
+        let text = format!("{settings:?}");
+        assert!(text.contains("shown") && !text.contains("planted"), "{text}");
+        assert!(!text.contains(planted) && !text.contains(&format!("{:?}", b"planted")), "{text}");
     }
 }

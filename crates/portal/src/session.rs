@@ -8,7 +8,7 @@
 
 use std::io;
 
-use auth::{Key, Keys, NotAKey, Right};
+use auth::{Key, Keys, NotAKey, Right, Secret};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::{
@@ -50,7 +50,14 @@ pub(crate) struct Session {
     /// Seconds since 1970 until which it is good.
     until: i64,
     /// The cookie's value, which also names the session.
-    sealed: String,
+    sealed: Secret,
+}
+
+impl Session {
+    /// Returns the cookie's value.
+    fn value(&self) -> &str {
+        self.sealed.text().unwrap_or_default()
+    }
 }
 
 /// Seals and opens sessions; one for each server.
@@ -65,8 +72,8 @@ pub(crate) struct Sessions {
 
 impl Sessions {
     /// Returns the sessions of an account. It fails where a key cannot sign.
-    pub(crate) fn new(keys: &Keys, secret: &[u8; 32], ended: Kept) -> Result<Self, NotAKey> {
-        let (keys, own) = (keys.derive_keys(LABEL)?, Key::of(secret)?);
+    pub(crate) fn new(keys: &Keys, secret: &Secret, ended: Kept) -> Result<Self, NotAKey> {
+        let (keys, own) = (keys.derive_keys(LABEL)?, Key::of(secret.bytes())?);
         Ok(Self { keys, own, ended: Ended::new(ended) })
     }
 
@@ -78,13 +85,18 @@ impl Sessions {
         // The number tells sessions apart that began in the same second; it is not a secret.
         let claims = format!("{until}.{}.{:016x}", right_letter(*right), fastrand::u64(..));
         let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
-        Some(Session { right: *right, place, until, sealed: format!("{claims}.{seal}") })
+        Some(Session {
+            right: *right,
+            place,
+            until,
+            sealed: Secret::from_text(format!("{claims}.{seal}")),
+        })
     }
 
     /// Ends a session: its cookie is good for nothing any more, whoever has it. Where this fails, that
     /// holds until the next restart.
     pub(crate) fn end_session(&self, session: &Session, now_s: i64) -> io::Result<()> {
-        self.ended.add(&session.sealed, session.until, now_s)
+        self.ended.add(session.value(), session.until, now_s)
     }
 
     /// Returns the first good session among the cookies of a request; `headers` are its `Cookie` headers.
@@ -115,7 +127,12 @@ impl Sessions {
         let until: i64 = until.parse().ok()?;
         // The seal has been checked, so the end can be believed.
         let good = now_s < until && !self.ended.has(sealed, until);
-        good.then(|| Session { right: *right, place, until, sealed: sealed.to_owned() })
+        good.then(|| Session {
+            right: *right,
+            place,
+            until,
+            sealed: Secret::from_text(sealed.to_owned()),
+        })
     }
 
     /// Returns the token of a session, or of a page without one. It need not be kept: it is a signature.
@@ -137,7 +154,7 @@ impl Sessions {
             By::Nothing => self.own.sign(&[IDENTITY]),
             By::Key(place) => self.own.sign(&[IDENTITY, b"key\0", &place.to_le_bytes()]),
             By::Session(session) => {
-                self.own.sign(&[IDENTITY, b"session\0", session.sealed.as_bytes()])
+                self.own.sign(&[IDENTITY, b"session\0", session.sealed.bytes()])
             }
         }
     }
@@ -146,7 +163,7 @@ impl Sessions {
     fn signing_key<'a>(&'a self, session: Option<&'a Session>) -> (&'a Key, &'a [u8]) {
         let of = |session: &'a Session| {
             let (key, _) = self.keys.get(session.place)?;
-            Some((key, session.sealed.as_bytes()))
+            Some((key, session.sealed.bytes()))
         };
         session.and_then(of).unwrap_or((&self.own, b""))
     }
@@ -168,7 +185,7 @@ fn right_letter(right: Right) -> &'static str {
 /// Returns the `Set-Cookie` value that gives a browser its session: pages' scripts cannot read it, and
 /// other sites' requests do not carry it.
 pub(crate) fn session_cookie(session: &Session) -> String {
-    let sealed = &session.sealed;
+    let sealed = session.value();
     format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}")
 }
 
@@ -197,7 +214,18 @@ mod tests {
     }
 
     fn sessions(keys: &[(&str, Right)]) -> Sessions {
-        Sessions::new(&Keys::new(keys).unwrap(), &[7; 32], Kept::nowhere()).unwrap()
+        Sessions::new(&Keys::new(keys).unwrap(), &Secret::from_bytes(vec![7; 32]), Kept::nowhere())
+            .unwrap()
+    }
+
+    #[test]
+    fn neither_cookies_nor_keys_are_printed() {
+        let all = sessions(&[(WRITER, Right::Write)]);
+        let session = all.begin_session(0, 1000).unwrap();
+        let seal = session.value().rsplit_once('.').unwrap().1.to_owned();
+        let text = format!("{all:?} {session:?} {:?}", By::Session(session.clone()));
+        assert!(text.contains("Session") && text.contains("Write"), "{text}");
+        assert!(!text.contains(&seal) && !text.contains(WRITER), "{text}");
     }
 
     #[test]
@@ -222,17 +250,18 @@ mod tests {
         let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
         let (one, other) =
             (both.begin_session(0, 1000).unwrap(), both.begin_session(0, 1000).unwrap());
-        assert!(both.open_cookie(&one.sealed, 1000).is_some());
+        assert!(both.open_cookie(one.value(), 1000).is_some());
         both.end_session(&one, 1000).unwrap();
-        assert_eq!(both.open_cookie(&one.sealed, 1000), None);
-        assert_eq!(both.open_cookie(&other.sealed, 1000), Some(other));
+        assert_eq!(both.open_cookie(one.value(), 1000), None);
+        assert_eq!(both.open_cookie(other.value(), 1000), Some(other));
     }
 
     #[test]
     fn nothing_of_a_cookie_can_be_changed() {
         let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
-        let sealed = both.begin_session(1, 1000).unwrap().sealed;
-        assert!(both.open_cookie(&sealed, 1000).is_some());
+        let session = both.begin_session(1, 1000).unwrap();
+        let sealed = session.value();
+        assert!(both.open_cookie(sealed, 1000).is_some());
         let (claims, seal) = sealed.rsplit_once('.').unwrap();
         for changed in [
             sealed.replacen(".r.", ".w.", 1),

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
 use crate::{
-    config::Config,
+    config::{Config, TlsMode},
     failure::{Failure, failed},
     listen,
 };
@@ -19,12 +19,31 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
         let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
         return Err(Failure::Usage(text.to_owned()));
     }
+    if config.mongo_auth && config.cluster.is_some() {
+        let text = "--mongo-auth is not supported yet with --store cassandra";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    if let Some(address) = &config.mongo_addr
+        && config.mongo_auth
+        && config.mongo_tls != TlsMode::Require
+        && !listen::is_loopback(address).await
+    {
+        tracing::warn!(
+            address,
+            "other machines can reach --mongo-addr without TLS: documents can be read on the way; say \
+             --mongo-tls require once all clients speak it"
+        );
+    }
     match &config.mongo_addr {
-        Some(address) if !config.mongo_no_auth && !listen::is_loopback(address).await => {
+        Some(address)
+            if !config.mongo_auth
+                && !config.mongo_no_auth
+                && !listen::is_loopback(address).await =>
+        {
             Err(Failure::Usage(format!(
                 "--mongo-addr {address} can be reached by other machines, and the MongoDB API asks \
-                 nobody who they are: listen on 127.0.0.1, or say --mongo-no-auth if whoever \
-                 reaches it may do everything"
+                 nobody who they are: say --mongo-auth and have clients log in, listen on \
+                 127.0.0.1, or say --mongo-no-auth if whoever reaches it may do everything"
             )))
         }
         _ => Ok(()),

@@ -2,6 +2,7 @@
 //! the ready file instead; this text may change.
 
 use crate::{
+    admin::own_key,
     config::{ClockMode, Config},
     ready::Ready,
 };
@@ -37,6 +38,11 @@ pub(crate) fn print_banner(config: &Config, ready: &Ready) {
     println!("EbbDB {}", ready.version);
     if let Some(mongo) = &ready.mongo {
         println!("  MongoDB       mongodb://{mongo}/?directConnection=true");
+        if config.mongo_auth {
+            println!("                clients have to log in");
+        } else {
+            println!("                open: whoever reaches this address may do everything");
+        }
     }
     if let Some(cosmos) = &ready.cosmos {
         println!("  NoSQL         AccountEndpoint=http://{cosmos}/;AccountKey={key}");
@@ -46,6 +52,9 @@ pub(crate) fn print_banner(config: &Config, ready: &Ready) {
     }
     if let Some(admin) = &ready.admin {
         print_portal(config, admin);
+        if let Some(path) = own_key::path(config) {
+            println!("                asks for the key in {}", path.display());
+        }
         println!("  Admin         http://{admin}/status");
     }
     println!("  Data          {data}");

@@ -3,6 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use auth::Secret;
 use journal_cassandra::Certificates;
 
 /// How long after its expiration a document's bytes may go, where nothing else is said and the clock
@@ -16,6 +17,26 @@ pub enum ClockMode {
     System,
     /// Only when told, by `POST /_ebb/clock` or the command `ebbClock`: for tests of retention.
     Manual,
+}
+
+/// Whether a listener speaks TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsMode {
+    /// With nobody.
+    Off,
+    /// With clients that begin with a handshake; others are served without.
+    Allow,
+    /// With everybody; who begins otherwise is not served.
+    Require,
+}
+
+/// Whether clients that speak TLS to the MongoDB API show a certificate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientCertificates {
+    /// They may.
+    Allow,
+    /// Each has to.
+    Require,
 }
 
 /// How log lines look.
@@ -63,6 +84,15 @@ pub struct PeerCertificates {
     pub key: PathBuf,
 }
 
+/// The first user of the MongoDB API.
+#[derive(Clone, Debug)]
+pub struct RootUser {
+    /// Its name, in the database `admin`.
+    pub name: String,
+    /// Its password.
+    pub password: Secret,
+}
+
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -72,6 +102,10 @@ pub struct Config {
     pub mongo_addr: Option<String>,
     /// Whoever reaches the MongoDB API may do everything, also from other machines.
     pub mongo_no_auth: bool,
+    /// Whether clients of the MongoDB API have to log in.
+    pub mongo_auth: bool,
+    /// A user who may do everything, made when there is no user yet.
+    pub root_user: Option<RootUser>,
     /// Address of the NoSQL API; `None`: no such listener.
     pub cosmos_addr: Option<String>,
     /// Names that the NoSQL API answers to while everybody knows its key, beside addresses,
@@ -81,10 +115,19 @@ pub struct Config {
     pub account_endpoint: Option<String>,
     /// Keys of the NoSQL API; `None`: the public emulator key.
     pub key_file: Option<PathBuf>,
-    /// Certificate of the NoSQL API; `None`: one that is made.
+    /// Certificate of all listeners; `None`: one that is made.
     pub tls_cert: Option<PathBuf>,
     /// Its key.
     pub tls_key: Option<PathBuf>,
+    /// Authority of the certificates that clients of the MongoDB API may show; `None`: they are asked for
+    /// none.
+    pub tls_client_ca: Option<PathBuf>,
+    /// Whether they have to.
+    pub tls_client_cert: ClientCertificates,
+    /// Whether the MongoDB API speaks TLS.
+    pub mongo_tls: TlsMode,
+    /// Whether the admin listener does.
+    pub admin_tls: TlsMode,
     /// Whether the NoSQL API limits requests by the throughput of offers.
     pub enforce_throughput: bool,
     /// Address of the admin listener; `None`: no such listener.
@@ -133,12 +176,18 @@ impl Config {
             data_dir: None,
             mongo_addr: Some("127.0.0.1:0".to_owned()),
             mongo_no_auth: false,
+            mongo_auth: false,
+            root_user: None,
             cosmos_addr: Some("127.0.0.1:0".to_owned()),
             cosmos_hosts: Vec::new(),
             account_endpoint: None,
             key_file: None,
             tls_cert: None,
             tls_key: None,
+            tls_client_ca: None,
+            tls_client_cert: ClientCertificates::Allow,
+            mongo_tls: TlsMode::Allow,
+            admin_tls: TlsMode::Allow,
             enforce_throughput: false,
             admin_addr: Some("127.0.0.1:0".to_owned()),
             admin_hosts: Vec::new(),

@@ -18,6 +18,8 @@ const NEW_FORMAT_FILE: &str = "EBB.new";
 /// The file that says which node of which cluster a directory is; see `node/identity.rs`. That of a
 /// server of its own has none.
 pub(crate) const NODE_FILE: &str = "node";
+/// Folder of what the listeners are opened with: certificate and key, and the secret of tokens.
+pub(crate) const SECRETS_FOLDER: &str = "nosql";
 /// Folder of temporary files. They have no names where the system allows that; those of a system
 /// that needs a name for a moment are here.
 const TEMPORARY: &str = "tmp";

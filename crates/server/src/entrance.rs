@@ -3,6 +3,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use memory::Account;
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
@@ -14,16 +15,13 @@ use crate::{
     config::Config,
     failure::Failure,
     listen::{self, Places},
+    tls::{Listener, Opened, Opener, Socket, Tls},
 };
 
 /// What is done with clients; each call ends with its connection.
 pub(crate) trait Entrance: Send + Sync + 'static {
     /// A client of the MongoDB API.
-    fn mongo(
-        self: Arc<Self>,
-        stream: TcpStream,
-        peer: SocketAddr,
-    ) -> impl Future<Output = ()> + Send;
+    fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) -> impl Future<Output = ()> + Send;
 
     /// A client of the NoSQL API.
     fn nosql(
@@ -35,27 +33,38 @@ pub(crate) trait Entrance: Send + Sync + 'static {
     /// A client of the admin address, until it leaves or the server stops.
     fn admin(
         self: Arc<Self>,
-        stream: TcpStream,
+        stream: Socket,
         peer: SocketAddr,
         stop: watch::Receiver<bool>,
     ) -> impl Future<Output = ()> + Send;
 }
 
 /// The addresses of the settings, bound; `None`: it is off.
-#[derive(Debug)]
 pub(crate) struct Bound {
     pub(crate) mongo: Option<(TcpListener, SocketAddr)>,
     pub(crate) nosql: Option<(TcpListener, SocketAddr)>,
     pub(crate) admin: Option<(TcpListener, SocketAddr)>,
+    /// How clients of the MongoDB API are let in.
+    mongo_opener: Opener,
+    /// How those of the admin address are.
+    admin_opener: Opener,
 }
 
 impl Bound {
-    /// Binds them. From here on clients may connect; they wait until they are accepted.
-    pub(crate) async fn bind(config: &Config) -> Result<Self, Failure> {
+    /// Binds them. From here on clients may connect; they wait until they are accepted. `strangers` has
+    /// memory for those who have not finished a handshake.
+    pub(crate) async fn bind(
+        config: &Config,
+        tls: Option<&Arc<Tls>>,
+        strangers: &Account,
+    ) -> Result<Self, Failure> {
+        let opener = |listener, mode| Opener::new(listener, mode, tls.cloned(), strangers.clone());
         Ok(Self {
             mongo: bind("mongo-addr", config.mongo_addr.as_deref()).await?,
             nosql: bind("cosmos-addr", config.cosmos_addr.as_deref()).await?,
             admin: bind("admin-addr", config.admin_addr.as_deref()).await?,
+            mongo_opener: opener(Listener::Mongo, config.mongo_tls),
+            admin_opener: opener(Listener::Admin, config.admin_tls),
         })
     }
 
@@ -70,12 +79,16 @@ impl Bound {
         let mut tasks = Vec::new();
         if let Some((listener, _)) = self.mongo {
             let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
-            tasks.push(tokio::spawn(listen::accept_connections(
-                listener,
-                stop,
-                places,
-                move |stream, peer, _| Arc::clone(&entrance).mongo(stream, peer),
-            )));
+            let opener = self.mongo_opener;
+            let serve = move |stream, peer, stop| {
+                let (entrance, opener) = (Arc::clone(&entrance), opener.clone());
+                async move {
+                    if let Some(client) = opener.open(stream, peer, stop).await {
+                        entrance.mongo(client, peer).await;
+                    }
+                }
+            };
+            tasks.push(tokio::spawn(listen::accept_connections(listener, stop, places, serve)));
         }
         if let Some((listener, _)) = self.nosql {
             let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
@@ -89,12 +102,16 @@ impl Bound {
         if let Some((listener, _)) = self.admin {
             let (entrance, stop) = (Arc::clone(entrance), stopped.clone());
             let places = Places::of_admin(listen::descriptor_limit());
-            tasks.push(tokio::spawn(listen::accept_connections(
-                listener,
-                stop,
-                places,
-                move |stream, peer, stop| Arc::clone(&entrance).admin(stream, peer, stop),
-            )));
+            let opener = self.admin_opener;
+            let serve = move |stream, peer, stop: watch::Receiver<bool>| {
+                let (entrance, opener) = (Arc::clone(&entrance), opener.clone());
+                async move {
+                    if let Some(client) = opener.open(stream, peer, stop.clone()).await {
+                        entrance.admin(client.socket, peer, stop).await;
+                    }
+                }
+            };
+            tasks.push(tokio::spawn(listen::accept_connections(listener, stop, places, serve)));
         }
         tasks
     }

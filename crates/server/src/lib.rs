@@ -42,10 +42,15 @@ mod test_wall;
 mod testing;
 #[cfg(test)]
 mod testing_nosql;
+mod tls;
 mod verify;
 mod whole_file;
 
-pub use config::{ClockMode, ClusterConfig, Config, LogFormat, PeerCertificates, REAP_DELAY};
+pub use auth::Secret;
+pub use config::{
+    ClientCertificates, ClockMode, ClusterConfig, Config, LogFormat, PeerCertificates, REAP_DELAY,
+    RootUser, TlsMode,
+};
 pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
 pub use failure::Failure;

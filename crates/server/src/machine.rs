@@ -25,6 +25,11 @@ pub(crate) fn total_memory() -> usize {
     limits.filter(|limit| 0 < *limit).fold(machine, usize::min)
 }
 
+/// Returns the machine's name, as the system has it.
+pub(crate) fn node_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// Returns how many bytes of this process are in memory now.
 pub(crate) fn resident_bytes() -> Option<usize> {
     Some(statm()?.0)

@@ -1,33 +1,28 @@
-//! What the NoSQL API is opened with: keys, the secret of its tokens, the certificate. Secret and
-//! certificate are made when they are missing and kept in the data directory, keys are given by the
-//! operator or public.
+//! What the NoSQL API is opened with: keys and the secret of its tokens. The secret is made when it is
+//! missing and kept in the data directory, keys are given by the operator or public. The certificate is
+//! that of all listeners (`tls`).
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
-use cosmos::{Certificate, Door, Hosts, Keys, Settings, Shard};
+use auth::Secret;
+use cosmos::{CurrentCertificate, Door, Hosts, Keys, Settings, Shard};
 use engine::Engine;
 use memory::Account;
 
 use crate::{
     any_store::AnyStore,
     config::Config,
-    data_dir::Refused,
+    data_dir::{Refused, SECRETS_FOLDER},
     explorer::{AtDoor, Explorer},
     failure::Failure,
     give_way::{give_way, run_apart},
-    listen, sealed,
+    listen, machine, sealed, tls,
 };
 
-/// Folder of these files in a data directory.
-const FOLDER: &str = "nosql";
 /// File of the secret by which the API signs its continuation and resource tokens.
 const SECRET: &str = "secret";
 /// Bytes of the secret: of the key of HMAC-SHA-256.
 const SECRET_BYTES: usize = 32;
-/// File of the certificate, PEM, with a checksum when this server made it.
-const CERTIFICATE: &str = "certificate.pem";
-/// File of the certificate's private key, PEM.
-const KEY: &str = "key.pem";
 /// The bits of a file's mode that say what others than its owner and its group may do.
 const OTHERS: u32 = 0o007;
 
@@ -43,13 +38,12 @@ fn not_kept(error: io::Error) -> Failure {
     }
 }
 
-/// Reads what the API is opened with: keys, secret and certificate; makes what is missing. Refuses to
-/// serve other machines with the public key. `secret` signs tokens; `None`: one of the data
-/// directory's own.
+/// Reads what the API is opened with: keys and secret; makes what is missing. Refuses to serve other
+/// machines with the public key. `secret` signs tokens; `None`: one of the data directory's own.
 pub(crate) async fn read_settings(
     config: &Config,
     address: &str,
-    secret: Option<[u8; SECRET_BYTES]>,
+    (secret, certificate): (Option<Secret>, Option<CurrentCertificate>),
     (memory, strangers): (&Account, &Account),
     explorer: &Arc<Explorer>,
 ) -> Result<Settings, Failure> {
@@ -60,7 +54,7 @@ pub(crate) async fn read_settings(
              that is used when none is given: give a --key-file, or listen on 127.0.0.1"
         )));
     }
-    let folder = config.data_dir.as_ref().map(|path| path.join(FOLDER));
+    let folder = config.data_dir.as_ref().map(|path| path.join(SECRETS_FOLDER));
     if let Some(folder) = &folder {
         fs::create_dir_all(folder).map_err(|error| failed("make the folder of keys", error))?;
     }
@@ -78,7 +72,7 @@ pub(crate) async fn read_settings(
         endpoint: config.account_endpoint.clone(),
         keys,
         secret,
-        certificate: Some(read_certificate(config, folder.as_deref())?),
+        certificate,
         strangers: strangers.clone(),
         memory: memory.clone(),
         give_way,
@@ -107,7 +101,7 @@ pub(crate) async fn open_door(
 /// the names that are known to mean this server are the guard.
 fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     let mut names = config.cosmos_hosts.clone();
-    names.push(node_name());
+    names.push(machine::node_name());
     names.extend(address.rsplit_once(':').map(|(host, _)| host.to_owned()));
     let endpoint = config.account_endpoint.as_deref().and_then(|url| url.split_once("://"));
     let host = endpoint.map(|(_, host)| host.trim_end_matches('/'));
@@ -128,24 +122,24 @@ pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     if mode & OTHERS != 0 {
         return Err(wrong(&"others may read it: chmod o-rwx it, and make new keys"));
     }
-    let text = fs::read_to_string(file).map_err(|error| wrong(&error))?;
-    Keys::parse(&text).map_err(|error| wrong(&error))
+    let text = fs::read_to_string(file).map(Secret::from_text).map_err(|error| wrong(&error))?;
+    Keys::parse(text.text().unwrap_or_default()).map_err(|error| wrong(&error))
 }
 
 /// Returns the first key of a key file: the one that clients are given.
-pub fn first_key(file: &Path) -> Result<String, Failure> {
-    Ok(read_keys(Some(file))?.primary().to_owned())
+pub fn first_key(file: &Path) -> Result<Secret, Failure> {
+    Ok(Secret::from_text(read_keys(Some(file))?.primary().to_owned()))
 }
 
 /// Returns the secret of tokens, which is made and kept at the first start. Without a folder it is
 /// new at each start, and with it all tokens. A damaged one is refused: replacing it silently would
 /// end all tokens without a word.
-fn read_secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
-    let Some(folder) = folder else { return random_bytes() };
-    match sealed::read_sealed(&folder.join(SECRET)) {
+fn read_secret(folder: Option<&Path>) -> io::Result<Secret> {
+    let Some(folder) = folder else { return random_secret() };
+    match sealed::read_sealed(&folder.join(SECRET), SECRET_BYTES) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let made = random_bytes()?;
-            sealed::write_sealed(folder, SECRET, &made)?;
+            let made = random_secret()?;
+            sealed::write_sealed(folder, SECRET, made.bytes())?;
             Ok(made)
         }
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
@@ -156,68 +150,37 @@ fn read_secret(folder: Option<&Path>) -> io::Result<[u8; SECRET_BYTES]> {
     }
 }
 
-/// Returns 32 bytes from the system's generator, which may return fewer at once than asked for.
+/// Returns 32 bytes from the system's generator, for what need not be kept from anybody afterwards.
 pub(crate) fn random_bytes() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
+    fill_randomly(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns a secret that nobody knows yet, of 32 bytes.
+pub(crate) fn random_secret() -> io::Result<Secret> {
+    let mut bytes = vec![0; SECRET_BYTES];
+    fill_randomly(&mut bytes)?;
+    Ok(Secret::from_bytes(bytes))
+}
+
+/// Fills a buffer from the system's generator, which may fill less of it at once than asked for.
+fn fill_randomly(bytes: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
         filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
     }
-    Ok(bytes)
-}
-
-/// Returns the certificate for TLS: of the settings, else the kept one, else a self-signed one that
-/// is made and kept, so that clients which trust it need to do so only once.
-fn read_certificate(config: &Config, folder: Option<&Path>) -> Result<Certificate, Failure> {
-    let what = "the certificate of TLS";
-    let wrong = |error: &dyn std::fmt::Display| failed(what, error);
-    let read = |certificate: &Path, key: &Path| -> Result<Certificate, Failure> {
-        let text = |path: &Path| {
-            sealed::read_text(path).map_err(|error| failed(&path.display().to_string(), error))
-        };
-        Certificate::from_pem(text(certificate)?, text(key)?).map_err(|error| wrong(&error))
-    };
-    match (&config.tls_cert, &config.tls_key) {
-        (Some(certificate), Some(key)) => {
-            return read(certificate, key).map_err(|failure| Failure::Usage(failure.to_string()));
-        }
-        (None, None) => {}
-        _ => return Err(wrong(&"--tls-cert and --tls-key belong together")),
-    }
-    let kept = folder.map(|folder| (folder.join(CERTIFICATE), folder.join(KEY)));
-    if let Some((certificate, key)) = &kept
-        && certificate.exists()
-        && key.exists()
-    {
-        return read(certificate, key).map_err(|failure| {
-            let text = format!("{failure}; remove certificate.pem and key.pem to have them made");
-            Failure::Refused(Refused::Unusable(text))
-        });
-    }
-    let made = Certificate::make_self_signed(&node_name()).map_err(|error| wrong(&error))?;
-    if let Some(folder) = folder {
-        // The certificate goes last: it says that both are there.
-        sealed::write_text(folder, KEY, made.key()).map_err(|error| wrong(&error))?;
-        let text = made.certificate();
-        sealed::write_text(folder, CERTIFICATE, text).map_err(|error| wrong(&error))?;
-    }
-    Ok(made)
+    Ok(())
 }
 
 /// Returns what is wrong with the files of the API in a data directory that no server has open, as
 /// sentences. Missing files are not damage: they are made at the next start.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
-    let folder = data_dir.join(FOLDER);
-    let secret = sealed::read_sealed::<SECRET_BYTES>(&folder.join(SECRET)).map(drop);
-    let texts = [CERTIFICATE, KEY].map(|name| sealed::read_text(&folder.join(name)).map(drop));
-    let wrong = [secret].into_iter().chain(texts).filter_map(Result::err);
-    let damaged = wrong.filter(|error| error.kind() == io::ErrorKind::InvalidData);
+    let path = data_dir.join(SECRETS_FOLDER).join(SECRET);
+    let secret = sealed::read_sealed(&path, SECRET_BYTES).map(drop);
+    let damaged = secret.err().filter(|error| error.kind() == io::ErrorKind::InvalidData);
+    let damaged = damaged.into_iter().chain(tls::find_damage(data_dir));
     damaged.map(|error| error.to_string()).collect()
-}
-
-/// Returns the machine's name, as the system has it.
-pub(crate) fn node_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -225,15 +188,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secret_and_certificate_are_kept() {
+    fn the_secret_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let first = read_secret(Some(folder.path())).unwrap();
         assert_eq!(read_secret(Some(folder.path())).unwrap(), first);
         assert_ne!(read_secret(None).unwrap(), first);
-        let config = Config::for_tests();
-        let made = read_certificate(&config, Some(folder.path())).unwrap();
-        let again = read_certificate(&config, Some(folder.path())).unwrap();
-        assert_eq!(again.certificate(), made.certificate());
         fs::write(folder.path().join("secret"), b"short").unwrap();
         assert!(read_secret(Some(folder.path())).is_err());
     }

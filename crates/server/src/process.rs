@@ -1,7 +1,7 @@
 //! The process around a server: its runtime, its signals, its limits, and an end that comes in
 //! time. What is started and stopped, and in which order, stands in `serve.rs`.
 
-use std::time::Duration;
+use std::{io::IsTerminal, time::Duration};
 
 use tokio::{
     signal::unix::{self, Signal, SignalKind},
@@ -22,7 +22,7 @@ use crate::{
 /// shorter, and an orderly end fits in.
 const LONGEST_END: Duration = Duration::from_millis(9_500);
 
-/// Runs a server until SIGTERM, SIGINT or SIGHUP. Returns `Ok` after an orderly end, and why
+/// Runs a server until SIGTERM or SIGINT, or until its terminal is closed. Returns `Ok` after an orderly end, and why
 /// otherwise.
 pub fn serve(config: &Config) -> Result<(), Failure> {
     serve_beside(config, Box::new(|_| Ok(())))
@@ -63,7 +63,7 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
             .spawn(move || beside(admin).map_err(|why| sender.send(why)))
             .map_err(failed)?;
         let ended = tokio::select! {
-            () = signals.wait_for_signal() => Ok(()),
+            () = signals.wait_for_end(|| running.reload()) => Ok(()),
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
@@ -85,13 +85,15 @@ fn end_in_time() -> std::io::Result<()> {
     std::thread::Builder::new().name("end".to_owned()).spawn(overdue).map(|_| ())
 }
 
-/// The signals that end a server. They are taken before the server says that it is ready: until
+/// The signals that a server acts on. They are taken before the server says that it is ready: until
 /// they are taken, one would kill the process without an orderly end.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// The terminal was closed.
+    /// Files are to be read again, or the terminal was closed.
     hangup: Signal,
+    /// Whether the process began on a terminal.
+    on_terminal: bool,
 }
 
 impl Signals {
@@ -99,15 +101,25 @@ impl Signals {
     fn take_signals() -> std::io::Result<Self> {
         let terminate = unix::signal(SignalKind::terminate())?;
         let interrupt = unix::signal(SignalKind::interrupt())?;
-        Ok(Self { terminate, interrupt, hangup: unix::signal(SignalKind::hangup())? })
+        let hangup = unix::signal(SignalKind::hangup())?;
+        Ok(Self { terminate, interrupt, hangup, on_terminal: std::io::stdout().is_terminal() })
     }
 
-    /// Waits for one of them. A second signal while the server stops is ignored: the end is bounded.
-    async fn wait_for_signal(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-            _ = self.hangup.recv() => {}
+    /// Waits for one that ends the server, and calls `reload` for each that asks to read files again. A
+    /// second signal while the server stops is ignored: the end is bounded.
+    async fn wait_for_end(&mut self, reload: impl Fn()) {
+        loop {
+            tokio::select! {
+                _ = self.terminate.recv() => return,
+                _ = self.interrupt.recv() => return,
+                _ = self.hangup.recv() => {
+                    // A terminal that was closed is none any more, and whoever sat there is gone.
+                    if self.on_terminal && !std::io::stdout().is_terminal() {
+                        return;
+                    }
+                    reload();
+                }
+            }
         }
     }
 }

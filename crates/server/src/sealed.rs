@@ -1,8 +1,11 @@
 //! Small files of the data directory with a checksum after their content, so that a flipped bit is
 //! noticed instead of believed. The checksum guards against faults of the disk, not against people:
-//! whoever may write the file can also write a matching checksum.
+//! whoever may write the file can also write a matching checksum. Some of them hold secrets, so what is
+//! written is erased from memory afterwards.
 
 use std::{fs, io, path::Path};
+
+use auth::Secret;
 
 use crate::whole_file;
 
@@ -13,22 +16,25 @@ const LINE: &str = "# crc32c ";
 /// Writes bytes and after them their CRC-32C, 4 bytes little-endian. Durable when this returns.
 pub(crate) fn write_sealed(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let sealed = [bytes, &crc32c::crc32c(bytes).to_le_bytes()].concat();
-    whole_file::write_whole(folder, name, &sealed)
+    whole_file::write_whole(folder, name, Secret::from_bytes(sealed).bytes())
 }
 
-/// Reads what [`write_sealed`] wrote, `LEN` bytes of content. Without a checksum they are taken as
+/// Reads what [`write_sealed`] wrote, `len` bytes of content. Without a checksum they are taken as
 /// they are: earlier versions wrote none. A wrong length or checksum is `InvalidData`.
-pub(crate) fn read_sealed<const LEN: usize>(path: &Path) -> io::Result<[u8; LEN]> {
-    let bytes = fs::read(path)?;
-    let (held, checksum) = bytes.split_first_chunk().ok_or_else(|| damaged_error(path))?;
+pub(crate) fn read_sealed(path: &Path, len: usize) -> io::Result<Secret> {
+    let mut bytes = fs::read(path)?;
+    let (held, checksum) = bytes.split_at_checked(len).ok_or_else(|| damaged_error(path))?;
     let good = checksum.is_empty() || checksum == crc32c::crc32c(held).to_le_bytes();
-    if good { Ok(*held) } else { Err(damaged_error(path)) }
+    bytes.truncate(len);
+    let held = Secret::from_bytes(bytes);
+    if good { Ok(held) } else { Err(damaged_error(path)) }
 }
 
 /// Writes a text and its checksum as a line of its own. The text has to end with a line break.
-pub(crate) fn write_text(folder: &Path, name: &str, text: &str) -> io::Result<()> {
-    let sealed = format!("{text}{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes()));
-    whole_file::write_whole(folder, name, sealed.as_bytes())
+pub(crate) fn write_text(folder: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+    let line = format!("{LINE}{:08x}\n", crc32c::crc32c(text));
+    let sealed = Secret::from_bytes([text, line.as_bytes()].concat());
+    whole_file::write_whole(folder, name, sealed.bytes())
 }
 
 /// Reads a text, without the line of its checksum. One without such a line is the operator's own
@@ -77,13 +83,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret");
         write_sealed(folder.path(), "secret", &[7; 32]).unwrap();
-        assert_eq!(read_sealed::<32>(&path).unwrap(), [7; 32]);
-        flip_each(&path, read_sealed::<32>);
+        assert_eq!(read_sealed(&path, 32).unwrap().bytes(), [7; 32]);
+        flip_each(&path, |path| read_sealed(path, 32));
         fs::write(&path, [8; 32]).unwrap();
-        assert_eq!(read_sealed::<32>(&path).unwrap(), [8; 32], "as an earlier version wrote it");
+        assert_eq!(
+            read_sealed(&path, 32).unwrap().bytes(),
+            [8; 32],
+            "as an earlier version wrote it"
+        );
         for wrong in [&b"short"[..], &[7; 33], &[7; 40]] {
             fs::write(&path, wrong).unwrap();
-            read_sealed::<32>(&path).unwrap_err();
+            read_sealed(&path, 32).unwrap_err();
         }
     }
 
@@ -93,7 +103,7 @@ mod tests {
         let path = folder.path().join("certificate.pem");
         fs::write(&path, "# mine\n-----BEGIN").unwrap();
         assert_eq!(read_text(&path).unwrap(), "# mine\n-----BEGIN");
-        write_text(folder.path(), "certificate.pem", "a\nb\n").unwrap();
+        write_text(folder.path(), "certificate.pem", b"a\nb\n").unwrap();
         assert_eq!(read_text(&path).unwrap(), "a\nb\n");
         // Without what says that there is a checksum the text itself is as it was.
         flip_each(&path, |path| read_text(path).map(|text| text[..4].to_owned()));

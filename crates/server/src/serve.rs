@@ -80,6 +80,15 @@ impl Running {
         self.site.ready.admin.as_deref()
     }
 
+    /// Reads certificates and keys of the listeners again: connections from now on are served with them.
+    /// Files that cannot be used change nothing, and the log says why.
+    pub fn reload(&self) {
+        match &self.site.tls {
+            Some(tls) => tls.reload(),
+            None => tracing::info!("nothing to be read again: no address speaks TLS"),
+        }
+    }
+
     /// Stops accepting, lets requests under way finish, and closes the store. Listeners end within
     /// about eight seconds, whatever their clients do (`listen.rs`). A node of a cluster hands over
     /// first what it owns. Fails when the store could not write what it still held; all that was

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use auth::Secret;
 use memory::{Account, Plan};
 use portal::Login;
 use spill::Area;
@@ -19,6 +20,7 @@ use crate::{
     ready::Ready,
     relayed::{Doors, RelayOnce},
     shares::{open_accounts, temporary_area},
+    tls::Tls,
 };
 
 /// What stays while engines come and go.
@@ -33,6 +35,8 @@ pub(crate) struct Site {
     /// Where sorts and groups put what they cannot hold; `None` without a data directory.
     pub(crate) files: Option<Area>,
     pub(crate) explorer: Arc<Explorer>,
+    /// What the listeners speak TLS with; `None`: none of them does.
+    pub(crate) tls: Option<Arc<Tls>>,
     /// What the NoSQL API is opened with; `None`: it is off.
     pub(crate) nosql: Option<cosmos::Settings>,
     /// Where it listens.
@@ -53,20 +57,22 @@ impl Site {
     pub(crate) async fn open(
         config: &Config,
         data_dir: Option<&DataDir>,
-        secret: Option<[u8; 32]>,
+        secret: Option<Secret>,
         stopped: &watch::Receiver<bool>,
     ) -> Result<(Self, Bound), Failure> {
         let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
         let (plan, memory, strangers) = open_accounts(config);
         let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
+        let tls = Tls::open(config)?;
         let nosql = match &config.cosmos_addr {
             Some(address) => {
                 let accounts = (&memory, &strangers);
-                Some(nosql::read_settings(config, address, secret, accounts, &explorer).await?)
+                let secrets = (secret, tls.as_ref().map(|tls| tls.current()));
+                Some(nosql::read_settings(config, address, secrets, accounts, &explorer).await?)
             }
             None => None,
         };
-        let bound = Bound::bind(config).await?;
+        let bound = Bound::bind(config, tls.as_ref(), &strangers).await?;
         let mut ready = Ready::starting();
         ready.mongo = bound.mongo.as_ref().map(|(_, bound)| bound.to_string());
         ready.cosmos = bound.nosql.as_ref().map(|(_, bound)| bound.to_string());
@@ -94,6 +100,7 @@ impl Site {
             strangers,
             files,
             explorer,
+            tls,
             nosql,
             ready,
             pages,

@@ -21,12 +21,13 @@ use crate::{
     any_store::AnyStore,
     background,
     entrance::Entrance,
-    failure::Failure,
+    failure::{Failure, failed},
     features::Features,
     give_way::{give_way, run_apart},
     machine, nosql,
     relayed::Doors,
     site::Site,
+    tls::{Opened, Socket},
 };
 
 /// Which of the shards of a cluster an engine is; that of a server of its own is the only one.
@@ -73,6 +74,11 @@ impl Term {
             let settings = mongo::Settings { is_home, siblings, ..settings };
             Door::new(engine.clone(), settings)
         });
+        if let Some(door) = &mongo {
+            let root = site.config.root_user.as_ref();
+            let root = root.map(|root| (root.name.as_str(), &root.password));
+            door.prepare_access(root).await.map_err(failed)?;
+        }
         let cosmos = match &site.nosql {
             Some(settings) => {
                 let settings = cosmos::Settings {
@@ -119,12 +125,11 @@ impl Term {
         end_tasks(tasks).await;
     }
 
-    /// Serves a client of the MongoDB API, which is known by this address, and which another node may go
-    /// on with.
+    /// Serves a client of the MongoDB API, who is this one, and which another node may go on with.
     pub(crate) async fn serve_movable(
         &self,
         client: &mut mongo::ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
-        peer: String,
+        peer: mongo::Peer,
     ) -> mongo::Ended {
         let Some(door) = self.shared.doors.mongo.clone() else { return mongo::Ended::Closed };
         mongo::serve_movable(door, client, peer, self.stop.subscribe()).await
@@ -148,9 +153,10 @@ impl Term {
 }
 
 impl Entrance for Term {
-    async fn mongo(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
+    async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
         let Some(door) = self.shared.doors.mongo.clone() else { return };
-        mongo::serve(door, stream, peer.to_string(), self.stop.subscribe()).await;
+        let peer = client.peer(peer);
+        mongo::serve(door, client.socket, peer, self.stop.subscribe()).await;
     }
 
     async fn nosql(self: Arc<Self>, stream: TcpStream, _: SocketAddr) {
@@ -158,14 +164,9 @@ impl Entrance for Term {
         cosmos::serve(door, stream, self.stop.subscribe()).await;
     }
 
-    async fn admin(
-        self: Arc<Self>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        stop: watch::Receiver<bool>,
-    ) {
+    async fn admin(self: Arc<Self>, stream: Socket, peer: SocketAddr, stop: watch::Receiver<bool>) {
         let Some(routes) = self.routes() else { return };
-        admin::serve_connection(routes, stream, peer, stop).await;
+        admin::serve_stream(routes, stream, peer, stop).await;
     }
 }
 
@@ -191,6 +192,7 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
         temporary: site.files.clone(),
         give_way,
         run_apart,
+        asks_for_login: site.config.mongo_auth,
         topology: match &site.config.cluster {
             Some(_) => Topology::Router,
             None => Topology::Standalone,

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use cosmos::Duplex;
 use document::{DocRef, Document};
 use serde_json::Value;
 use tokio::{
@@ -96,14 +97,24 @@ impl Server {
 
     /// A client of the MongoDB API.
     pub(crate) async fn connect(&self) -> MongoClient {
-        MongoClient(TcpStream::connect(self.0.mongo().unwrap()).await.unwrap())
+        MongoClient::over(Box::new(TcpStream::connect(self.0.mongo().unwrap()).await.unwrap()))
     }
 }
 
 /// A connection to the MongoDB API.
-pub(crate) struct MongoClient(TcpStream);
+pub(crate) struct MongoClient(Box<dyn Duplex>);
 
 impl MongoClient {
+    /// A connection over a stream.
+    pub(crate) fn over(stream: Box<dyn Duplex>) -> Self {
+        Self(stream)
+    }
+
+    /// Whether a command is answered, and the connection not closed instead.
+    pub(crate) async fn answers(&mut self, command: Document) -> bool {
+        self.exchange(&command).await.is_ok()
+    }
+
     /// Runs a command, which has to succeed.
     pub(crate) async fn run_command(&mut self, command: Document) -> Document {
         let reply = self.try_command(command.clone()).await;
@@ -114,6 +125,11 @@ impl MongoClient {
 
     /// Runs a command, which may fail.
     pub(crate) async fn try_command(&mut self, command: Document) -> Document {
+        self.exchange(&command).await.unwrap()
+    }
+
+    /// A command as a message.
+    pub(crate) fn message_of(command: &Document) -> Vec<u8> {
         let body = command.to_buf();
         let len = u32::try_from(body.bytes().len() + 21).unwrap();
         // OP_MSG: length, request id, reply to, opcode 2013, flags, and one section of kind 0.
@@ -123,11 +139,16 @@ impl MongoClient {
         }
         message.push(0);
         message.extend_from_slice(body.bytes());
-        self.0.write_all(&message).await.unwrap();
-        let len = self.0.read_u32_le().await.unwrap();
+        message
+    }
+
+    async fn exchange(&mut self, command: &Document) -> std::io::Result<Document> {
+        self.0.write_all(&Self::message_of(command)).await?;
+        self.0.flush().await?;
+        let len = self.0.read_u32_le().await?;
         let mut reply = vec![0; usize::try_from(len).unwrap() - 4];
-        self.0.read_exact(&mut reply).await.unwrap();
-        DocRef::Raw(&reply[17..]).to_tree()
+        self.0.read_exact(&mut reply).await?;
+        Ok(DocRef::Raw(&reply[17..]).to_tree())
     }
 }
 
@@ -140,6 +161,19 @@ pub(crate) async fn send_request(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Answer {
+    let stream = Box::new(TcpStream::connect(address).await.unwrap());
+    ask_stream(stream, address, method, path, headers, body).await.unwrap()
+}
+
+/// The same over a stream that is there already; `None`: it is closed without an answer.
+pub(crate) async fn ask_stream(
+    mut stream: Box<dyn Duplex>,
+    address: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Option<Answer> {
     let mut request = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
     if !headers.iter().any(|(name, _)| *name == "host") {
         request.push_str(&format!("host: {address}\r\n"));
@@ -148,12 +182,13 @@ pub(crate) async fn send_request(
         request.push_str(&format!("{name}: {value}\r\n"));
     }
     request.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.ok()?;
+    stream.flush().await.ok()?;
     let mut answer = Vec::new();
-    stream.read_to_end(&mut answer).await.unwrap();
+    // Inside TLS an end without a word is an error behind an answer.
+    let _ = stream.read_to_end(&mut answer).await;
     let answer = String::from_utf8_lossy(&answer);
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n")?;
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Answer { status, head: head.to_owned(), body: body.to_owned() }
+    Some(Answer { status, head: head.to_owned(), body: body.to_owned() })
 }

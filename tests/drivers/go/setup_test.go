@@ -200,6 +200,11 @@ type expectations struct {
 	Refused []struct {
 		Value any `bson:"value"`
 	} `bson:"refusedExpireAfterSeconds"`
+	Logins struct {
+		Mechanisms    []string `bson:"mechanisms"`
+		WrongPassword int      `bson:"wrongPassword"`
+		MissingRight  int      `bson:"missingRight"`
+	} `bson:"logins"`
 }
 
 func expected(t *testing.T) (table expectations) {

@@ -24,6 +24,14 @@ FIND_AND_MODIFY = """@:text/73 query:doc sort:doc remove:bool update:any new:boo
     upsert:bool bypassDocumentValidation:any collation:doc arrayFilters:array hint:any let:doc"""
 MODIFY = {"query": {"_id": 1}, "update": {"$set": {"x": 1}}}
 SESSION = {"id": bson.Binary(b"0123456789abcdef", 4)}
+PRIVILEGE = {"resource": {"db": "t", "collection": "c"}, "actions": ["find"]}
+PRIVILEGES = """privileges:array privileges.0:doc/2/9 privileges.0.resource:doc/2/9
+    privileges.0.resource.db:text/9 privileges.0.resource.collection:text/9
+    privileges.0.resource.cluster:any privileges.0.actions:array/2/9
+    privileges.0.actions.0:text/2/9"""
+PASSWORD = """pwd:text digestPassword:bool mechanisms:array mechanisms.0:text/2
+    authenticationRestrictions:array authenticationRestrictions.0:doc/2/9
+    authenticationRestrictions.0.clientSource:array/2/9"""
 
 #: name: (database, fields of the skeleton, fields with kinds); `@` is the command's own value.
 COMMANDS = {
@@ -209,6 +217,74 @@ COMMANDS = {
     "killAllSessions": ("admin", {"@": []}, "@:array"),
     "killAllSessionsByPattern": ("admin", {"@": []}, "@:array"),
     "logout": ("admin", {}, "@:any"),
+    "saslStart": (
+        "admin",
+        {"mechanism": "SCRAM-SHA-256", "payload": bson.Binary(b"n,,n=nobody,r=abc")},
+        """@:any mechanism:text/334/18 payload:any/18 options:doc autoAuthorize:any db:any
+        options.skipEmptyExchange:any""",
+    ),
+    "authenticate": (
+        "$external",
+        {"mechanism": "MONGODB-X509"},
+        "@:any mechanism:text/334/18 user:any/18 db:any",
+    ),
+    "saslContinue": (
+        "admin",
+        {"conversationId": 1, "payload": bson.Binary(b"x")},
+        "@:any conversationId:any payload:any",
+    ),
+    # Those that are named are not there, so that nothing is kept from one case to the next.
+    "createUser": (
+        "t",
+        {"@": "nobody", "pwd": "x", "roles": ["nothing"]},
+        f"""@:text {PASSWORD} roles:array roles.0:any/2 roles.0.role:text/2/4 roles.0.db:text/2/4
+        customData:doc""",
+    ),
+    "updateUser": (
+        "t",
+        {"@": "nobody", "pwd": "x"},
+        f"@:text/11 {PASSWORD} roles:array roles.0:any/2 customData:doc",
+    ),
+    "dropUser": ("t", {"@": "nobody"}, "@:text/11"),
+    "dropAllUsersFromDatabase": ("t", {}, "@:any"),
+    "grantRolesToUser": ("t", {"@": "nobody", "roles": ["read"]}, "@:text/11 roles:array/11/2"),
+    "revokeRolesFromUser": ("t", {"@": "nobody", "roles": ["read"]}, "@:text/11 roles:array/11/2"),
+    "usersInfo": (
+        "t",
+        {},
+        """@:any showCredentials:bool showCustomData:bool showPrivileges:bool
+        showAuthenticationRestrictions:bool filter:doc""",
+    ),
+    "createRole": (
+        "t",
+        {"@": "nothing", "privileges": [PRIVILEGE], "roles": ["none"]},
+        f"@:text {PRIVILEGES} roles:array roles.0:any authenticationRestrictions:array",
+    ),
+    "updateRole": (
+        "t",
+        {"@": "nothing", "privileges": [PRIVILEGE]},
+        f"@:text/31 {PRIVILEGES} roles:array/31 authenticationRestrictions:array/31",
+    ),
+    "grantPrivilegesToRole": (
+        "t",
+        {"@": "nothing", "privileges": [PRIVILEGE]},
+        f"@:text/31 {PRIVILEGES}",
+    ),
+    "revokePrivilegesFromRole": (
+        "t",
+        {"@": "nothing", "privileges": [PRIVILEGE]},
+        f"@:text/31 {PRIVILEGES}",
+    ),
+    "grantRolesToRole": ("t", {"@": "nothing", "roles": ["read"]}, "@:text/31 roles:array/31"),
+    "revokeRolesFromRole": ("t", {"@": "nothing", "roles": ["read"]}, "@:text/31 roles:array/31"),
+    "dropRole": ("t", {"@": "nothing"}, "@:text/31"),
+    "dropAllRolesFromDatabase": ("t", {}, "@:any"),
+    "rolesInfo": (
+        "t",
+        {},
+        "@:any showPrivileges:bool showBuiltinRoles:bool showAuthenticationRestrictions:any",
+    ),
+    "invalidateUserCache": ("admin", {}, "@:any"),
     "currentOp": ("admin", {}, "@:any $all:any $ownOps:any"),
     "killOp": ("admin", {"op": 1}, "@:any op:number"),
     "fsync": ("admin", {}, "@:any lock:bool async:any"),

@@ -7,6 +7,7 @@ mod nodes;
 mod shards;
 
 use bytes::Bytes;
+use secret::Secret;
 use uuid::Uuid;
 
 use crate::{
@@ -31,7 +32,7 @@ async fn the_cluster_is_made_once(ledger: &impl Ledger) {
         id: Uuid::new_v4(),
         shards,
         clock: "manual".to_owned(),
-        secret: Bytes::from_static(b"\0secret\xff"),
+        secret: Secret::from_bytes(b"\0secret\xff".to_vec()),
     };
     let first = cluster(1);
     assert_eq!(swap(ledger, Request::MakeCluster(first.clone())).await, Swapped::Done);

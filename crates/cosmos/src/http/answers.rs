@@ -13,7 +13,7 @@ use hyper::{Request, Response};
 use memory::Account;
 
 use super::{answer::answer_request, body::Body};
-use crate::{door::Door, interrupt::Client, sender::Sender, tls::Certificate};
+use crate::{door::Door, interrupt::Client, sender::Sender, tls::CurrentCertificate};
 
 /// Whether a request is computed at once. A client of HTTP/2 may ask a hundred things at a time,
 /// and would take the server from all others.
@@ -41,7 +41,7 @@ impl std::error::Error for Lost {}
 /// What a connection needs.
 pub(super) trait Answers: Send + Sync + 'static {
     /// What TLS is spoken with; `None` where it is not.
-    fn certificate(&self) -> Option<&Certificate>;
+    fn certificate(&self) -> Option<&CurrentCertificate>;
 
     /// Where memory comes from for clients that have not asked anything yet.
     fn strangers(&self) -> &Account;
@@ -60,7 +60,7 @@ pub(super) trait Answers: Send + Sync + 'static {
 }
 
 impl<S: Store> Answers for Door<S> {
-    fn certificate(&self) -> Option<&Certificate> {
+    fn certificate(&self) -> Option<&CurrentCertificate> {
         self.settings.certificate.as_ref()
     }
 

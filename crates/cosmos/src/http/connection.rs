@@ -47,7 +47,7 @@ use crate::{
     limits::{
         HANDSHAKE_TIMEOUT, HEAD_TIMEOUT, MAX_FIRST_BYTES, MAX_HEAD_BYTES, STOP_TIME, WINDOW_BYTES,
     },
-    tls::{self, Certificate},
+    tls::{self, CurrentCertificate},
 };
 
 /// Serves a client of a door until it leaves or `stop` says so.
@@ -115,7 +115,7 @@ async fn serve_tls<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
     stream: Stream<TcpStream>,
-    certificate: &Certificate,
+    certificate: &CurrentCertificate,
     first_head: &FirstHead,
     mut stop: watch::Receiver<bool>,
 ) {

@@ -36,7 +36,7 @@ use crate::{
     interrupt::Client,
     limits::{MAX_FIRST_BYTES, MOVED_TIME, WINDOW_BYTES},
     sender::Sender,
-    tls::Certificate,
+    tls::CurrentCertificate,
 };
 
 /// The header by which a server says that it has done nothing, because another has the data.
@@ -102,7 +102,7 @@ struct AtDoor<S: Store> {
 }
 
 impl<S: Store> Answers for AtDoor<S> {
-    fn certificate(&self) -> Option<&Certificate> {
+    fn certificate(&self) -> Option<&CurrentCertificate> {
         None
     }
 

@@ -36,7 +36,7 @@ use crate::{
     reply::Reply,
     routes::account,
     sender::Sender,
-    tls::Certificate,
+    tls::CurrentCertificate,
 };
 
 /// How often a request is sent again that no server has heard of.
@@ -104,7 +104,7 @@ struct Routed<S: Store> {
 }
 
 impl<S: Store> Answers for Routed<S> {
-    fn certificate(&self) -> Option<&Certificate> {
+    fn certificate(&self) -> Option<&CurrentCertificate> {
         self.entrance.settings.certificate.as_ref()
     }
 

@@ -34,7 +34,7 @@ use super::{protocol::Protocol, serve};
 use crate::{
     door::{Door, Settings, Shard},
     limits::MAX_HEADERS,
-    tls::Certificate,
+    tls::{Certificate, CurrentCertificate},
 };
 
 type Body = Full<Bytes>;
@@ -45,26 +45,39 @@ struct Server {
     stop: watch::Sender<bool>,
 }
 
+fn settings() -> Settings {
+    Settings {
+        shard: Shard::default(),
+        siblings: None,
+        opened: std::sync::Arc::default(),
+        memory: memory::Account::default(),
+        strangers: memory::Account::default(),
+        enforce_throughput: false,
+        pages: None,
+        account: "test".to_owned(),
+        endpoint: None,
+        hosts: None,
+        keys: Keys::well_known().unwrap(),
+        secret: auth::Secret::from_bytes(vec![1; 32]),
+        certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("").unwrap())),
+        give_way: || {},
+        run_apart: |work| work(),
+    }
+}
+
+#[test]
+fn neither_keys_nor_the_secret_are_printed() {
+    let settings = settings();
+    let secret = format!("{:?}", [1_u8; 32]);
+    let text = format!("{settings:?}");
+    assert!(text.contains("Secret(..)") && text.contains("test"), "{text}");
+    assert!(!text.contains(auth::WELL_KNOWN_KEY) && !text.contains("PRIVATE KEY"), "{text}");
+    assert!(!text.contains(secret.trim_matches(['[', ']'])), "{text}");
+}
+
 impl Server {
     async fn start() -> Self {
-        let settings = Settings {
-            shard: Shard::default(),
-            siblings: None,
-            opened: std::sync::Arc::default(),
-            memory: memory::Account::default(),
-            strangers: memory::Account::default(),
-            enforce_throughput: false,
-            pages: None,
-            account: "test".to_owned(),
-            endpoint: None,
-            hosts: None,
-            keys: Keys::well_known().unwrap(),
-            secret: [1; 32],
-            certificate: Some(Certificate::make_self_signed("").unwrap()),
-            give_way: || {},
-            run_apart: |work| work(),
-        };
-        let door = Door::new(Kit::default().engine, settings).unwrap();
+        let door = Door::new(Kit::default().engine, settings()).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
@@ -91,7 +104,8 @@ impl Server {
 
     /// TLS with a client that offers these protocols.
     async fn tls(&self, offered: &[&[u8]]) -> std::io::Result<TlsStream<TcpStream>> {
-        let certificate = self.door.settings.certificate.as_ref().unwrap().certificate();
+        let certificate = self.door.settings.certificate.as_ref().unwrap().load();
+        let certificate = certificate.certificate();
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()).unwrap();
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));

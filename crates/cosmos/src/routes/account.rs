@@ -29,6 +29,6 @@ pub(crate) fn read_certificate(settings: &Settings) -> Result<Reply> {
     let certificate = settings.certificate.as_ref().ok_or_else(Failure::no_resource)?;
     Ok(Reply {
         content_type: Some("application/x-pem-file"),
-        ..Reply::json(200, certificate.certificate().as_bytes().to_vec())
+        ..Reply::json(200, certificate.load().certificate().as_bytes().to_vec())
     })
 }

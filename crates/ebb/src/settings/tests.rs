@@ -106,3 +106,50 @@ fn wrong_values_name_their_setting() {
         assert!(wrong.contains(name), "{typed:?}: {wrong}");
     }
 }
+
+/// Such a setting would be seen in the list of processes, in `--print-config` and in logs of services.
+#[test]
+fn secrets_are_given_as_files_alone() {
+    let command = add_flags(Command::new("serve"));
+    let is_secret = |word: &str| ["key", "keys", "password", "secret", "token"].contains(&word);
+    let mut found = Vec::new();
+    for setting in command.get_arguments() {
+        let name = setting.get_id().as_str();
+        if name.split(['-', '_']).any(is_secret) {
+            let values: Vec<&str> =
+                setting.get_value_names().unwrap().iter().map(|value| value.as_str()).collect();
+            assert_eq!(values, ["PATH"], "{name}");
+            found.push(name.replace('_', "-"));
+        }
+    }
+    for name in ["key-file", "tls-key", "cassandra-password-file", "cassandra-cert-key", "peer-key"]
+    {
+        assert!(found.iter().any(|found| found == name), "{name}: {found:?}");
+    }
+}
+
+#[test]
+fn the_content_of_a_password_file_is_printed_nowhere() {
+    let file = std::env::temp_dir().join(format!("ebb-password-{}", std::process::id()));
+    std::fs::write(&file, "planted").unwrap();
+    let path = file.to_str().unwrap();
+    let typed = [
+        "--data-dir",
+        "x",
+        "--store",
+        "cassandra",
+        "--cassandra-contact-points",
+        "127.0.0.1:9042",
+        "--cassandra-user",
+        "shown",
+        "--cassandra-password-file",
+        path,
+    ];
+    let settings = gather(&typed, None).unwrap();
+    let config = settings.config().unwrap();
+    for text in [settings.print(), format!("{config:?}")] {
+        assert!(text.contains("shown") && text.contains(path), "{text}");
+        assert!(!text.contains("planted"), "{text}");
+    }
+    std::fs::remove_file(&file).unwrap();
+}

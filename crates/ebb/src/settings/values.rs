@@ -39,6 +39,11 @@ pub(super) fn parse_path(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
+/// Reads a name, which may be any text.
+pub(super) fn parse_text(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
+
 /// Reads `HOST:PORT` or `off`.
 pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     if text == "off" {

@@ -11,18 +11,21 @@
 //! ```
 
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
-use engine::{Model, Namespace, Plan, Store};
+use engine::{Namespace, Plan, Store};
 use pipeline::{Filter, exec::Stage};
 
 use super::{explain, operations, stats};
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
     counters::Counters,
     errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
     names,
     parsers::hint::parse_hint,
+    query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
+    rights::{Asked, Need},
 };
 
 /// Arguments of `aggregate`. Some that change nothing here are known because drivers send them.
@@ -50,6 +53,23 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
         let mut stages = stages.iter().filter_map(ValueRef::as_document);
         stages.any(|stage| stage.iter().any(|(name, _)| WRITING_STAGES.contains(&name)))
     })
+}
+
+/// What it asks of its sender: to read the collection, or to see what the stage shows that stands for
+/// it. Collections that are joined are looked at when the query begins.
+pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let pipeline = asked.body.get("pipeline").and_then(ValueRef::as_array);
+    let first = pipeline.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);
+    let need = match first.and_then(|stage| stage.iter().next()) {
+        Some(("$currentOp", spec)) => return Ok(operations::current_op_stage_needs(spec)),
+        Some(("$collStats", _)) => Need::of(Action::CollStats, asked.collection()?),
+        // Documents of the command itself; `aggregate` is 1.
+        _ if !matches!(asked.body.get("aggregate"), Some(ValueRef::String(_))) => {
+            return Ok(Vec::new());
+        }
+        _ => Need::of(Action::Find, asked.collection()?),
+    };
+    Ok(vec![need])
 }
 
 /// Runs `aggregate`: replies with the first batch and a cursor. Without `cursor` it is error 9, as
@@ -87,7 +107,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         _ => parse_plan(&args)?,
     };
     let context = call.evaluation_context().await?;
-    let cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
+    let cursor = begin_query(call, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
 }

@@ -21,8 +21,8 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
-use engine::{Batch, BatchLimit, Model, Namespace, Plan, Store};
+use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
+use engine::{Batch, BatchLimit, Namespace, Plan, Store};
 use evaluation::Context;
 use pipeline::{Expr, Filter, exec::Stage};
 
@@ -32,6 +32,7 @@ use super::{
     update,
 };
 use crate::{
+    access::{Action, Actions},
     arguments::Args,
     call::Call,
     cursor_description::CursorDescription,
@@ -43,7 +44,9 @@ use crate::{
         hint::parse_hint,
         statements::{UpdateFields, check_update, parse_search, parse_update},
     },
+    query::begin_query,
     replies::{cursor::batch_limit, finish_reply, numbers::saturated_int},
+    rights::{Asked, Need, Object, is_set},
     session,
 };
 
@@ -88,6 +91,45 @@ struct Totals {
     upserted: usize,
     deleted: usize,
     errors: usize,
+}
+
+/// What it asks of its sender: of each operation what the command of its kind would ask. One that
+/// cannot be read asks for nothing, and spoils the command before anything runs.
+pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let mut namespaces = Vec::new();
+    for info in asked.listed("nsInfo") {
+        let Some(ValueRef::String(name)) = info.get("ns") else { continue };
+        namespaces.push(names::parse_full_name(name)?);
+    }
+    let bypasses = asked.is_set("bypassDocumentValidation");
+    // There may be many operations, and few kinds of them on each namespace.
+    let mut actions = vec![Actions::NONE; namespaces.len()];
+    for operation in asked.listed("ops") {
+        let Some((kind, place)) = operation.iter().next() else { continue };
+        let place = Number::of(place).and_then(Number::to_i64_exact);
+        let place = place.and_then(|place| usize::try_from(place).ok());
+        let Some(actions) = place.and_then(|place| actions.get_mut(place)) else { continue };
+        match kind {
+            "insert" => actions.insert(Action::Insert),
+            "update" => {
+                actions.insert(Action::Update);
+                if is_set(operation, "upsert") {
+                    actions.insert(Action::Insert);
+                }
+            }
+            "delete" => actions.insert(Action::Remove),
+            _ => {}
+        }
+        if bypasses && kind != "delete" {
+            actions.insert(Action::BypassDocumentValidation);
+        }
+    }
+    let mut needs = Vec::new();
+    for (namespace, actions) in namespaces.into_iter().zip(actions) {
+        let on = Object::Collection(namespace);
+        needs.extend(actions.iter().map(|action| Need::of(action, on.clone())));
+    }
+    Ok(needs)
 }
 
 /// Runs `bulkWrite`. In an `ordered` command the first failure is the last operation that runs.
@@ -301,7 +343,7 @@ async fn reply_with_outcomes<S: Store>(
     // The writes are done: their outcomes, which are small, are reported in any case.
     // Limits of time and memory would lose what the client has to know now.
     let context = Arc::new(Context::default());
-    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
+    let mut cursor = begin_query(call, &namespace, plan, context)?;
     // A first batch of nothing is allowed, and still opens a cursor.
     let wanted = match size {
         Some(0) => BatchLimit { documents: 0, bytes: 0 },
@@ -319,7 +361,7 @@ async fn reply_with_outcomes<S: Store>(
                 keep: false,
                 session: session::session_id(call.body),
                 connection: call.connection.id,
-                owner: call.connection.relayed_sender,
+                owner: call.connection.sender(),
                 about,
             };
             call.door.cursors.open(namespace, opened, &call.operation)?

@@ -16,6 +16,7 @@ use document::{DocBuf, Document, ValueRef, doc};
 use engine::{Collection, Model, Namespace, Store};
 
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
     errors::{
@@ -25,6 +26,7 @@ use crate::{
     names,
     parsers::index_spec,
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
+    rights::{Asked, Need, Object},
 };
 
 /// Arguments of `create`, supported or not: an unknown one is another error than one that is
@@ -163,6 +165,43 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
         }
     }
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
+}
+
+/// What `renameCollection` asks of its sender: to read and drop the one collection and to make the other.
+/// Within a database the right to rename will do for those to whom it shows nothing that they may not
+/// read.
+pub(super) fn rename_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let name = |argument: &str| match asked.body.get(argument) {
+        Some(ValueRef::String(name)) => names::parse_full_name(name).map(Some),
+        _ => Ok(None),
+    };
+    // Without both names the command fails by itself.
+    let (Some(from), Some(to)) = (name("renameCollection")?, name("to")?) else {
+        return Ok(Vec::new());
+    };
+    let replaces =
+        asked.body.get("dropTarget").is_some_and(|it| !matches!(it, ValueRef::Bool(false)));
+    let database = (from.database == to.database).then(|| Object::Database(from.database.clone()));
+    let (from, to) = (Object::Collection(from), Object::Collection(to));
+    let by_parts = Need::All(vec![
+        Need::of(Action::Find, from.clone()),
+        Need::of(Action::DropCollection, from.clone()),
+        Need::of(Action::Insert, to.clone()),
+        Need::of(Action::CreateIndex, to.clone()),
+    ]);
+    let renames = match database {
+        None => by_parts,
+        Some(database) => {
+            let shows_nothing = Need::Any(vec![
+                Need::of(Action::Find, from),
+                Need::Not(Box::new(Need::of(Action::Find, to.clone()))),
+            ]);
+            let rename = Need::of(Action::RenameCollectionSameDB, database);
+            Need::Any(vec![Need::All(vec![rename, shows_nothing]), by_parts])
+        }
+    };
+    let replace = replaces.then(|| Need::of(Action::DropCollection, to));
+    Ok([Some(renames), replace].into_iter().flatten().collect())
 }
 
 /// Runs `renameCollection`. Both names are full names. `dropTarget` is a flag, or the UUID that the

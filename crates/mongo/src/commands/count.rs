@@ -6,7 +6,7 @@
 //! ```
 
 use document::{DocBuf, DocRef, doc};
-use engine::{BatchLimit, Hint, Model, Plan, Store};
+use engine::{BatchLimit, Hint, Plan, Store};
 use pipeline::{Filter, exec::Stage};
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     counters::Counters,
     errors::{BadValue, Error, Result},
     parsers::hint::{covers_all, parse_hint},
+    query::begin_query,
     replies::{numbers::int_or_long, ok},
 };
 
@@ -87,7 +88,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let plan = counted.into_plan();
     let context = call.evaluation_context().await?;
-    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
+    let mut cursor = begin_query(call, &namespace, plan, context)?;
     let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     count_reply(counted_of(batch.documents.first().map(|row| &row[..])))
 }

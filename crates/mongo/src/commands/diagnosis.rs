@@ -10,6 +10,7 @@ use document::{DocBuf, Document, Value, array, doc};
 use engine::Store;
 
 use crate::{
+    access::RoleName,
     call::Call,
     errors::{Error, OperationFailed, Result},
     limits::{MAX_DOCUMENT_BYTES, SERVER_VERSION},
@@ -50,11 +51,22 @@ pub(super) async fn whats_my_uri<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
     ok(doc! { "you": call.connection.peer.as_str() })
 }
 
-/// Runs `connectionStatus`: nobody is logged in, since there are no users yet.
+/// Runs `connectionStatus`: who is logged in, with all roles and, when asked for, what they permit.
 pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let mut info = doc! { "authenticatedUsers": array![], "authenticatedUserRoles": array![] };
-    if call.args().lax_bool("showPrivileges")?.unwrap_or(false) {
-        info.push("authenticatedUserPrivileges", array![]);
+    let privileges = call.args().lax_bool("showPrivileges")?.unwrap_or(false);
+    let login = call.door.login_of(call.connection);
+    let users = login.iter().map(|login| Value::Document(login.name.to_document()));
+    let roles = login
+        .as_ref()
+        .map_or_else(|| Value::Array(Vec::new()), |login| RoleName::list_to_value(&login.roles));
+    let mut info = doc! {
+        "authenticatedUsers": Value::Array(users.collect()),
+        "authenticatedUserRoles": roles,
+    };
+    if privileges {
+        let permitted = login.map(|login| login.privileges.to_value());
+        let permitted = permitted.unwrap_or_else(|| Value::Array(Vec::new()));
+        info.push("authenticatedUserPrivileges", permitted);
     }
     ok(doc! { "authInfo": info })
 }
@@ -101,7 +113,7 @@ pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
         .map(|row| {
             let about = doc! {
                 "help": row.help,
-                "requiresAuth": !row.before_login,
+                "requiresAuth": !row.before_login(),
                 "secondaryOk": false,
                 "adminOnly": row.admin_only,
                 "apiVersions": array![],

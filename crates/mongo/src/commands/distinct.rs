@@ -6,7 +6,7 @@
 //! ```
 
 use document::{DocBuf, DocBuilder, DocRef, Path};
-use engine::{BatchLimit, Model, Plan, Store};
+use engine::{BatchLimit, Plan, Store};
 use pipeline::exec::{Stage, VALUES};
 
 use crate::{
@@ -14,6 +14,7 @@ use crate::{
     counters::Counters,
     errors::{Error, Result},
     parsers::hint::parse_hint,
+    query::begin_query,
     replies::finish_reply,
 };
 
@@ -39,7 +40,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let stages = vec![Stage::Distinct(Path::new(key))];
     let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
     let context = call.evaluation_context().await?;
-    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
+    let mut cursor = begin_query(call, &namespace, plan, context)?;
     let batch = cursor.next_batch(BatchLimit { documents: 1, bytes: usize::MAX }).await?;
     let mut reply = DocBuilder::with_buffer(Vec::with_capacity(batch.bytes() + 64));
     let row = batch.documents.first().map(|row| DocRef::Raw(row));

@@ -21,16 +21,24 @@ use engine::{
 };
 
 use crate::{
+    access::Action,
     arguments::OF_SHARD,
     call::Call,
     errors::{BadValue, Error, IllegalOperation, OperationFailed, Result, TypeMismatch},
     limits::MAX_EXPIRY_IDS,
     replies::ok,
+    rights::{Asked, Need, Object},
 };
 
 /// Whether an `ebbClock` moves the clock, or only reads it.
 pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
     command.get("advanceSeconds").is_some() || command.get("set").is_some()
+}
+
+/// What `ebbClock` asks of its sender: everybody may read the clock.
+pub(super) fn clock_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let moves = moves_clock(asked.body);
+    Ok(moves.then(|| Need::of(Action::EbbClock, Object::Server)).into_iter().collect())
 }
 
 /// Runs `{ebbClock: 1}`, with `advanceSeconds` (a number, fractions count) or `set` (a date).

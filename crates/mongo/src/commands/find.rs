@@ -9,7 +9,7 @@
 //! `limit` of 0 is none. What a batch holds is the smaller of `batchSize` and what fits.
 
 use document::DocBuf;
-use engine::{Hint, Model, Plan, Store};
+use engine::{Hint, Plan, Store};
 use pipeline::exec::Stage;
 
 use crate::{
@@ -19,6 +19,7 @@ use crate::{
     errors::{CommandNotSupported, Error, Result},
     limits::DUMPING,
     parsers::hint::{natural_order, parse_hint},
+    query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
@@ -66,7 +67,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         single: args.strict_bool("singleBatch")?.unwrap_or(false),
         keep: args.strict_bool("noCursorTimeout")?.unwrap_or(false),
     };
-    let mut cursor = call.door.engine.begin_query(Model::Documents, &namespace, plan, context)?;
+    let mut cursor = begin_query(call, &namespace, plan, context)?;
     let dumps = || call.connection.app_name().as_deref() == Some(DUMPING);
     if call.door.carries_timestamps() && dumps() {
         cursor.add_write_second();

@@ -18,8 +18,9 @@ use engine::{Edited, Find, Namespace, Store, Update};
 use evaluation::Context;
 use pipeline::{Filter, edit::Edit, project::Projection};
 
-use super::statements::open_book;
+use super::{insert::bypass_need, statements::open_book};
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
     counters::Counters,
@@ -30,6 +31,7 @@ use crate::{
         statements::{parse_edit, parse_search},
     },
     replies::finish_reply,
+    rights::{Asked, Need},
 };
 
 /// Arguments of `findAndModify`.
@@ -47,6 +49,20 @@ pub(super) const FIELDS: &[&str] = &[
     "hint",
     "let",
 ];
+
+/// What it asks of its sender: it shows a document, and changes, removes or inserts it.
+pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let collection = asked.collection()?;
+    let mut needs = vec![Need::of(Action::Find, collection.clone())];
+    let changes: &[Action] = match (asked.is_set("remove"), asked.is_set("upsert")) {
+        (true, _) => &[Action::Remove],
+        (false, true) => &[Action::Update, Action::Insert],
+        (false, false) => &[Action::Update],
+    };
+    needs.extend(changes.iter().map(|action| Need::of(*action, collection.clone())));
+    needs.extend(bypass_need(asked)?);
+    Ok(needs)
+}
 
 /// Runs `findAndModify`. The reply's `lastErrorObject` counts what happened, `value` is the
 /// document or null.

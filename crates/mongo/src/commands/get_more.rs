@@ -12,6 +12,7 @@ use document::{DocBuf, ValueRef};
 use engine::Store;
 
 use crate::{
+    authorize::check_still_permitted,
     call::Call,
     counters::Counters,
     errors::{BadValue, Error, Result, TypeMismatch},
@@ -42,12 +43,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
     // Only who is in the cursor's session and collection gets it.
-    let mut taken = cursors.take(
-        id,
-        &namespace,
-        session::session_id(call.body),
-        call.connection.relayed_sender,
-    )?;
+    let mut taken =
+        cursors.take(id, &namespace, session::session_id(call.body), &call.connection.sender())?;
+    if let Err(refused) = check_still_permitted(call, &taken.operation) {
+        cursors.return_unread(taken);
+        return Err(refused);
+    }
     // Before anything can fail: the operation now belongs to this request.
     call.connection.resume_operation(id, &taken.operation, clock::monotonic_time());
     if args.get("maxTimeMS").is_some() {

@@ -19,6 +19,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
+use super::{sasl, x509};
 use crate::{
     arguments::Args,
     call::Call,
@@ -97,6 +98,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if let Some(asked) = call.args().array("compression")? {
         reply.push("compression", agree_compressors(call, asked));
     }
+    sasl::in_handshake(call, &mut reply).await?;
+    x509::in_handshake(call, &mut reply)?;
     let process = Value::ObjectId(call.door.process);
     reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
     ok(reply)

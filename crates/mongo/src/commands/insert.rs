@@ -12,6 +12,7 @@ use engine::{ListOrdering, Namespace, NewDocument, Store};
 
 use super::statements::{check_batch, open_book, push_errors};
 use crate::{
+    access::Action,
     call::Call,
     counters::Counters,
     document_writer::{CheckedDocument, DocumentWriter, with_id},
@@ -20,7 +21,22 @@ use crate::{
     numbered::Place,
     replies::{numbers::saturated_int, ok},
     reserved_property::{RESERVED, carried_second},
+    rights::{Asked, Need},
 };
+
+/// What it asks of its sender.
+pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let mut needs = vec![Need::of(Action::Insert, asked.collection()?)];
+    needs.extend(bypass_need(asked)?);
+    Ok(needs)
+}
+
+/// What a write asks for that leaves out the validation of documents.
+pub(super) fn bypass_need(asked: &Asked<'_>) -> Result<Option<Need>> {
+    let bypasses = asked.is_set("bypassDocumentValidation");
+    let need = |on| Need::of(Action::BypassDocumentValidation, on);
+    bypasses.then(|| asked.collection().map(need)).transpose()
+}
 
 /// Runs `insert`. No evaluation is needed, so none is set up: many inserts are small.
 ///

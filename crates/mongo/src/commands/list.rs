@@ -15,6 +15,7 @@ use evaluation::Context;
 use pipeline::Filter;
 
 use crate::{
+    access::{Action, Target},
     arguments::Args,
     call::Call,
     errors::{Error, Result},
@@ -24,6 +25,7 @@ use crate::{
         index::{id_index_entry, index_entry},
         ok,
     },
+    rights::{Asked, Need, Object},
 };
 
 /// The filter of a list; without one everything is listed.
@@ -50,12 +52,29 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     args.count("batchSize")
 }
 
+/// What `listDatabases` asks of its sender: who may not see all of them sees those where they may do
+/// anything, unless they ask for all.
+pub(super) fn databases_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let wants_all = asked.args().bool("authorizedDatabases")? == Some(false);
+    let need = Need::of(Action::ListDatabases, Object::Server);
+    Ok(if wants_all { vec![need] } else { Vec::new() })
+}
+
+/// What `listCollections` asks of its sender. Those who may not may ask for the names of collections
+/// that they may do anything with.
+pub(super) fn collections_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let own = asked.is_set("nameOnly") && asked.is_set("authorizedCollections");
+    let database = Object::Database(asked.database.to_owned());
+    let need = Need::of(Action::ListCollections, database);
+    Ok(if own { Vec::new() } else { vec![need] })
+}
+
 /// Runs `listDatabases`, with the sizes of all collections on disk.
 pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = parse_filter(&args)?;
     let names_only = args.bool("nameOnly")?.unwrap_or(false);
-    args.bool("authorizedDatabases")?;
+    let only_own = args.bool("authorizedDatabases")? == Some(true);
     // These are there from the start on every server; tools leave them out by name.
     let own = ["admin", "config", "local"].map(|name| (name.to_owned(), None));
     let mut sizes: BTreeMap<String, Option<i64>> = BTreeMap::from(own);
@@ -74,7 +93,11 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     let context = call.evaluation_context().await?;
     let mut databases = Vec::new();
     let mut total = 0;
+    let sees = seen_databases(call, only_own);
     for (name, size) in sizes {
+        if !sees(&name) {
+            continue;
+        }
         let (size, empty) = (size.unwrap_or(0), size.is_none());
         let entry = doc! { "name": name, "sizeOnDisk": size, "empty": empty };
         if entry_matches(&filter, &entry, &context)? {
@@ -92,6 +115,36 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         reply.push("totalSizeMb", total / (1024 * 1024));
     }
     ok(reply)
+}
+
+/// Which databases the sender of a call is shown.
+fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str) -> bool {
+    let asks = call.door.asks_for_login(call.connection);
+    let login = if asks { call.door.login_of(call.connection) } else { None };
+    move |name| match &login {
+        None => !asks,
+        Some(login) => {
+            let all = login.privileges.allows(Action::ListDatabases, Target::Cluster);
+            all && !only_own || login.privileges.allows_any_on_database(name)
+        }
+    }
+}
+
+/// Which collections of a database the sender of a call is shown.
+fn seen_collections<S: Store>(call: &Call<'_, S>) -> impl Fn(&Namespace) -> bool {
+    let asks = call.door.asks_for_login(call.connection);
+    let login = if asks { call.door.login_of(call.connection) } else { None };
+    let database = Target::Database(call.database);
+    let all = login
+        .as_ref()
+        .is_some_and(|login| login.privileges.allows(Action::ListCollections, database));
+    move |name| match &login {
+        None => !asks,
+        Some(login) => {
+            let (database, collection) = (&name.database, &name.collection);
+            all || login.privileges.allows_any_on_collection(database, collection)
+        }
+    }
 }
 
 /// Adds the databases in the reply of another shard.
@@ -118,8 +171,9 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
     let size = batch_size(&args)?;
     let context = call.evaluation_context().await?;
     let mut entries = Vec::new();
+    let sees = seen_collections(call);
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
-        if namespace.database != call.database {
+        if namespace.database != call.database || !sees(&namespace) {
             continue;
         }
         let entry = collection_entry(&namespace, &collection);

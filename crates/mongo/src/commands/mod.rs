@@ -50,6 +50,10 @@ mod list;
 mod operations;
 /// `getParameter`, `setParameter`
 mod parameters;
+/// `createRole` and its kin.
+mod roles;
+/// `saslStart`, `saslContinue`, `logout`
+mod sasl;
 /// `serverStatus`
 mod server_status;
 /// `startSession`, `endSessions`, `logout`
@@ -62,20 +66,25 @@ mod stats;
 mod table;
 /// `update`
 mod update;
+/// `createUser` and its kin.
+mod users;
+/// `authenticate`.
+mod x509;
 
 pub(crate) use table::COMMANDS;
 pub use table::{NOT_YET, table};
 
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
-use document::DocBuf;
+use document::{DocBuf, Document};
 use engine::Store;
 
 use self::table::Runs;
 use crate::{
     arguments::GENERIC,
+    authorize::check_rights,
     call::Call,
-    command_row::{ANY_ARGUMENT, Known, NotYet},
+    command_row::{ANY_ARGUMENT, CommandRow, Known, NotYet},
     counters::Counters,
     errors::{CommandNotFound, Error, Result, WriteConflict},
     limits::MAX_BEGINNINGS,
@@ -121,6 +130,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
     let Some((Known { place, row }, run)) = found else { return Err(unknown_command(call)) };
     Counters::add(&call.connection.counters.command, 1);
+    check_rights(call, row)?;
     let args = call.args().with_noted_names();
     api_version::check_version(row, &args)?;
     check_fields(call, row.fields)?;
@@ -134,7 +144,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let _begun = call.connection.begin_command(Running {
         id: call.door.operation_id(),
         row,
-        command: call.message.owned_document(call.body),
+        command: shown_body(call, row),
         began,
         operation: Arc::clone(&call.operation),
         cursor: None,
@@ -159,6 +169,17 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         call.door.latencies.observe(place, clock::monotonic_time().saturating_sub(began));
     }
     reply
+}
+
+/// A command as it may be shown to others while it runs.
+fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
+    if row.hides_arguments {
+        let mut shown = Document::new();
+        shown.push(row.name, 1);
+        shown.push("$db", call.database);
+        return shown.to_buf();
+    }
+    call.message.owned_document(call.body)
 }
 
 /// The error of a command that has no row: 115 with what it belongs to if MongoDB has it, else 59.

@@ -15,17 +15,20 @@ use engine::Store;
 use memory::Share;
 
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
-    client::Connection,
+    client::{Connection, Sender},
     command_row::CommandRow,
     cursor_description::{Clocks, CursorSnapshot, session_document, shown_command},
     errors::{
         BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
+        Unauthorized,
     },
     limits::SHOWN_BYTES,
     operation::{Running, StopReason},
     replies::ok,
+    rights::{Asked, Need, Object, is_set},
     session,
 };
 
@@ -49,10 +52,25 @@ const OPTIONS: &[&str] = &[
     "truncateOps",
 ];
 
+/// What `currentOp` asks of its sender: everybody may see the own operations.
+pub(super) fn current_op_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    Ok(if asked.is_set("$ownOps") { Vec::new() } else { all_operations() })
+}
+
+/// The same for the stage, which shows the own operations unless it is told otherwise.
+pub(super) fn current_op_stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
+    let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
+    if all { all_operations() } else { Vec::new() }
+}
+
+fn all_operations() -> Vec<Need> {
+    vec![Need::of(Action::InProg, Object::Server)]
+}
+
 /// Runs `currentOp`: whatever is not one of its own arguments is a filter over the entries.
 pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    args.lax_bool("$ownOps")?;
+    let only_own = args.lax_bool("$ownOps")?.unwrap_or(false);
     let idle = args.lax_bool("$all")?.unwrap_or(false);
     let own = |name: &str| {
         matches!(name, "$all" | "$ownOps") || crate::arguments::GENERIC.contains(&name)
@@ -64,7 +82,8 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let filter = mongo_query::filter::parse(DocRef::Tree(&filter))?;
     let context = call.evaluation_context().await?;
     let mut shown = Vec::new();
-    let (operations, _held) = list_operations(call, ShownBeside { idle, cursors: false }).await?;
+    let (operations, _held) =
+        list_operations(call, Shown { only_own, idle, cursors: false }).await?;
     for operation in operations {
         if filter.matches(DocRef::Tree(&operation), &context)? {
             shown.push(Value::Document(operation));
@@ -94,13 +113,16 @@ pub(super) async fn current_op_stage<S: Store>(
     }
     let idle = args.lax_bool("idleConnections")?.unwrap_or(false);
     let cursors = args.lax_bool("idleCursors")?.unwrap_or(false);
-    let (operations, _held) = list_operations(call, ShownBeside { idle, cursors }).await?;
+    let only_own = !args.lax_bool("allUsers")?.unwrap_or(false);
+    let (operations, _held) = list_operations(call, Shown { only_own, idle, cursors }).await?;
     Ok(operations)
 }
 
-/// What is shown beside operations under way.
+/// Which operations are shown, and what beside those under way.
 #[derive(Clone, Copy, Debug)]
-struct ShownBeside {
+struct Shown {
+    /// Those of the sender alone, where clients log in.
+    only_own: bool,
     /// Connections without one.
     idle: bool,
     /// Cursors that wait for the next request.
@@ -111,14 +133,20 @@ struct ShownBeside {
 /// these take, which the caller holds until its reply is made.
 async fn list_operations<S: Store>(
     call: &Call<'_, S>,
-    asked: ShownBeside,
+    asked: Shown,
 ) -> Result<(Vec<Document>, Share)> {
     let now_ms = call.door.engine.now().await?.ms;
     let clocks = Clocks { now_ms, monotonic: clock::monotonic_time() };
     let host = call.door.settings.host.as_str();
     let mut held = call.door.settings.memory.share();
     let mut shown = Vec::new();
+    let own = call.connection.sender();
+    let hides_others = asked.only_own && call.door.asks_for_login(call.connection);
+    let is_shown = |owner: &Sender| !hides_others || owner.user == own.user;
     for connection in call.door.connections() {
+        if !is_shown(&connection.sender()) {
+            continue;
+        }
         let running = connection.running_command();
         if running.is_none() && !asked.idle {
             continue;
@@ -133,6 +161,10 @@ async fn list_operations<S: Store>(
         };
         if let Some(name) = connection.app_name() {
             out.push("appName", name);
+        }
+        if let Some(user) = connection.sender().user {
+            let user = Value::Document(user.to_document());
+            out.push("effectiveUsers", Value::Array(vec![user]));
         }
         out.push("active", running.is_some());
         out.push("currentOpTime", Value::DateTime(now_ms));
@@ -151,7 +183,8 @@ async fn list_operations<S: Store>(
         }
     }
     let idle = if asked.cursors { call.door.cursors.idle_ids() } else { Vec::new() };
-    for cursor in idle.into_iter().filter_map(|id| call.door.cursors.snapshot(id)) {
+    let cursors = idle.into_iter().filter_map(|id| call.door.cursors.snapshot(id));
+    for cursor in cursors.filter(|cursor| is_shown(&cursor.owner)) {
         held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
         shown.push(cursor.idle_entry(host, clocks));
     }
@@ -249,10 +282,17 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
         return Err(Error::new(BadValue, "invalid op: it is not the number of an operation"));
     };
+    // Everybody may end the own operations.
+    let any = !call.door.asks_for_login(call.connection)
+        || call.door.permits_on_server(call.connection, Action::KillOp);
+    let own = call.connection.sender();
     let killed = |connection: &std::sync::Arc<Connection>| {
-        connection.stop_command(Some(id), StopReason::Killed)
+        (any || connection.sender() == own) && connection.stop_command(Some(id), StopReason::Killed)
     };
-    call.door.connections().iter().any(killed);
+    if !call.door.connections().iter().any(killed) && !any {
+        let text = "not authorized on admin to end the operations of others";
+        return Err(Error::new(Unauthorized, text));
+    }
     ok(doc! { "info": "attempting to kill op" })
 }
 

@@ -24,8 +24,3 @@ pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
     call.args().documents(call.name)?;
     ok(doc! {})
 }
-
-/// Runs `logout`: nobody is logged in.
-pub(super) async fn log_out<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
-    ok(doc! {})
-}

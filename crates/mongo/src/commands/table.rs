@@ -14,12 +14,15 @@ use engine::Store;
 use super::{
     aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis, distinct,
     drop_indexes, ebb, explain, fail_point, find, find_and_modify, get_more, handshake, insert,
-    kill_cursors, list, operations, parameters, server_status, sessions, stats, update,
+    kill_cursors, list, operations, parameters, roles, sasl, server_status, sessions, stats,
+    update, users, x509,
 };
 use crate::{
+    access::Action,
     call::Call,
     command_row::{ANY_ARGUMENT, CommandRow, CommandTable, Home, NotYet, ReadLevels, Work},
     errors::Result,
+    rights::Rights,
 };
 
 /// A command under way: its reply without what the message around it adds.
@@ -106,166 +109,201 @@ const FIND_OUTSIDE_API: &[&str] = &[
 
 rows! {
     "hello" => handshake::run, handshake::FIELDS, "who the server is",
-        CommandRow::reads().before_login().handshake().in_api(&[]).no_write_concern()
+        CommandRow::reads(Rights::Open).handshake().in_api(&[]).no_write_concern()
             .without_documents().home(Home::Any);
     "isMaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
-        CommandRow::reads().before_login().handshake().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).handshake().without_documents().home(Home::Any);
     "ismaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
-        CommandRow::reads().before_login().handshake().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).handshake().without_documents().home(Home::Any);
     "ping" => diagnosis::ping, &[], "answers",
-        CommandRow::reads().before_login().in_api(&[]).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::Open).in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
     "buildInfo" => diagnosis::build_info, &[], "versions",
-        CommandRow::reads().before_login().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "buildinfo" => diagnosis::build_info, &[], "versions, old name",
-        CommandRow::reads().before_login().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "whatsmyuri" => diagnosis::whats_my_uri, &[], "the client's address",
-        CommandRow::reads().before_login().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "connectionStatus" => diagnosis::connection_status, &["showPrivileges"], "who is logged in",
-        CommandRow::reads().before_login().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "hostInfo" => diagnosis::host_info, &[], "the machine",
-        CommandRow::reads().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Server(&[Action::HostInfo])).without_documents().home(Home::Any);
     "getLog" => diagnosis::get_log, &[], "log lines kept in memory: none",
-        CommandRow::reads().on_admin().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Server(&[Action::GetLog])).on_admin().without_documents().home(Home::Any);
     "getCmdLineOpts" => diagnosis::command_line, &[], "how the server was started",
-        CommandRow::reads().on_admin().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Server(&[Action::GetCmdLineOpts])).on_admin().without_documents().home(Home::Any);
     "listCommands" => diagnosis::list_commands, &[], "this table",
-        CommandRow::reads().before_login().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "serverStatus" => server_status::run, &[ANY_ARGUMENT],
         "state and counters, metrics.ttl among them",
-        CommandRow::reads().no_write_concern().without_documents();
+        CommandRow::reads(Rights::Server(&[Action::ServerStatus])).no_write_concern().without_documents();
     "getParameter" => parameters::get_parameters, parameters::NAMES, "a setting, or all of them",
-        CommandRow::reads().on_admin().without_documents();
+        CommandRow::reads(Rights::Server(&[Action::GetParameter])).on_admin().without_documents();
     "setParameter" => parameters::set_parameters, parameters::NAMES, "changes a setting",
-        CommandRow::writes().on_admin().without_documents();
+        CommandRow::writes(Rights::Server(&[Action::SetParameter])).on_admin().without_documents();
     "getDefaultRWConcern" => parameters::default_concerns, &["inMemory"], "default concerns",
-        CommandRow::reads().on_admin().without_documents();
+        CommandRow::reads(Rights::Server(&[Action::GetDefaultRWConcern])).on_admin().without_documents();
     "setFeatureCompatibilityVersion" => parameters::set_compatibility,
         &["confirm", "downgradeOnDiskChanges", "fromConfigServer"],
         "accepted, changes nothing",
-        CommandRow::writes().on_admin().without_documents();
+        CommandRow::writes(Rights::Server(&[Action::SetFeatureCompatibilityVersion])).on_admin().without_documents();
     "listDatabases" => list::list_databases, &["filter", "nameOnly", "authorizedDatabases"],
         "databases and their sizes",
-        CommandRow::reads().on_admin().in_api(&[]).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::ByArguments(list::databases_needs)).on_admin().in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
     "listCollections" => list::list_collections,
         &["filter", "nameOnly", "authorizedCollections", "cursor"],
         "collections of a database",
-        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
+        CommandRow::reads(Rights::ByArguments(list::collections_needs)).in_api(&[]).ends_with_client().no_write_concern();
     "listIndexes" => list::list_indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"],
         "indexes of a collection",
-        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
+        CommandRow::reads(Rights::Collection(&[Action::ListIndexes])).in_api(&[]).ends_with_client().no_write_concern();
     "create" => catalog::create_collection, catalog::CREATE_FIELDS, "makes a collection",
-        CommandRow::writes().in_api(CREATE_OUTSIDE_API);
+        CommandRow::writes(Rights::Collection(&[Action::CreateCollection, Action::Insert])).in_api(CREATE_OUTSIDE_API);
     "drop" => catalog::drop_collection, &[], "drops a collection",
-        CommandRow::writes().in_api(&[]);
+        CommandRow::writes(Rights::Collection(&[Action::DropCollection])).in_api(&[]);
     "dropDatabase" => catalog::drop_database, &[], "drops a database",
-        CommandRow::writes().in_api(&[]).without_documents();
+        CommandRow::writes(Rights::Database(&[Action::DropDatabase])).in_api(&[]).without_documents();
     "renameCollection" => catalog::rename_collection, &["to", "dropTarget", "stayTemp", "collectionUUID"],
         "gives a collection another name",
-        CommandRow::writes().on_admin().home(Home::Namespace);
+        CommandRow::writes(Rights::ByArguments(catalog::rename_needs)).on_admin().home(Home::Namespace);
     "collMod" => coll_mod::run, coll_mod::FIELDS, "changes an index or a collection",
-        CommandRow::writes().in_api(&[]).without_documents();
+        CommandRow::writes(Rights::Collection(&[Action::CollMod])).in_api(&[]).without_documents();
     "createIndexes" => create_indexes::run,
         &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"],
         "makes indexes",
-        CommandRow::writes().in_api(&[]);
+        CommandRow::writes(Rights::Collection(&[Action::CreateIndex])).in_api(&[]);
     "dropIndexes" => drop_indexes::run, &["index"], "drops indexes",
-        CommandRow::writes().in_api(&[]);
+        CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(&[]);
     "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
-        CommandRow::writes();
+        CommandRow::writes(Rights::Collection(&[Action::DropIndex]));
     "collStats" => stats::collection_stats, &["scale"], "counts and sizes of a collection",
-        CommandRow::reads().no_write_concern();
+        CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern();
     "collstats" => stats::collection_stats, &["scale"], "counts and sizes, old name",
-        CommandRow::reads();
+        CommandRow::reads(Rights::Collection(&[Action::CollStats]));
     "dbStats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes of a database",
-        CommandRow::reads().no_write_concern();
+        CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern();
     "dbstats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes, old name",
-        CommandRow::reads();
+        CommandRow::reads(Rights::Database(&[Action::DbStats]));
     "validate" => stats::validate,
         &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata"],
         "walks a collection",
-        CommandRow::reads().no_write_concern();
+        CommandRow::reads(Rights::Collection(&[Action::Validate])).no_write_concern();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
         "inserts documents",
-        CommandRow::writes().in_api(&[]).stores_bytes().numbered().counted_as(Work::Insert);
+        CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(&[]).stores_bytes().numbered().counted_as(Work::Insert);
     "update" => update::run, &["updates", "ordered", "bypassDocumentValidation", "let"],
         "updates documents",
-        CommandRow::writes().in_api(&[]).numbered().counted_as(Work::Update);
+        CommandRow::writes(Rights::ByArguments(update::needs)).in_api(&[]).numbered().counted_as(Work::Update);
     "delete" => delete::run, &["deletes", "ordered", "let"], "removes documents",
-        CommandRow::writes().in_api(&[]).numbered().counted_as(Work::Remove);
+        CommandRow::writes(Rights::Collection(&[Action::Remove])).in_api(&[]).numbered().counted_as(Work::Remove);
     "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
-        CommandRow::writes().on_admin().in_api(&[]).numbered().counted_as(Work::Write).home(Home::Namespaces);
+        CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).numbered().counted_as(Work::Write).home(Home::Namespaces);
     "find" => find::run, find::FIELDS, "reads documents",
-        CommandRow::reads().in_api(FIND_OUTSIDE_API).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(FIND_OUTSIDE_API).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).counted_as(Work::Query);
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
         "the next batch of a cursor",
-        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).collection_in("collection").counted_as(Work::GetMore);
     "killCursors" => kill_cursors::run, &["cursors"], "closes cursors",
-        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern();
+        CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
         "changes a document and answers it",
-        CommandRow::writes().in_api(&[]).numbered().counted_as(Work::Write);
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(&[]).numbered().counted_as(Work::Write);
     "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
-        CommandRow::writes().numbered().counted_as(Work::Write);
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).numbered().counted_as(Work::Write);
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
-        CommandRow::by_arguments(aggregate::changes_data).in_api(&["explain"]).ends_with_client()
+        CommandRow::by_arguments(aggregate::changes_data, Rights::ByArguments(aggregate::needs)).in_api(&["explain"]).ends_with_client()
             .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")
             .counted_as(Work::Read);
     "count" => count::run, count::FIELDS, "counts documents",
-        CommandRow::reads().in_api(&[]).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(&[]).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::ExceptSnapshot).counted_as(Work::Read);
     "distinct" => distinct::run, distinct::FIELDS, "distinct values of a field",
-        CommandRow::reads().ends_with_client().no_write_concern().at_levels(ReadLevels::All)
+        CommandRow::reads(Rights::Collection(&[Action::Find])).ends_with_client().no_write_concern().at_levels(ReadLevels::All)
             .counted_as(Work::Read);
     "explain" => explain::run, &["verbosity"], "how a command would run",
-        CommandRow::by_arguments(explain::changes_data).in_api(&[]).ends_with_client()
+        CommandRow::by_arguments(explain::changes_data, Rights::ByArguments(explain::needs)).in_api(&[]).ends_with_client()
             .no_write_concern();
     "startSession" => sessions::start_session, &[ANY_ARGUMENT], "a session id",
-        CommandRow::reads().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Login).without_documents().home(Home::Any);
     "endSessions" => sessions::end_sessions, &[], "ends sessions",
-        CommandRow::reads().before_login().in_api(&[]).no_write_concern().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).in_api(&[]).no_write_concern().without_documents().home(Home::Any);
     "refreshSessions" => sessions::end_sessions, &[], "keeps sessions",
-        CommandRow::reads().in_api(&[]).without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Login).in_api(&[]).without_documents().home(Home::Any);
     "killSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes().without_documents().home(Home::Any);
+        CommandRow::writes(Rights::Login).without_documents().home(Home::Any);
     "killAllSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes().without_documents().home(Home::Any);
+        CommandRow::writes(Rights::Server(&[Action::KillAnySession])).without_documents().home(Home::Any);
     "killAllSessionsByPattern" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes().without_documents().home(Home::Any);
-    "logout" => sessions::log_out, &[], "forgets who is logged in",
-        CommandRow::reads().before_login().without_documents().home(Home::Any);
+        CommandRow::writes(Rights::Server(&[Action::KillAnySession])).without_documents().home(Home::Any);
+    "logout" => sasl::log_out, &[], "forgets who is logged in",
+        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
+    "saslStart" => sasl::start, sasl::START_FIELDS, "begins a login",
+        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::Any);
+    "saslContinue" => sasl::proceed, sasl::CONTINUE_FIELDS, "goes on with a login",
+        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::Any);
+    "authenticate" => x509::authenticate, x509::FIELDS, "logs in with a certificate",
+        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::Any);
+    "createUser" => users::create_user, users::CREATE_FIELDS, "makes a user",
+        CommandRow::writes(Rights::ByArguments(users::create_needs)).of_users().credentials();
+    "updateUser" => users::update_user, users::UPDATE_FIELDS, "changes a user",
+        CommandRow::writes(Rights::ByArguments(users::update_needs)).of_users().credentials();
+    "dropUser" => users::drop_user, &[], "removes a user",
+        CommandRow::writes(Rights::ByArguments(users::drop_needs)).of_users();
+    "dropAllUsersFromDatabase" => users::drop_all_users, &[], "removes the users of a database",
+        CommandRow::writes(Rights::ByArguments(users::drop_needs)).of_users();
+    "grantRolesToUser" => users::grant_roles, &["roles"], "gives roles to a user",
+        CommandRow::writes(Rights::ByArguments(users::grant_needs)).of_users();
+    "revokeRolesFromUser" => users::revoke_roles, &["roles"], "takes roles from a user",
+        CommandRow::writes(Rights::ByArguments(users::revoke_needs)).of_users();
+    "usersInfo" => users::users_info, users::INFO_FIELDS, "shows users",
+        CommandRow::by_arguments(users::shows_credentials, Rights::ByArguments(users::info_needs))
+            .of_users();
+    "createRole" => roles::create_role, roles::CREATE_FIELDS, "makes a role",
+        CommandRow::writes(Rights::ByArguments(roles::create_needs)).of_users();
+    "updateRole" => roles::update_role, roles::CREATE_FIELDS, "changes a role",
+        CommandRow::writes(Rights::ByArguments(roles::update_needs)).of_users();
+    "grantPrivilegesToRole" => roles::grant_privileges, &["privileges"], "adds to a role's privileges",
+        CommandRow::writes(Rights::ByArguments(roles::grant_needs)).of_users();
+    "revokePrivilegesFromRole" => roles::revoke_privileges, &["privileges"],
+        "takes from a role's privileges",
+        CommandRow::writes(Rights::ByArguments(roles::revoke_needs)).of_users();
+    "grantRolesToRole" => roles::grant_roles, &["roles"], "has a role come with others",
+        CommandRow::writes(Rights::ByArguments(roles::grant_needs)).of_users();
+    "revokeRolesFromRole" => roles::revoke_roles, &["roles"], "undoes that",
+        CommandRow::writes(Rights::ByArguments(roles::revoke_needs)).of_users();
+    "dropRole" => roles::drop_role, &[], "removes a role, and takes it from everybody",
+        CommandRow::writes(Rights::ByArguments(roles::drop_needs)).of_users();
+    "dropAllRolesFromDatabase" => roles::drop_all_roles, &[], "removes the roles of a database",
+        CommandRow::writes(Rights::ByArguments(roles::drop_needs)).of_users();
+    "rolesInfo" => roles::roles_info, roles::INFO_FIELDS, "shows roles",
+        CommandRow::reads(Rights::ByArguments(roles::info_needs)).of_users();
+    "invalidateUserCache" => users::invalidate, &[], "nothing is kept that could be old",
+        CommandRow::writes(Rights::Server(&[Action::InvalidateUserCache])).of_users();
     "currentOp" => operations::current_op, &["$all", "$ownOps", ANY_ARGUMENT],
         "operations under way; other arguments are a filter",
-        CommandRow::reads().on_admin().without_documents().home(Home::First);
+        CommandRow::reads(Rights::ByArguments(operations::current_op_needs)).on_admin().without_documents().home(Home::First);
     "killOp" => operations::kill_op, &["op", ANY_ARGUMENT],
         "ends an operation: reads, updates and deletes",
-        CommandRow::writes().on_admin().without_documents().home(Home::First);
+        CommandRow::writes(Rights::Login).on_admin().without_documents().home(Home::First);
     "fsync" => operations::fsync, &["lock", "async"], "everything acknowledged is durable already",
-        CommandRow::writes().on_admin().without_documents();
+        CommandRow::writes(Rights::Server(&[Action::Fsync])).on_admin().without_documents();
     "replSetGetStatus" => operations::replica_set_status, &["initialSync"], "not a replica set: 76",
-        CommandRow::reads().on_admin().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Server(&[Action::ReplSetGetStatus])).on_admin().without_documents().home(Home::Any);
     "configureFailPoint" => fail_point::run, &["mode", "data"],
         "failCommand, for tests of applications",
-        CommandRow::writes().on_admin().without_documents();
+        CommandRow::writes(Rights::Server(&[Action::ConfigureFailPoint])).on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
-        CommandRow::by_arguments(ebb::moves_clock).on_admin().in_api(&[]).home(Home::First);
+        CommandRow::by_arguments(ebb::moves_clock, Rights::ByArguments(ebb::clock_needs)).on_admin().in_api(&[]).home(Home::First);
     "ebbExpiry" => ebb::run_expiry, &["preview", "ids"],
         "forecast and preview of a collection's expiry; with `ids` when those documents expire, and by which rule",
-        CommandRow::reads().in_api(&[]);
+        CommandRow::reads(Rights::Collection(&[Action::EbbExpiry, Action::Find])).in_api(&[]);
 }
 
 /// Commands of MongoDB that are known and not there yet, with what they belong to.
 pub static NOT_YET: &[NotYet] = &[
-    credentials("saslStart", "authentication"),
-    credentials("saslContinue", "authentication"),
-    credentials("authenticate", "authentication"),
-    credentials("createUser", "authentication"),
-    credentials("updateUser", "authentication"),
-    not_yet("dropUser", "authentication"),
-    not_yet("usersInfo", "authentication"),
     not_yet("commitTransaction", "transactions"),
     not_yet("abortTransaction", "transactions"),
     not_yet("mapReduce", "server-side JavaScript"),
@@ -289,11 +327,6 @@ const fn not_yet(name: &'static str, area: &'static str) -> NotYet {
     NotYet { name, area, compress: true }
 }
 
-/// The same for one that carries credentials.
-const fn credentials(name: &'static str, area: &'static str) -> NotYet {
-    NotYet { name, area, compress: false }
-}
-
 /// All commands, in the order of the documentation.
 pub fn table() -> &'static [CommandRow] {
     ROWS
@@ -302,5 +335,7 @@ pub fn table() -> &'static [CommandRow] {
 /// The table as the door is given it.
 pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, place };
 
+#[cfg(test)]
+mod roles_tests;
 #[cfg(test)]
 mod tests;

@@ -15,10 +15,14 @@ use document::{DocBuf, DocRef, Value, ValueRef, doc};
 use engine::{Collection, Namespace, Store, Updated};
 use evaluation::Context;
 
-use super::statements::{
-    RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+use super::{
+    insert::bypass_need,
+    statements::{
+        RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+    },
 };
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
     counters::Counters,
@@ -26,7 +30,19 @@ use crate::{
     numbered::{Book, Done, Place},
     parsers::statements::{UPDATE_FIELDS, UpdateStatement, check_update, parse_update},
     replies::{numbers::saturated_int, ok},
+    rights::{Asked, Need, is_set},
 };
+
+/// What it asks of its sender: a statement that may insert asks for that too.
+pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let collection = asked.collection()?;
+    let mut needs = vec![Need::of(Action::Update, collection.clone())];
+    if asked.listed("updates").into_iter().any(|statement| is_set(statement, "upsert")) {
+        needs.push(Need::of(Action::Insert, collection));
+    }
+    needs.extend(bypass_need(asked)?);
+    Ok(needs)
+}
 
 /// Runs `update`. Stages of pipelines are looked at before the first statement runs: one of an
 /// unknown name fails the command, as in mongod, where it is part of the statement's shape.

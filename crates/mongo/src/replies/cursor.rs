@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef};
-use engine::{Batch, BatchLimit, Cursor, Model, Namespace, Plan, Store};
+use engine::{Batch, BatchLimit, Cursor, Namespace, Plan, Store};
 use evaluation::Context;
 use memory::Account;
 use pipeline::{Expr, Filter, exec::Stage};
@@ -25,7 +25,9 @@ use crate::{
     cursors::NewCursor,
     errors::Result,
     limits::{BATCH_BYTES, FIRST_BATCH},
-    parsed_command, session,
+    parsed_command,
+    query::begin_query,
+    session,
 };
 
 /// What a client wants of the first batch.
@@ -80,7 +82,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
             keep: wanted.keep,
             session: session::session_id(call.body),
             connection: call.connection.id,
-            owner: call.connection.relayed_sender,
+            owner: call.connection.sender(),
             about,
         };
         call.door.cursors.open(namespace.clone(), opened, &call.operation)?
@@ -137,7 +139,7 @@ pub(crate) async fn reply_with_list<S: Store>(
     // No document of the collection is looked at.
     let plan = Plan::new(Filter::Never).with_stages(stages);
     let context = Arc::new(Context::default());
-    let cursor = call.door.engine.begin_query(Model::Documents, namespace, plan, context)?;
+    let cursor = begin_query(call, namespace, plan, context)?;
     reply_with_cursor(call, namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
 }

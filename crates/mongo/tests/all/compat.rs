@@ -64,8 +64,8 @@ how; what is not there yet answers an error that names it.
   Files take 16 GB together at most and leave a part of the device free (14031); 64 operations have
   one at the same time (365). Other stages, and a server with `--in-memory`, refuse with 292.
 * The first message of a connection has 64 KB at most.
-* `txnNumber` is refused with 20, as by a standalone mongod, so that drivers do not send writes twice.
-  What a node of a cluster will do with it is there and cannot be reached yet; see below.
+* `txnNumber` is refused with 20, as by a standalone mongod, so that drivers do not send writes twice. What
+  a node of a cluster does with it stands below.
 * `$lookup`, `$graphLookup` and `$unionWith` read the other collection at the instant of the pipeline's
   batch and in its snapshot.
 ";
@@ -73,8 +73,7 @@ how; what is not there yet answers an error that names it.
 const NUMBERED: &str = "
 ## Numbered writes
 
-What a door does that is set to look like a router (`msg: \"isdbgrid\"`), which no setting of the server
-does yet. A write with `lsid` and `txnNumber` is done once, however often it is sent and whichever node
+What a node of a cluster does, which looks like a router (`msg: \"isdbgrid\"`) to drivers. A write with `lsid` and `txnNumber` is done once, however often it is sent and whichever node
 it comes to: what its statements did is kept in the same commit.
 
 * A repeat does the statements that were not done and answers for all, with `retriedStmtIds` (of
@@ -101,7 +100,7 @@ fn text() -> String {
             out,
             "| `{}` | works | {} | {} | {} |",
             row.name,
-            yes(row.before_login),
+            yes(row.before_login()),
             yes(row.admin_only),
             row.help
         )

@@ -24,3 +24,4 @@ mod refused_commands_change_nothing;
 mod relay;
 mod routers;
 mod sessions;
+mod x509;

@@ -129,7 +129,7 @@ async fn hosts_and_sites() {
     let config = Config { admin_hosts: vec!["db.example".to_owned()], ..Config::for_tests() };
     let server = Server::new(&config).await;
     let own = server.0.admin().unwrap().to_owned();
-    let node = crate::nosql::node_name();
+    let node = crate::machine::node_name();
     let origin = format!("http://{own}");
     for (method, path, headers, status, want) in [
         ("GET", "/livez", &[("host", "localhost")][..], 200, ""),

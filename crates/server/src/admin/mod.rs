@@ -11,11 +11,13 @@ mod features;
 pub(crate) mod health;
 mod indexes;
 pub(crate) mod metrics;
+pub(crate) mod own_key;
 mod pages;
 mod quickstart;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod users;
 
 use std::sync::Arc;
 
@@ -23,7 +25,7 @@ use axum::{
     Router,
     extract::Request,
     middleware::{Next, from_fn},
-    routing::{any, get, post},
+    routing::{any, get, post, put},
 };
 use engine::Engine;
 use memory::{Account, Plan};
@@ -32,7 +34,7 @@ use store_tree::TreeMetrics;
 use tokio::sync::watch;
 
 pub(crate) use pages::{Pages, build_portal};
-pub(crate) use serve::{serve_connection, serve_stream};
+pub(crate) use serve::serve_stream;
 
 use crate::{
     any_store::AnyStore,
@@ -103,6 +105,8 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route(&format!("{PAGES}/"), any(explorer::get_page))
         .route(&format!("{PAGES}/{{*file}}"), any(explorer::get_page))
         .route("/_ebb/quickstart", post(quickstart::run_quickstart))
+        .route("/_ebb/users", get(users::get_users).post(users::add_user))
+        .route("/_ebb/users/{database}/{user}", put(users::change_user).delete(users::remove_user))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)
 }

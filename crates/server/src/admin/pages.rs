@@ -6,11 +6,12 @@ use std::{io, net::SocketAddr, path::Path, sync::Arc};
 use portal::{Addresses, Kept, Login, Portal};
 use tokio::sync::watch;
 
+use super::own_key;
 use crate::{
     config::Config,
     data_dir::Refused,
     failure::Failure,
-    nosql,
+    machine, nosql,
     ready::Ready,
     relayed::{Doors, RelayOnce, Relayed},
     sealed,
@@ -31,7 +32,7 @@ fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         read => read?,
     };
-    let keep = Box::new(move |text: &str| sealed::write_text(&folder, ENDED, text));
+    let keep = Box::new(move |text: &str| sealed::write_text(&folder, ENDED, text.as_bytes()));
     Ok(Kept { text, keep })
 }
 
@@ -46,16 +47,17 @@ pub(crate) fn build_portal(
     stop: watch::Receiver<bool>,
 ) -> Result<(Arc<Pages>, Login), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
-    let keys = nosql::read_keys(config.key_file.as_deref())?;
+    let account = nosql::read_keys(config.key_file.as_deref())?;
+    let keys = own_key::read_keys(config, &account)?;
     // An IPv4 loopback address may come as IPv6.
     let only_here = bound.ip().to_canonical().is_loopback();
     let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
     let mut hosts = config.admin_hosts.clone();
     // Names that the portal answers to, beside those of the setting; another name may be a page
     // of somebody else that was pointed here.
-    hosts.push(nosql::node_name());
+    hosts.push(machine::node_name());
     hosts.extend(listens.map(|(host, _)| host.to_owned()));
-    let login = Login::of(only_here, &keys, ready.cosmos.is_some());
+    let login = Login::of(only_here, &keys, ready.cosmos.is_some() || config.mongo_auth);
     if login == Login::Refused {
         tracing::warn!(
             "others can reach --admin-addr, and everybody knows the key: it serves health and \
@@ -65,10 +67,11 @@ pub(crate) fn build_portal(
     let settings = portal::Settings {
         login,
         keys,
+        account,
         hosts,
         addresses: Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
         // New at each start: it signs what need not outlive the process.
-        secret: nosql::random_bytes().map_err(|error| failed(&error))?,
+        secret: nosql::random_secret().map_err(|error| failed(&error))?,
         ended: open_ended_sessions(config.data_dir.as_deref()).map_err(|error| {
             match error.kind() {
                 io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(format!(

@@ -13,13 +13,11 @@ use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
     sync::watch,
 };
 use tower_service::Service;
 
-/// A request's head has to arrive within this long after the answer before it, and the first byte of
-/// a connection within this long after it was accepted.
+/// A request's head has to arrive within this long after the answer before it.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long the answer under way may take once the server stops; half a request is not waited for.
@@ -28,26 +26,6 @@ const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// Serves a client until it leaves, is silent for too long, or `stop` changes. `peer` is its address,
 /// which routes read for the log and the throttle of logins.
-pub(crate) async fn serve_connection(
-    routes: Router,
-    stream: TcpStream,
-    peer: SocketAddr,
-    mut stop: watch::Receiver<bool>,
-) {
-    // A silent client costs no buffers: its first byte is only looked at, and hyper is set up when
-    // there is one.
-    let mut first = [0];
-    let begun = tokio::select! {
-        begun = tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first)) => begun,
-        _ = stop.changed() => return,
-    };
-    if !matches!(begun, Ok(Ok(1..))) {
-        return;
-    }
-    serve_stream(routes, stream, peer, stop).await;
-}
-
-/// The same for a client whose first byte need not be waited for.
 pub(crate) async fn serve_stream(
     routes: Router,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -5,7 +5,12 @@ use std::time::Duration;
 use document::{Document, Value, doc};
 
 use super::tests::{PATIENCE, ledger, start};
-use crate::{background, testing::MongoClient, testing_nosql::NosqlClient};
+use crate::{
+    background,
+    testing::MongoClient,
+    testing_nosql::NosqlClient,
+    tls::tests::{ask_mongo, made_certificate},
+};
 
 /// A numbered write that adds a document, and that is done once however often it is sent.
 fn numbered_insert(session: u8, id: i64) -> Document {
@@ -126,6 +131,28 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
         client.run_command(doc! { "ping": 1, "comment": long, "$db": "admin" }).await;
         let reply = client.run_command(doc! { "count": "c", "$db": "test" }).await;
         assert_eq!(reply.get("n").and_then(number), Some(counts.iter().sum()), "{reply:?}");
+    }
+    for node in nodes {
+        node.server.stop().await;
+    }
+}
+
+/// Each node has a certificate of its own; whoever owns the data answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_speak_tls_to_any_node_and_stay_connected_over_a_hand_over() {
+    let ledger = ledger("manual").await;
+    let nodes = [start(&ledger, "one").await, start(&ledger, "two").await];
+    let mut clients = Vec::new();
+    for (id, node) in (0..).zip(&nodes) {
+        let trusted = made_certificate(&node.server).await;
+        let mut client = ask_mongo(&node.server, &trusted, None).await.unwrap();
+        client.run_command(insert(1, id)).await;
+        clients.push(client);
+    }
+    nodes[1].hand_over_to("two").await;
+    for client in &mut clients {
+        let reply = client.run_command(doc! { "count": "c", "$db": "test" }).await;
+        assert_eq!(reply.get("n").and_then(number), Some(2), "{reply:?}");
     }
     for node in nodes {
         node.server.stop().await;

@@ -132,6 +132,7 @@ mod tests {
 
     use std::sync::atomic::{AtomicU32, Ordering};
 
+    use auth::Secret;
     use cluster::{LedgerFault, MemoryLedger, Unanswered};
 
     use super::*;
@@ -139,7 +140,8 @@ mod tests {
     const PLACE: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
     fn cluster() -> ClusterRecord {
-        let (id, secret, clock) = (Uuid::nil(), Bytes::new(), "system".to_owned());
+        let (id, secret) = (Uuid::nil(), Secret::from_bytes(Vec::new()));
+        let clock = "system".to_owned();
         ClusterRecord { format: 1, id, shards: 1, clock, secret }
     }
 

@@ -16,7 +16,13 @@ use super::{
     routes::Routes,
     siblings,
 };
-use crate::{admin, any_store::AnyStore, entrance::Entrance, term::Term};
+use crate::{
+    admin,
+    any_store::AnyStore,
+    entrance::Entrance,
+    term::Term,
+    tls::{Opened, Socket},
+};
 
 /// How long a caller may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -40,15 +46,14 @@ pub(super) struct Gateway {
 
 impl Entrance for Gateway {
     /// The client stays while those who serve it change.
-    async fn mongo(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
-        let mut client = ClientStream::movable(stream);
+    async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
+        let who = client.peer(peer);
+        let mut client = ClientStream::movable(client.socket);
         let mut shard = self.routes.any_shard();
         // Whoever serves is looked for when there is something to serve.
         while self.until_stop(client.has_begun()).await == Some(true) {
             let ended = match self.find(shard, Purpose::Mongo, peer, false).await {
-                Some(Way::Here(term)) => {
-                    Some(term.serve_movable(&mut client, peer.to_string()).await)
-                }
+                Some(Way::Here(term)) => Some(term.serve_movable(&mut client, who.clone()).await),
                 Some(Way::There(passage)) => {
                     self.until_stop(passage.pass_messages(&mut client, &self.rooms)).await
                 }
@@ -67,14 +72,9 @@ impl Entrance for Gateway {
         entrance.serve(stream, peer, self.stopped.clone()).await;
     }
 
-    async fn admin(
-        self: Arc<Self>,
-        stream: TcpStream,
-        peer: SocketAddr,
-        stop: watch::Receiver<bool>,
-    ) {
+    async fn admin(self: Arc<Self>, stream: Socket, peer: SocketAddr, stop: watch::Receiver<bool>) {
         let Some(routes) = self.admin.clone() else { return };
-        admin::serve_connection(routes, stream, peer, stop).await;
+        admin::serve_stream(routes, stream, peer, stop).await;
     }
 }
 
@@ -167,7 +167,7 @@ impl Gateway {
             Purpose::Mongo => {
                 // The node that passed it on finds who answers what is not answered here.
                 let mut stream = ClientStream::movable(stream);
-                match term.serve_movable(&mut stream, client.to_string()).await {
+                match term.serve_movable(&mut stream, client.to_string().into()).await {
                     // Whoever passes a message on to the wrong shard finds another by itself.
                     Ended::Moves | Ended::Elsewhere(_) => stream.end_unbegun().await,
                     Ended::Closed => {}

@@ -2,7 +2,7 @@
 
 use std::{fs, time::Duration};
 
-use bytes::Bytes;
+use auth::Secret;
 use cluster::{ClusterRecord, Ledger, Reply, Request, Unanswered};
 use journal_cassandra::{CassandraLedger, Options};
 use tokio::runtime::Runtime;
@@ -13,7 +13,7 @@ use crate::{
     config::{ClockMode, ClusterConfig},
     data_dir::Refused,
     failure::{Failure, failed},
-    nosql::random_bytes,
+    nosql::random_secret,
 };
 
 /// How many shards a cluster may have: a node has a store and two threads for each.
@@ -32,10 +32,11 @@ pub(super) fn options_of(config: &ClusterConfig) -> Result<Options, Failure> {
     options.accept_unsynced = config.accept_unsynced;
     options.tls.clone_from(&config.cassandra_tls);
     if let Some((user, file)) = &config.login {
-        let password = fs::read_to_string(file).map_err(|error| {
+        let password = fs::read_to_string(file).map(Secret::from_text).map_err(|error| {
             Failure::Usage(format!("--cassandra-password-file {}: {error}", file.display()))
         })?;
-        options.login = Some((user.clone(), password.trim_end_matches(['\r', '\n']).to_owned()));
+        let text = password.text().unwrap_or_default().trim_end_matches(['\r', '\n']);
+        options.login = Some((user.clone(), Secret::from_text(text.to_owned())));
     }
     Ok(options)
 }
@@ -112,7 +113,7 @@ pub(super) fn new_record(clock: ClockMode, shards: u32) -> Result<ClusterRecord,
             ClockMode::System => "system".to_owned(),
             ClockMode::Manual => "manual".to_owned(),
         },
-        secret: Bytes::copy_from_slice(&random_bytes().map_err(failed)?),
+        secret: random_secret().map_err(failed)?,
     })
 }
 
@@ -205,7 +206,7 @@ mod tests {
             id: Uuid::from_u128(1),
             shards,
             clock: "system".to_owned(),
-            secret: Bytes::from_static(&[7; 32]),
+            secret: Secret::from_bytes(vec![7; 32]),
         };
         for (made, want) in [
             (None, "cluster init"),

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use auth::Key;
+use auth::{Key, Secret};
 use clock::{ClockSource, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
 use memory::Plan;
@@ -44,7 +44,7 @@ use crate::{
     data_dir::{DataDir, Refused},
     entrance::Bound,
     failure::{Failure, failed},
-    listen, nosql,
+    listen, machine,
     open::store_options,
     shares::plan_memory,
     site::Site,
@@ -94,8 +94,8 @@ pub(crate) async fn open<L: Ledger>(
     let record = read_cluster(&*ledger).await?;
     let config = Config { cluster: Some(cluster.clone()), ..clocked(config, &record)? };
     let node = open_identity(&data_dir, record.id)?;
-    let secret = Key::of(&record.secret).map_err(failed)?;
-    let tokens = Some(secret.sign(&[b"nosql tokens"]));
+    let secret = Key::of(record.secret.bytes()).map_err(failed)?;
+    let tokens = Some(Secret::from_bytes(secret.sign(&[b"nosql tokens"]).to_vec()));
     let (site, bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
     let (listener, peer) = addresses::bind_setting("peer-addr", &cluster.peer_addr).await?;
     let about = Arc::new(about(cluster, &site, peer));
@@ -174,7 +174,7 @@ fn rooms(site: &Site) -> Rooms {
 /// What the node tells others of itself.
 fn about(cluster: &ClusterConfig, site: &Site, peer: SocketAddr) -> About {
     About {
-        name: cluster.node_name.clone().unwrap_or_else(nosql::node_name),
+        name: cluster.node_name.clone().unwrap_or_else(machine::node_name),
         peer: cluster.peer_advertise.clone().unwrap_or_else(|| peer.to_string()),
         mongo: site.ready.mongo.clone(),
         cosmos: site.ready.cosmos.clone(),

@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
+use auth::Secret;
 use cluster::{ClusterRecord, Ledger, MemoryLedger, Reply, Request, Unanswered};
 use document::{Document, doc};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ pub(super) async fn ledger_of_shards(clock: &str, shards: u32) -> Arc<MemoryLedg
         id: Uuid::from_u128(7),
         shards,
         clock: clock.to_owned(),
-        secret: Bytes::from_static(&[7; 32]),
+        secret: Secret::from_bytes(vec![7; 32]),
     };
     ledger.execute(Request::MakeCluster(record)).await.unwrap();
     Arc::new(ledger)

@@ -7,7 +7,7 @@ use std::{
 
 use auth::Key;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use cosmos::{Certificate, Door, Keys, Settings, Shard, WELL_KNOWN_KEY};
+use cosmos::{Certificate, CurrentCertificate, Door, Keys, Settings, Shard, WELL_KNOWN_KEY};
 use document::{Document, Value, json};
 use test_kit::{Kit, PausingStore};
 use tokio::{
@@ -73,8 +73,8 @@ fn given() -> Settings {
         opened: std::sync::Arc::default(),
         hosts: None,
         keys: Keys::well_known().unwrap(),
-        secret: [7; 32],
-        certificate: Some(Certificate::make_self_signed("test").unwrap()),
+        secret: auth::Secret::from_bytes(vec![7; 32]),
+        certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("test").unwrap())),
         give_way: || {},
         run_apart: |work| work(),
         enforce_throughput: false,

@@ -17,7 +17,7 @@ mod shape;
 mod write;
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
-use engine::{BatchLimit, Hint, Model, Namespace, Plan, Store};
+use engine::{BatchLimit, Hint, Namespace, Plan, Store};
 use pipeline::exec::Stage;
 
 use self::{
@@ -25,13 +25,15 @@ use self::{
     write::PlannedWrite,
 };
 
-use super::{aggregate, count, find};
+use super::{COMMANDS, aggregate, count, find};
 use crate::{
     arguments::{Args, collection_argument},
     call::Call,
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
     names,
     parsers::hint::{covers_all, parse_hint},
+    query::begin_query,
+    rights::{Asked, Need},
 };
 
 /// What a command looks for, and what it does with what it finds.
@@ -92,6 +94,16 @@ impl Outcome {
 pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     let explained = command.get("explain").and_then(ValueRef::as_document);
     explained.is_some_and(aggregate::changes_data)
+}
+
+/// What it asks of its sender: the same as the command inside, which it may run.
+pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let Some(body) = asked.args().document("explain")? else { return Ok(Vec::new()) };
+    // What cannot be explained is refused by its name.
+    let inner = COMMANDS.find_body(body).filter(|known| known.row.name != asked.name);
+    let Some(known) = inner else { return Ok(Vec::new()) };
+    let inner = known.row.asked(body, asked.database, asked.message);
+    Ok(known.row.rights.needs(&inner)?.unwrap_or_default())
 }
 
 /// Runs `explain`. Without a verbosity it executes, as mongod does.
@@ -242,13 +254,7 @@ async fn reply_with_plan<S: Store>(
         stages.clear();
     }
     let searched = plan.filter.clone();
-    let query = call.door.engine.begin_query(
-        Model::Documents,
-        namespace,
-        plan,
-        std::sync::Arc::clone(&context),
-    );
-    let mut cursor = query?;
+    let mut cursor = begin_query(call, namespace, plan, std::sync::Arc::clone(&context))?;
     let sorts = cursor.sorts_in_stages();
     let mut found = 0;
     let started = clock::monotonic_time();

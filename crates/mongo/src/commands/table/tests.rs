@@ -24,6 +24,21 @@ const CHANGES: &[&str] = &[
     "bulkWrite",
     "findAndModify",
     "findandmodify",
+    "createUser",
+    "updateUser",
+    "dropUser",
+    "dropAllUsersFromDatabase",
+    "grantRolesToUser",
+    "revokeRolesFromUser",
+    "createRole",
+    "updateRole",
+    "dropRole",
+    "dropAllRolesFromDatabase",
+    "grantRolesToRole",
+    "revokeRolesFromRole",
+    "grantPrivilegesToRole",
+    "revokePrivilegesFromRole",
+    "invalidateUserCache",
     "killSessions",
     "killAllSessions",
     "killAllSessionsByPattern",
@@ -87,6 +102,8 @@ fn some_are_judged_by_their_arguments() {
         (doc! { "explain": pipeline("$match") }, true),
         (doc! { "explain": pipeline("$out") }, false),
         (doc! { "explain": 1 }, true),
+        (doc! { "usersInfo": 1 }, true),
+        (doc! { "usersInfo": 1, "showCredentials": true }, false),
         (doc! { "ebbClock": 1 }, true),
         (doc! { "ebbClock": 1, "advanceSeconds": 1 }, false),
         (doc! { "ebbClock": 1, "set": 1 }, false),
@@ -113,9 +130,13 @@ fn columns_agree() {
         assert!(!levels || row.work.is_read(), "{name} has levels and does not read");
         // Before the first handshake nothing but handshakes is understood, and those say all there
         // is to say without a login.
-        assert!(!row.legacy || row.before_login, "{name} comes before any login");
+        assert!(!row.legacy || row.before_login(), "{name} comes before any login");
         assert_eq!(row.legacy, row.awaits_state, "{name}: only handshakes wait for news");
-        assert_eq!(row.legacy, !row.compress, "{name}: only handshakes are never compressed");
+        let carries = row.legacy || row.hides_arguments;
+        assert_eq!(
+            carries, !row.compress,
+            "{name}: only handshakes and credentials are not compressed"
+        );
         if let ApiVersion1::Except(outside) = row.api {
             let any = row.fields.contains(&ANY_ARGUMENT);
             // Nobody here knows `temp`; a strict client gets its own error for it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use document::{DocRef, Document, Value, doc};
 use engine::Store;
-use mongo::{Door, Settings};
+use mongo::{Door, Peer, Settings};
 use test_kit::{Kit, PausingStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
@@ -33,9 +33,14 @@ impl<S: Store> Client<S> {
 
     /// A client of a door.
     pub(crate) fn of(door: Arc<Door<S>>) -> Self {
+        Self::known_as(door, "test".to_owned().into())
+    }
+
+    /// The same for a client of whom something is known.
+    pub(crate) fn known_as(door: Arc<Door<S>>, peer: Peer) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
-        tokio::spawn(mongo::serve(Arc::clone(&door), far, "test".to_owned(), stopped));
+        tokio::spawn(mongo::serve(Arc::clone(&door), far, peer, stopped));
         Self { stream, door, stop }
     }
 

@@ -1,7 +1,8 @@
 //! TLS of the link: both sides show a certificate of the cluster's authority.
 
-use std::{io, path::Path, sync::Arc};
+use std::{fs, io, path::Path, sync::Arc};
 
+use auth::Secret;
 use cosmos::Duplex;
 use tokio::net::TcpStream;
 use tokio_rustls::{
@@ -40,8 +41,10 @@ impl LinkTls {
         }
         let roots = Arc::new(roots);
         let own = certificates("cert", chain)?;
-        let private =
-            PrivateKeyDer::from_pem_file(key).map_err(|error| wrong("key", key, &error))?;
+        let text = fs::read(key).map(Secret::from_bytes);
+        let text = text.map_err(|error| wrong("key", key, &error))?;
+        let private = PrivateKeyDer::from_pem_slice(text.bytes());
+        let private = private.map_err(|error| wrong("key", key, &error))?;
         let provider = Arc::new(ring::default_provider());
         let verifier =
             WebPkiClientVerifier::builder_with_provider(Arc::clone(&roots), Arc::clone(&provider))

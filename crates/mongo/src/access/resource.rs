@@ -1,0 +1,347 @@
+//! Resources: what a privilege is about, and what a command asks about. Which actions go with a
+//! resource stands in `privilege`.
+//!
+//! MongoDB's rules, from its manual and its behaviour:
+//!
+//! ```text
+//! resource                       covers
+//! {anyResource: true}            everything
+//! {cluster: true}                the cluster
+//! {db: "", collection: ""}       databases and their collections, but no system.* and nothing of
+//!                                `local` and `config`
+//! {db: "x", collection: ""}      database x and its collections, but no system.*
+//! {db: "", collection: "c"}      collection c of every database, system.* too
+//! {db: "x", collection: "c"}     collection c of x, system.* too
+//! ```
+
+use document::{DocRef, Document, ValueRef, doc};
+
+use crate::{
+    errors::{Error, FailedToParse, Result, TypeMismatch},
+    names,
+};
+
+/// Databases of MongoDB's own that a resource of any database leaves out.
+pub(super) const OWN_DATABASES: [&str; 2] = ["config", "local"];
+
+/// Whether a collection is the system's own: a privilege for all collections leaves it out. Of
+/// these only `system.js` can exist here, but a resource may name any.
+fn is_system(collection: &str) -> bool {
+    collection.starts_with("system.")
+}
+
+/// What a privilege is about. The order is that in which privileges are listed.
+#[expect(clippy::enum_variant_names, reason = "the names are MongoDB's")]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Resource {
+    /// Everything.
+    AnyResource,
+    /// The server as a whole.
+    Cluster,
+    /// Databases and collections; an empty name stands for any.
+    Namespace {
+        /// A database, `""` for any.
+        database: String,
+        /// A collection, `""` for any that is not the system's own.
+        collection: String,
+    },
+}
+
+/// The borrowed form of a [`Resource`], in the same order. Resources are looked up by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Key<'a> {
+    AnyResource,
+    Cluster,
+    Namespace(&'a str, &'a str),
+}
+
+/// What a command asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target<'a> {
+    /// The server as a whole.
+    Cluster,
+    /// A database itself, such as its list of collections or its users.
+    Database(&'a str),
+    /// A collection: its database and its name in it.
+    Collection(&'a str, &'a str),
+}
+
+impl<'a> Target<'a> {
+    /// The resources that cover it, each once.
+    pub(super) fn covering(self) -> impl Iterator<Item = Key<'a>> {
+        let (any, database, every, exact) = match self {
+            Self::Cluster => (None, None, None, Some(Key::Cluster)),
+            Self::Database(database) => (any_database(database), of_all(database), None, None),
+            Self::Collection(database, collection) => {
+                let named = (!collection.is_empty()).then_some(Key::Namespace("", collection));
+                let exact = (!collection.is_empty() && !database.is_empty())
+                    .then_some(Key::Namespace(database, collection));
+                if is_system(collection) {
+                    (None, None, named, exact)
+                } else {
+                    (any_database(database), of_all(database), named, exact)
+                }
+            }
+        };
+        [Some(Key::AnyResource), any, database, every, exact].into_iter().flatten()
+    }
+}
+
+/// The resource of any database, if it covers this one.
+fn any_database(database: &str) -> Option<Key<'static>> {
+    (!OWN_DATABASES.contains(&database)).then_some(Key::Namespace("", ""))
+}
+
+/// The resource of all collections of one database.
+fn of_all(database: &str) -> Option<Key<'_>> {
+    (!database.is_empty()).then_some(Key::Namespace(database, ""))
+}
+
+impl Resource {
+    /// Databases and their collections; `""` stands for any.
+    pub(crate) fn namespace(database: &str, collection: &str) -> Self {
+        Self::Namespace { database: database.to_owned(), collection: collection.to_owned() }
+    }
+
+    pub(super) fn key(&self) -> Key<'_> {
+        match self {
+            Self::AnyResource => Key::AnyResource,
+            Self::Cluster => Key::Cluster,
+            Self::Namespace { database, collection } => Key::Namespace(database, collection),
+        }
+    }
+
+    /// Whether a privilege for this resource is one for the target.
+    #[cfg(test)]
+    pub(crate) fn covers(&self, target: Target<'_>) -> bool {
+        target.covering().any(|key| key == self.key())
+    }
+
+    /// Whether it concerns the database: the database itself or any collection in it.
+    pub(crate) fn concerns(&self, database: &str) -> bool {
+        match self.key() {
+            Key::AnyResource => true,
+            Key::Cluster => false,
+            Key::Namespace("", "") => any_database(database).is_some(),
+            Key::Namespace(of, _) => of.is_empty() || of == database,
+        }
+    }
+
+    /// The one database it is about; `None` if it is about several or about the cluster.
+    pub(crate) fn database(&self) -> Option<&str> {
+        match self {
+            Self::Namespace { database, .. } if !database.is_empty() => Some(database),
+            _ => None,
+        }
+    }
+
+    /// Reads `{db, collection}`, `{cluster: true}` or `{anyResource: true}`. Fails with 9 if it is
+    /// none of these or a mixture, with 14 for a field of another type, and with 73 for a name that
+    /// no database or collection can have.
+    pub(crate) fn parse(document: DocRef<'_>) -> Result<Self> {
+        let (mut database, mut collection) = (None, None);
+        let (mut cluster, mut any_resource) = (None, None);
+        for (name, value) in document.iter() {
+            match name {
+                "db" => database = Some(string(name, value)?),
+                "collection" => collection = Some(string(name, value)?),
+                "cluster" => cluster = Some(flag(name, value)?),
+                "anyResource" => any_resource = Some(flag(name, value)?),
+                _ => {
+                    let message = format!("BSON field 'resource.{name}' is an unknown field.");
+                    return Err(Error::new(40415, message));
+                }
+            }
+        }
+        match (database, collection, cluster, any_resource) {
+            (Some(database), Some(collection), None, None) => {
+                check_namespace(database, collection)?;
+                Ok(Self::namespace(database, collection))
+            }
+            (None, None, Some(true), None) => Ok(Self::Cluster),
+            (None, None, None, Some(true)) => Ok(Self::AnyResource),
+            (None, None, Some(false), None) => {
+                Err(Error::new(FailedToParse, "cluster must be true when specified"))
+            }
+            (None, None, None, Some(false)) => {
+                Err(Error::new(FailedToParse, "anyResource must be true when specified"))
+            }
+            _ => Err(Error::new(
+                FailedToParse,
+                "resource must have exactly db and collection set, or have only cluster set  \
+                 or have only anyResource set",
+            )),
+        }
+    }
+
+    /// The document that [`Resource::parse`] reads.
+    pub(crate) fn to_document(&self) -> Document {
+        match self {
+            Self::AnyResource => doc! { "anyResource": true },
+            Self::Cluster => doc! { "cluster": true },
+            Self::Namespace { database, collection } => {
+                doc! { "db": database.as_str(), "collection": collection.as_str() }
+            }
+        }
+    }
+}
+
+/// Names that a resource may have: empty ones, and those that a command may use.
+fn check_namespace(database: &str, collection: &str) -> Result<()> {
+    if !database.is_empty() {
+        names::check_database(database)?;
+    }
+    if !collection.is_empty() {
+        let of = if database.is_empty() { "any" } else { database };
+        names::parse_collection(of, collection)?;
+    }
+    if engine::limits::MAX_NAMESPACE_BYTES < database.len() + collection.len() + 1 {
+        let message = format!(
+            "Fully qualified namespace is too long. Max: {}",
+            engine::limits::MAX_NAMESPACE_BYTES
+        );
+        return Err(Error::new(crate::errors::InvalidNamespace, message));
+    }
+    Ok(())
+}
+
+fn string<'a>(name: &str, value: ValueRef<'a>) -> Result<&'a str> {
+    value.as_str().ok_or_else(|| wrong_type(name, value, "string"))
+}
+
+fn flag(name: &str, value: ValueRef<'_>) -> Result<bool> {
+    value.as_bool().ok_or_else(|| wrong_type(name, value, "bool"))
+}
+
+fn wrong_type(name: &str, value: ValueRef<'_>, expected: &str) -> Error {
+    let message = format!(
+        "BSON field 'resource.{name}' is the wrong type '{}', expected type '{expected}'",
+        value.kind().name()
+    );
+    Error::new(TypeMismatch, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_cover_what_the_manual_says() {
+        const CLUSTER: Target<'_> = Target::Cluster;
+        let any = || Resource::AnyResource;
+        let of = Resource::namespace;
+        let (database, collection) = (Target::Database, Target::Collection);
+        for (resource, target, expected) in [
+            (any(), CLUSTER, true),
+            (any(), database("local"), true),
+            (any(), collection("config", "system.x"), true),
+            (Resource::Cluster, CLUSTER, true),
+            (Resource::Cluster, database("x"), false),
+            (Resource::Cluster, collection("x", "c"), false),
+            (of("", ""), CLUSTER, false),
+            (of("", ""), database("x"), true),
+            (of("", ""), database("admin"), true),
+            (of("", ""), database("local"), false),
+            (of("", ""), database("config"), false),
+            (of("", ""), collection("x", "c"), true),
+            (of("", ""), collection("x", "system.js"), false),
+            (of("", ""), collection("x", "systems"), true),
+            (of("", ""), collection("local", "c"), false),
+            (of("", ""), collection("config", "c"), false),
+            (of("x", ""), database("x"), true),
+            (of("x", ""), database("y"), false),
+            (of("x", ""), collection("x", "c"), true),
+            (of("x", ""), collection("x", "system.js"), false),
+            (of("x", ""), collection("y", "c"), false),
+            (of("local", ""), collection("local", "c"), true),
+            (of("", "c"), database("x"), false),
+            (of("", "c"), collection("x", "c"), true),
+            (of("", "c"), collection("config", "c"), true),
+            (of("", "c"), collection("x", "d"), false),
+            (of("", "system.js"), collection("x", "system.js"), true),
+            (of("x", "c"), database("x"), false),
+            (of("x", "c"), collection("x", "c"), true),
+            (of("x", "c"), collection("x", "cc"), false),
+            (of("x", "c"), collection("y", "c"), false),
+            (of("x", "system.js"), collection("x", "system.js"), true),
+            // An empty name in a question is no name at all, and not "any".
+            (of("", "c"), collection("", "c"), true),
+            (of("x", ""), database(""), false),
+            (of("x", "c"), collection("x", ""), false),
+        ] {
+            assert_eq!(resource.covers(target), expected, "{resource:?} {target:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_names_each_resource_once() {
+        for target in [
+            Target::Cluster,
+            Target::Database("x"),
+            Target::Database(""),
+            Target::Collection("x", "c"),
+            Target::Collection("", "c"),
+            Target::Collection("x", ""),
+            Target::Collection("", ""),
+            Target::Collection("x", "system.js"),
+        ] {
+            let mut keys: Vec<_> = target.covering().collect();
+            let count = keys.len();
+            keys.sort();
+            keys.dedup();
+            assert_eq!(keys.len(), count, "{target:?}");
+        }
+    }
+
+    #[test]
+    fn a_resource_concerns_databases() {
+        for (resource, database, expected) in [
+            (Resource::AnyResource, "local", true),
+            (Resource::Cluster, "x", false),
+            (Resource::namespace("", ""), "x", true),
+            (Resource::namespace("", ""), "local", false),
+            (Resource::namespace("", "c"), "local", true),
+            (Resource::namespace("x", ""), "x", true),
+            (Resource::namespace("x", "c"), "x", true),
+            (Resource::namespace("x", "c"), "y", false),
+        ] {
+            assert_eq!(resource.concerns(database), expected, "{resource:?} {database}");
+        }
+        assert_eq!(Resource::namespace("x", "c").database(), Some("x"));
+        assert_eq!(Resource::namespace("", "c").database(), None);
+        assert_eq!(Resource::Cluster.database(), None);
+    }
+
+    #[test]
+    fn documents_are_read_or_refused() {
+        for resource in [
+            Resource::AnyResource,
+            Resource::Cluster,
+            Resource::namespace("", ""),
+            Resource::namespace("x", ""),
+            Resource::namespace("", "system.js"),
+            Resource::namespace("x", "c.d"),
+        ] {
+            let document = resource.to_document();
+            assert_eq!(Resource::parse(DocRef::Tree(&document)).unwrap(), resource);
+        }
+        for (document, code) in [
+            (doc! {}, FailedToParse),
+            (doc! { "db": "x" }, FailedToParse),
+            (doc! { "collection": "x" }, FailedToParse),
+            (doc! { "cluster": false }, FailedToParse),
+            (doc! { "anyResource": false }, FailedToParse),
+            (doc! { "cluster": true, "anyResource": true }, FailedToParse),
+            (doc! { "cluster": true, "db": "", "collection": "" }, FailedToParse),
+            (doc! { "db": 1, "collection": "c" }, TypeMismatch),
+            (doc! { "cluster": 1 }, TypeMismatch),
+            (doc! { "db": "x", "collection": "c", "more": 1 }, 40415),
+            (doc! { "db": "a b", "collection": "c" }, crate::errors::InvalidNamespace),
+            (doc! { "db": "x", "collection": "a\0b" }, crate::errors::InvalidNamespace),
+            (doc! { "db": "x", "collection": "c".repeat(5000) }, crate::errors::InvalidNamespace),
+        ] {
+            let error = Resource::parse(DocRef::Tree(&document)).unwrap_err();
+            assert_eq!(error.code, code, "{document:?}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Commands that make, change, show and remove roles. Those that are built in are shown and cannot be
+//! changed. What a role permits changes at once for every user who has it.
+//!
+//! ```text
+//! {createRole: "r", privileges: [{resource: {db: "x", collection: ""}, actions: ["find"]}], roles: []}
+//! {updateRole: "r", privileges: [..], roles: [..]}
+//! {grantPrivilegesToRole: "r", privileges: [..]}    {revokePrivilegesFromRole: "r", privileges: [..]}
+//! {grantRolesToRole: "r", roles: [..]}              {revokeRolesFromRole: "r", roles: [..]}
+//! {dropRole: "r"}    {dropAllRolesFromDatabase: 1}
+//! {rolesInfo: 1 | "r" | {role: "r", db: "x"} | [..], showPrivileges: true, showBuiltinRoles: true}
+//! => {roles: [..], ok: 1}
+//! ```
+
+use document::{ArrayRef, DocBuf, Value, ValueRef, doc};
+use engine::Store;
+
+use super::users::{check_roles, role_needs};
+use crate::{
+    access::{Action, Inherited, Privileges, Role, RoleName, builtin, would_cycle},
+    authorize::{check_needs, check_users},
+    call::Call,
+    errors::{
+        BadValue, CommandNotSupported, Error, InvalidRoleModification, ROLE_EXISTS, Result,
+        RoleNotFound,
+    },
+    replies::ok,
+    rights::{Asked, Need, Object},
+    users::Kept,
+};
+
+/// Arguments of `createRole` and `updateRole`.
+pub(super) const CREATE_FIELDS: &[&str] = &["privileges", "roles", "authenticationRestrictions"];
+/// Arguments of `rolesInfo`.
+pub(super) const INFO_FIELDS: &[&str] =
+    &["showPrivileges", "showBuiltinRoles", "showAuthenticationRestrictions"];
+
+/// The role that a command names in its first field, in its own database.
+fn named(asked: &Asked<'_>) -> Result<RoleName> {
+    let value = asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value);
+    let ValueRef::String(role) = value else {
+        return Err(asked.args().wrong_type(asked.name, value, " 'string'"));
+    };
+    Ok(RoleName::new(role, asked.database))
+}
+
+fn on_database(action: Action, database: &str) -> Need {
+    Need::of(action, Object::Database(database.to_owned()))
+}
+
+/// What giving or taking privileges asks for: the right to give roles on the databases that they are
+/// about, and on `admin` where they are about all databases or the server.
+fn privilege_needs(action: Action, privileges: Option<ArrayRef<'_>>) -> Result<Vec<Need>> {
+    let Some(privileges) = privileges else { return Ok(Vec::new()) };
+    let mut needs = Vec::new();
+    for privilege in Privileges::parse(privileges)?.iter() {
+        let database = privilege.resource.database().filter(|name| !name.is_empty());
+        let need = on_database(action, database.unwrap_or("admin"));
+        if !needs.contains(&need) {
+            needs.push(need);
+        }
+    }
+    Ok(needs)
+}
+
+/// What the lists of roles and privileges in a command ask of its sender.
+fn listed_needs(asked: &Asked<'_>, action: Action) -> Result<Vec<Need>> {
+    let args = asked.args();
+    let mut needs = privilege_needs(action, args.array("privileges")?)?;
+    if let Some(roles) = args.array("roles")? {
+        needs.extend(role_needs(action, &RoleName::parse_list(roles, asked.database)?));
+    }
+    Ok(needs)
+}
+
+/// What `createRole` asks of its sender.
+pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let mut needs = listed_needs(asked, Action::GrantRole)?;
+    needs.push(on_database(Action::CreateRole, asked.database));
+    Ok(needs)
+}
+
+/// What `updateRole` asks of its sender: to take away what there is, and to give what is said.
+pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let mut needs = listed_needs(asked, Action::GrantRole)?;
+    needs.push(on_database(Action::RevokeRole, asked.database));
+    Ok(needs)
+}
+
+/// What commands ask of their sender that add to a role.
+pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    listed_needs(asked, Action::GrantRole)
+}
+
+/// What commands ask of their sender that take from a role.
+pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    listed_needs(asked, Action::RevokeRole)
+}
+
+fn asked<'a, S: Store>(call: &Call<'a, S>) -> Result<Asked<'a>> {
+    call.asked().ok_or_else(|| Error::new(BadValue, "there is no such command"))
+}
+
+fn no_role(name: &RoleName) -> Error {
+    Error::new(RoleNotFound, format!("Role '{name}' not found"))
+}
+
+/// Checks that roles have no restrictions on where users come from: here only users do.
+fn check_unrestricted(asked: &Asked<'_>) -> Result<()> {
+    match asked.args().array("authenticationRestrictions")? {
+        Some(list) if list.iter().next().is_some() => {
+            let text = "authenticationRestrictions of roles are not supported; users may have them";
+            Err(Error::new(CommandNotSupported, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that a role may have what it has now, and does not come to itself.
+fn check_role<S: Store>(call: &Call<'_, S>, role: &Role) -> Result<()> {
+    role.check_scope()?;
+    check_roles(call, &role.roles)?;
+    let kept = |name: &RoleName| call.door.users.role(name).ok().flatten().map(|kept| kept.value);
+    if would_cycle(&role.name, &role.roles, kept) {
+        let text = format!("Granting these roles to {} would have it come to itself", role.name);
+        return Err(Error::new(InvalidRoleModification, text));
+    }
+    Ok(())
+}
+
+/// The role that a command is about, to be changed.
+fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Kept<Role>> {
+    if builtin::is_builtin(name) {
+        let text = format!("{name} is a built-in role and cannot be modified.");
+        return Err(Error::new(InvalidRoleModification, text));
+    }
+    call.door.users.role(name)?.ok_or_else(|| no_role(name))
+}
+
+/// Runs `createRole`.
+///
+/// Errors: 51002 for a name that is taken, 31 for a role that does not exist, 49 for what a role of
+/// this database may not have.
+pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    check_users(call)?;
+    let asked = asked(call)?;
+    let args = asked.args();
+    check_unrestricted(&asked)?;
+    let role = Role {
+        name: named(&asked)?,
+        privileges: Privileges::parse(args.need_array("privileges")?)?,
+        roles: RoleName::parse_list(args.need_array("roles")?, call.database)?,
+    };
+    role.name.check()?;
+    if role.name.database == "local" {
+        return Err(Error::new(BadValue, "Cannot create roles in the local database"));
+    }
+    if builtin::is_builtin(&role.name) {
+        let text = "Cannot create roles with the same name as a built-in role";
+        return Err(Error::new(BadValue, text));
+    }
+    let _one = call.door.users.lock().await;
+    if call.door.users.role(&role.name)?.is_some() {
+        return Err(Error::new(ROLE_EXISTS, format!("Role \"{}\" already exists", role.name)));
+    }
+    check_role(call, &role)?;
+    call.door.users.put_role(&role, None).await?;
+    ok(doc! {})
+}
+
+/// Changes the role that a command names.
+async fn change_role<'a, S: Store>(
+    call: &Call<'a, S>,
+    change: impl FnOnce(&mut Role, &Asked<'a>) -> Result<()>,
+) -> Result<DocBuf> {
+    check_users(call)?;
+    let asked = asked(call)?;
+    let name = named(&asked)?;
+    let _one = call.door.users.lock().await;
+    let Kept { value: mut role, version } = changeable(call, &name)?;
+    change(&mut role, &asked)?;
+    check_role(call, &role)?;
+    call.door.users.put_role(&role, Some(version)).await?;
+    ok(doc! {})
+}
+
+/// Runs `updateRole`: what is given takes the place of what was.
+pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    change_role(call, |role, asked| {
+        check_unrestricted(asked)?;
+        let args = asked.args();
+        let (privileges, roles) = (args.array("privileges")?, args.array("roles")?);
+        if privileges.is_none() && roles.is_none() {
+            let text = "Must specify at least one field to update in updateRole";
+            return Err(Error::new(BadValue, text));
+        }
+        if let Some(privileges) = privileges {
+            let gone = privilege_needs(Action::RevokeRole, Some(privileges))?;
+            check_needs(call, &gone)?;
+            role.privileges = Privileges::parse(privileges)?;
+        }
+        if let Some(roles) = roles {
+            role.roles = RoleName::parse_list(roles, asked.database)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Runs `grantPrivilegesToRole`.
+pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    change_role(call, |role, asked| {
+        let given = Privileges::parse(asked.args().need_array("privileges")?)?;
+        role.privileges.add_all(&given)
+    })
+    .await
+}
+
+/// Runs `revokePrivilegesFromRole`.
+pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    change_role(call, |role, asked| {
+        let taken = Privileges::parse(asked.args().need_array("privileges")?)?;
+        role.privileges.remove_all(&taken);
+        Ok(())
+    })
+    .await
+}
+
+/// Runs `grantRolesToRole`.
+pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    change_role(call, |role, asked| {
+        let given = RoleName::parse_list(asked.args().need_array("roles")?, asked.database)?;
+        let new: Vec<_> = given.into_iter().filter(|it| !role.roles.contains(it)).collect();
+        role.roles.extend(new);
+        Ok(())
+    })
+    .await
+}
+
+/// Runs `revokeRolesFromRole`.
+pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    change_role(call, |role, asked| {
+        let taken = RoleName::parse_list(asked.args().need_array("roles")?, asked.database)?;
+        role.roles.retain(|it| !taken.contains(it));
+        Ok(())
+    })
+    .await
+}
+
+/// Takes a role from everybody who has it, and removes it. In this order: were it removed first, and
+/// the rest never done, a role that is made anew under its name would belong to those who had the old
+/// one.
+async fn remove_everywhere<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<bool> {
+    let users = &call.door.users;
+    for Kept { value: mut user, version } in users.users(None)? {
+        if user.roles.contains(name) {
+            user.roles.retain(|role| role != name);
+            users.put_user(&user, Some(version)).await?;
+        }
+    }
+    for Kept { value: mut role, version } in users.roles(None)? {
+        if role.roles.contains(name) {
+            role.roles.retain(|it| it != name);
+            users.put_role(&role, Some(version)).await?;
+        }
+    }
+    users.remove_role(name).await
+}
+
+/// What `dropRole` and `dropAllRolesFromDatabase` ask of their sender.
+pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    Ok(vec![on_database(Action::DropRole, asked.database)])
+}
+
+/// Runs `dropRole`: nobody has it any more. 31 without such a role.
+pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    check_users(call)?;
+    let name = named(&asked(call)?)?;
+    let _one = call.door.users.lock().await;
+    changeable(call, &name)?;
+    remove_everywhere(call, &name).await?;
+    ok(doc! {})
+}
+
+/// Runs `dropAllRolesFromDatabase`; the reply says how many there were.
+pub(super) async fn drop_all_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    check_users(call)?;
+    let _one = call.door.users.lock().await;
+    let mut removed = 0;
+    for role in call.door.users.roles(Some(call.database))? {
+        removed += i32::from(remove_everywhere(call, &role.value.name).await?);
+    }
+    ok(doc! { "n": removed })
+}
+
+/// Which roles `rolesInfo` is about; `None`: those of its database.
+fn wanted(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
+    Ok(match asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
+        value if value.is_number() => None,
+        ValueRef::Array(list) => Some(RoleName::parse_list(list, asked.database)?),
+        value => Some(vec![RoleName::parse(value, asked.database)?]),
+    })
+}
+
+/// What `rolesInfo` asks of its sender; everybody may see the own roles, which [`roles_info`] looks at.
+pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let own = wanted(asked)?.is_some();
+    Ok(if own { Vec::new() } else { vec![on_database(Action::ViewRole, asked.database)] })
+}
+
+/// Runs `rolesInfo`.
+pub(super) async fn roles_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    check_users(call)?;
+    let asked = asked(call)?;
+    let args = asked.args();
+    let privileges = args.bool("showPrivileges")?.unwrap_or(false);
+    let builtins = args.bool("showBuiltinRoles")?.unwrap_or(false);
+    let users = &call.door.users;
+    let found: Vec<Role> = match wanted(&asked)? {
+        None => {
+            let own = users.roles(Some(call.database))?.into_iter().map(|kept| kept.value);
+            let names = builtin::names_for(call.database).into_iter().filter(|_| builtins);
+            own.chain(names.filter_map(|name| builtin::role(&name))).collect()
+        }
+        Some(names) => {
+            let login = call.door.login_of(call.connection);
+            let is_own =
+                |name: &&RoleName| login.as_ref().is_some_and(|login| login.roles.contains(name));
+            let others = names.iter().filter(|name| !is_own(name));
+            let needs = others.map(|name| on_database(Action::ViewRole, &name.database));
+            check_needs(call, &needs.collect::<Vec<_>>())?;
+            let mut found = Vec::new();
+            for name in &names {
+                let made = users.role(name)?.map(|kept| kept.value);
+                found.extend(builtin::role(name).or(made));
+            }
+            found
+        }
+    };
+    let shown = found.iter().map(|role| {
+        let (roles, mut granted) = users.expand(&role.roles);
+        // What has no room is not shown, and is not permitted either.
+        let _ = granted.add_all(&role.privileges);
+        let inherited = Inherited { roles: &roles, privileges: &granted };
+        Value::Document(role.shown(privileges, inherited))
+    });
+    ok(doc! { "roles": Value::Array(shown.collect()) })
+}

@@ -1,0 +1,84 @@
+//! Logging in with a certificate: `authenticate` with MONGODB-X509, and the same inside a handshake.
+//! Who the client is was found when the connection began; here it only says that it wants to be the
+//! user of that name.
+//!
+//! ```text
+//! {authenticate: 1, mechanism: "MONGODB-X509", user?: "CN=ann,O=y", $db: "$external"}
+//! => {dbname: "$external", user: "CN=ann,O=y", ok: 1}
+//! ```
+//!
+//! Whatever is wrong is error 18 with the text of any other failed login.
+
+use document::{DocBuf, DocRef, Document, ValueRef, doc};
+use engine::Store;
+
+use super::sasl;
+use crate::{
+    access::{UserName, user::EXTERNAL_DATABASE},
+    arguments::Args,
+    authorize::{check_users, may_come_from},
+    call::Call,
+    errors::Result,
+    replies::ok,
+};
+
+/// Arguments of `authenticate`. Some drivers name the database a second time.
+pub(super) const FIELDS: &[&str] = &["mechanism", "user", "db"];
+
+/// The name of the mechanism.
+const MECHANISM: &str = "MONGODB-X509";
+
+/// Runs `authenticate`.
+///
+/// Errors: 334 for another mechanism, 18 for everything else that is wrong.
+pub(super) async fn authenticate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    ok(log_in(call, call.body, call.database)?)
+}
+
+/// The login that a handshake carries. What cannot be done here is asked for again in a command of its
+/// own, which says what is wrong.
+pub(super) fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Document) -> Result<()> {
+    let Some(speculative) = call.args().document("speculativeAuthenticate")? else {
+        return Ok(());
+    };
+    let database = speculative.get("db").and_then(ValueRef::as_str).unwrap_or(EXTERNAL_DATABASE);
+    if speculative.iter().next().is_some_and(|(name, _)| name == "authenticate")
+        && let Ok(done) = log_in(call, speculative, database)
+    {
+        reply.push("speculativeAuthenticate", done);
+    }
+    Ok(())
+}
+
+/// Logs in the user whose name is the subject of the client's certificate, in the place of whoever was.
+fn log_in<S: Store>(call: &Call<'_, S>, body: DocRef<'_>, database: &str) -> Result<Document> {
+    check_users(call)?;
+    let args = Args::new("authenticate", body);
+    call.connection.logins.lock().under_way = None;
+    let mechanism = args.need_str("mechanism")?;
+    if mechanism != MECHANISM {
+        return Err(sasl::unknown_mechanism(mechanism));
+    }
+    let Some(subject) = call.connection.certificate_subject.as_deref() else {
+        return Err(sasl::note_failure(call, None, "the client has shown no certificate"));
+    };
+    let name = UserName::new(subject, EXTERNAL_DATABASE);
+    if database != EXTERNAL_DATABASE {
+        let why = "users with certificates are those of $external";
+        return Err(sasl::note_failure(call, Some(&name), why));
+    }
+    if args.str("user")?.is_some_and(|user| user != subject) {
+        let why = "another user than that of the certificate";
+        return Err(sasl::note_failure(call, Some(&name), why));
+    }
+    let Some((user, login)) = call.door.login_as(&name)? else {
+        return Err(sasl::note_failure(call, Some(&name), "no user of that name in $external"));
+    };
+    if !may_come_from(call.connection, &user) {
+        let why = "the user may not log in from this address";
+        return Err(sasl::note_failure(call, Some(&name), why));
+    }
+    call.connection.logins.lock().current = Some(login);
+    tracing::debug!(user = name.to_string(), peer = call.connection.peer, mechanism, "logged in");
+    Ok(doc! { "dbname": EXTERNAL_DATABASE, "user": subject })
+}

@@ -1,0 +1,61 @@
+//! What there has to be of users before the first client comes: the first user, where the server was
+//! started with one, and the secret of salts.
+
+use auth::Secret;
+use engine::Store;
+
+use crate::{
+    access::{RoleName, User, UserName},
+    door::{Door, Topology},
+    passwords::{NewPassword, new_credentials},
+    users::new_user_id,
+};
+
+/// The database of the first user.
+const DATABASE: &str = "admin";
+
+impl<S: Store> Door<S> {
+    /// Makes the user who may do everything, with this name and password in `admin`, unless there is a
+    /// user already. Called before clients come, so that none of them meets a server without it.
+    ///
+    /// An error is a sentence for the person who starts the server.
+    pub async fn prepare_access(&self, root: Option<(&str, &Secret)>) -> Result<(), String> {
+        if self.settings.topology == Topology::Router {
+            return Ok(());
+        }
+        let prepared = self.make_first_user(root).await;
+        prepared.map_err(|error| format!("the first user: {}", error.message))
+    }
+
+    async fn make_first_user(&self, root: Option<(&str, &Secret)>) -> crate::errors::Result<()> {
+        if self.settings.asks_for_login {
+            self.users.secret_key().await?;
+        }
+        let Some((name, password)) = root else {
+            if self.settings.asks_for_login && !self.users.has_any() {
+                tracing::warn!(
+                    "there is no user yet who could log in: `ebb admin user add` makes one"
+                );
+            }
+            return Ok(());
+        };
+        if self.users.has_any() {
+            tracing::info!("there are users already: the first one of the settings is not made");
+            return Ok(());
+        }
+        let name = UserName::new(name, DATABASE);
+        name.check()?;
+        let password = NewPassword::of_text(&name.user, password)?;
+        let user = User {
+            id: new_user_id()?,
+            roles: vec![RoleName::new("root", DATABASE)],
+            custom_data: None,
+            credentials: new_credentials(password).await?,
+            restrictions: Vec::new(),
+            name,
+        };
+        self.users.put_user(&user, None).await?;
+        tracing::info!(user = user.name.to_string(), "the first user was made");
+        Ok(())
+    }
+}

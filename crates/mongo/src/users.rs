@@ -1,0 +1,245 @@
+//! Users and roles as they are kept: small records of the engine, which no command shows as documents.
+//! All of them are in memory, and each change is a commit. Who may change them is not asked here.
+//!
+//! ```text
+//! "mongodb access" / "user" / <database> / <user>
+//! "mongodb access" / "role" / <database> / <role>
+//! "mongodb access" / "secret"        what salts of unknown users are made of
+//! ```
+
+use std::sync::Arc;
+
+use auth::Key;
+use document::{DocRef, Document, Value, doc};
+use engine::{Engine, Expected, Kind, Resource, Store, What};
+use parking_lot::Mutex;
+
+use crate::{
+    access::{Privileges, Role, RoleName, User, UserName, builtin, expand},
+    errors::{Error, InternalError, Result},
+    limits::{MAX_ACCESS_BYTES, MAX_ACCESS_RECORDS},
+};
+
+/// The first part of all paths.
+const ROOT: &str = "mongodb access";
+/// The second part of paths of users.
+const USERS: &str = "user";
+/// The second part of paths of roles.
+const ROLES: &str = "role";
+/// The second part of the path of the secret.
+const SECRET: &str = "secret";
+/// Bytes of the secret.
+const SECRET_BYTES: usize = 32;
+
+/// What is kept under a name, and its version: a change says which one it replaces, so that none is
+/// lost between two who change it at the same time.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept<T> {
+    /// What is kept.
+    pub(crate) value: T,
+    /// Its version.
+    pub(crate) version: u64,
+}
+
+/// The users and roles of a server.
+#[derive(Debug)]
+pub(crate) struct Users<S: Store> {
+    engine: Engine<S>,
+    /// Changes that look at several records are made one after the other.
+    changing: tokio::sync::Mutex<()>,
+    /// Made of the secret, once it has been read.
+    key: Mutex<Option<Key>>,
+}
+
+/// A record that is not one of a user or a role.
+fn damaged(what: &str) -> Error {
+    Error::new(InternalError, format!("the record of a {what} is damaged"))
+}
+
+fn kept_user(record: &Resource) -> Result<Kept<User>> {
+    let value = User::from_stored(DocRef::Tree(&record.body)).map_err(|_| damaged("user"))?;
+    Ok(Kept { value, version: record.stamp })
+}
+
+fn kept_role(record: &Resource) -> Result<Kept<Role>> {
+    let value = Role::from_stored(DocRef::Tree(&record.body)).map_err(|_| damaged("role"))?;
+    Ok(Kept { value, version: record.stamp })
+}
+
+impl<S: Store> Users<S> {
+    /// Those that an engine keeps.
+    pub(crate) fn new(engine: Engine<S>) -> Self {
+        Self { engine, changing: tokio::sync::Mutex::default(), key: Mutex::default() }
+    }
+
+    /// How often any of them changed: what was made of them is right while this number stays the same.
+    pub(crate) fn changes(&self) -> u64 {
+        self.engine.resource_changes()
+    }
+
+    /// Whoever holds this is the only one who changes anything.
+    pub(crate) async fn lock(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.changing.lock().await
+    }
+
+    /// Whether there is any user.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.engine.resources_below(&[ROOT, USERS]).is_empty()
+    }
+
+    /// The user of this name.
+    pub(crate) fn user(&self, name: &UserName) -> Result<Option<Kept<User>>> {
+        let record = self.engine.resource_at(&[ROOT, USERS, &name.database, &name.user]);
+        record.map(|record| kept_user(&record)).transpose()
+    }
+
+    /// The users of a database, or all; by database and name.
+    pub(crate) fn users(&self, database: Option<&str>) -> Result<Vec<Kept<User>>> {
+        let records = match database {
+            Some(database) => self.engine.resources_below(&[ROOT, USERS, database]),
+            None => self.engine.resources_below(&[ROOT, USERS]),
+        };
+        records.iter().map(|record| kept_user(record)).collect()
+    }
+
+    /// The role of this name that somebody made; a built-in one is none of those.
+    pub(crate) fn role(&self, name: &RoleName) -> Result<Option<Kept<Role>>> {
+        let record = self.engine.resource_at(&[ROOT, ROLES, &name.database, &name.role]);
+        record.map(|record| kept_role(&record)).transpose()
+    }
+
+    /// The roles that somebody made in a database, or all; by database and name.
+    pub(crate) fn roles(&self, database: Option<&str>) -> Result<Vec<Kept<Role>>> {
+        let records = match database {
+            Some(database) => self.engine.resources_below(&[ROOT, ROLES, database]),
+            None => self.engine.resources_below(&[ROOT, ROLES]),
+        };
+        records.iter().map(|record| kept_role(record)).collect()
+    }
+
+    /// Whether there is such a role, built-in ones among them.
+    pub(crate) fn has_role(&self, name: &RoleName) -> Result<bool> {
+        Ok(builtin::is_builtin(name) || self.role(name)?.is_some())
+    }
+
+    /// All roles that these roles come to, and what they permit. A role that is no more gives nothing.
+    pub(crate) fn expand(&self, names: &[RoleName]) -> (Vec<RoleName>, Privileges) {
+        let kept = |name: &RoleName| match self.role(name) {
+            Ok(role) => role.map(|role| role.value),
+            Err(error) => {
+                tracing::error!(role = %name, error = error.message, "a role gives nothing");
+                None
+            }
+        };
+        expand(names, kept)
+    }
+
+    /// Keeps a user in the place of that version; `None`: where there is none.
+    ///
+    /// Errors: of the kind [`Kind::Exists`] and its like, where that is not what is there.
+    pub(crate) async fn put_user(
+        &self,
+        user: &User,
+        over: Option<u64>,
+    ) -> std::result::Result<(), engine::Error> {
+        let path = [ROOT, USERS, &user.name.database, &user.name.user];
+        self.put(&path, user.to_stored(), over).await
+    }
+
+    /// The same for a role.
+    pub(crate) async fn put_role(
+        &self,
+        role: &Role,
+        over: Option<u64>,
+    ) -> std::result::Result<(), engine::Error> {
+        let path = [ROOT, ROLES, &role.name.database, &role.name.role];
+        self.put(&path, role.to_stored(), over).await
+    }
+
+    async fn put(
+        &self,
+        path: &[&str],
+        body: Document,
+        over: Option<u64>,
+    ) -> std::result::Result<(), engine::Error> {
+        let expected = match over {
+            Some(version) => Expected::Version(version),
+            None => Expected::Absent,
+        };
+        let others = self.engine.resources_below(&[ROOT]);
+        let others = others.iter().filter(|record| record.path != path);
+        let (count, held) = others.fold((0, 0), |(count, held), record| {
+            (count + 1, held + record.body.to_buf().bytes().len())
+        });
+        if MAX_ACCESS_RECORDS <= count {
+            let text = format!("there are {MAX_ACCESS_RECORDS} users and roles, which is the most");
+            return Err(engine::Error::new(Kind::TooLarge, text));
+        }
+        if MAX_ACCESS_BYTES < held + body.to_buf().bytes().len() {
+            let text = format!("all users and roles together may hold {MAX_ACCESS_BYTES} bytes");
+            return Err(engine::Error::new(Kind::TooLarge, text));
+        }
+        self.engine.put_resource(path, body, expected).await?;
+        Ok(())
+    }
+
+    /// Removes a user; whether there was one.
+    pub(crate) async fn remove_user(&self, name: &UserName) -> Result<bool> {
+        self.remove(&[ROOT, USERS, &name.database, &name.user]).await
+    }
+
+    /// Removes a role; whether there was one. Who has it is not looked at.
+    pub(crate) async fn remove_role(&self, name: &RoleName) -> Result<bool> {
+        self.remove(&[ROOT, ROLES, &name.database, &name.role]).await
+    }
+
+    async fn remove(&self, path: &[&str]) -> Result<bool> {
+        match self.engine.remove_resource(path, Expected::Present).await {
+            Ok(()) => Ok(true),
+            Err(error) if matches!(error.kind, Kind::NotFound(What::Document)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What salts of unknown users are made of, so that they stay the same as those of known ones do.
+    /// It is made once and kept.
+    pub(crate) async fn secret_key(&self) -> Result<Key> {
+        if let Some(key) = &*self.key.lock() {
+            return Ok(key.clone());
+        }
+        let path = [ROOT, SECRET];
+        if self.engine.resource_at(&path).is_none() {
+            let bytes = random_bytes::<SECRET_BYTES>()?.to_vec();
+            let body = doc! { "secret": Value::Binary { subtype: 0, bytes } };
+            match self.engine.put_resource(&path, body, Expected::Absent).await {
+                Ok(_) => {}
+                // Another connection made it at the same time.
+                Err(error) if matches!(error.kind, Kind::Exists(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let record: Arc<Resource> =
+            self.engine.resource_at(&path).ok_or_else(|| damaged("secret"))?;
+        let Some(Value::Binary { bytes, .. }) = record.body.get("secret") else {
+            return Err(damaged("secret"));
+        };
+        let key = Key::of(bytes).map_err(|_| damaged("secret"))?;
+        Ok(self.key.lock().insert(key).clone())
+    }
+}
+
+/// Bytes from the system's generator: for salts, nonces and secrets.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::new(InternalError, format!("no random bytes: {error}")))?;
+    Ok(bytes)
+}
+
+/// The id of a new user: a UUID of version 4.
+pub(crate) fn new_user_id() -> Result<[u8; 16]> {
+    let mut id = random_bytes::<16>()?;
+    id[6] = id[6] & 0x0f | 0x40;
+    id[8] = id[8] & 0x3f | 0x80;
+    Ok(id)
+}

@@ -1,0 +1,84 @@
+//! The key of the admin address where the MongoDB API asks who people are and the account has the
+//! public key alone: without one, whoever reaches this address would have by the portal what the API
+//! asks a login for. It is made once and kept in the data directory, where its owner may read it.
+
+use std::{io, path::PathBuf};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use cosmos::Keys;
+
+use crate::{
+    config::Config,
+    data_dir::Refused,
+    failure::{Failure, failed},
+    nosql, sealed,
+};
+
+/// Its file in a data directory, as `--key-file` of `ebb admin` reads it.
+const FILE: &str = "admin.key";
+
+/// Where the key is kept; `None`: there is no such key.
+pub(crate) fn path(config: &Config) -> Option<PathBuf> {
+    let folder = config.data_dir.as_ref().filter(|_| needs_key(config))?;
+    Some(folder.join(FILE))
+}
+
+fn needs_key(config: &Config) -> bool {
+    config.mongo_auth && config.key_file.is_none()
+}
+
+/// The keys that let people in at the admin address: those of the account, or one of its own. Of a
+/// server that keeps nothing nobody knows it.
+pub(crate) fn read_keys(config: &Config, account: &Keys) -> Result<Keys, Failure> {
+    if !needs_key(config) {
+        return Ok(account.clone());
+    }
+    let kept = path(config);
+    let text = match kept.as_ref().map(|path| sealed::read_text(path)) {
+        Some(Ok(text)) => text,
+        Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => {
+            let text = format!("{error}: remove it to have another key made");
+            return Err(Failure::Refused(Refused::Unusable(text)));
+        }
+        _ => {
+            let random = nosql::random_bytes().map_err(failed)?;
+            let text = format!("primary = {}\n", STANDARD.encode(random));
+            match &config.data_dir {
+                Some(folder) => {
+                    sealed::write_text(folder, FILE, text.as_bytes()).map_err(failed)?
+                }
+                None => tracing::warn!(
+                    "the MongoDB API asks for logins and nothing is kept: the admin address serves \
+                     health and metrics only; give a --key-file"
+                ),
+            }
+            text
+        }
+    };
+    Keys::parse(&text).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_made_where_logins_are_asked_for_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let account = Keys::well_known().unwrap();
+        let open = Config { data_dir: Some(folder.path().to_owned()), ..Config::for_tests() };
+        assert!(read_keys(&open, &account).unwrap().are_well_known());
+        assert_eq!(path(&open), None);
+        let asks = Config { mongo_auth: true, ..open };
+        let made = read_keys(&asks, &account).unwrap();
+        assert!(!made.are_well_known());
+        let file = path(&asks).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
+        assert_eq!(mode & 0o077, 0, "others may not read it");
+        let again = nosql::read_keys(Some(&file)).unwrap();
+        assert_eq!(again.primary(), made.primary());
+        assert_eq!(read_keys(&asks, &account).unwrap().primary(), made.primary());
+        std::fs::write(&file, "primary = a\n# crc32c 00000000\n").unwrap();
+        assert!(read_keys(&asks, &account).is_err());
+    }
+}

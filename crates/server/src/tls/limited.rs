@@ -1,0 +1,130 @@
+//! A socket whose client may send only so much until its handshake is done, and whose memory is taken
+//! from an account of strangers until then: whoever only begins handshakes takes nothing from those who
+//! work.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use memory::Share;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+
+/// Bytes that a client may send before its handshake is done: a chain of certificates fits in.
+const MOST_BYTES: usize = 64 * 1024;
+/// What the state of a handshake takes besides.
+const STATE_BYTES: usize = 16 * 1024;
+
+/// A socket within TLS.
+#[derive(Debug)]
+pub(crate) struct Limited<T = TcpStream> {
+    io: T,
+    /// `None` once the handshake is done.
+    stranger: Option<Stranger>,
+}
+
+#[derive(Debug)]
+struct Stranger {
+    share: Share,
+    sent: usize,
+}
+
+impl<T> Limited<T> {
+    /// A socket whose handshake is to come; its memory is taken from this share.
+    pub(super) fn new(io: T, share: Share) -> Self {
+        Self { io, stranger: Some(Stranger { share, sent: 0 }) }
+    }
+
+    /// Gives the memory back; what the client sends is counted by others from here on.
+    pub(super) fn end_limit(&mut self) {
+        self.stranger = None;
+    }
+}
+
+impl<T: AsyncRead + Unpin> AsyncRead for Limited<T> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+        let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };
+        stranger.sent += buffer.filled().len() - before;
+        let wanted = stranger.sent + STATE_BYTES;
+        if MOST_BYTES < stranger.sent || stranger.share.set(wanted).is_err() {
+            // What was read is taken back, so that nobody sees bytes together with an error.
+            buffer.set_filled(before);
+            let text = "a handshake that is too long, or too many at once";
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: AsyncWrite + Unpin> AsyncWrite for Limited<T> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.io.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::Account;
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handshake_has_an_end_and_takes_memory_of_strangers() {
+        let account = Account::new(2 * MOST_BYTES);
+        for (sent, in_handshake, room, good) in [
+            (MOST_BYTES, true, MOST_BYTES, true),
+            (MOST_BYTES + 1, true, MOST_BYTES, false),
+            (MOST_BYTES + 1, false, MOST_BYTES, true),
+            (1000, true, 0, false),
+        ] {
+            let mut others = account.share();
+            others.set(MOST_BYTES - room.min(MOST_BYTES)).unwrap();
+            if room == 0 {
+                others.set(2 * MOST_BYTES).unwrap();
+            }
+            let bytes = vec![0; sent];
+            let mut limited = Limited::new(bytes.as_slice(), account.share());
+            if !in_handshake {
+                limited.end_limit();
+            }
+            let read = limited.read_to_end(&mut Vec::new()).await;
+            assert_eq!(read.is_ok(), good, "{sent} {in_handshake} {room}");
+        }
+        assert_eq!(account.used_bytes(), 0);
+    }
+}

@@ -1,0 +1,49 @@
+//! Log lines about clients that a listener did not let in: at most one a second, so that a port scanner
+//! cannot fill the log, and with nothing of what they sent.
+
+use std::{net::SocketAddr, time::Duration};
+
+use parking_lot::Mutex;
+
+/// Least time between two lines.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// When the next line is due, and how many were left out since the last one.
+#[derive(Debug, Default)]
+pub(super) struct Refusals(Mutex<(Duration, u64)>);
+
+impl Refusals {
+    /// Logs that a client was not let in at the address of this setting, and why.
+    pub(super) fn report(&self, setting: &str, peer: SocketAddr, why: &dyn std::fmt::Display) {
+        if let Some(left_out) = self.take_line(clock::monotonic_time()) {
+            tracing::warn!(setting, %peer, %why, left_out, "a client was not let in");
+        }
+    }
+
+    /// Takes the line that is due at this time, with how many were left out before it; `None` where none
+    /// is due.
+    fn take_line(&self, now: Duration) -> Option<u64> {
+        let (due, left_out) = &mut *self.0.lock();
+        if now < *due {
+            *left_out += 1;
+            return None;
+        }
+        *due = now.saturating_add(PAUSE);
+        Some(std::mem::take(left_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_a_second_says_how_many_were_left_out() {
+        let refusals = Refusals::default();
+        for (ms, line) in
+            [(5_000, Some(0)), (5_001, None), (5_999, None), (6_000, Some(2)), (60_000, Some(0))]
+        {
+            assert_eq!(refusals.take_line(Duration::from_millis(ms)), line, "{ms}");
+        }
+    }
+}

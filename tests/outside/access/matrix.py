@@ -1,0 +1,211 @@
+"""Which role permits which command, written down from MongoDB's manual: its page of built-in roles
+says which actions each has, its page of actions which command asks for which. What is EbbDB's own
+stands apart at the end.
+
+Each command of the server is in `BODIES`, with arguments that do no harm: what matters is whether
+it is refused with 13.
+"""
+
+import bson
+
+OWN, OTHER = "own", "other"
+
+
+def bodies(database):
+    """Each command with arguments: where it is sent to, and its body."""
+    here, admin = database, "admin"
+    unknown = "nobody-of-the-matrix"
+    privilege = {"resource": {"db": database, "collection": "c"}, "actions": ["find"]}
+    role = {"role": "read", "db": database}
+    find = {"find": "c", "limit": 1}
+    info = [{"ns": f"{database}.c"}]
+    index = {"key": {"a": 1}, "name": "a_1"}
+    first = bson.Binary(b"n,,n=nobody,r=abc")
+    table = [
+        # Of nobody in particular.
+        (here, {"hello": 1}),
+        (here, {"isMaster": 1}),
+        (here, {"ismaster": 1}),
+        (here, {"ping": 1}),
+        (here, {"buildInfo": 1}),
+        (here, {"buildinfo": 1}),
+        (here, {"whatsmyuri": 1}),
+        (here, {"connectionStatus": 1}),
+        (here, {"listCommands": 1}),
+        (admin, {"endSessions": []}),
+        (admin, {"refreshSessions": []}),
+        (admin, {"killSessions": []}),
+        (admin, {"startSession": 1}),
+        (here, {"saslStart": 1, "mechanism": "SCRAM-SHA-256", "payload": first}),
+        (here, {"saslContinue": 1, "conversationId": 1, "payload": bson.Binary(b"")}),
+        ("$external", {"authenticate": 1, "mechanism": "MONGODB-X509"}),
+        (here, {"logout": 1}),
+        # Reading.
+        (here, find),
+        (here, {"count": "c"}),
+        (here, {"distinct": "c", "key": "a"}),
+        (here, {"aggregate": "c", "pipeline": [], "cursor": {}}),
+        (here, {"explain": find}),
+        (here, {"getMore": bson.Int64(17), "collection": "c"}),
+        (here, {"killCursors": "c", "cursors": [bson.Int64(17)]}),
+        (here, {"listCollections": 1}),
+        (here, {"listIndexes": "c"}),
+        (here, {"collStats": "c"}),
+        (here, {"collstats": "c"}),
+        (here, {"dbStats": 1}),
+        (here, {"dbstats": 1}),
+        (here, {"validate": "c"}),
+        (here, {"ebbExpiry": "c"}),
+        # Writing.
+        (here, {"insert": "c", "documents": [{"a": 1}]}),
+        (here, {"update": "c", "updates": [{"q": {"a": 1}, "u": {"$set": {"b": 1}}}]}),
+        (here, {"delete": "c", "deletes": [{"q": {"a": 1}, "limit": 1}]}),
+        (here, {"findAndModify": "c", "query": {"a": 1}, "update": {"$set": {"b": 1}}}),
+        (here, {"findandmodify": "c", "query": {"a": 1}, "update": {"$set": {"b": 1}}}),
+        (admin, {"bulkWrite": 1, "ops": [{"insert": 0, "document": {"a": 1}}], "nsInfo": info}),
+        (here, {"create": "made"}),
+        (here, {"drop": "made"}),
+        (here, {"createIndexes": "c", "indexes": [index]}),
+        (here, {"dropIndexes": "c", "index": "a_1"}),
+        (here, {"deleteIndexes": "c", "index": "a_1"}),
+        (here, {"collMod": "c"}),
+        (admin, {"renameCollection": f"{database}.none", "to": f"{database}.other"}),
+        (here, {"dropDatabase": 1}),
+        # Users and roles.
+        (here, {"createUser": unknown, "pwd": "", "roles": []}),
+        (here, {"updateUser": unknown, "customData": {}}),
+        (here, {"dropUser": unknown}),
+        (here, {"dropAllUsersFromDatabase": 1}),
+        (here, {"grantRolesToUser": unknown, "roles": [role]}),
+        (here, {"revokeRolesFromUser": unknown, "roles": [role]}),
+        (here, {"usersInfo": 1}),
+        (here, {"createRole": "read", "privileges": [privilege], "roles": [role]}),
+        (here, {"updateRole": unknown, "privileges": [privilege]}),
+        (here, {"dropRole": unknown}),
+        (here, {"dropAllRolesFromDatabase": 1}),
+        (here, {"grantPrivilegesToRole": unknown, "privileges": [privilege]}),
+        (here, {"revokePrivilegesFromRole": unknown, "privileges": [privilege]}),
+        (here, {"grantRolesToRole": unknown, "roles": [role]}),
+        (here, {"revokeRolesFromRole": unknown, "roles": [role]}),
+        (here, {"rolesInfo": 1}),
+        (admin, {"invalidateUserCache": 1}),
+        # The server.
+        (admin, {"listDatabases": 1}),
+        (admin, {"serverStatus": 1}),
+        (admin, {"hostInfo": 1}),
+        (admin, {"getLog": "global"}),
+        (admin, {"getCmdLineOpts": 1}),
+        (admin, {"getParameter": "*"}),
+        (admin, {"setParameter": 1}),
+        (admin, {"getDefaultRWConcern": 1}),
+        (admin, {"setFeatureCompatibilityVersion": "7.0", "confirm": True}),
+        (admin, {"replSetGetStatus": 1}),
+        (admin, {"currentOp": 1}),
+        (admin, {"killOp": 1, "op": 2147483647}),
+        (admin, {"killAllSessions": []}),
+        (admin, {"killAllSessionsByPattern": []}),
+        (admin, {"fsync": 1}),
+        (admin, {"configureFailPoint": "failCommand", "mode": "off"}),
+        (admin, {"ebbClock": 1}),
+    ]
+    return {next(iter(body)): (to, body) for to, body in table}
+
+
+def names(text):
+    return frozenset(text.split())
+
+
+BODIES = frozenset(bodies(OWN))
+
+#: `requiresAuth` is false: drivers ask this before they log in, or it cannot do harm.
+OPEN = names("""
+    hello isMaster ismaster ping buildInfo buildinfo whatsmyuri connectionStatus listCommands
+    saslStart saslContinue authenticate logout endSessions
+""")
+#: Asks for a login alone: it shows what the sender may see, or is about the sender's own. (A cursor
+#: that is not there is not found; whose it was, nobody knows.)
+LOGIN = names("""
+    startSession refreshSessions killSessions listDatabases getMore killCursors ebbClock
+""")
+
+# Sets of actions, as commands.
+#: EbbDB's forecast of what expires goes with `find`.
+_FIND = names("find count distinct aggregate explain ebbExpiry")
+_LISTS = names("listCollections listIndexes")
+_STATS = names("collStats collstats dbStats dbstats")
+_INDEXES = names("createIndexes dropIndexes deleteIndexes")
+_USERS = names("""
+    createUser updateUser dropUser dropAllUsersFromDatabase grantRolesToUser revokeRolesFromUser
+    usersInfo createRole updateRole dropRole dropAllRolesFromDatabase grantPrivilegesToRole
+    revokePrivilegesFromRole grantRolesToRole revokeRolesFromRole rolesInfo
+""")
+
+READ = _FIND | _LISTS | _STATS
+READ_WRITE = (
+    READ
+    | _INDEXES
+    | names("""
+    insert update delete findAndModify findandmodify bulkWrite create drop renameCollection
+""")
+)
+DB_ADMIN = (
+    _LISTS
+    | _STATS
+    | _INDEXES
+    | names("""
+    validate create drop collMod renameCollection dropDatabase
+""")
+)
+USER_ADMIN = _USERS
+DB_OWNER = READ_WRITE | DB_ADMIN | USER_ADMIN
+
+CLUSTER_MONITOR = _STATS | names("""
+    serverStatus hostInfo getLog getCmdLineOpts getParameter getDefaultRWConcern replSetGetStatus
+    currentOp
+""")
+CLUSTER_MANAGER = names("""
+    getDefaultRWConcern setFeatureCompatibilityVersion replSetGetStatus
+""")
+HOST_MANAGER = names("""
+    setParameter killOp killAllSessions killAllSessionsByPattern fsync invalidateUserCache
+""") | {"configureFailPoint"}
+CLUSTER_ADMIN = CLUSTER_MONITOR | CLUSTER_MANAGER | HOST_MANAGER | {"dropDatabase"}
+BACKUP = _FIND | _LISTS | names("serverStatus getParameter")
+RESTORE = _USERS | names("""
+    insert bulkWrite create drop createIndexes collMod listCollections getParameter
+""")
+
+#: What a role of a database permits on that database. On others it permits nothing.
+ON_OWN = {
+    "read": READ,
+    "readWrite": READ_WRITE,
+    "dbAdmin": DB_ADMIN,
+    "userAdmin": USER_ADMIN,
+    "dbOwner": DB_OWNER,
+}
+#: What a role of `admin` permits on every database, and of the server.
+EVERYWHERE = {
+    "readAnyDatabase": READ,
+    "readWriteAnyDatabase": READ_WRITE,
+    "dbAdminAnyDatabase": DB_ADMIN,
+    "userAdminAnyDatabase": USER_ADMIN | {"invalidateUserCache"},
+    "clusterMonitor": CLUSTER_MONITOR,
+    "clusterManager": CLUSTER_MANAGER,
+    "hostManager": HOST_MANAGER,
+    "clusterAdmin": CLUSTER_ADMIN,
+    "backup": BACKUP,
+    "restore": RESTORE,
+    "root": BODIES,
+}
+
+
+def role_database(role):
+    """Where a role is found."""
+    return OWN if role in ON_OWN else "admin"
+
+
+def permitted(role, database):
+    """The commands that a user with this role may run on a database."""
+    if role in EVERYWHERE:
+        return OPEN | LOGIN | EVERYWHERE[role]
+    return OPEN | LOGIN | (ON_OWN[role] if database == OWN else frozenset())
