@@ -11,7 +11,10 @@ const ANN: &str = "CN=ann,OU=x,O=y";
 fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
     let address = "10.0.0.7:5000".to_owned();
     let certificate_subject = subject.map(str::to_owned);
-    Client::known_as(of.door.clone(), Peer { address, certificate_subject, reached_at: Some([127, 0, 0, 1].into()) })
+    Client::known_as(
+        of.door.clone(),
+        Peer { address, certificate_subject, reached_at: Some([127, 0, 0, 1].into()) },
+    )
 }
 
 /// A door that has a user of this name.
