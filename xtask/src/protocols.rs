@@ -28,6 +28,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("memory", Speech::Nothing),
     ("metrics", Speech::Nothing),
     ("secret", Speech::Nothing),
+    ("audit", Speech::Both),
     ("spill", Speech::Nothing),
     ("journal", Speech::Nothing),
     ("cluster", Speech::Nothing),

@@ -4,6 +4,7 @@
 //! decide.
 
 mod backoff;
+mod current_keys;
 mod date;
 mod denied;
 mod entra;
@@ -18,6 +19,7 @@ mod signature;
 mod token;
 
 pub use backoff::Backoff;
+pub use current_keys::CurrentKeys;
 pub use date::http_date;
 pub use denied::Denied;
 pub use entra::check_entra;

@@ -58,7 +58,7 @@ fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Princi
     let now_ms = clock::wall_ms();
     let header = request.headers.authorization().ok_or(Denied::Missing)?;
     let authorization = Authorization::parse(header)?;
-    let keys = &door.settings.keys;
+    let keys = &*door.settings.keys.load();
     let denied = |denied| count_guess(door, request, denied);
     let right = match authorization.credential() {
         Credential::Resource => {
@@ -79,7 +79,7 @@ fn check_signature<S: Store>(
     authorization: &Authorization<'_>,
     now_ms: i64,
 ) -> Result<Right> {
-    let keys = &door.settings.keys;
+    let keys = &*door.settings.keys.load();
     let forms = request.link.signed_forms();
     let links: Vec<&str> = forms.iter().flatten().map(AsRef::as_ref).collect();
     let signed = |kind| Signed {
@@ -104,7 +104,7 @@ fn check_signature<S: Store>(
 /// from, and from a certain number on they are 429 until the minute is over. Nothing is counted where
 /// everybody knows the key, because there is nothing to guess.
 fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> Failure {
-    let counts = denied == Denied::Signature && !door.settings.keys.are_well_known();
+    let counts = denied == Denied::Signature && !door.settings.keys.load().are_well_known();
     let wait = match counts {
         true => door.guesses.note_wrong(request.client.peer(), clock::monotonic_time()),
         false => None,

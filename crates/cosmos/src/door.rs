@@ -6,7 +6,8 @@ use std::sync::{
     atomic::{AtomicI64, AtomicU64, Ordering},
 };
 
-use auth::{Guesses, Hosts, Key, Keys, Secret};
+use audit::AuditLog;
+use auth::{CurrentKeys, Guesses, Hosts, Key, Secret};
 use engine::{Engine, RunApart, Store};
 use memory::Account;
 use metrics::{Distribution, Latencies};
@@ -56,7 +57,7 @@ pub struct Settings {
     /// The address that clients are sent to, with a slash at its end; `None`: the one they came to.
     pub endpoint: Option<String>,
     /// Keys that requests are signed with.
-    pub keys: Keys,
+    pub keys: CurrentKeys,
     /// Names that requests may come for; `None`: any.
     pub hosts: Option<Hosts>,
     /// Which shard it is at.
@@ -77,6 +78,8 @@ pub struct Settings {
     pub give_way: fn(),
     /// How a request is run that takes long to parse.
     pub run_apart: RunApart,
+    /// Where refusals and changes of what there is are written down; `None`: nowhere.
+    pub audit: Option<Arc<AuditLog>>,
     /// Whether requests about items are limited by the throughput of offers.
     pub enforce_throughput: bool,
     /// Counts connections that are open: of all doors and entrances that share it.

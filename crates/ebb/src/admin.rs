@@ -3,6 +3,7 @@
 //! alone ask no server: they speak to Cassandra.
 
 mod cluster;
+mod doctor;
 mod user;
 
 use std::process::ExitCode;
@@ -24,6 +25,8 @@ enum Request {
     AcceptClock,
     /// Show what a person wants to know first.
     Status,
+    /// Show what of the server's settings and surroundings is not as it should be.
+    Doctor,
     /// Show the cluster.
     Cluster,
     /// Have another node own the data.
@@ -54,6 +57,7 @@ pub(crate) fn command() -> Command {
         .subcommand(cluster::command())
         .subcommand(user::command())
         .subcommand(Command::new("status").about("Show the server's state"))
+        .subcommand(Command::new("doctor").about("Check the settings of a server that hosts data"))
 }
 
 /// Runs what was typed and returns the exit code.
@@ -77,6 +81,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
             Some((_, status)) => (Request::Cluster, status),
             None => (Request::Cluster, cluster),
         },
+        Some(("doctor", doctor)) => (Request::Doctor, doctor),
         Some((_, status)) => (Request::Status, status),
         None => (Request::Status, matches),
     };
@@ -84,12 +89,16 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         Ok(client) => client,
         Err(message) => return complain(message, FAILED),
     };
-    match ask_server(&client, &request) {
-        Ok(answer) if inner.get_flag("json") => print_text(format!("{answer}\n")),
-        Ok(answer) => print_text(format_answer(&request, &answer)),
+    let answer = match ask_server(&client, &request) {
+        Ok(answer) => answer,
         Err(message) => return complain(message, FAILED),
+    };
+    match inner.get_flag("json") {
+        true => print_text(format!("{answer}\n")),
+        false => print_text(format_answer(&request, &answer)),
     }
-    ExitCode::SUCCESS
+    let is_clean = request != Request::Doctor || doctor::is_clean(&answer);
+    if is_clean { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Runs `ebb admin user`, and returns the exit code.
@@ -109,6 +118,7 @@ fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
         Request::Clock => client.get("/_ebb/clock"),
         Request::AcceptClock => client.post("/_ebb/clock/accept"),
         Request::Status => client.get("/status"),
+        Request::Doctor => client.get("/_ebb/doctor"),
         Request::Cluster => client.get("/_ebb/cluster"),
         Request::HandOver { shard, to } => {
             let body = json!({ "shard": shard, "to": to });
@@ -121,8 +131,10 @@ fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
 /// Returns an answer for people: a line for each value, `clock.mode: system`.
 fn format_answer(request: &Request, answer: &Value) -> String {
     let mut out = String::new();
-    if *request == Request::Cluster {
-        return cluster::format_cluster(answer);
+    match request {
+        Request::Cluster => return cluster::format_cluster(answer),
+        Request::Doctor => return doctor::format_findings(answer),
+        _ => {}
     }
     if *request == Request::AcceptClock {
         out.push_str("accepted\n");

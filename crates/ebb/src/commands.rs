@@ -36,8 +36,21 @@ fn command() -> Command {
                 .help("Print all settings and where they came from, and end"),
         );
     let verify = Command::new("verify")
-        .about("Walk every row, index entry and count of a data directory no server has open")
-        .arg(Arg::new("data-dir").long("data-dir").value_name("PATH").required(true))
+        .about("Check a data directory that no server has open, or an audit log")
+        .arg(
+            Arg::new("data-dir")
+                .long("data-dir")
+                .value_name("PATH")
+                .required_unless_present("audit-file")
+                .help("Walk every row, index entry and count"),
+        )
+        .arg(
+            Arg::new("audit-file")
+                .long("audit-file")
+                .value_name("PATH")
+                .conflicts_with("data-dir")
+                .help("Check that no line of an audit log was changed, taken out or put in"),
+        )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue));
     let completions = Command::new("completions").about("Print a shell's completion script").arg(
         Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell)),
@@ -101,6 +114,9 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
 /// Runs `ebb verify`: prints what each collection's walk found, as text or as one JSON object. The
 /// exit code is 0 only if there are no differences, so that a script need not read the text.
 fn run_verify(matches: &ArgMatches) -> ExitCode {
+    if let Some(path) = matches.get_one::<String>("audit-file") {
+        return verify_audit(path, matches.get_flag("json"));
+    }
     let path = matches.get_one::<String>("data-dir").map(PathBuf::from).unwrap_or_default();
     let found = match server::verify(&path) {
         Ok(found) => found,
@@ -132,6 +148,25 @@ fn run_verify(matches: &ArgMatches) -> ExitCode {
         }
     }
     if differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+}
+
+/// Runs `ebb verify --audit-file`: prints how many lines hold together and the last hash, or the first line
+/// that does not fit.
+fn verify_audit(path: &str, as_json: bool) -> ExitCode {
+    let file = std::fs::File::open(path).map(std::io::BufReader::new);
+    let found = match file.and_then(server::check_audit) {
+        Ok(found) => found,
+        Err(error) => return complain(format!("--audit-file {path}: {error}"), FAILED),
+    };
+    let (text, report) = match &found {
+        Ok(server::Checked { lines, begins_behind, last }) => (
+            format!("{lines} lines hold together; the last hash is {last}\n"),
+            json!({ "lines": lines, "begins_behind": begins_behind, "last": last }),
+        ),
+        Err(broken) => (format!("{broken}\n"), json!({ "line": broken.line, "why": broken.why })),
+    };
+    print_text(if as_json { format!("{report}\n") } else { text });
+    if found.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Prints the completion script of a shell.

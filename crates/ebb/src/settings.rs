@@ -52,6 +52,9 @@ struct Values {
     /// File with the password of that user
     #[arg(long, env = "EBB_ROOT_PASSWORD_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     root_password_file: Optional<PathBuf>,
+    /// File that logins, refusals and changes of what there is are written to [none]
+    #[arg(long, env = "EBB_AUDIT_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    audit_file: Optional<PathBuf>,
     /// Let other machines reach the MongoDB API, which asks nobody who they are
     #[arg(long, env = "EBB_MONGO_NO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     mongo_no_auth: bool,
@@ -266,6 +269,7 @@ impl Settings {
             mongo_no_auth: given.mongo_no_auth,
             mongo_auth: given.mongo_auth || root_user.is_some(),
             root_user,
+            audit_file: given.audit_file.0,
             cosmos_addr: given.cosmos_addr.0,
             cosmos_hosts: names(given.cosmos_host),
             account_endpoint: given.account_endpoint.0,

@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use audit::AuditLog;
 use document::ObjectId;
 use engine::{Engine, RunApart, Store};
 use memory::Account;
@@ -73,6 +74,8 @@ pub struct Settings {
     pub run_apart: RunApart,
     /// Whether clients have to log in, and may do what their roles permit.
     pub asks_for_login: bool,
+    /// Where logins, refusals and changes of what there is are written down; `None`: nowhere.
+    pub audit: Option<Arc<AuditLog>>,
     /// What it looks like to drivers.
     pub topology: Topology,
     /// Which databases have their home here; `None`: all.
@@ -96,6 +99,7 @@ impl Default for Settings {
             give_way: || {},
             run_apart: |work| work(),
             asks_for_login: false,
+            audit: None,
             topology: Topology::default(),
             is_home: None,
             siblings: None,

@@ -14,6 +14,8 @@
 mod access;
 /// The fields of a command, by name and type.
 mod arguments;
+/// What goes into the audit log.
+mod audited;
 /// Whether the sender of a command may have it run.
 mod authorize;
 /// One command that a client called.

@@ -3,7 +3,7 @@
 
 use std::{fmt, net::IpAddr};
 
-use auth::{Guesses, Keys, Right};
+use auth::{CurrentKeys, Guesses, Keys, Right};
 use axum::http::{HeaderMap, header};
 
 use crate::{
@@ -48,14 +48,14 @@ pub(crate) struct Access {
 #[derive(Debug)]
 pub(crate) struct Doorman {
     pub(crate) login: Login,
-    pub(crate) keys: Keys,
+    pub(crate) keys: CurrentKeys,
     pub(crate) sessions: Sessions,
     /// Wrong keys, by address.
     guesses: Guesses,
 }
 
 impl Doorman {
-    pub(crate) fn new(login: Login, keys: Keys, sessions: Sessions) -> Self {
+    pub(crate) fn new(login: Login, keys: CurrentKeys, sessions: Sessions) -> Self {
         Self { login, keys, sessions, guesses: Guesses::default() }
     }
 
@@ -93,7 +93,7 @@ impl Doorman {
             Some(seconds) => Error::too_many_attempts(seconds),
             None => Error::wrong_key(),
         };
-        self.keys.find_key(key).ok_or_else(wrong)
+        self.keys.load().find_key(key).ok_or_else(wrong)
     }
 
     /// Refuses a change that does not carry the token of its session in `x-ebb-csrf`. Without a session it

@@ -100,7 +100,8 @@ fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Resp
         _ => None,
     };
     let right = access.map(|access| access.right);
-    let primary = portal.account.primary();
+    let account = portal.account.load();
+    let primary = account.primary();
     let body = json!({
         "login": if portal.doorman.login == Login::Open { "open" } else { "required" },
         "right": right.map(|right| match right {

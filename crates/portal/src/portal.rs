@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use auth::{Hosts, Keys, NotAKey, Secret};
+use auth::{CurrentKeys, Hosts, NotAKey, Secret};
 
 use crate::{
     access::{Doorman, Login},
@@ -27,9 +27,9 @@ pub struct Addresses {
 #[derive(Debug)]
 pub struct Settings {
     /// Keys that let people in here.
-    pub keys: Keys,
+    pub keys: CurrentKeys,
     /// Keys of the account, the first of which is the one that pages show for the NoSQL API.
-    pub account: Keys,
+    pub account: CurrentKeys,
     /// Whether one of them is asked for.
     pub login: Login,
     /// Names that the server answers to, beside IP addresses and `localhost`.
@@ -48,7 +48,7 @@ pub struct Settings {
 pub struct Portal<D> {
     pub(crate) doors: D,
     pub(crate) doorman: Doorman,
-    pub(crate) account: Keys,
+    pub(crate) account: CurrentKeys,
     pub(crate) hosts: Hosts,
     pub(crate) addresses: Addresses,
 }
@@ -69,7 +69,7 @@ impl<D: Doors> Portal<D> {
 
 #[cfg(test)]
 mod tests {
-    use auth::Right;
+    use auth::{Keys, Right};
 
     use super::*;
 
@@ -77,8 +77,8 @@ mod tests {
     fn neither_keys_nor_the_secret_are_printed() {
         let planted = "cGxhbnRlZCBwbGFudGVkIGtleQ==";
         let settings = Settings {
-            keys: Keys::new(&[(planted, Right::Write)]).unwrap(),
-            account: Keys::new(&[(planted, Right::Write)]).unwrap(),
+            keys: Keys::new(&[(planted, Right::Write)]).unwrap().into(),
+            account: Keys::new(&[(planted, Right::Write)]).unwrap().into(),
             login: Login::Required,
             hosts: vec!["shown".to_owned()],
             addresses: Addresses { mongo: None, cosmos: None },

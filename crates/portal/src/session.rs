@@ -6,9 +6,10 @@
 //! ebb_session = <end, seconds since 1970>.<w or r>.<16 hex digits>.<HMAC-SHA256, base64>
 //! ```
 
-use std::io;
+use std::{io, sync::Arc};
 
-use auth::{Key, Keys, NotAKey, Right, Secret};
+use arc_swap::ArcSwap;
+use auth::{CurrentKeys, Key, Keys, NotAKey, Right, Secret};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use crate::{
@@ -63,24 +64,63 @@ impl Session {
 /// Seals and opens sessions; one for each server.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    /// One derived from each key of the account: a session ends when its key goes.
-    keys: Vec<(Key, Right)>,
+    /// The account's keys.
+    current: CurrentKeys,
+    /// One derived from each of them: a session ends when its key goes.
+    derived: ArcSwap<Derived>,
     /// Of this process alone: signs the token of a page without a session, and identities.
     own: Key,
     ended: Ended,
 }
 
+/// Keys of sessions, and those of the account that they were derived from.
+#[derive(Debug)]
+struct Derived {
+    from: Arc<Keys>,
+    keys: Vec<(Key, Right)>,
+}
+
+impl Derived {
+    fn of(from: Arc<Keys>) -> Result<Self, NotAKey> {
+        Ok(Self { keys: from.derive_keys(LABEL)?, from })
+    }
+}
+
 impl Sessions {
     /// Returns the sessions of an account. It fails where a key cannot sign.
-    pub(crate) fn new(keys: &Keys, secret: &Secret, ended: Kept) -> Result<Self, NotAKey> {
-        let (keys, own) = (keys.derive_keys(LABEL)?, Key::of(secret.bytes())?);
-        Ok(Self { keys, own, ended: Ended::new(ended) })
+    pub(crate) fn new(
+        current: &CurrentKeys,
+        secret: &Secret,
+        ended: Kept,
+    ) -> Result<Self, NotAKey> {
+        let derived = ArcSwap::from_pointee(Derived::of(current.load())?);
+        let own = Key::of(secret.bytes())?;
+        Ok(Self { current: current.clone(), derived, own, ended: Ended::new(ended) })
+    }
+
+    /// Returns the keys of sessions, which are derived again where the account has others now.
+    fn keys(&self) -> Arc<Derived> {
+        let (now, held) = (self.current.load(), self.derived.load_full());
+        if Arc::ptr_eq(&now, &held.from) {
+            return held;
+        }
+        match Derived::of(now) {
+            // Two who come at once make the same.
+            Ok(derived) => {
+                let derived = Arc::new(derived);
+                self.derived.store(Arc::clone(&derived));
+                derived
+            }
+            // The keys were checked when they were read.
+            Err(_) => held,
+        }
     }
 
     /// Begins a session with the key at this place; `None`: there is no such key. `now_s` is the wall
     /// clock, seconds since 1970, as a browser counts too.
     pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
-        let (key, right) = self.keys.get(place)?;
+        let derived = self.keys();
+        let (key, right) = derived.keys.get(place)?;
         let until = now_s.saturating_add(SESSION_SECONDS);
         // The number tells sessions apart that began in the same second; it is not a secret.
         let claims = format!("{until}.{}.{:016x}", right_letter(*right), fastrand::u64(..));
@@ -119,11 +159,12 @@ impl Sessions {
         let (until, right) = claims.split_once('.')?;
         let (right, _) = right.split_once('.')?;
         // The cookie does not say which key sealed it: the account has few, so each is tried.
-        let place = self.keys.iter().position(|(key, held)| {
+        let derived = self.keys();
+        let place = derived.keys.iter().position(|(key, held)| {
             let same = bool::from(key.verifies(&[COOKIE, claims.as_bytes()], &seal));
             same && right_letter(*held) == right
         })?;
-        let (_, right) = self.keys.get(place)?;
+        let (_, right) = derived.keys.get(place)?;
         let until: i64 = until.parse().ok()?;
         // The seal has been checked, so the end can be believed.
         let good = now_s < until && !self.ended.has(sealed, until);
@@ -160,12 +201,13 @@ impl Sessions {
     }
 
     /// Returns the key and the text by which a session's token is signed.
-    fn signing_key<'a>(&'a self, session: Option<&'a Session>) -> (&'a Key, &'a [u8]) {
+    fn signing_key<'a>(&self, session: Option<&'a Session>) -> (Key, &'a [u8]) {
+        let derived = self.keys();
         let of = |session: &'a Session| {
-            let (key, _) = self.keys.get(session.place)?;
-            Some((key, session.sealed.bytes()))
+            let (key, _) = derived.keys.get(session.place)?;
+            Some((key.clone(), session.sealed.bytes()))
         };
-        session.and_then(of).unwrap_or((&self.own, b""))
+        session.and_then(of).unwrap_or_else(|| (self.own.clone(), b""))
     }
 }
 
@@ -202,6 +244,22 @@ mod tests {
     const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
 
     #[test]
+    fn a_session_ends_when_its_key_is_replaced() {
+        let named = |text| Keys::new(&[(text, Right::Write)]).unwrap();
+        let current = CurrentKeys::new(named(WRITER));
+        let secret = Secret::from_bytes(vec![7; 32]);
+        let all = Sessions::new(&current, &secret, Kept::nowhere()).unwrap();
+        let old = all.begin_session(0, 0).unwrap();
+        assert!(all.open_cookie(old.value(), 1).is_some());
+        current.replace(named(READER));
+        assert!(all.open_cookie(old.value(), 1).is_none());
+        let new = all.begin_session(0, 0).unwrap();
+        assert!(all.open_cookie(new.value(), 1).is_some());
+        let token = all.csrf_token(Some(&new));
+        assert!(all.knows_token(Some(&new), &token) && !all.knows_token(Some(&old), &token));
+    }
+
+    #[test]
     fn a_session_has_an_identity_of_its_own() {
         let all = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
         let begun = |place: usize, now: i64| By::Session(all.begin_session(place, now).unwrap());
@@ -214,8 +272,12 @@ mod tests {
     }
 
     fn sessions(keys: &[(&str, Right)]) -> Sessions {
-        Sessions::new(&Keys::new(keys).unwrap(), &Secret::from_bytes(vec![7; 32]), Kept::nowhere())
-            .unwrap()
+        Sessions::new(
+            &Keys::new(keys).unwrap().into(),
+            &Secret::from_bytes(vec![7; 32]),
+            Kept::nowhere(),
+        )
+        .unwrap()
     }
 
     #[test]

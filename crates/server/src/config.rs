@@ -106,6 +106,8 @@ pub struct Config {
     pub mongo_auth: bool,
     /// A user who may do everything, made when there is no user yet.
     pub root_user: Option<RootUser>,
+    /// File of the audit log; `None`: nothing is written down.
+    pub audit_file: Option<PathBuf>,
     /// Address of the NoSQL API; `None`: no such listener.
     pub cosmos_addr: Option<String>,
     /// Names that the NoSQL API answers to while everybody knows its key, beside addresses,
@@ -178,6 +180,7 @@ impl Config {
             mongo_no_auth: false,
             mongo_auth: false,
             root_user: None,
+            audit_file: None,
             cosmos_addr: Some("127.0.0.1:0".to_owned()),
             cosmos_hosts: Vec::new(),
             account_endpoint: None,

@@ -83,8 +83,11 @@ impl Bound {
             let serve = move |stream, peer, stop| {
                 let (entrance, opener) = (Arc::clone(&entrance), opener.clone());
                 async move {
-                    if let Some(client) = opener.open(stream, peer, stop).await {
-                        entrance.mongo(client, peer).await;
+                    // Each in a place of its own: the task keeps room for what it waits for twice. The
+                    // first one is given up before the second is made.
+                    let opened = Box::pin(opener.open(stream, peer, stop)).await;
+                    if let Some(client) = opened {
+                        Box::pin(entrance.mongo(client, peer)).await;
                     }
                 }
             };
@@ -106,8 +109,9 @@ impl Bound {
             let serve = move |stream, peer, stop: watch::Receiver<bool>| {
                 let (entrance, opener) = (Arc::clone(&entrance), opener.clone());
                 async move {
-                    if let Some(client) = opener.open(stream, peer, stop.clone()).await {
-                        entrance.admin(client.socket, peer, stop).await;
+                    let opened = Box::pin(opener.open(stream, peer, stop.clone())).await;
+                    if let Some(client) = opened {
+                        Box::pin(entrance.admin(client.socket, peer, stop)).await;
                     }
                 }
             };

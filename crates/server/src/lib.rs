@@ -46,6 +46,7 @@ mod tls;
 mod verify;
 mod whole_file;
 
+pub use audit::{Broken, Checked, check as check_audit};
 pub use auth::Secret;
 pub use config::{
     ClientCertificates, ClockMode, ClusterConfig, Config, LogFormat, PeerCertificates, REAP_DELAY,

@@ -4,7 +4,7 @@
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
-use auth::Secret;
+use auth::{CurrentKeys, Secret};
 use cosmos::{CurrentCertificate, Door, Hosts, Keys, Settings, Shard};
 use engine::Engine;
 use memory::Account;
@@ -38,16 +38,17 @@ fn not_kept(error: io::Error) -> Failure {
     }
 }
 
-/// Reads what the API is opened with: keys and secret; makes what is missing. Refuses to serve other
+/// Reads what the API is opened with beside the account's keys: the secret; makes what is missing. Refuses to serve other
 /// machines with the public key. `secret` signs tokens; `None`: one of the data directory's own.
 pub(crate) async fn read_settings(
     config: &Config,
     address: &str,
+    account: &CurrentKeys,
     (secret, certificate): (Option<Secret>, Option<CurrentCertificate>),
     (memory, strangers): (&Account, &Account),
     explorer: &Arc<Explorer>,
 ) -> Result<Settings, Failure> {
-    let keys = read_keys(config.key_file.as_deref())?;
+    let keys = account.load();
     if keys.are_well_known() && !listen::is_loopback(address).await {
         return Err(Failure::Usage(format!(
             "--cosmos-addr {address} can be reached by other machines, and everybody knows the key \
@@ -70,13 +71,14 @@ pub(crate) async fn read_settings(
         siblings: None,
         opened: Arc::default(),
         endpoint: config.account_endpoint.clone(),
-        keys,
+        keys: account.clone(),
         secret,
         certificate,
         strangers: strangers.clone(),
         memory: memory.clone(),
         give_way,
         run_apart,
+        audit: None,
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     })

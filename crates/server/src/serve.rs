@@ -80,9 +80,14 @@ impl Running {
         self.site.ready.admin.as_deref()
     }
 
-    /// Reads certificates and keys of the listeners again: connections from now on are served with them.
+    /// Reads certificates and keys of the listeners again, with which connections from now on are served,
+    /// and the keys of the account; opens the audit log anew, which may have been moved away.
     /// Files that cannot be used change nothing, and the log says why.
     pub fn reload(&self) {
+        self.site.reload_keys();
+        if let Some(Err(error)) = self.site.audit.as_ref().map(|audit| audit.reopen()) {
+            tracing::error!(%error, "the audit log is written where it was");
+        }
         match &self.site.tls {
             Some(tls) => tls.reload(),
             None => tracing::info!("nothing to be read again: no address speaks TLS"),
@@ -95,6 +100,7 @@ impl Running {
     /// acknowledged is durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { site, stop, tasks, data } = self;
+        site.note("stop");
         match data {
             Data::Own(own) => {
                 stop.send_replace(true);
@@ -156,6 +162,7 @@ pub(crate) async fn start_node<L: Ledger>(
         node::open(config, cluster, ledger, &stopped).await?;
     tasks.push(tokio::spawn(return_free_memory(stopped)));
     announce_ready(&site.config, &site.ready)?;
+    site.note("start");
     Ok(Running { site, stop, tasks, data: Data::Shared(Box::new(node)) })
 }
 
@@ -175,6 +182,7 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     tasks.extend(bound.accept(&term, &stopped, &places));
     // Last: whoever reads it may connect at once.
     announce_ready(config, &site.ready)?;
+    site.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });
     Ok(Running { site: Arc::new(site), stop, tasks, data })
 }

@@ -1,7 +1,10 @@
 //! What a process has whichever engine it serves: its settings, memory, temporary files, keys, the
 //! addresses that it listens on, and the portal, which asks whichever doors are open.
 
-use std::sync::Arc;
+use std::{io, path::Path, sync::Arc};
+
+use audit::{Api, AuditLog, Event};
+use auth::CurrentKeys;
 
 use auth::Secret;
 use memory::{Account, Plan};
@@ -12,7 +15,7 @@ use tokio::sync::watch;
 use crate::{
     admin::{self, Pages},
     config::Config,
-    data_dir::DataDir,
+    data_dir::{DataDir, Refused},
     entrance::Bound,
     explorer::{Explorer, Ports},
     failure::{Failure, failed},
@@ -35,6 +38,10 @@ pub(crate) struct Site {
     /// Where sorts and groups put what they cannot hold; `None` without a data directory.
     pub(crate) files: Option<Area>,
     pub(crate) explorer: Arc<Explorer>,
+    /// The keys of the account.
+    pub(crate) account: CurrentKeys,
+    /// Where logins, refusals and changes are written down; `None`: nowhere.
+    pub(crate) audit: Option<Arc<AuditLog>>,
     /// What the listeners speak TLS with; `None`: none of them does.
     pub(crate) tls: Option<Arc<Tls>>,
     /// What the NoSQL API is opened with; `None`: it is off.
@@ -51,7 +58,44 @@ pub(crate) struct Site {
     pub(crate) elsewhere: RelayOnce,
 }
 
+/// Opens the audit log, and goes on behind its last line.
+fn open_audit(path: &Path) -> Result<Arc<AuditLog>, Failure> {
+    let opened = AuditLog::open(path);
+    opened.map(Arc::new).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(format!(
+            "--audit-file: {error}: move it away to begin another"
+        ))),
+        _ => Failure::Usage(format!("--audit-file {}: {error}", path.display())),
+    })
+}
+
 impl Site {
+    /// Reads the account's keys again; requests from now on are checked with them. A file that cannot be
+    /// used changes nothing, and the log says why. Without a file the key is the public one for good.
+    pub(crate) fn reload_keys(&self) {
+        let Some(path) = &self.config.key_file else { return };
+        match nosql::read_keys(Some(path)) {
+            Ok(keys) if keys.are_well_known() && !self.account.load().are_well_known() => {
+                tracing::error!(
+                    "the keys stay as they were: the file has the key that everybody knows"
+                );
+            }
+            Ok(keys) => {
+                self.account.replace(keys);
+                tracing::info!("the keys of the account were read again");
+            }
+            Err(error) => tracing::error!(%error, "the keys stay as they were"),
+        }
+    }
+
+    /// Writes down what the server itself did.
+    pub(crate) fn note(&self, action: &str) {
+        if let Some(audit) = &self.audit {
+            let (api, object) = (Api::Server, env!("CARGO_PKG_VERSION"));
+            audit.note(&Event { api, action, peer: "", user: None, object, outcome: 0 });
+        }
+    }
+
     /// Reads keys and certificates, and binds the addresses. `secret` signs the tokens of the NoSQL API;
     /// `None`: one of the data directory's own.
     pub(crate) async fn open(
@@ -63,12 +107,16 @@ impl Site {
         let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
         let (plan, memory, strangers) = open_accounts(config);
         let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
+        let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);
+        let audit = config.audit_file.as_deref().map(open_audit).transpose()?;
         let tls = Tls::open(config)?;
         let nosql = match &config.cosmos_addr {
             Some(address) => {
                 let accounts = (&memory, &strangers);
                 let secrets = (secret, tls.as_ref().map(|tls| tls.current()));
-                Some(nosql::read_settings(config, address, secrets, accounts, &explorer).await?)
+                let read =
+                    nosql::read_settings(config, address, &account, secrets, accounts, &explorer);
+                Some(cosmos::Settings { audit: audit.clone(), ..read.await? })
             }
             None => None,
         };
@@ -87,7 +135,8 @@ impl Site {
         let (pages, login) = match &bound.admin {
             Some((_, address)) => {
                 let doors = (doors.subscribe(), elsewhere.clone());
-                let made = admin::build_portal(config, *address, &ready, doors, stopped.clone())?;
+                let stopped = stopped.clone();
+                let made = admin::build_portal(config, &account, *address, &ready, doors, stopped)?;
                 (Some(made.0), made.1)
             }
             None => (None, Login::Refused),
@@ -100,6 +149,8 @@ impl Site {
             strangers,
             files,
             explorer,
+            account,
+            audit,
             tls,
             nosql,
             ready,

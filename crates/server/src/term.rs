@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    admin::{self, Shared},
+    admin::{self, Shared, doctor::Subject},
     any_store::AnyStore,
     background,
     entrance::Entrance,
@@ -99,6 +99,11 @@ impl Term {
             temporary: site.files.clone(),
             doors: doors.clone(),
             elsewhere: site.elsewhere.clone(),
+            audit: site.audit.clone(),
+            subject: Subject {
+                config: Arc::new(site.config.clone()),
+                ready: Arc::new(site.ready.clone()),
+            },
             features,
             explorer: Arc::clone(&site.explorer),
             index_unused_days: site.config.index_unused_days,
@@ -193,6 +198,7 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
         give_way,
         run_apart,
         asks_for_login: site.config.mongo_auth,
+        audit: site.audit.clone(),
         topology: match &site.config.cluster {
             Some(_) => Topology::Router,
             None => Topology::Standalone,

@@ -15,6 +15,7 @@ use memory::Share;
 
 use super::{
     answers::Pace,
+    audited::note_request,
     body::{self, Body},
     exchange::Exchange,
     head,
@@ -111,6 +112,7 @@ async fn serve_request<S: Store>(
     let counters = &door.counters;
     let mut held = door.settings.memory.share();
     let only_reads = request.as_ref().is_ok_and(Request::only_reads);
+    let operation = request.as_ref().ok().map(|request| request.operation);
     // A client that waits to be asked for its body has not sent it.
     let mut reading = !exchange.waits_to_send;
     let result = async {
@@ -145,6 +147,7 @@ async fn serve_request<S: Store>(
     let reply = if exchange.closes { reply.with_header("connection", "close") } else { reply };
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.request_units.fetch_add(reply.request_units, Ordering::Relaxed);
+    note_request(door, &client, sender, (operation, exchange.path()), reply.status);
     let about = exchange.end(reply.status, door.engine.store().published());
     respond::build_response(reply, about, held)
 }

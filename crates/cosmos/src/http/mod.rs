@@ -19,6 +19,7 @@
 mod active_requests;
 mod answer;
 mod answers;
+mod audited;
 mod body;
 mod connection;
 mod counted_bytes;

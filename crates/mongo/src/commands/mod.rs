@@ -82,6 +82,7 @@ use engine::Store;
 use self::table::Runs;
 use crate::{
     arguments::GENERIC,
+    audited::note_command,
     authorize::check_rights,
     call::Call,
     command_row::{ANY_ARGUMENT, CommandRow, Known, NotYet},
@@ -110,7 +111,11 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
         fail_point::Action::Fail(reply) => return Response::Reply(labelled(call, reply)),
         fail_point::Action::Block(time) => sleep(time).await,
     }
-    let reply = match run_command(call).await {
+    let ran = run_command(call).await;
+    if let Some(known) = call.known {
+        note_command(call, known.row, &ran);
+    }
+    let reply = match ran {
         Ok(reply) => reply,
         Err(error) => error.to_reply().to_buf(),
     };

@@ -21,6 +21,7 @@ use engine::Store;
 use crate::{
     access::{User, UserName},
     arguments::Args,
+    audited::note_login,
     authorize::{check_users, may_come_from},
     call::Call,
     errors::{
@@ -181,6 +182,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<
         return Err(note_failure(call, Some(&user.name), "the user has changed meanwhile"));
     };
     call.connection.logins.lock().current = Some(login);
+    note_login(call, &user.name.to_string(), mechanism, 0);
     tracing::debug!(
         user = user.name.to_string(),
         peer = call.connection.peer,
@@ -199,6 +201,7 @@ pub(super) fn note_failure<S: Store>(
     let name = name.map(|name| name.to_string().chars().take(128).collect::<String>());
     let (peer, name) = (&call.connection.peer, name.as_deref().unwrap_or_default());
     call.door.login_failures.report_login(peer, name, why);
+    note_login(call, name, why, AuthenticationFailed);
     refused()
 }
 

@@ -16,6 +16,7 @@ use super::sasl;
 use crate::{
     access::{UserName, user::EXTERNAL_DATABASE},
     arguments::Args,
+    audited::note_login,
     authorize::{check_users, may_come_from},
     call::Call,
     errors::Result,
@@ -79,6 +80,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, body: DocRef<'_>, database: &str) -> Res
         return Err(sasl::note_failure(call, Some(&name), why));
     }
     call.connection.logins.lock().current = Some(login);
+    note_login(call, &name.to_string(), mechanism, 0);
     tracing::debug!(user = name.to_string(), peer = call.connection.peer, mechanism, "logged in");
     Ok(doc! { "dbname": EXTERNAL_DATABASE, "user": subject })
 }

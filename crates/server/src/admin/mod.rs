@@ -3,7 +3,9 @@
 
 #[cfg(test)]
 pub(crate) mod access_tests;
+mod audited;
 mod clock;
+pub(crate) mod doctor;
 pub(crate) mod error;
 mod expiry;
 mod explorer;
@@ -21,6 +23,7 @@ mod users;
 
 use std::sync::Arc;
 
+use audit::AuditLog;
 use axum::{
     Router,
     extract::Request,
@@ -58,7 +61,11 @@ pub(crate) struct Shared {
     pub(crate) doors: Doors,
     /// The way to the data of all shards.
     pub(crate) elsewhere: RelayOnce,
+    /// Where changes are written down; `None`: nowhere.
+    pub(crate) audit: Option<Arc<AuditLog>>,
     pub(crate) features: Arc<Features>,
+    /// What the self-check looks at.
+    pub(crate) subject: doctor::Subject,
     pub(crate) explorer: Arc<Explorer>,
     /// After how many days without use the index of a path ends; `None`: never.
     pub(crate) index_unused_days: Option<u32>,
@@ -68,7 +75,7 @@ pub(crate) struct Shared {
 
 /// Returns the routes with the portal around them.
 pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
-    let elsewhere = shared.elsewhere.clone();
+    let (elsewhere, audit) = (shared.elsewhere.clone(), shared.audit.clone());
     let routes = routes(shared);
     let routes = match elsewhere.get().cloned() {
         None => routes,
@@ -78,7 +85,14 @@ pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
             async move { relay.admin(request, next).await }
         })),
     };
-    ::portal::mount(pages, routes)
+    let routes = ::portal::mount(pages, routes);
+    match audit {
+        None => routes,
+        // Around the gate: who was not let in is written down too.
+        Some(audit) => routes.layer(from_fn(move |request: Request, next: Next| {
+            audited::note_request(Arc::clone(&audit), request, next)
+        })),
+    }
 }
 
 /// The table of routes below the portal. `/livez` and `/alive`, `/readyz` and `/ready` are the same
@@ -107,6 +121,7 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/quickstart", post(quickstart::run_quickstart))
         .route("/_ebb/users", get(users::get_users).post(users::add_user))
         .route("/_ebb/users/{database}/{user}", put(users::change_user).delete(users::remove_user))
+        .route("/_ebb/doctor", get(doctor::get_findings))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)
 }

@@ -4,6 +4,7 @@
 
 use std::{io, path::PathBuf};
 
+use auth::CurrentKeys;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cosmos::Keys;
 
@@ -29,10 +30,15 @@ fn needs_key(config: &Config) -> bool {
 
 /// The keys that let people in at the admin address: those of the account, or one of its own. Of a
 /// server that keeps nothing nobody knows it.
-pub(crate) fn read_keys(config: &Config, account: &Keys) -> Result<Keys, Failure> {
-    if !needs_key(config) {
-        return Ok(account.clone());
+pub(crate) fn portal_keys(config: &Config, account: &CurrentKeys) -> Result<CurrentKeys, Failure> {
+    match needs_key(config) {
+        true => read_own(config).map(CurrentKeys::new),
+        false => Ok(account.clone()),
     }
+}
+
+/// Reads the key of its own, which is made where there is none.
+fn read_own(config: &Config) -> Result<Keys, Failure> {
     let kept = path(config);
     let text = match kept.as_ref().map(|path| sealed::read_text(path)) {
         Some(Ok(text)) => text,
@@ -65,20 +71,21 @@ mod tests {
     #[test]
     fn the_key_is_made_where_logins_are_asked_for_and_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let account = Keys::well_known().unwrap();
+        let account = CurrentKeys::new(Keys::well_known().unwrap());
+        let read_keys = |config: &Config| portal_keys(config, &account).map(|keys| keys.load());
         let open = Config { data_dir: Some(folder.path().to_owned()), ..Config::for_tests() };
-        assert!(read_keys(&open, &account).unwrap().are_well_known());
+        assert!(read_keys(&open).unwrap().are_well_known());
         assert_eq!(path(&open), None);
         let asks = Config { mongo_auth: true, ..open };
-        let made = read_keys(&asks, &account).unwrap();
+        let made = read_keys(&asks).unwrap();
         assert!(!made.are_well_known());
         let file = path(&asks).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());
         assert_eq!(mode & 0o077, 0, "others may not read it");
         let again = nosql::read_keys(Some(&file)).unwrap();
         assert_eq!(again.primary(), made.primary());
-        assert_eq!(read_keys(&asks, &account).unwrap().primary(), made.primary());
+        assert_eq!(read_keys(&asks).unwrap().primary(), made.primary());
         std::fs::write(&file, "primary = a\n# crc32c 00000000\n").unwrap();
-        assert!(read_keys(&asks, &account).is_err());
+        assert!(read_keys(&asks).is_err());
     }
 }

@@ -3,6 +3,7 @@
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc};
 
+use auth::CurrentKeys;
 use portal::{Addresses, Kept, Login, Portal};
 use tokio::sync::watch;
 
@@ -41,14 +42,14 @@ fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
 /// returned too.
 pub(crate) fn build_portal(
     config: &Config,
+    account: &CurrentKeys,
     bound: SocketAddr,
     ready: &Ready,
     (doors, elsewhere): (watch::Receiver<Doors>, RelayOnce),
     stop: watch::Receiver<bool>,
 ) -> Result<(Arc<Pages>, Login), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
-    let account = nosql::read_keys(config.key_file.as_deref())?;
-    let keys = own_key::read_keys(config, &account)?;
+    let keys = own_key::portal_keys(config, account)?;
     // An IPv4 loopback address may come as IPv6.
     let only_here = bound.ip().to_canonical().is_loopback();
     let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
@@ -57,7 +58,7 @@ pub(crate) fn build_portal(
     // of somebody else that was pointed here.
     hosts.push(machine::node_name());
     hosts.extend(listens.map(|(host, _)| host.to_owned()));
-    let login = Login::of(only_here, &keys, ready.cosmos.is_some() || config.mongo_auth);
+    let login = Login::of(only_here, &keys.load(), ready.cosmos.is_some() || config.mongo_auth);
     if login == Login::Refused {
         tracing::warn!(
             "others can reach --admin-addr, and everybody knows the key: it serves health and \
@@ -67,7 +68,7 @@ pub(crate) fn build_portal(
     let settings = portal::Settings {
         login,
         keys,
-        account,
+        account: account.clone(),
         hosts,
         addresses: Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
         // New at each start: it signs what need not outlive the process.

@@ -72,11 +72,12 @@ fn given() -> Settings {
         siblings: None,
         opened: std::sync::Arc::default(),
         hosts: None,
-        keys: Keys::well_known().unwrap(),
+        keys: Keys::well_known().unwrap().into(),
         secret: auth::Secret::from_bytes(vec![7; 32]),
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("test").unwrap())),
         give_way: || {},
         run_apart: |work| work(),
+        audit: None,
         enforce_throughput: false,
         pages: None,
     }
@@ -106,7 +107,7 @@ impl Client {
     }
 
     pub(crate) async fn with_keys(keys: Keys) -> Self {
-        Self::of(Settings { keys, ..given() }).await
+        Self::of(Settings { keys: keys.into(), ..given() }).await
     }
 
     /// A door whose offers limit.

@@ -1,0 +1,164 @@
+//! The file that lines are appended to. A line is written with one write before whoever caused it is
+//! answered; what a power cut takes of the last seconds is the system's business, as nobody waits for the
+//! disk here.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use parking_lot::Mutex;
+
+use crate::{chain::Place, event::Event};
+
+/// How much of a file's end is read to find its last line: a line is far shorter.
+const TAIL_BYTES: u64 = 64 * 1024;
+
+/// An audit log that is open.
+#[derive(Debug)]
+pub struct AuditLog {
+    path: PathBuf,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    file: File,
+    place: Place,
+    /// The last line could not be written. It is said once, and again when it can.
+    fails: bool,
+}
+
+impl AuditLog {
+    /// Opens a file, or makes one that its owner alone may read, and goes on behind its last line. A line
+    /// that was torn is cut off.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file; `InvalidData` where its last line was changed.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let (file, place) = open_file(path)?;
+        let place = place.unwrap_or_default();
+        let inner = Mutex::new(Inner { file, place, fails: false });
+        Ok(Self { path: path.to_owned(), inner })
+    }
+
+    /// Opens the file anew, after it was moved away: the chain goes on in the new one.
+    pub fn reopen(&self) -> io::Result<()> {
+        let mut inner = self.inner.lock();
+        let (file, place) = open_file(&self.path)?;
+        inner.file = file;
+        inner.place = place.unwrap_or_else(|| inner.place.clone());
+        Ok(())
+    }
+
+    /// Writes a line. Where that fails the log of the server says so, and the server goes on.
+    pub fn note(&self, event: &Event<'_>) {
+        let time = Timestamp::from_millisecond(clock::wall_ms()).unwrap_or(Timestamp::UNIX_EPOCH);
+        let mut inner = self.inner.lock();
+        let (line, place) = inner.place.next_line(event, &time.to_string());
+        match inner.file.write_all(line.as_bytes()) {
+            Ok(()) => {
+                inner.place = place;
+                inner.fails = false;
+            }
+            Err(error) => {
+                // What was written of it is cut off, so that the next line begins a line.
+                let _ = cut_torn(&mut inner.file);
+                if !std::mem::replace(&mut inner.fails, true) {
+                    let path = self.path.display().to_string();
+                    tracing::error!(path, %error, "the audit log cannot be written");
+                }
+            }
+        }
+    }
+}
+
+/// Opens the file, and finds the place behind its last line; `None`: it has none.
+fn open_file(path: &Path) -> io::Result<(File, Option<Place>)> {
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).mode(0o600).open(path)?;
+    cut_torn(&mut file)?;
+    let tail = read_tail(&mut file)?;
+    let Some(last) = tail.lines().last() else { return Ok((file, None)) };
+    let Some((place, _)) = Place::behind(last) else {
+        let text = format!("the last line of {} was changed", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidData, text));
+    };
+    Ok((file, Some(place)))
+}
+
+/// Cuts off what stands behind the last end of a line.
+fn cut_torn(file: &mut File) -> io::Result<()> {
+    let len = file.metadata()?.len();
+    let tail = read_tail(file)?;
+    let whole = tail.rfind('\n').map_or(0, |at| at + 1);
+    let torn = u64::try_from(tail.len() - whole).unwrap_or(0);
+    if 0 < torn {
+        file.set_len(len.saturating_sub(torn))?;
+    }
+    Ok(())
+}
+
+/// The end of a file.
+fn read_tail(file: &mut File) -> io::Result<String> {
+    let len = file.metadata()?.len();
+    file.seek(SeekFrom::Start(len.saturating_sub(TAIL_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    // It may begin within a character of a name, in a line that is not the last.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io::BufReader};
+
+    use super::*;
+    use crate::{chain::check, event::Api};
+
+    fn note(log: &AuditLog, action: &str) {
+        log.note(&Event { api: Api::Server, action, peer: "", user: None, object: "", outcome: 0 });
+    }
+
+    fn lines(path: &Path) -> u64 {
+        check(BufReader::new(File::open(path).unwrap())).unwrap().unwrap().lines
+    }
+
+    #[test]
+    fn a_log_goes_on_after_a_start_a_tear_and_a_rotation() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        let log = AuditLog::open(&path).unwrap();
+        (0..300).for_each(|_| note(&log, "one"));
+        drop(log);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"action\":\"torn").unwrap();
+        let log = AuditLog::open(&path).unwrap();
+        note(&log, "two");
+        assert_eq!(lines(&path), 301);
+        let moved = folder.path().join("audit.log.1");
+        fs::rename(&path, &moved).unwrap();
+        log.reopen().unwrap();
+        note(&log, "three");
+        assert_eq!((lines(&moved), lines(&path)), (301, 1));
+        let both = fs::read_to_string(&moved).unwrap() + &fs::read_to_string(&path).unwrap();
+        assert_eq!(check(both.as_bytes()).unwrap().unwrap().lines, 302, "one chain");
+        let mode =
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o077, 0);
+    }
+
+    #[test]
+    fn a_changed_end_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        note(&AuditLog::open(&path).unwrap(), "one");
+        let text = fs::read_to_string(&path).unwrap().replace("one", "eno");
+        fs::write(&path, text).unwrap();
+        assert_eq!(AuditLog::open(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
+    }
+}

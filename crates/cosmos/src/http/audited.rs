@@ -1,0 +1,39 @@
+//! What of the NoSQL API goes into the audit log: refusals, and changes of what there is besides items. Of
+//! a request that is its operation and its path, and nothing else.
+
+use audit::{Api, Event};
+use engine::Store;
+
+use crate::{
+    door::Door,
+    interrupt::Client,
+    operation::{Access, Metering, Operation},
+    sender::Sender,
+};
+
+/// Statuses of those who are not known, and of those who may not.
+const REFUSED: [u16; 2] = [401, 403];
+
+/// Writes down a request that was answered with this status, if it is one of those. One that could not be
+/// read has no operation.
+pub(super) fn note_request<S: Store>(
+    door: &Door<S>,
+    client: &Client,
+    sender: Sender,
+    (operation, path): (Option<Operation>, &str),
+    status: u16,
+) {
+    let Some(log) = &door.settings.audit else { return };
+    let changes = operation.is_some_and(|operation| {
+        let row = operation.row();
+        row.access == Access::Writes && row.metering == Metering::Free
+    });
+    if !changes && !REFUSED.contains(&status) {
+        return;
+    }
+    let action = operation.map_or_else(|| "?".to_owned(), |operation| format!("{operation:?}"));
+    let api = if sender == Sender::Signs { Api::NoSql } else { Api::Admin };
+    let peer = client.peer().map(|peer| peer.to_string()).unwrap_or_default();
+    let outcome = if status < 400 { 0 } else { status.into() };
+    log.note(&Event { api, action: &action, peer: &peer, user: None, object: path, outcome });
+}

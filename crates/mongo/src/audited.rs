@@ -1,0 +1,50 @@
+//! What of the MongoDB API goes into the audit log: logins, refusals, and commands that change what there
+//! is besides documents. Of a command that is its name and what it is about, and nothing else.
+
+use audit::{Api, Event};
+use document::{DocBuf, ValueRef};
+use engine::Store;
+
+use crate::{
+    call::Call,
+    client::Connection,
+    command_row::{CommandRow, Work},
+    door::Door,
+    errors::{Result, Unauthorized},
+};
+
+/// Writes down a command that was done or refused, if it is one of those.
+pub(crate) fn note_command<S: Store>(call: &Call<'_, S>, row: &CommandRow, reply: &Result<DocBuf>) {
+    if call.door.settings.audit.is_none() {
+        return;
+    }
+    let code = reply.as_ref().err().map_or(0, |error| error.code);
+    let changes = row.work == Work::Command && !call.door.commands.changes_nothing(call.body);
+    if changes || code == Unauthorized {
+        let object = match call.body.get(row.collection_in.unwrap_or(row.name)) {
+            Some(ValueRef::String(name)) => format!("{}.{name}", call.database),
+            _ => call.database.to_owned(),
+        };
+        let user = call.connection.sender().user.map(|user| user.to_string());
+        note(call.door, call.connection, row.name, user.as_deref(), &object, code);
+    }
+}
+
+/// Writes down that somebody logged in as this user by a mechanism, or could not.
+pub(crate) fn note_login<S: Store>(call: &Call<'_, S>, user: &str, mechanism: &str, code: i32) {
+    note(call.door, call.connection, "login", Some(user), mechanism, code);
+}
+
+fn note<S: Store>(
+    door: &Door<S>,
+    connection: &Connection,
+    action: &str,
+    user: Option<&str>,
+    object: &str,
+    code: i32,
+) {
+    let Some(log) = &door.settings.audit else { return };
+    let api = if connection.relayed_sender.is_some() { Api::Admin } else { Api::Mongo };
+    let peer = connection.peer.as_str();
+    log.note(&Event { api, action, peer, user, object, outcome: code.into() });
+}

@@ -1,0 +1,33 @@
+//! What of the admin address goes into the audit log: logins and changes, done or refused. What pages ask
+//! of the APIs is not among them, as the APIs write that down themselves.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use audit::{Api, AuditLog, Event};
+use axum::{
+    extract::{ConnectInfo, Request},
+    http::Method,
+    middleware::Next,
+    response::Response,
+};
+
+/// Paths that the portal hands on to the APIs.
+const RELAYED: &str = "/_portal/api/";
+
+/// Has a request answered, and writes it down if it is one of those.
+pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
+    if reads || path.starts_with(RELAYED) {
+        return next.run(request).await;
+    }
+    let action = request.method().to_string();
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.to_string());
+    let answer = next.run(request).await;
+    let status = answer.status().as_u16();
+    let outcome = if status < 400 { 0 } else { status.into() };
+    let peer = peer.unwrap_or_default();
+    let (api, object) = (Api::Admin, path.as_str());
+    audit.note(&Event { api, action: &action, peer: &peer, user: None, object, outcome });
+    answer
+}

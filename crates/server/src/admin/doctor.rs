@@ -1,0 +1,292 @@
+//! The self-check: what of this server's settings and surroundings somebody who hosts data for others
+//! would not leave as it is. It follows the areas of the CIS benchmark for MongoDB (logins, rights, TLS,
+//! audit, files, the operating system) as far as they are a server's to see. It changes nothing.
+
+use std::{fmt::Display, net::SocketAddr, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
+
+use axum::{Json, extract::State};
+use clock::ClockMode;
+use rustix::process::{Resource, geteuid, getrlimit};
+use serde_json::{Value, json};
+use store::Health;
+
+use super::Shared;
+use crate::{
+    config::{Config, TlsMode},
+    listen,
+    ready::Ready,
+};
+
+/// Descriptors below which a server runs short of connections before it runs short of memory.
+const FEW_DESCRIPTORS: u64 = 8192;
+/// Part of a device, in percent, below which little is left for compaction and growth.
+const LITTLE_ROOM: u64 = 10;
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Grade {
+    /// As it should be.
+    Good,
+    /// Fine for development, and not for data of others.
+    Warning,
+    /// Data or access are in danger.
+    Problem,
+}
+
+/// What a check found, and what to do about it.
+struct Finding {
+    grade: Grade,
+    text: String,
+    remedy: &'static str,
+}
+
+fn good(text: impl Display) -> Finding {
+    Finding { grade: Grade::Good, text: text.to_string(), remedy: "" }
+}
+
+fn warning(text: impl Display, remedy: &'static str) -> Finding {
+    Finding { grade: Grade::Warning, text: text.to_string(), remedy }
+}
+
+fn problem(text: impl Display, remedy: &'static str) -> Finding {
+    Finding { grade: Grade::Problem, text: text.to_string(), remedy }
+}
+
+/// What checks look at.
+#[derive(Clone, Debug)]
+pub(crate) struct Subject {
+    pub(crate) config: Arc<Config>,
+    pub(crate) ready: Arc<Ready>,
+}
+
+impl Subject {
+    /// Whether other machines reach an address; one that is off nobody reaches.
+    fn is_reached(address: Option<&String>) -> bool {
+        let bound = address.and_then(|address| address.parse::<SocketAddr>().ok());
+        bound.is_some_and(|bound| !bound.ip().to_canonical().is_loopback())
+    }
+}
+
+/// One check: its name, and what it finds.
+type Check = (&'static str, fn(&Shared) -> Finding);
+
+/// All checks, in the order in which they are shown.
+const CHECKS: &[Check] = &[
+    ("logins", check_logins),
+    ("mongodb tls", check_mongo_tls),
+    ("admin tls", check_admin_tls),
+    ("nosql tls", check_nosql_tls),
+    ("account key", check_account_key),
+    ("certificate", check_certificate),
+    ("audit log", check_audit),
+    ("system user", check_system_user),
+    ("data directory", check_data_directory),
+    ("room", check_room),
+    ("descriptors", check_descriptors),
+    ("core dumps", check_core_dumps),
+    ("clock", check_clock),
+    ("store", check_store),
+];
+
+/// Handles `GET /_ebb/doctor`.
+///
+/// ```text
+/// {"problems": 0, "warnings": 1,
+///  "checks": [{"check": "audit log", "grade": "warning", "text": "..", "remedy": ".."}]}
+/// ```
+pub(crate) async fn get_findings(State(shared): State<Shared>) -> Json<Value> {
+    let findings: Vec<_> = CHECKS.iter().map(|(name, check)| (*name, check(&shared))).collect();
+    let count = |grade| findings.iter().filter(|(_, it)| it.grade == grade).count();
+    let shown = findings.iter().map(|(name, found)| {
+        let grade = match found.grade {
+            Grade::Good => "good",
+            Grade::Warning => "warning",
+            Grade::Problem => "problem",
+        };
+        json!({ "check": name, "grade": grade, "text": found.text, "remedy": found.remedy })
+    });
+    Json(json!({
+        "problems": count(Grade::Problem),
+        "warnings": count(Grade::Warning),
+        "checks": shown.collect::<Vec<_>>(),
+    }))
+}
+
+fn check_logins(shared: &Shared) -> Finding {
+    let subject = &shared.subject;
+    match (&subject.ready.mongo, subject.config.mongo_auth) {
+        (None, _) => good("the MongoDB API is off"),
+        (Some(_), true) => good("clients of the MongoDB API have to log in"),
+        (address, false) if Subject::is_reached(address.as_ref()) => {
+            problem("other machines may do everything without a login", "--mongo-auth")
+        }
+        (Some(_), false) => {
+            warning("everybody on this machine may do everything without a login", "--mongo-auth")
+        }
+    }
+}
+
+/// What an address says of TLS: it has to be asked for where others reach it.
+fn check_tls(address: Option<&String>, mode: TlsMode, remedy: &'static str) -> Finding {
+    match (address, mode) {
+        (None, _) => good("the address is off"),
+        (Some(_), TlsMode::Require) => good("clients have to speak TLS"),
+        (address, _) if Subject::is_reached(address) => {
+            problem("other machines are served without TLS", remedy)
+        }
+        (Some(_), _) => good("this machine alone reaches it"),
+    }
+}
+
+fn check_mongo_tls(shared: &Shared) -> Finding {
+    let subject = &shared.subject;
+    check_tls(subject.ready.mongo.as_ref(), subject.config.mongo_tls, "--mongo-tls require")
+}
+
+fn check_admin_tls(shared: &Shared) -> Finding {
+    let subject = &shared.subject;
+    check_tls(subject.ready.admin.as_ref(), subject.config.admin_tls, "--admin-tls require")
+}
+
+fn check_nosql_tls(shared: &Shared) -> Finding {
+    match &shared.subject.ready.cosmos {
+        None => good("the NoSQL API is off"),
+        address if Subject::is_reached(address.as_ref()) => warning(
+            "other machines may use http, by which keys do not travel and items do",
+            "tell clients the https address, or let a firewall close the way to http",
+        ),
+        Some(_) => good("this machine alone reaches it"),
+    }
+}
+
+fn check_account_key(shared: &Shared) -> Finding {
+    let subject = &shared.subject;
+    match (&subject.ready.cosmos, &subject.config.key_file) {
+        (None, _) => good("the NoSQL API is off"),
+        (Some(_), Some(_)) => good("the account has keys of its own"),
+        (Some(_), None) => warning("everybody knows the key of the account", "--key-file"),
+    }
+}
+
+fn check_certificate(shared: &Shared) -> Finding {
+    let ready = &shared.subject.ready;
+    let reached = [&ready.mongo, &ready.cosmos, &ready.admin].map(Option::as_ref);
+    match shared.subject.config.tls_cert {
+        Some(_) => good("the certificate is the operator's"),
+        None if reached.into_iter().any(Subject::is_reached) => {
+            warning("the server has signed its certificate itself", "--tls-cert and --tls-key")
+        }
+        None => good("no other machine is shown the certificate that the server has made"),
+    }
+}
+
+fn check_audit(shared: &Shared) -> Finding {
+    match shared.subject.config.audit_file {
+        Some(_) => good("logins, refusals and changes are written down"),
+        None => warning("nobody writes down who logs in and who changes what", "--audit-file"),
+    }
+}
+
+fn check_system_user(_: &Shared) -> Finding {
+    match geteuid().is_root() {
+        true => problem("the server runs as root", "run it as a user of its own"),
+        false => good("the server does not run as root"),
+    }
+}
+
+fn check_data_directory(shared: &Shared) -> Finding {
+    let Some(path) = &shared.subject.config.data_dir else {
+        return warning("nothing is kept: the server has no data directory", "--data-dir");
+    };
+    match path.metadata() {
+        Ok(about) if about.permissions().mode() & 0o077 == 0 => good("its owner alone may read it"),
+        Ok(_) => problem("others than its owner may get at it", "chmod 700 the data directory"),
+        Err(error) => problem(error, "see that the server may read its data directory"),
+    }
+}
+
+fn check_room(shared: &Shared) -> Finding {
+    let path = shared.subject.config.data_dir.as_deref().unwrap_or_else(|| Path::new("/"));
+    let Ok(device) = rustix::fs::statvfs(path) else {
+        return problem("the device does not say how much room it has", "look at the device");
+    };
+    let free = device.f_bavail.saturating_mul(100) / device.f_blocks.max(1);
+    match free < LITTLE_ROOM {
+        true => warning(format!("{free} % of the device is free"), "make room"),
+        false => good(format!("{free} % of the device is free")),
+    }
+}
+
+fn check_descriptors(_: &Shared) -> Finding {
+    match listen::descriptor_limit() {
+        Some(limit) if limit < FEW_DESCRIPTORS => {
+            warning(format!("the process may have {limit} descriptors"), "LimitNOFILE, ulimit -n")
+        }
+        Some(limit) => good(format!("the process may have {limit} descriptors")),
+        None => good("the process may have any number of descriptors"),
+    }
+}
+
+fn check_core_dumps(_: &Shared) -> Finding {
+    match getrlimit(Resource::Core).current {
+        Some(0) => good("there are none"),
+        _ => warning("a core dump would hold documents and keys", "LimitCORE=0, ulimit -c 0"),
+    }
+}
+
+fn check_clock(shared: &Shared) -> Finding {
+    let clock = shared.engine.clock().status();
+    if shared.subject.config.test_wall.is_some() {
+        return problem("a file moves the wall clock, for tests", "leave out --test-wall");
+    }
+    match clock.mode {
+        ClockMode::Manual => warning("time moves only when told, for tests", "--clock system"),
+        ClockMode::System if !clock.running || !clock.keeps_pace => {
+            problem("the database clock does not keep pace", "see the clocks in docs/operations.md")
+        }
+        ClockMode::System if clock.unconfirmed => warning(
+            "the wall clock has taken a large step",
+            "ebb admin clock accept, if it is right",
+        ),
+        ClockMode::System => good("the database clock keeps pace"),
+    }
+}
+
+fn check_store(shared: &Shared) -> Finding {
+    match shared.engine.store().health() {
+        Health::Good => good("writes are taken"),
+        Health::Refusing(why) => {
+            problem(format!("writes are refused: {why}"), "make room, or see the log")
+        }
+        Health::Anew => problem("the store is being opened again after an error", "see the log"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_reach_is_judged_more_strictly() {
+        let text = |address: &str| Some(address.to_owned());
+        for (address, mode, want) in [
+            (None, TlsMode::Off, Grade::Good),
+            (text("127.0.0.1:1"), TlsMode::Off, Grade::Good),
+            (text("[::ffff:127.0.0.1]:1"), TlsMode::Allow, Grade::Good),
+            (text("0.0.0.0:1"), TlsMode::Allow, Grade::Problem),
+            (text("[::]:1"), TlsMode::Off, Grade::Problem),
+            (text("10.0.0.7:1"), TlsMode::Require, Grade::Good),
+        ] {
+            let found = check_tls(address.as_ref(), mode, "");
+            assert_eq!(found.grade, want, "{address:?} {mode:?}");
+        }
+    }
+
+    #[test]
+    fn checks_have_names_of_their_own() {
+        let mut names: Vec<_> = CHECKS.iter().map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), CHECKS.len());
+    }
+}

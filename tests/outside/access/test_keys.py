@@ -1,0 +1,70 @@
+"""Keys of the account that are exchanged while the server runs: SIGHUP has the file read again."""
+
+import base64
+import signal
+import time
+
+import pytest
+from lib.server import Server
+
+OLD, NEW = (base64.b64encode(bytes([at]) * 32).decode() for at in (1, 2))
+
+
+@pytest.fixture
+def server(tmp_path):
+    file = tmp_path / "keys"
+    write(file, OLD)
+    with Server(nosql=True, flags=["--key-file", str(file)], log_level="info") as server:
+        server.key_file = file
+        yield server
+
+
+def write(file, *keys):
+    names = ("primary", "secondary")
+    lines = [f"{name} = {key}\n" for name, key in zip(names, keys, strict=False)]
+    file.write_text("".join(lines))
+    file.chmod(0o600)
+
+
+def lets_in(server, key):
+    """Whether the NoSQL API takes a request that this key has signed."""
+    client = server.items.again()
+    client.key = key
+    return client.call("GET", "/dbs").status == 200
+
+
+def read_again(server, says):
+    """Has the file read again, and waits until the log says what came of it."""
+    before = server.log.read_text().count(says)
+    server.process.send_signal(signal.SIGHUP)
+    until = time.monotonic() + 10
+    while server.log.read_text().count(says) == before:
+        assert time.monotonic() < until, server.log.read_text()
+        time.sleep(0.01)
+
+
+def test_a_key_is_exchanged(server):
+    assert lets_in(server, OLD)
+    assert not lets_in(server, NEW)
+    write(server.key_file, OLD, NEW)
+    read_again(server, "were read again")
+    assert lets_in(server, OLD)
+    assert lets_in(server, NEW)
+    write(server.key_file, NEW)
+    read_again(server, "were read again")
+    assert not lets_in(server, OLD)
+    assert lets_in(server, NEW)
+
+
+@pytest.mark.parametrize("text", ["", "primary = no base64\n", "secondary = " + NEW + "\n"])
+def test_a_file_that_is_wrong_changes_nothing(server, text):
+    server.key_file.write_text(text)
+    read_again(server, "the keys stay as they were")
+    assert lets_in(server, OLD)
+
+
+def test_nor_does_one_that_others_may_read(server):
+    write(server.key_file, NEW)
+    server.key_file.chmod(0o644)
+    read_again(server, "the keys stay as they were")
+    assert lets_in(server, OLD)
