@@ -159,6 +159,16 @@ pub struct Door<S: Store> {
     connections: Mutex<Connections>,
 }
 
+/// A client that has not begun yet. It counts among the connections that are open.
+#[derive(Debug)]
+pub struct Silent<S: Store>(Arc<Door<S>>);
+
+impl<S: Store> Drop for Silent<S> {
+    fn drop(&mut self) {
+        self.0.opened.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl<S: Store> std::fmt::Debug for Door<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Door").field("settings", &self.settings).finish_non_exhaustive()
@@ -232,6 +242,12 @@ impl<S: Store> Door<S> {
     /// The number of the next operation, by which `killOp` names it.
     pub(crate) fn operation_id(&self) -> i32 {
         self.next_operation.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Counts a client that has come and has not begun yet, until what is returned is dropped.
+    pub fn count_silent(self: &Arc<Self>) -> Silent<S> {
+        self.opened.fetch_add(1, Ordering::Relaxed);
+        Silent(Arc::clone(self))
     }
 
     /// Notes a client that has come. The caller takes it out again when it has gone.

@@ -112,7 +112,7 @@ pub use command_row::{Access, ApiVersion1, CommandRow, NotYet, ReadLevels, Work}
 pub use commands::{NOT_YET, table};
 pub use connection::{serve, serve_movable};
 pub use dialect::MongoDialect;
-pub use door::{Door, Settings, Topology};
+pub use door::{Door, Settings, Silent, Topology};
 pub use errors::code_name;
 pub use evaluation::serve_process;
 pub use forwarded::Rooms;

@@ -20,6 +20,9 @@ use crate::{
 
 /// What is done with clients; each call ends with its connection.
 pub(crate) trait Entrance: Send + Sync + 'static {
+    /// Counts a client of the MongoDB API that has not begun yet, until what is returned is dropped.
+    fn count_silent(&self) -> impl Send + 'static;
+
     /// A client of the MongoDB API.
     fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) -> impl Future<Output = ()> + Send;
 
@@ -85,7 +88,10 @@ impl Bound {
                 async move {
                     // Each in a place of its own: the task keeps room for what it waits for twice. The
                     // first one is given up before the second is made.
+                    let silent = entrance.count_silent();
                     let opened = Box::pin(opener.open(stream, peer, stop)).await;
+                    // From here on it is counted by whoever serves it.
+                    drop(silent);
                     if let Some(client) = opened {
                         Box::pin(entrance.mongo(client, peer)).await;
                     }

@@ -158,6 +158,10 @@ impl Term {
 }
 
 impl Entrance for Term {
+    fn count_silent(&self) -> impl Send + 'static {
+        self.shared.doors.mongo.as_ref().map(|door| door.count_silent())
+    }
+
     async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
         let Some(door) = self.shared.doors.mongo.clone() else { return };
         let peer = client.peer(peer);

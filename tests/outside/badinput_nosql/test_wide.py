@@ -180,4 +180,5 @@ ANSWERS = (200, 201, 207, 400, 408, 413, 503)
 def test_answered_in_time(attacked, place):
     data = PLACES[place]()
     with attacked.undisturbed():
-        attacked.survived(data, *ANSWERS, within=4 * WITHIN)
+        # Other suites run beside this one.
+        attacked.survived(data, *ANSWERS, within=10 * WITHIN)

@@ -45,6 +45,9 @@ pub(super) struct Gateway {
 }
 
 impl Entrance for Gateway {
+    /// A node counts those that are served.
+    fn count_silent(&self) -> impl Send + 'static {}
+
     /// The client stays while those who serve it change.
     async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
         let who = client.peer(peer);
