@@ -9,7 +9,7 @@ use std::sync::Arc;
 use engine::Store;
 
 use crate::{
-    access::{Action, Restriction, User, UserName},
+    access::{Restriction, User, UserName},
     call::Call,
     client::Connection,
     command_row::CommandRow,
@@ -17,7 +17,7 @@ use crate::{
     errors::{CommandNotSupported, Error, Result, Unauthorized},
     login::Login,
     operation::Operation,
-    rights::{Need, Object},
+    rights::Need,
 };
 
 impl<S: Store> Door<S> {
@@ -69,11 +69,6 @@ impl<S: Store> Door<S> {
         let login = self.login_of(connection);
         login.is_some_and(|login| needs.iter().all(|need| need.is_met(&login.privileges)))
     }
-
-    /// Whether a connection may do this to the server.
-    pub(crate) fn permits_on_server(&self, connection: &Connection, action: Action) -> bool {
-        self.permits(connection, &[Need::of(action, Object::Server)])
-    }
 }
 
 /// Checks that the sender of a command may have it run.
@@ -81,18 +76,14 @@ impl<S: Store> Door<S> {
 /// Errors: 13 without a login where one is needed, and without the right; the text of both is what
 /// applications and drivers look for.
 pub(crate) fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Result<()> {
-    if !call.door.asks_for_login(call.connection) {
+    if row.before_login() || !call.door.asks_for_login(call.connection) {
         return Ok(());
     }
-    if row.before_login() {
-        return Ok(());
-    }
-    let asked = row.asked(call.body, call.database, call.message);
     let Some(login) = call.door.login_of(call.connection) else {
         let text = format!("Command {} requires authentication", call.name);
         return Err(Error::new(Unauthorized, text));
     };
-    let needs = row.rights.needs(&asked)?.unwrap_or_default();
+    let needs = row.rights.needs(&call.asked()?)?;
     if !needs.iter().all(|need| need.is_met(&login.privileges)) {
         return Err(refusal(call));
     }

@@ -18,7 +18,7 @@ use crate::{
     command_row::Known,
     document_writer::DocumentWriter,
     door::{Door, Topology},
-    errors::{Error, IllegalOperation, InvalidNamespace, Result},
+    errors::{CommandNotFound, Error, IllegalOperation, InvalidNamespace, Result},
     names,
     operation::Operation,
     rights::Asked,
@@ -128,9 +128,12 @@ impl<'a, S: Store> Call<'a, S> {
         Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
     }
 
-    /// The command as its rights are looked at; `None` of a command that is not known.
-    pub(crate) fn asked(&self) -> Option<Asked<'a>> {
-        Some(self.known?.row.asked(self.body, self.database, self.message))
+    /// The command as its rights are looked at. Fails with 59 where there is no such command.
+    pub(crate) fn asked(&self) -> Result<Asked<'a>> {
+        let known = self.known.ok_or_else(|| {
+            Error::new(CommandNotFound, format!("no such command: '{}'", self.name))
+        })?;
+        Ok(known.row.asked(self.body, self.database, self.message))
     }
 
     /// The command's own arguments.

@@ -62,6 +62,14 @@ impl<'a> Asked<'a> {
         names::parse_collection(self.database, named)
     }
 
+    /// The text of its first field, for commands that name a user or a role there.
+    pub(crate) fn first_text(&self) -> Result<&'a str> {
+        match self.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
+            ValueRef::String(text) => Ok(text),
+            other => Err(self.args().wrong_type(self.name, other, " 'string'")),
+        }
+    }
+
     /// The collection that it names, as the object of a need.
     pub(crate) fn collection(&self) -> Result<Object> {
         Ok(Object::Collection(self.namespace()?))
@@ -143,6 +151,11 @@ impl Need {
         Self::one_of(&[action], on)
     }
 
+    /// An action on a database.
+    pub(crate) fn on_database(action: Action, database: &str) -> Self {
+        Self::of(action, Object::Database(database.to_owned()))
+    }
+
     /// Whether these privileges meet it.
     pub(crate) fn is_met(&self, privileges: &Privileges) -> bool {
         match self {
@@ -157,20 +170,18 @@ impl Need {
 }
 
 impl Rights {
-    /// What a command needs beside a login; `None`: not even that.
+    /// What a command needs beside a login, where it needs one.
     ///
     /// Errors: those of the name of a collection that cannot be one.
-    pub(crate) fn needs(&self, asked: &Asked<'_>) -> Result<Option<Vec<Need>>> {
-        let needs = match *self {
-            Self::Open => return Ok(None),
-            Self::Login => Vec::new(),
+    pub(crate) fn needs(&self, asked: &Asked<'_>) -> Result<Vec<Need>> {
+        Ok(match *self {
+            Self::Open | Self::Login => Vec::new(),
             Self::Server(actions) => vec![Need::one_of(actions, Object::Server)],
             Self::Database(actions) => {
                 vec![Need::one_of(actions, Object::Database(asked.database.to_owned()))]
             }
             Self::Collection(actions) => vec![Need::one_of(actions, asked.collection()?)],
             Self::ByArguments(needs) => needs(asked)?,
-        };
-        Ok(Some(needs))
+        })
     }
 }

@@ -4,16 +4,14 @@
 use crate::{
     admin::own_key,
     config::{ClockMode, Config},
-    ready::Ready,
+    ready::{Ready, is_reached},
 };
 
 /// Prints where the portal is, or why it is not there. It decides as `admin/pages.rs` does: with the
 /// public key it is for this machine only.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
 fn print_portal(config: &Config, admin: &str) {
-    let bound = admin.parse::<std::net::SocketAddr>();
-    let elsewhere = bound.is_ok_and(|bound| !bound.ip().to_canonical().is_loopback());
-    if elsewhere && config.key_file.is_none() {
+    if is_reached(admin) && config.key_file.is_none() {
         println!("  Portal        off: others can reach http://{admin}/, so give a --key-file");
     } else if ::portal::BUILT {
         println!("  Portal        http://{admin}/");

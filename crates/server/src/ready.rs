@@ -1,7 +1,7 @@
 //! The ready file: written atomically once every listener accepts. Scripts wait for it and read from
 //! it which ports a server took.
 
-use std::{fs, io, path::Path};
+use std::{fs, io, net::SocketAddr, path::Path};
 
 use serde::Serialize;
 
@@ -24,6 +24,13 @@ impl Ready {
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
         Self { mongo: None, cosmos: None, admin: None, pid, version }
     }
+}
+
+/// Whether other machines reach an address that was bound.
+pub(crate) fn is_reached(address: &str) -> bool {
+    // An IPv4 loopback address may come as IPv6.
+    let bound = address.parse::<SocketAddr>();
+    bound.is_ok_and(|bound| !bound.ip().to_canonical().is_loopback())
 }
 
 /// Writes the file under another name and renames it, so that whoever sees it can read all of it.

@@ -283,8 +283,7 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return Err(Error::new(BadValue, "invalid op: it is not the number of an operation"));
     };
     // Everybody may end the own operations.
-    let any = !call.door.asks_for_login(call.connection)
-        || call.door.permits_on_server(call.connection, Action::KillOp);
+    let any = call.door.permits(call.connection, &[Need::of(Action::KillOp, Object::Server)]);
     let own = call.connection.sender();
     let killed = |connection: &std::sync::Arc<Connection>| {
         (any || connection.sender() == own) && connection.stop_command(Some(id), StopReason::Killed)

@@ -24,7 +24,7 @@ use crate::{
         RoleNotFound,
     },
     replies::ok,
-    rights::{Asked, Need, Object},
+    rights::{Asked, Need},
     users::Kept,
 };
 
@@ -36,15 +36,7 @@ pub(super) const INFO_FIELDS: &[&str] =
 
 /// The role that a command names in its first field, in its own database.
 fn named(asked: &Asked<'_>) -> Result<RoleName> {
-    let value = asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value);
-    let ValueRef::String(role) = value else {
-        return Err(asked.args().wrong_type(asked.name, value, " 'string'"));
-    };
-    Ok(RoleName::new(role, asked.database))
-}
-
-fn on_database(action: Action, database: &str) -> Need {
-    Need::of(action, Object::Database(database.to_owned()))
+    Ok(RoleName::new(asked.first_text()?, asked.database))
 }
 
 /// What giving or taking privileges asks for: the right to give roles on the databases that they are
@@ -54,7 +46,7 @@ fn privilege_needs(action: Action, privileges: Option<ArrayRef<'_>>) -> Result<V
     let mut needs = Vec::new();
     for privilege in Privileges::parse(privileges)?.iter() {
         let database = privilege.resource.database().filter(|name| !name.is_empty());
-        let need = on_database(action, database.unwrap_or("admin"));
+        let need = Need::on_database(action, database.unwrap_or("admin"));
         if !needs.contains(&need) {
             needs.push(need);
         }
@@ -75,14 +67,14 @@ fn listed_needs(asked: &Asked<'_>, action: Action) -> Result<Vec<Need>> {
 /// What `createRole` asks of its sender.
 pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
-    needs.push(on_database(Action::CreateRole, asked.database));
+    needs.push(Need::on_database(Action::CreateRole, asked.database));
     Ok(needs)
 }
 
 /// What `updateRole` asks of its sender: to take away what there is, and to give what is said.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
-    needs.push(on_database(Action::RevokeRole, asked.database));
+    needs.push(Need::on_database(Action::RevokeRole, asked.database));
     Ok(needs)
 }
 
@@ -94,10 +86,6 @@ pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 /// What commands ask of their sender that take from a role.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     listed_needs(asked, Action::RevokeRole)
-}
-
-fn asked<'a, S: Store>(call: &Call<'a, S>) -> Result<Asked<'a>> {
-    call.asked().ok_or_else(|| Error::new(BadValue, "there is no such command"))
 }
 
 fn no_role(name: &RoleName) -> Error {
@@ -142,7 +130,7 @@ fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Kept<Role
 /// this database may not have.
 pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = asked(call)?;
+    let asked = call.asked()?;
     let args = asked.args();
     check_unrestricted(&asked)?;
     let role = Role {
@@ -173,7 +161,7 @@ async fn change_role<'a, S: Store>(
     change: impl FnOnce(&mut Role, &Asked<'a>) -> Result<()>,
 ) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = asked(call)?;
+    let asked = call.asked()?;
     let name = named(&asked)?;
     let _one = call.door.users.lock().await;
     let Kept { value: mut role, version } = changeable(call, &name)?;
@@ -268,13 +256,13 @@ async fn remove_everywhere<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Res
 
 /// What `dropRole` and `dropAllRolesFromDatabase` ask of their sender.
 pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    Ok(vec![on_database(Action::DropRole, asked.database)])
+    Ok(vec![Need::on_database(Action::DropRole, asked.database)])
 }
 
 /// Runs `dropRole`: nobody has it any more. 31 without such a role.
 pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let name = named(&asked(call)?)?;
+    let name = named(&call.asked()?)?;
     let _one = call.door.users.lock().await;
     changeable(call, &name)?;
     remove_everywhere(call, &name).await?;
@@ -304,13 +292,13 @@ fn wanted(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
 /// What `rolesInfo` asks of its sender; everybody may see the own roles, which [`roles_info`] looks at.
 pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let own = wanted(asked)?.is_some();
-    Ok(if own { Vec::new() } else { vec![on_database(Action::ViewRole, asked.database)] })
+    Ok(if own { Vec::new() } else { vec![Need::on_database(Action::ViewRole, asked.database)] })
 }
 
 /// Runs `rolesInfo`.
 pub(super) async fn roles_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = asked(call)?;
+    let asked = call.asked()?;
     let args = asked.args();
     let privileges = args.bool("showPrivileges")?.unwrap_or(false);
     let builtins = args.bool("showBuiltinRoles")?.unwrap_or(false);
@@ -326,7 +314,7 @@ pub(super) async fn roles_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             let is_own =
                 |name: &&RoleName| login.as_ref().is_some_and(|login| login.roles.contains(name));
             let others = names.iter().filter(|name| !is_own(name));
-            let needs = others.map(|name| on_database(Action::ViewRole, &name.database));
+            let needs = others.map(|name| Need::on_database(Action::ViewRole, &name.database));
             check_needs(call, &needs.collect::<Vec<_>>())?;
             let mut found = Vec::new();
             for name in &names {

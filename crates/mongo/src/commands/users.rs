@@ -43,11 +43,7 @@ pub(super) const INFO_FIELDS: &[&str] = &[
 
 /// The user that a command names in its first field, in its own database.
 fn named(asked: &Asked<'_>) -> Result<UserName> {
-    let value = asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value);
-    let ValueRef::String(user) = value else {
-        return Err(asked.args().wrong_type(asked.name, value, " 'string'"));
-    };
-    Ok(UserName::new(user, asked.database))
+    Ok(UserName::new(asked.first_text()?, asked.database))
 }
 
 /// The roles that a command lists.
@@ -56,15 +52,11 @@ fn listed_roles(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     roles.map(|roles| RoleName::parse_list(roles, asked.database)).transpose()
 }
 
-fn on_database(action: Action, database: &str) -> Need {
-    Need::of(action, Object::Database(database.to_owned()))
-}
-
 /// What giving or taking roles asks for.
 pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for role in roles {
-        let need = on_database(action, &role.database);
+        let need = Need::on_database(action, &role.database);
         if !needs.contains(&need) {
             needs.push(need);
         }
@@ -74,10 +66,10 @@ pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
 
 /// What `createUser` asks of its sender.
 pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    let mut needs = vec![on_database(Action::CreateUser, asked.database)];
+    let mut needs = vec![Need::on_database(Action::CreateUser, asked.database)];
     needs.extend(role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default()));
     if asked.args().get("authenticationRestrictions").is_some() {
-        needs.push(on_database(Action::SetAuthenticationRestriction, asked.database));
+        needs.push(Need::on_database(Action::SetAuthenticationRestriction, asked.database));
     }
     Ok(needs)
 }
@@ -91,14 +83,14 @@ pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
         needs.extend(role_needs(Action::GrantRole, &roles));
     }
     if asked.args().get("authenticationRestrictions").is_some() {
-        needs.push(on_database(Action::SetAuthenticationRestriction, asked.database));
+        needs.push(Need::on_database(Action::SetAuthenticationRestriction, asked.database));
     }
     Ok(needs)
 }
 
 /// What `dropUser` and `dropAllUsersFromDatabase` ask of their sender.
 pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    Ok(vec![on_database(Action::DropUser, asked.database)])
+    Ok(vec![Need::on_database(Action::DropUser, asked.database)])
 }
 
 /// What `grantRolesToUser` asks of its sender.
@@ -109,10 +101,6 @@ pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 /// What `revokeRolesFromUser` asks of its sender.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(role_needs(Action::RevokeRole, &listed_roles(asked)?.unwrap_or_default()))
-}
-
-fn asked<'a, S: Store>(call: &Call<'a, S>) -> Result<Asked<'a>> {
-    call.asked().ok_or_else(|| Error::new(BadValue, "there is no such command"))
 }
 
 fn no_user(name: &UserName) -> Error {
@@ -142,7 +130,7 @@ fn restrictions(asked: &Asked<'_>) -> Result<Option<Vec<Restriction>>> {
 /// for one that cannot be.
 pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = asked(call)?;
+    let asked = call.asked()?;
     let name = named(&asked)?;
     name.check()?;
     if name.database == "local" {
@@ -191,7 +179,7 @@ fn check_change<S: Store>(
 /// Runs `updateUser`: what is given takes the place of what was.
 pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = asked(call)?;
+    let asked = call.asked()?;
     let name = named(&asked)?;
     let args = asked.args();
     let roles = listed_roles(&asked)?;
@@ -247,7 +235,7 @@ pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 /// Runs `dropUser`; 11 without such a user.
 pub(super) async fn drop_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let name = named(&asked(call)?)?;
+    let name = named(&call.asked()?)?;
     let _one = call.door.users.lock().await;
     if call.door.users.remove_user(&name).await? { ok(doc! {}) } else { Err(no_user(&name)) }
 }
@@ -283,7 +271,7 @@ async fn change_roles<S: Store>(
     change: impl Fn(&mut Vec<RoleName>, Vec<RoleName>),
 ) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = asked(call)?;
+    let asked = call.asked()?;
     let name = named(&asked)?;
     let roles = RoleName::parse_list(asked.args().need_array("roles")?, call.database)?;
     let _one = call.door.users.lock().await;
@@ -317,9 +305,9 @@ pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(match wanted(asked)? {
         Wanted::All => vec![Need::Any(vec![
             Need::of(Action::ViewUser, Object::Server),
-            on_database(Action::ViewUser, ""),
+            Need::on_database(Action::ViewUser, ""),
         ])],
-        Wanted::OfDatabase => vec![on_database(Action::ViewUser, asked.database)],
+        Wanted::OfDatabase => vec![Need::on_database(Action::ViewUser, asked.database)],
         Wanted::Named(_) => Vec::new(),
     })
 }
@@ -333,7 +321,7 @@ pub(super) fn shows_credentials(command: DocRef<'_>) -> bool {
 /// Runs `usersInfo`.
 pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
-    let asked = asked(call)?;
+    let asked = call.asked()?;
     let args = asked.args();
     let credentials = args.bool("showCredentials")?.unwrap_or(false);
     let privileges = args.bool("showPrivileges")?.unwrap_or(false);
@@ -349,7 +337,7 @@ pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         Wanted::Named(names) => {
             let own = call.connection.sender().user;
             let others = names.iter().filter(|name| own.as_ref() != Some(*name));
-            let needs = others.map(|name| on_database(Action::ViewUser, &name.database));
+            let needs = others.map(|name| Need::on_database(Action::ViewUser, &name.database));
             check_needs(call, &needs.collect::<Vec<_>>())?;
             let mut found = Vec::new();
             for name in &names {

@@ -2,7 +2,7 @@
 //! would not leave as it is. It follows the areas of the CIS benchmark for MongoDB (logins, rights, TLS,
 //! audit, files, the operating system) as far as they are a server's to see. It changes nothing.
 
-use std::{fmt::Display, net::SocketAddr, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
+use std::{fmt::Display, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
 use axum::{Json, extract::State};
 use clock::ClockMode;
@@ -14,7 +14,7 @@ use super::Shared;
 use crate::{
     config::{Config, TlsMode},
     listen,
-    ready::Ready,
+    ready::{Ready, is_reached},
 };
 
 /// Descriptors below which a server runs short of connections before it runs short of memory.
@@ -59,12 +59,9 @@ pub(crate) struct Subject {
     pub(crate) ready: Arc<Ready>,
 }
 
-impl Subject {
-    /// Whether other machines reach an address; one that is off nobody reaches.
-    fn is_reached(address: Option<&String>) -> bool {
-        let bound = address.and_then(|address| address.parse::<SocketAddr>().ok());
-        bound.is_some_and(|bound| !bound.ip().to_canonical().is_loopback())
-    }
+/// Whether other machines reach an address; one that is off nobody reaches.
+fn is_open_to_others(address: Option<&String>) -> bool {
+    address.is_some_and(|address| is_reached(address))
 }
 
 /// One check: its name, and what it finds.
@@ -117,7 +114,7 @@ fn check_logins(shared: &Shared) -> Finding {
     match (&subject.ready.mongo, subject.config.mongo_auth) {
         (None, _) => good("the MongoDB API is off"),
         (Some(_), true) => good("clients of the MongoDB API have to log in"),
-        (address, false) if Subject::is_reached(address.as_ref()) => {
+        (address, false) if is_open_to_others(address.as_ref()) => {
             problem("other machines may do everything without a login", "--mongo-auth")
         }
         (Some(_), false) => {
@@ -131,7 +128,7 @@ fn check_tls(address: Option<&String>, mode: TlsMode, remedy: &'static str) -> F
     match (address, mode) {
         (None, _) => good("the address is off"),
         (Some(_), TlsMode::Require) => good("clients have to speak TLS"),
-        (address, _) if Subject::is_reached(address) => {
+        (address, _) if is_open_to_others(address) => {
             problem("other machines are served without TLS", remedy)
         }
         (Some(_), _) => good("this machine alone reaches it"),
@@ -151,8 +148,8 @@ fn check_admin_tls(shared: &Shared) -> Finding {
 fn check_nosql_tls(shared: &Shared) -> Finding {
     match &shared.subject.ready.cosmos {
         None => good("the NoSQL API is off"),
-        address if Subject::is_reached(address.as_ref()) => warning(
-            "other machines may use http, by which keys do not travel and items do",
+        address if is_open_to_others(address.as_ref()) => warning(
+            "other machines may use http, over which items travel as they are",
             "tell clients the https address, or let a firewall close the way to http",
         ),
         Some(_) => good("this machine alone reaches it"),
@@ -173,7 +170,7 @@ fn check_certificate(shared: &Shared) -> Finding {
     let reached = [&ready.mongo, &ready.cosmos, &ready.admin].map(Option::as_ref);
     match shared.subject.config.tls_cert {
         Some(_) => good("the certificate is the operator's"),
-        None if reached.into_iter().any(Subject::is_reached) => {
+        None if reached.into_iter().any(is_open_to_others) => {
             warning("the server has signed its certificate itself", "--tls-cert and --tls-key")
         }
         None => good("no other machine is shown the certificate that the server has made"),

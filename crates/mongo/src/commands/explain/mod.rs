@@ -103,7 +103,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let inner = COMMANDS.find_body(body).filter(|known| known.row.name != asked.name);
     let Some(known) = inner else { return Ok(Vec::new()) };
     let inner = known.row.asked(body, asked.database, asked.message);
-    Ok(known.row.rights.needs(&inner)?.unwrap_or_default())
+    known.row.rights.needs(&inner)
 }
 
 /// Runs `explain`. Without a verbosity it executes, as mongod does.

@@ -136,7 +136,7 @@ fn may_send(row: &'static CommandRow, body: &Document, privileges: &Privileges) 
     let database = if row.admin_only { "admin" } else { OWN };
     let message = message(database, body);
     let asked = row.asked(message.body(), database, &message);
-    let needs = row.rights.needs(&asked).unwrap().unwrap_or_default();
+    let needs = row.rights.needs(&asked).unwrap();
     needs.iter().all(|need| need.is_met(privileges))
 }
 
