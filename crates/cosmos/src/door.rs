@@ -13,8 +13,8 @@ use memory::Account;
 use metrics::{Distribution, Latencies};
 
 use crate::{
-    catalog::Containers, operation::Metric, pages::Pages, siblings::Siblings, throttle::Throttle,
-    tls::CurrentCertificate,
+    catalog::Containers, operation::Metric, pages::Pages, roles::CurrentTokenRules,
+    siblings::Siblings, throttle::Throttle, tls::CurrentCertificate,
 };
 
 /// Which of the shards of a cluster a door is at; that of a server of its own is the only one.
@@ -58,6 +58,8 @@ pub struct Settings {
     pub endpoint: Option<String>,
     /// Keys that requests are signed with.
     pub keys: CurrentKeys,
+    /// Whose Entra tokens are good, and for what.
+    pub tokens: CurrentTokenRules,
     /// Names that requests may come for; `None`: any.
     pub hosts: Option<Hosts>,
     /// Which shard it is at.

@@ -44,6 +44,7 @@ mod request;
 mod request_units;
 mod resource_path;
 mod rid;
+mod roles;
 mod routes;
 mod sender;
 mod session;
@@ -59,5 +60,6 @@ pub use http::{
     Duplex, Entrance, Finding, Forwarded, Here, Passage, Stream, Way, Ways, serve, serve_forwarded,
 };
 pub use pages::{PageAnswer, Pages};
+pub use roles::{CurrentTokenRules, Roles, TokenRules};
 pub use siblings::{AskSiblings, SharedFeed, Shown, Siblings};
 pub use tls::{Certificate, CurrentCertificate, NoCertificate};

@@ -70,6 +70,9 @@ struct Values {
     /// Account keys of the NoSQL API, in lines like 'primary = BASE64' [the public emulator key]
     #[arg(long, env = "EBB_KEY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     key_file: Optional<PathBuf>,
+    /// Roles of those who come to the NoSQL API with an Entra token [none]
+    #[arg(long, env = "EBB_COSMOS_ROLES", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    cosmos_roles: Optional<PathBuf>,
     /// Certificate of all addresses [one that the server makes]
     #[arg(long, env = "EBB_TLS_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     tls_cert: Optional<PathBuf>,
@@ -274,6 +277,7 @@ impl Settings {
             cosmos_hosts: names(given.cosmos_host),
             account_endpoint: given.account_endpoint.0,
             key_file: given.key_file.0,
+            cosmos_roles: given.cosmos_roles.0,
             tls_cert: given.tls_cert.0,
             tls_key: given.tls_key.0,
             tls_client_ca: tls.client_ca,

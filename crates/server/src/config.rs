@@ -117,6 +117,8 @@ pub struct Config {
     pub account_endpoint: Option<String>,
     /// Keys of the NoSQL API; `None`: the public emulator key.
     pub key_file: Option<PathBuf>,
+    /// Roles of those who come to the NoSQL API with an Entra token; `None`: there are none.
+    pub cosmos_roles: Option<PathBuf>,
     /// Certificate of all listeners; `None`: one that is made.
     pub tls_cert: Option<PathBuf>,
     /// Its key.
@@ -185,6 +187,7 @@ impl Config {
             cosmos_hosts: Vec::new(),
             account_endpoint: None,
             key_file: None,
+            cosmos_roles: None,
             tls_cert: None,
             tls_key: None,
             tls_client_ca: None,

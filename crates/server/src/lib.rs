@@ -32,6 +32,7 @@ mod process;
 mod quickstart;
 mod ready;
 mod relayed;
+mod role_file;
 mod sealed;
 mod serve;
 mod shares;

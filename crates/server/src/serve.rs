@@ -81,10 +81,11 @@ impl Running {
     }
 
     /// Reads certificates and keys of the listeners again, with which connections from now on are served,
-    /// and the keys of the account; opens the audit log anew, which may have been moved away.
+    /// and the keys of the account and the roles of tokens; opens the audit log anew, which may have been moved away.
     /// Files that cannot be used change nothing, and the log says why.
     pub fn reload(&self) {
         self.site.reload_keys();
+        self.site.reload_roles();
         if let Some(Err(error)) = self.site.audit.as_ref().map(|audit| audit.reopen()) {
             tracing::error!(%error, "the audit log is written where it was");
         }

@@ -22,6 +22,7 @@ use crate::{
     nosql,
     ready::Ready,
     relayed::{Doors, RelayOnce},
+    role_file::read_roles,
     shares::{open_accounts, temporary_area},
     tls::Tls,
 };
@@ -85,6 +86,18 @@ impl Site {
                 tracing::info!("the keys of the account were read again");
             }
             Err(error) => tracing::error!(%error, "the keys stay as they were"),
+        }
+    }
+
+    /// Reads again who has which role. A file that cannot be used changes nothing, and the log says why.
+    pub(crate) fn reload_roles(&self) {
+        let (Some(file), Some(nosql)) = (&self.config.cosmos_roles, &self.nosql) else { return };
+        match read_roles(Some(file)) {
+            Ok(rules) => {
+                nosql.tokens.store(Arc::new(rules));
+                tracing::info!("the roles of the NoSQL API were read again");
+            }
+            Err(error) => tracing::error!(%error, "the roles stay as they were"),
         }
     }
 

@@ -115,9 +115,10 @@ async fn serve_request<S: Store>(
     let operation = request.as_ref().ok().map(|request| request.operation);
     // A client that waits to be asked for its body has not sent it.
     let mut reading = !exchange.waits_to_send;
+    let mut who = None;
     let result = async {
         let mut request = request?;
-        authorize(door, &request, sender)?;
+        authorize(door, &request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
         body::check_length(&body)?;
         reading = true;
@@ -147,7 +148,8 @@ async fn serve_request<S: Store>(
     let reply = if exchange.closes { reply.with_header("connection", "close") } else { reply };
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.request_units.fetch_add(reply.request_units, Ordering::Relaxed);
-    note_request(door, &client, sender, (operation, exchange.path()), reply.status);
+    let by = (sender, who.as_ref());
+    note_request(door, &client, by, (operation, exchange.path()), reply.status);
     let about = exchange.end(reply.status, door.engine.store().published());
     respond::build_response(reply, about, held)
 }

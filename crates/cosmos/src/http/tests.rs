@@ -59,6 +59,7 @@ fn settings() -> Settings {
         endpoint: None,
         hosts: None,
         keys: Keys::well_known().unwrap().into(),
+        tokens: Arc::default(),
         secret: auth::Secret::from_bytes(vec![1; 32]),
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("").unwrap())),
         give_way: || {},
