@@ -1,5 +1,5 @@
-"""Counters that several clients count up at the same time, and what is certain of each of them after
-the server was killed."""
+"""Counters that several clients count up at the same time, and what is certain of each of them
+after the server was killed."""
 
 import http.client
 import threading
@@ -35,13 +35,14 @@ class Counter:
     def settle(self, found):
         """What is wrong with the value that a restarted server has; from now on that is the value.
 
-        Every answer is one of the values between the old and the new one, and none comes twice. What
-        was not answered was counted once or not at all.
+        Every answer is one of the values between the old and the new one, and none comes twice.
+        What was not answered was counted once or not at all.
         """
         wrong, answers = [], self.answers
         told = f"{self.name} is {found}, was {self.value}"
-        if found < max(answers, default=self.value):
-            wrong.append(f"{told}: {max(answers)} was acknowledged and is lost")
+        last = max(answers, default=self.value)
+        if found < last:
+            wrong.append(f"{told}: {last} was acknowledged and is lost")
         if found < self.value + len(answers):
             wrong.append(f"{told}: {len(answers)} were acknowledged, so some are lost")
         if found > self.value + self.sent:

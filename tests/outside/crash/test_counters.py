@@ -2,8 +2,8 @@
 kill -9. The value after the next start is at least the last that was acknowledged, and at most one
 more for each request without an answer.
 
-ROUNDS says how many (default 8; 2,000 with --torture), half of them with one counter and one client,
-half with several of both APIs. One data directory holds all rounds of a kind.
+ROUNDS says how many (default 8; 2,000 with --torture), half of them with one counter and one
+client, half with several of both APIs. One data directory holds all rounds of a kind.
 """
 
 import os

@@ -1,5 +1,5 @@
-"""What a test of a fault has done, for the table of faults: one line to read, and one line of JSON in
-the file that FAULTS_TOLD names."""
+"""What a test of a fault has done, for the table of faults: one line to read, and one line of JSON
+in the file that FAULTS_TOLD names."""
 
 import json
 import os

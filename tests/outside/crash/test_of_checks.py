@@ -1,0 +1,98 @@
+"""The checks of the crash tests notice what they are there for."""
+
+import pytest
+from lib.registers import FOREVER, UNKNOWN, Operation, is_linearizable
+
+from crash.counters import Counter
+
+
+def op(kind, begin, end, answer, value=None, old=None):
+    return Operation(kind, begin, end, answer, value, old)
+
+
+INSERT = op("insert", 0, 1, True, "a")
+LOST = op("insert", 0, FOREVER, UNKNOWN, "a")
+
+LEGAL = {
+    "nothing": [],
+    "a read of what was inserted": [INSERT, op("read", 2, 3, "a")],
+    "a read beside an insertion": [op("insert", 0, 3, True, "a"), op("read", 1, 2, None)],
+    "one of two swaps": [
+        INSERT,
+        op("swap", 2, 5, True, "b", "a"),
+        op("swap", 2, 5, False, "c", "a"),
+        op("read", 6, 7, "b"),
+    ],
+    "an unanswered insertion that was done": [LOST, op("read", 5, 6, "a")],
+    "an unanswered insertion that was not": [LOST, op("read", 5, 6, None)],
+    "an unanswered insertion that was done before its server ended": [
+        op("insert", 0, 2, UNKNOWN, "a"),
+        op("read", 3, 4, "a"),
+    ],
+    "an unanswered insertion that was done late": [
+        LOST,
+        op("read", 5, 6, None),
+        op("read", 7, 8, "a"),
+    ],
+}
+ILLEGAL = {
+    "a lost insertion": [INSERT, op("read", 2, 3, None)],
+    "a stale read": [INSERT, op("swap", 2, 3, True, "b", "a"), op("read", 4, 5, "a")],
+    "two winners": [
+        INSERT,
+        op("swap", 2, 5, True, "b", "a"),
+        op("swap", 2, 5, True, "c", "a"),
+    ],
+    "a resurrection": [INSERT, op("delete", 2, 3, True), op("read", 4, 5, "a")],
+    "an unanswered insertion done and undone": [
+        LOST,
+        op("read", 5, 6, "a"),
+        op("read", 7, 8, None),
+    ],
+    "an unanswered insertion that came after the end of its server": [
+        op("insert", 0, 2, UNKNOWN, "a"),
+        op("read", 3, 4, None),
+        op("read", 5, 6, "a"),
+    ],
+    "a lost update": [
+        INSERT,
+        op("swap", 2, 3, True, "b", "a"),
+        op("swap", 4, 5, True, "c", "a"),
+    ],
+    "an insertion done twice": [LOST, op("delete", 2, 3, True), op("delete", 4, 5, True)],
+}
+
+
+@pytest.mark.parametrize("name", LEGAL)
+def test_of_checks_registers_legal(name):
+    assert is_linearizable(LEGAL[name])
+
+
+@pytest.mark.parametrize("name", ILLEGAL)
+def test_of_checks_registers_illegal(name):
+    assert not is_linearizable(ILLEGAL[name])
+
+
+@pytest.mark.parametrize(
+    ("answers", "sent", "found", "told"),
+    [
+        ([11, 12, 13], 3, 13, None),
+        ([11, 12, 13], 4, 14, None),
+        ([11, 12], 4, 13, None),
+        ([], 2, 10, None),
+        ([11, 12, 13], 3, 12, "lost"),
+        ([11, 12, 13], 3, 10, "lost"),
+        ([], 0, 9, "lost"),
+        ([11, 13], 3, 14, "were sent"),
+        ([11, 11], 3, 13, "same answer"),
+        ([10], 1, 11, "once more"),
+    ],
+)
+def test_of_checks_counters(answers, sent, found, told):
+    """It stood at 10."""
+    counter = Counter("c", 10)
+    counter.answers, counter.sent = list(answers), sent
+    wrong = counter.settle(found)
+    assert (told is None) == (wrong == []), wrong
+    assert told is None or any(told in text for text in wrong), wrong
+    assert (counter.value, counter.sent, counter.answers) == (found, 0, [])
