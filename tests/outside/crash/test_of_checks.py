@@ -4,6 +4,7 @@ import pytest
 from lib.registers import FOREVER, UNKNOWN, Operation, is_linearizable
 
 from crash.counters import Counter
+from crash.ttl_oracle import OPEN, UNANSWERED, Oracle
 
 
 def op(kind, begin, end, answer, value=None, old=None):
@@ -96,3 +97,59 @@ def test_of_checks_counters(answers, sent, found, told):
     assert (told is None) == (wrong == []), wrong
     assert told is None or any(told in text for text in wrong), wrong
     assert (counter.value, counter.sent, counter.answers) == (found, 0, [])
+
+
+def judged(now, rows, known):
+    """What an oracle says of one reply; deadlines that are one number are exact."""
+    oracle = Oracle("c")
+    for id, deadline in known.items():
+        oracle.learn(id, exact(deadline))
+    oracle.end(oracle.begin(), now, {id: exact(deadline) for id, deadline in rows.items()})
+    return oracle.wrong
+
+
+def exact(deadline):
+    return (deadline, deadline) if isinstance(deadline, int) else deadline
+
+
+@pytest.mark.parametrize(
+    ("now", "rows", "known", "told"),
+    [
+        (999, {"a": 1000}, {"a": 1000}, None),
+        (1000, {}, {"a": 1000}, None),
+        (1000, {"a": 1000}, {"a": 1000}, "expired at"),
+        (1000, {"a": 1000}, {}, "expired at"),
+        (999, {}, {"a": 1000}, "missing"),
+        (999, {"a": 2000}, {"a": 1000}, "was told"),
+        (1999, {"a": (1000, 2000)}, {"a": (1000, 2000)}, None),
+        (1999, {}, {"a": (1000, 2000)}, None),
+        (999, {}, {"a": (1000, 2000)}, "missing"),
+        (2000, {"a": (1000, 3000)}, {"a": (1000, 2000)}, "came back"),
+        (5, {"a": 1000}, {"a": None}, "removed"),
+        (5, {"a": 1000}, {"a": OPEN}, None),
+        (5, {}, {"a": OPEN}, None),
+        (5, {}, {"a": UNANSWERED}, None),
+    ],
+)
+def test_of_checks_expiry(now, rows, known, told):
+    wrong = judged(now, rows, known)
+    assert (told is None) == (wrong == []), wrong
+    assert told is None or told in wrong[0]
+
+
+def test_of_checks_expiry_beside_a_write():
+    """A document that is written during a read may be in its reply or not; one that had no answer
+    and was seen is known from then on; and time does not go back."""
+    oracle = Oracle("c")
+    begun = oracle.begin()
+    oracle.intend("a")
+    oracle.learn("a", exact(1000))
+    oracle.end(begun, 10, {})
+    assert oracle.wrong == []
+    oracle.intend("a")
+    oracle.died(60_000)
+    oracle.end(oracle.begin(), 20, {"a": exact(2000)})
+    oracle.end(oracle.begin(), 30, {})
+    assert "a is missing" in oracle.wrong[0]
+    oracle.end(oracle.begin(), 29, {"a": exact(2000)})
+    assert "went back" in oracle.wrong[1]
