@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from faults.disk import Disk
-from faults.inject import strace
+from lib.inject import strace
 
 #: What each file needs.
 NEEDS = {"test_full_disk.py": "mounts", "test_errors.py": "strace"}

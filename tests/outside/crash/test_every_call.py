@@ -1,0 +1,162 @@
+"""The server is killed at the Nth write, sync, rename or removal of a file, for each N: while it
+runs a script of about sixty requests, and while it starts after a kill. Each time `ebb verify` finds
+nothing, the next start succeeds, and what is there is what was acknowledged, with the request that
+was under way or without it.
+
+strace counts the calls of each thread. POINTS says how many of the points are taken, evenly
+(default 24; all with --torture); SEED shifts them.
+"""
+
+import http.client
+import os
+import random
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import pytest
+from lib.seed import SEED, TORTURE
+from lib.server import Server, copied
+from lib.traced import Traced
+from pymongo.errors import PyMongoError
+
+from crash.script import Script
+
+CALLS = [
+    *("write", "pwrite64", "pwritev", "fsync", "fdatasync", "ftruncate", "fallocate"),
+    *("rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir"),
+]
+POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 24))
+FLAGS = ["--reap-delay", "0", "--memory", "128m"]
+OPTIONS = {"data_dir": True, "clock": "manual", "flags": FLAGS, "nosql": True}
+#: Runs side by side: most of the time they wait for the disk.
+BESIDE = 2
+#: The exit code of a process that SIGKILL has ended.
+KILLED = -9
+#: What `ebb verify` says of a directory without data.
+EMPTY = "holds no data of ebb"
+#: What a client meets when its server dies, the helper's own assertions among it.
+ENDS = (PyMongoError, OSError, http.client.HTTPException, AssertionError)
+
+
+def chosen(most):
+    """The points that are taken: (call, N)."""
+    points = [(call, n) for call in sorted(most) for n in range(1, most[call] + 1)]
+    if not POINTS or len(points) <= POINTS:
+        return points
+    step = len(points) / POINTS
+    shift = random.Random(SEED).random()
+    return [points[int((at + shift) * step) % len(points)] for at in range(POINTS)]
+
+
+def judge(server, script, point):
+    """What is wrong after a kill at this point; whether it was reached."""
+    code = server.process.poll()
+    reached = code == KILLED
+    if not reached:
+        if code is not None:
+            return [f"{point}: the server ended with {code}"], False
+        server.kill()
+    server.injected = None
+    wrong = []
+    verified = server.verify()
+    told = verified.stdout[-300:] + verified.stderr[-300:]
+    # A first start that was killed may have made nothing yet.
+    if verified.returncode and (script.done or EMPTY not in told):
+        wrong.append(f"verify: {verified.returncode} {told}")
+    server.start()
+    wrong += script.wrong()
+    script.database()["after"].insert_one({"_id": 1})
+    server.end()
+    return [f"{point}: {text}" for text in wrong], reached
+
+
+def killed_in_script(point):
+    call, n = point
+    with closing(Traced([call], f"{call}:signal=KILL:when={n}", **OPTIONS)) as server:
+        script = Script(server)
+        try:
+            server.start()
+            script.run()
+        except ENDS as error:
+            if server.process.poll() is None:
+                server.process.wait(10)
+            if server.process.poll() != KILLED:
+                raise AssertionError(f"{point}, step {script.done}: {error!r}") from error
+        return judge(server, script, point)
+
+
+def killed_in_start(point, directory, script):
+    call, n = point
+    with closing(Traced([call], f"{call}:signal=KILL:when={n}", **OPTIONS)) as server:
+        copied(directory, server.data_dir)
+        again = Script(server)
+        again.states, again.done = script.states, script.done
+        try:
+            server.start()
+        except AssertionError:
+            server.process.wait(10)
+        return judge(server, again, point)
+
+
+def tell(results, points, report, what):
+    wrong = [text for texts, _ in results for text in texts]
+    assert wrong == [], f"SEED={SEED}, {len(wrong)} things:\n" + "\n".join(wrong[:8])
+    reached = sum(reached for _, reached in results)
+    report("F3", reached, f"kills at the Nth call {what}", seed=SEED, points=len(points))
+    assert reached > len(points) // 3, f"only {reached} of {len(points)} points were reached"
+
+
+def traced_run(server):
+    """Runs the script without a fault; answers how often each call was made at the most."""
+    server.start()
+    script = Script(server)
+    script.run()
+    assert script.wrong() == []
+    return script
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The calls of a whole run, the directory that a kill after it left, and its script."""
+    directory = tmp_path_factory.mktemp("every-call") / "data"
+    with closing(Traced(CALLS, **OPTIONS)) as server:
+        script = traced_run(server)
+        most = server.most_calls()
+        server.kill()
+        copied(server.data_dir, directory)
+    return most, directory, script
+
+
+def test_kills_in_a_script(whole, report):
+    most, _, _ = whole
+    assert most.keys() >= {"pwritev", "fdatasync", "fsync", "write", "renameat", "unlink"}
+    points = chosen(most)
+    with ThreadPoolExecutor(BESIDE) as pool:
+        tell(list(pool.map(killed_in_script, points)), points, report, "of a script")
+
+
+def test_kills_in_a_start(whole, tmp_path, report):
+    _, directory, script = whole
+    with closing(Traced(CALLS, **OPTIONS)) as server:
+        copied(directory, server.data_dir)
+        server.start()
+        points = chosen(server.most_calls())
+    with ThreadPoolExecutor(BESIDE) as pool:
+        results = list(pool.map(lambda point: killed_in_start(point, directory, script), points))
+    tell(results, points, report, "of a start")
+
+
+def test_of_checks_script():
+    """A script notices what is lost, what came back, and half of a batch."""
+    with closing(Server(**OPTIONS)) as server:
+        script = traced_run(server)
+        rows = script.documents("b")
+        row = rows.find_one_and_delete({"_id": "b1"})
+        assert script.wrong() != []
+        rows.insert_one(row)
+        assert script.wrong() == []
+        rows.insert_one({"_id": "b4"})
+        assert script.wrong() != []
+        rows.delete_one({"_id": "b4"})
+        script.items("a").delete("last", "a")
+        assert script.wrong() != []
