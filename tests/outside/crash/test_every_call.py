@@ -1,7 +1,7 @@
 """The server is killed at the Nth write, sync, rename or removal of a file, for each N: while it
-runs a script of about sixty requests, and while it starts after a kill. Each time `ebb verify` finds
-nothing, the next start succeeds, and what is there is what was acknowledged, with the request that
-was under way or without it.
+runs a script of about sixty requests, and while it starts after a kill. Each time `ebb verify`
+finds nothing, the next start succeeds, and what is there is what was acknowledged, with the request
+that was under way or without it.
 
 strace counts the calls of each thread. POINTS says how many of the points are taken, evenly
 (default 24; all with --torture); SEED shifts them.
