@@ -1,6 +1,6 @@
 """A script of about sixty requests of both APIs, one after the other: documents, items, names,
 indexes, rules of expiry, and enough that expires at once to have a table compacted. It knows the
-state after each of them, so that a directory can be judged whichever call of the system was the last.
+state after each of them, so that a directory can be judged whichever call of the system was last.
 """
 
 import copy

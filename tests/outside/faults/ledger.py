@@ -5,9 +5,8 @@ import re
 import time
 import urllib.request
 
-from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
-
 from lib.nosql import Client
+from pymongo.errors import NotPrimaryError, OperationFailure, PyMongoError
 
 #: What says of a write that it failed for want of room or because the disk did: codes of the
 #: MongoDB door, none of which makes a driver ask the same again at once, and statuses of the other.

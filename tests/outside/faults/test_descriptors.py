@@ -5,10 +5,10 @@ import contextlib
 import socket
 
 import pytest
+from lib.server import Server
 from pymongo.errors import PyMongoError
 
 from faults.ledger import Writers
-from lib.server import Server
 
 IDLE = 80
 #: Bytes of a document, and how many are written: tables come and go meanwhile.

@@ -6,12 +6,12 @@ import contextlib
 import time
 
 import pytest
-from pymongo.errors import PyMongoError
-
-from faults.ledger import Writers
 from lib.inject import Injection
 from lib.seed import TORTURE
 from lib.server import Server
+from pymongo.errors import PyMongoError
+
+from faults.ledger import Writers
 
 #: What is written before, and the seconds that errors last.
 BEFORE, LASTING = 50, 3.0

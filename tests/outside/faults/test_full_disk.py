@@ -4,10 +4,10 @@ takes writes again soon after it has room, without a restart and without a loss.
 import time
 
 import pytest
+from lib.server import Server
 
 from faults.disk import Disk
 from faults.ledger import Writers, lines, metrics
-from lib.server import Server
 
 #: What is there before the disk is full, what room is left for the writers to fill, and how
 #: large is what they fill it with.

@@ -5,7 +5,6 @@ import struct
 import time
 
 import pytest
-
 from badinput_nosql.wire import A, request
 from bombs import data, http2
 from bombs.wires import DOCS, Held, op_msg
