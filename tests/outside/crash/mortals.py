@@ -77,8 +77,7 @@ class Mortal:
 
     def read(self):
         begun = self.oracle.begin()
-        now, rows = self.all()
-        self.oracle.end(begun, now, rows)
+        self.oracle.end(begun, *self.all())
 
     def open(self):
         raise NotImplementedError
@@ -91,7 +90,8 @@ class Mortal:
         raise NotImplementedError
 
     def all(self):
-        """The time of a read, and the deadlines of all that it shows."""
+        """The time of a read, the deadlines of all that it shows, and a time after it where the
+        first is not exact."""
         raise NotImplementedError
 
     def is_end(self, error):
@@ -100,7 +100,7 @@ class Mortal:
 
 class MortalDocuments(Mortal):
     """At the MongoDB API, where nothing tells `_ts`: it is not before `$$NOW` of the write, and not
-    after that of a request which follows."""
+    after the time that a later request tells. In a read `$$NOW` is taken before its view opens."""
 
     def open(self):
         self.client = self.server.connect(
@@ -118,9 +118,10 @@ class MortalDocuments(Mortal):
         row = self.collection.find_one_and_update(
             {"_id": id}, [{"$set": fields}], upsert=True, return_document=True
         )
-        shown = [{"$match": {"_id": "anchor"}}, {"$set": {"now": "$$NOW"}}]
-        [anchor] = self.collection.aggregate(shown)
-        return self.deadline(row, millis(anchor["now"]))
+        return self.deadline(row, self.now())
+
+    def now(self):
+        return millis(self.client.admin.command("hello")["localTime"])
 
     def deadline(self, row, now):
         if self.kind == "date":
@@ -144,7 +145,8 @@ class MortalDocuments(Mortal):
         with self.collection.aggregate(pipeline, batchSize=100_000) as cursor:
             rows = {row["_id"]: row for row in cursor}
         now = millis(rows.pop("anchor")["now"])
-        return now, {id: self.deadline(row, now) for id, row in rows.items()}
+        after = self.now()
+        return now, {id: self.deadline(row, after) for id, row in rows.items()}, after
 
     def is_end(self, error):
         return isinstance(error, PyMongoError) and ending.is_end(error)

@@ -109,16 +109,18 @@ class Script:
         )
         yield index(key, "n_1"), lambda: rows.create_index("n")
         yield index(key, "u_1"), lambda: rows.create_index("u", unique=True)
-        yield change(key, f"{name}1", n=100), lambda: rows.update_one(
-            {"_id": f"{name}1"}, {"$set": {"n": 100}}
+        yield (
+            change(key, f"{name}1", n=100),
+            lambda: rows.update_one({"_id": f"{name}1"}, {"$set": {"n": 100}}),
         )
         among = [f"{name}{number}" for number in range(6)]
         yield (
             [change(key, id, w=1) for id in among],
             lambda: rows.update_many({"_id": {"$in": among}}, {"$set": {"w": 1}}),
         )
-        yield change(key, f"{name}2", n=7), lambda: rows.find_one_and_update(
-            {"_id": f"{name}2"}, {"$inc": {"n": 5}}
+        yield (
+            change(key, f"{name}2", n=7),
+            lambda: rows.find_one_and_update({"_id": f"{name}2"}, {"$inc": {"n": 5}}),
         )
         new = body(f"{name}3", 55)
         yield put(key, new), lambda: rows.replace_one({"_id": f"{name}3"}, dict(new))

@@ -137,6 +137,17 @@ def test_of_checks_expiry(now, rows, known, told):
     assert told is None or told in wrong[0]
 
 
+def test_of_checks_expiry_of_a_read_without_its_instant():
+    """It was judged between two times."""
+    for rows in ({}, {"a": exact(1000)}):
+        oracle = Oracle("c")
+        oracle.learn("a", exact(1000))
+        oracle.end(oracle.begin(), 998, rows, 1001)
+        assert oracle.wrong == []
+        oracle.end(oracle.begin(), 998, rows, 999)
+        assert (oracle.wrong == []) == bool(rows)
+
+
 def test_of_checks_expiry_beside_a_write():
     """A document that is written during a read may be in its reply or not; one that had no answer
     and was seen is known from then on; and time does not go back."""

@@ -39,8 +39,10 @@ class Oracle:
         with self.lock:
             return dict(self.known), self.newest
 
-    def end(self, begun, now, rows):
-        """After a read: the database time that it tells, and deadlines of what it shows, by id."""
+    def end(self, begun, now, rows, after=None):
+        """After a read: the database time that it tells, and deadlines of what it shows, by id.
+        Where that time may be before the instant that it was judged at, `after` is after it."""
+        after = now if after is None else after
         before, least = begun
         with self.lock:
             held = {id: it for id, it in before.items() if self.known.get(id) == it}
@@ -49,7 +51,7 @@ class Oracle:
                 if deadline[1] <= now:
                     wrong.append(f"{id} is shown at {now}, expired at {deadline}")
             for id, (deadline, _) in held.items():
-                wrong += self.judge(id, deadline, now, rows)
+                wrong += self.judge(id, deadline, now, after, rows)
             # What had no answer and is seen is known from then on.
             for id, deadline in rows.items():
                 if id in held and held[id][0] is UNANSWERED:
@@ -60,7 +62,7 @@ class Oracle:
             self.visible += len(rows)
             self.wrong += [f"{self.name}: {text}" for text in wrong]
 
-    def judge(self, id, deadline, now, rows):
+    def judge(self, id, deadline, now, after, rows):
         """One document that nobody wrote meanwhile."""
         if deadline in (OPEN, UNANSWERED):
             return []
@@ -69,7 +71,7 @@ class Oracle:
         earliest, latest = deadline
         if id in rows and rows[id][0] != earliest:
             return [f"{id} lives until {rows[id]}, was told {deadline}"]
-        if now < earliest:
+        if after < earliest:
             return [] if id in rows else [f"{id} is missing at {now}, lives until {deadline}"]
         if now < latest:
             return []
