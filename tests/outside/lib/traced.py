@@ -4,7 +4,7 @@ one that is attached, stops it at the traced calls alone."""
 import collections
 import re
 
-from lib.inject import strace
+from lib.inject import injected
 from lib.server import Server
 
 #: A call on a file in a line of strace, and its thread.
@@ -23,15 +23,7 @@ class Traced(Server):
         command = super().command_line(ready)
         if self.injected is None:
             return command
-        inject = ["-e", f"inject={self.injected}"] if self.injected else []
-        # With this filter strace 6.1 sends no signals, silently.
-        filter = [] if "signal=" in self.injected else ["--seccomp-bpf"]
-        # As a grandchild, so that the process that is signalled and waited for is the server.
-        return [
-            *(strace(), "-D", "-f", "-qq", "-y", *filter, "-o", str(self.trace())),
-            *("-e", f"trace={','.join(self.calls)}", *inject),
-            *command,
-        ]
+        return [*injected(self.calls, self.injected, self.trace()), *command]
 
     def trace(self):
         return self.home / f"trace-{self.starts}"
