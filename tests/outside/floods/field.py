@@ -13,7 +13,7 @@ from lib.server import Server
 from lib.wire import WITHIN
 
 #: Seconds of one flood, and of what is measured before it.
-SECONDS = float(os.environ.get("FLOOD_SECONDS", "1800" if TORTURE else "3"))
+SECONDS = float(os.environ.get("FLOOD_SECONDS", "1800" if TORTURE else "1"))
 BASELINE = min(SECONDS, 5.0)
 #: Honest clients of each API.
 HONEST = 8

@@ -2,7 +2,7 @@
 that come byte by byte, clients that ask for much and never read. Sixteen honest clients are served
 meanwhile nearly as before, memory is bounded, and afterwards everything is.
 
-FLOOD_SECONDS says how long each goes on (default 3; 30 minutes with --torture), CONNECTIONS how
+FLOOD_SECONDS says how long each goes on (default 1; 30 minutes with --torture), CONNECTIONS how
 many do nothing (default 4,000).
 """
 
