@@ -17,7 +17,7 @@ from lib.wire import WITHIN
 from pymongo.errors import PyMongoError
 
 #: Microseconds that each sync takes more, writers, and the seconds that they write for.
-SLOW, WRITERS, SECONDS = 50_000, 64, 6.0
+SLOW, WRITERS, SECONDS = 50_000, 64, 4.0
 #: Writes for each sync, at the least: while one half of the writers waits for a sync, the other
 #: half gathers for the next, so it is 32 less what the machine delays. And the p99 of point reads
 #: meanwhile beyond that at a server on a good disk, in seconds.

@@ -1,9 +1,7 @@
 """A server that clients flood, sixteen honest ones beside them, and what has to hold meanwhile and
 afterwards."""
 
-import contextlib
 import os
-import resource
 import time
 
 from bombs import data
@@ -23,17 +21,6 @@ TIMES, MOMENT = 3, 0.015
 MEMORY = 256 << 20
 #: Seconds until everything is as before.
 RECOVERED = 5.0
-
-
-@contextlib.contextmanager
-def descriptors(wanted):
-    """Lets this process, and servers that it starts, hold so many sockets; root may raise what a
-    login has set."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, max(hard, wanted)))
-    yield
-    # The hard limit stays: what is lowered once may not be raised again by everybody.
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, max(hard, wanted)))
 
 
 class Field:
