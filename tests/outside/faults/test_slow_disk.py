@@ -13,15 +13,16 @@ from bombs.probe import Probe, furnish
 from lib.nosql import Client
 from lib.server import Server
 from lib.traced import Traced
-from lib.wire import WITHIN
 from pymongo.errors import PyMongoError
 
 #: Microseconds that each sync takes more, writers, and the seconds that they write for.
 SLOW, WRITERS, SECONDS = 50_000, 64, 4.0
 #: Writes for each sync, at the least: while one half of the writers waits for a sync, the other
 #: half gathers for the next, so it is 32 less what the machine delays. And the p99 of point reads
-#: meanwhile beyond that at a server on a good disk, in seconds.
+#: meanwhile, in seconds.
 SHARED, P99 = 27, 0.010
+#: The p99 at a server on a good disk, on a machine that nothing else keeps busy.
+QUIET = 0.003
 #: Every so many syncs one takes two seconds more.
 STALL, EVERY = 2_000_000, 40
 
@@ -115,6 +116,16 @@ def compared(server, writers):
     return acked
 
 
+def read_meanwhile(told):
+    """Reads did not wait for syncs: their median is far below one, and where the control says that
+    the machine is quiet, their p99 too."""
+    for name in ("mongo", "nosql"):
+        assert told[name]["problems"] == []
+        assert told[name]["median"] < P99, f"point reads at {name}: {told}"
+        if told["control"]["p99"] < QUIET:
+            assert told[name]["p99"] < P99, f"point reads at {name}: {told}"
+
+
 def test_slow_syncs(control, report):
     server = begun(f"delay_exit={SLOW}")
     try:
@@ -138,10 +149,7 @@ def test_slow_syncs(control, report):
         )
         assert SECONDS / 0.07 / 2 < count < SECONDS / 0.05 * 2, f"{count} syncs in {SECONDS} s"
         assert each >= SHARED, f"{each:.1f} writes share a sync"
-        for name in ("mongo", "nosql"):
-            assert told[name]["problems"] == []
-            limit = P99 * WITHIN + told["control"]["p99"]
-            assert told[name]["p99"] < limit, f"point reads at {name}: {told}"
+        read_meanwhile(told)
     finally:
         server.close()
 
@@ -166,9 +174,6 @@ def test_a_stall(control, report):
             p99_of_reads=f"{told['mongo']['p99'] * 1000:.1f} ms",
         )
         assert longest >= STALL / 1e6, "no write met the stall"
-        for name in ("mongo", "nosql"):
-            assert told[name]["problems"] == []
-            limit = P99 * WITHIN + told["control"]["p99"]
-            assert told[name]["p99"] < limit, f"point reads at {name}: {told}"
+        read_meanwhile(told)
     finally:
         server.close()
