@@ -1,8 +1,8 @@
 """The server is killed at the Nth write, sync, rename or removal of a file, for each N: while it
-runs a script of about sixty requests, while it starts after a kill, and (with the long run and in
-the table of faults) while it starts for the first time. Each time `ebb verify`
-finds nothing, the next start succeeds, and what is there is what was acknowledged, with the request
-that was under way or without it.
+runs a script of about sixty requests, while it starts after a kill and stops, and (in the long run
+alone) while it starts for the first time. Each time `ebb verify` finds nothing, the next start
+succeeds, and what is there is what was acknowledged, with the request that was under way or without
+it.
 
 strace counts the calls of each thread. POINTS says how many of the points are taken, evenly
 (default 16; all with --torture); SEED shifts them.
@@ -54,9 +54,10 @@ def judge(server, script, point):
     code = server.process.poll()
     reached = code == KILLED
     if not reached:
-        if code is not None:
+        if code not in (None, 0):
             return [f"{point}: the server ended with {code}"], False
-        server.kill()
+        if code is None:
+            server.kill()
     server.injected = None
     wrong = []
     # A first start that was killed has made nothing yet that could be walked.
@@ -93,7 +94,7 @@ def killed_in_script(point, directory):
         return judge(server, script, point)
 
 
-def killed_in_start(point, directory, script):
+def killed_in_start_or_stop(point, directory, script):
     call, n = point
     with closing(Traced([call], f"{call}:signal=KILL:when={n}", **OPTIONS)) as server:
         copied(directory, server.data_dir)
@@ -101,6 +102,7 @@ def killed_in_start(point, directory, script):
         again.states, again.done = script.states, script.done
         try:
             server.start()
+            server.stop()
         except AssertionError:
             server.process.wait(10)
         return judge(server, again, point)
@@ -159,14 +161,15 @@ def test_kills_in_a_script(whole, made, report):
     tell(results, points, report, "of a script")
 
 
-def test_kills_in_a_start(whole, report):
+def test_kills_in_a_start_and_a_stop(whole, report):
     _, directory, script = whole
     with closing(Traced(CALLS, **OPTIONS)) as server:
         copied(directory, server.data_dir)
         server.start()
+        server.leave()
         points = chosen(server.most_calls())
-    results = together(lambda point: killed_in_start(point, directory, script), points)
-    tell(results, points, report, "of a start")
+    results = together(lambda point: killed_in_start_or_stop(point, directory, script), points)
+    tell(results, points, report, "of a start and a stop")
 
 
 def test_of_checks_script():
