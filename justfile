@@ -38,6 +38,16 @@ torture:
     cargo build --release -p ebb
     EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/outside/run --torture
 
+# Every fault of docs/reliability.md at the sizes of the gate; the table of what was run is written into a directory.
+faults DIR="target/faults" *FAULTS:
+    cargo build --release -p ebb
+    EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/outside/run --gate-faults {{DIR}} {{FAULTS}}
+
+# The same at the sizes of a soak, which takes hours.
+soak DIR="target/soak" *FAULTS:
+    cargo build --release -p ebb
+    EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/outside/run --soak-faults {{DIR}} {{FAULTS}}
+
 # The server beside a real mongod: the same commands to both, replies compared.
 oracle *ARGS:
     cargo build --release -p ebb

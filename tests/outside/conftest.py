@@ -4,6 +4,7 @@ import pytest
 
 pytest.register_assert_rewrite("lib")
 
+from lib.report import Report  # noqa: E402
 from lib.seed import SEED, TORTURE  # noqa: E402
 
 
@@ -23,3 +24,14 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def torture():
     return TORTURE
+
+
+@pytest.fixture
+def report(request, capsys):
+    """Says what a test of a fault has done."""
+
+    def show(text):
+        with capsys.disabled():
+            print(f"\n{text}")
+
+    return Report(request.node.nodeid, show)

@@ -2,18 +2,17 @@
 a second server that shows how busy the machine is."""
 
 import contextlib
-import json
 import os
 import pathlib
 import resource
 import subprocess
-import sys
 import time
 
 from lib.server import EBB_BIN, Server
 
 from bombs import data
 from bombs.attack import PATIENCE, throw
+from bombs.probe import Probe
 
 #: What the process is told that it may hold; operations may have half of it.
 MEMORY = 512 << 20
@@ -92,32 +91,12 @@ class Field:
         self.rest = server.rss()
         space = status(server, "VmSize") + SPACE
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, (space, space))
-        addresses = [server.address, server.items.address, self.control.address]
-        # By its path: a module would begin with everything that this process has loaded.
-        self.probe = subprocess.Popen(
-            [
-                sys.executable,
-                str(pathlib.Path(__file__).with_name("honest.py")),
-                *(f"{host}:{port}" for host, port in addresses),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.told()
+        self.probe = Probe(server, self.control)
 
     def leave(self):
         if self.probe:
-            self.probe.stdin.close()
-            self.probe.wait(60)
-            self.probe.stdout.close()
+            self.probe.close()
             self.probe = None
-
-    def told(self):
-        """What the honest client has met since it was asked last."""
-        self.probe.stdin.write("\n")
-        self.probe.stdin.flush()
-        return json.loads(self.probe.stdout.readline())
 
     def forget_peak(self):
         pathlib.Path(f"/proc/{self.server.process.pid}/clear_refs").write_text("5")
@@ -140,7 +119,7 @@ class Field:
         """Answers everything that was wrong, in words, and the kinds of answers."""
         self.settle()
         self.forget_peak()
-        self.told()
+        self.probe.told()
         began, before = time.monotonic(), self.spent()
         problems, answers = throw(self.server, work, crowd)
         time.sleep(max(0.0, LEAST - (time.monotonic() - began)))
@@ -169,7 +148,7 @@ class Field:
 
     def patience(self, left):
         """The honest client was served, and soon, however busy the machine is with other things."""
-        told, wrong = self.told(), []
+        told, wrong = self.probe.told(), []
         limit = P99 / left + told["control"]["p99"]
         for door in ("mongo", "nosql"):
             wrong += [f"the honest client: {problem}" for problem in told[door]["problems"]]

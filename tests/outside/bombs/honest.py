@@ -1,8 +1,9 @@
-"""An honest client in a process of its own: it reads one document every few milliseconds at each
-door of the server under attack, and one of a server beside it that nobody attacks, which shows what
-the machine itself takes.
+"""Honest clients in a process of their own: each reads one document every few milliseconds at a
+door of the server under attack, and one of them that of a server beside it that nobody attacks,
+which shows what the machine itself takes.
 
-Started with the addresses; each line of input begins a count, and its answer is a line of JSON.
+Started with the addresses, and how many clients there are at each door; each line of input begins
+a count, and its answer is a line of JSON.
 """
 
 import json
@@ -44,9 +45,9 @@ def corrected(took):
         took -= EVERY
 
 
-def percentile(times):
+def percentile(times, part=0.99):
     times = sorted(times)
-    return times[int(0.99 * (len(times) - 1))] if times else 0.0
+    return times[int(part * (len(times) - 1))] if times else 0.0
 
 
 class Watch:
@@ -69,31 +70,37 @@ class Watch:
             self.wire = None
         self.times.extend(corrected(time.monotonic() - began))
 
-    def told(self):
-        return {
-            "p99": percentile(self.times),
-            "longest": max(self.times, default=0.0),
-            "count": len(self.times),
-            "problems": self.problems[:3],
-        }
+
+def told(watches):
+    """What all of a door have met together."""
+    times = [took for watch in watches for took in watch.times]
+    return {
+        "p99": percentile(times),
+        "median": percentile(times, 0.5),
+        "longest": max(times, default=0.0),
+        "count": len(times),
+        "problems": [problem for watch in watches for problem in watch.problems[:3]],
+    }
 
 
 def main():
-    mongo, cosmos, control = (address.rsplit(":", 1) for address in sys.argv[1:])
+    mongo, cosmos, control = (address.rsplit(":", 1) for address in sys.argv[1:4])
+    many = range(int(sys.argv[4]))
     watches = {
-        "mongo": Watch(documents, (mongo[0], int(mongo[1])), read_document),
-        "nosql": Watch(items, (cosmos[0], int(cosmos[1])), read_item),
-        "control": Watch(documents, (control[0], int(control[1])), read_document),
+        "mongo": [Watch(documents, (mongo[0], int(mongo[1])), read_document) for _ in many],
+        "nosql": [Watch(items, (cosmos[0], int(cosmos[1])), read_item) for _ in many],
+        "control": [Watch(documents, (control[0], int(control[1])), read_document)],
     }
+    each = [watch for those in watches.values() for watch in those]
     while True:
         due = time.monotonic() + EVERY
-        for watch in watches.values():
+        for watch in each:
             watch.ask()
         if select.select([sys.stdin], [], [], max(0.0, due - time.monotonic()))[0]:
             if not sys.stdin.readline():
                 return
-            print(json.dumps({name: watch.told() for name, watch in watches.items()}), flush=True)
-            for watch in watches.values():
+            print(json.dumps({name: told(those) for name, those in watches.items()}), flush=True)
+            for watch in each:
                 watch.times, watch.problems = [], []
 
 

@@ -5,61 +5,7 @@ import pytest
 from cluster.prefix import Numbers
 from cluster.probe import Probe, backwards
 from cluster.questions import PATIENT, Answer, wrong
-from cluster.registers import FOREVER, UNKNOWN, Operation, is_linearizable
 from cluster.walls import shifted
-
-
-def op(kind, begin, end, answer, value=None, old=None):
-    return Operation(kind, begin, end, answer, value, old)
-
-
-INSERT = op("insert", 0, 1, True, "a")
-LOST = op("insert", 0, FOREVER, UNKNOWN, "a")
-
-LEGAL = {
-    "nothing": [],
-    "a read of what was inserted": [INSERT, op("read", 2, 3, "a")],
-    "a read beside an insertion": [op("insert", 0, 3, True, "a"), op("read", 1, 2, None)],
-    "one of two swaps": [
-        INSERT,
-        op("swap", 2, 5, True, "b", "a"),
-        op("swap", 2, 5, False, "c", "a"),
-        op("read", 6, 7, "b"),
-    ],
-    "an unanswered insertion that was done": [LOST, op("read", 5, 6, "a")],
-    "an unanswered insertion that was not": [LOST, op("read", 5, 6, None)],
-    "an unanswered insertion that was done late": [
-        LOST,
-        op("read", 5, 6, None),
-        op("read", 7, 8, "a"),
-    ],
-}
-ILLEGAL = {
-    "a lost insertion": [INSERT, op("read", 2, 3, None)],
-    "a stale read": [INSERT, op("swap", 2, 3, True, "b", "a"), op("read", 4, 5, "a")],
-    "two winners": [
-        INSERT,
-        op("swap", 2, 5, True, "b", "a"),
-        op("swap", 2, 5, True, "c", "a"),
-    ],
-    "a resurrection": [INSERT, op("delete", 2, 3, True), op("read", 4, 5, "a")],
-    "an unanswered insertion done and undone": [
-        LOST,
-        op("read", 5, 6, "a"),
-        op("read", 7, 8, None),
-    ],
-    "an insertion done twice": [LOST, op("delete", 2, 3, True), op("delete", 4, 5, True)],
-}
-
-
-@pytest.mark.parametrize("name", LEGAL)
-def test_of_checks_registers_legal(name):
-    assert is_linearizable(LEGAL[name])
-
-
-@pytest.mark.parametrize("name", ILLEGAL)
-def test_of_checks_registers_illegal(name):
-    assert not is_linearizable(ILLEGAL[name])
 
 
 class Nowhere:

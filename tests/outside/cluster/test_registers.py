@@ -13,11 +13,11 @@ import pymongo
 from lib.cluster import Cluster, Node
 from lib.ending import is_end
 from lib.island import IslandNode
+from lib.registers import FOREVER, UNKNOWN, Operation, wrong
 from lib.seed import SEED, TORTURE
 from pymongo.errors import DuplicateKeyError, PyMongoError
 
 from cluster.faults import FAULTS
-from cluster.registers import FOREVER, UNKNOWN, Operation, is_linearizable
 
 OPERATIONS = int(os.environ.get("OPERATIONS", 100_000 if TORTURE else 1_500))
 #: Registers that are used at one time, and the seconds after which others are, so that a history
@@ -130,9 +130,8 @@ def test_registers_are_linearizable(capsys):
         assert client.wrong == []
         for id, operation in client.history:
             registers.setdefault(id, []).append(operation)
-    for id, history in registers.items():
-        lines = "\n".join(str(one) for one in sorted(history, key=lambda one: one.begin))
-        assert is_linearizable(history), f"SEED={SEED}, register {id}:\n{lines}"
+    found = wrong(registers)
+    assert found == [], f"SEED={SEED}, {found[0]}"
     total = sum(len(history) for history in registers.values())
     unknown = sum(one.answer is UNKNOWN for history in registers.values() for one in history)
     with capsys.disabled():

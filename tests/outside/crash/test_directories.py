@@ -13,6 +13,8 @@ from lib.server import EBB_BIN, Server, copied
 from pymongo.errors import PyMongoError
 
 DOORS = ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--cosmos-addr", "off"]
+#: Kills whose locks stay behind.
+STALE = 5
 
 
 def attempt(directory, *flags, clock="manual", command="serve"):
@@ -58,7 +60,7 @@ def used(tmp_path):
     return tmp_path / "data"
 
 
-def test_a_second_process_is_refused_at_once(tmp_path):
+def test_a_second_process_is_refused_at_once(tmp_path, report):
     with Server(data_dir=tmp_path / "data") as server:
         server.client["d"]["d"].insert_one({"_id": 1})
         for command in ("serve", "verify"):
@@ -66,15 +68,42 @@ def test_a_second_process_is_refused_at_once(tmp_path):
             assert (code, "in use" in text) == (3, True), text
             assert seconds < 1.0
         assert server.client["d"]["d"].count_documents({}) == 1
+    report("F23", 2, "second processes on one directory")
 
 
-def test_a_stale_lock_does_not_block(tmp_path):
+def test_a_stale_lock_does_not_block(tmp_path, report):
     with Server(data_dir=tmp_path / "data") as server:
-        server.client["d"]["d"].insert_one({"_id": 1})
-        server.kill()
-        assert (tmp_path / "data" / "lock").exists()
-        server.start()
-        assert server.client["d"]["d"].count_documents({}) == 1
+        for number in range(STALE):
+            server.client["d"]["d"].insert_one({"_id": number})
+            server.kill()
+            assert (tmp_path / "data" / "lock").exists()
+            server.start()
+            assert server.client["d"]["d"].count_documents({}) == number + 1
+    report("F23", STALE, "stale locks")
+
+
+def test_a_directory_that_is_removed_meanwhile(tmp_path, report):
+    """Nothing is acknowledged for ever that has no file any more, and SIGTERM ends the server."""
+    with Server(data_dir=tmp_path / "data", clock="system", flags=["--memory", "128m"]) as server:
+        rows = server.client["d"]["d"]
+        rows.insert_one({"_id": "before"})
+        shutil.rmtree(tmp_path / "data")
+        until, refused = time.monotonic() + 60, False
+        number = 0
+        while not refused and time.monotonic() < until:
+            number += 1
+            try:
+                rows.insert_many([{"pad": "x" * 10_000} for _ in range(100)])
+                server.client["d"][f"new{number}"].insert_one({})
+            except PyMongoError:
+                refused = True
+        assert refused, f"{number} times a megabyte was acknowledged without a directory"
+        assert server.alive()
+        assert server.ready()[0] == 503, server.ready()
+        server.client.close()
+        server.process.terminate()
+        assert server.process.wait(10) in (0, 1)
+    report("F23", 1, "removed directory of a running server", refused_after=f"{number} MB")
 
 
 def test_a_foreign_directory(tmp_path):

@@ -20,7 +20,7 @@ ROUNDS = -(-int(os.environ.get("ROUNDS", 300 if TORTURE else 12)) // len(MODES))
 
 
 @pytest.mark.parametrize(("clock", "reap_delay"), MODES)
-def test_kill_under_load(clock, reap_delay, capsys):
+def test_kill_under_load(clock, reap_delay, report):
     slowest = 0.0
     flags = ["--reap-delay", reap_delay]
     with Server(data_dir=True, clock=clock, flags=flags, nosql=True) as server:
@@ -36,14 +36,17 @@ def test_kill_under_load(clock, reap_delay, capsys):
             wrong = load.compare()
             assert wrong == [], f"SEED={SEED}, round {round}: " + "\n".join(wrong[:10])
         server.end()
-    with capsys.disabled():
-        print(
-            f"\n{clock} clock, reap delay {reap_delay}: {ROUNDS} rounds, {load.acks()} writes "
-            f"of documents and {load.item_acks()} of items acknowledged, "
-            f"{load.changer.changes} and {load.item_changer.changes} changes of rules and "
-            f"indexes, {load.follower.deaths} deaths told, 0 lost; "
-            f"slowest start {slowest:.2f} s"
-        )
+    report(
+        "F1",
+        ROUNDS,
+        f"kills, {clock} clock, reap delay {reap_delay}",
+        seed=SEED,
+        documents_acknowledged=load.acks(),
+        items_acknowledged=load.item_acks(),
+        changes_of_rules_and_indexes=load.changer.changes + load.item_changer.changes,
+        deaths_told=load.follower.deaths,
+        slowest_start=f"{slowest:.2f} s",
+    )
     assert load.acks() > 5 * ROUNDS and load.item_acks() > 5 * ROUNDS, "hardly any load"
     assert load.changer.changes > 0, "no change of rules or indexes"
     assert load.item_changer.changes > 0, "no change of containers"

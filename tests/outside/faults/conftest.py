@@ -5,9 +5,9 @@ import os
 import subprocess
 
 import pytest
+from lib.inject import strace
 
 from faults.disk import Disk
-from faults.inject import strace
 
 #: What each file needs.
 NEEDS = {"test_full_disk.py": "mounts", "test_errors.py": "strace"}

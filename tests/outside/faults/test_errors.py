@@ -6,11 +6,11 @@ import contextlib
 import time
 
 import pytest
+from lib.inject import Injection
 from lib.seed import TORTURE
 from lib.server import Server
 from pymongo.errors import PyMongoError
 
-from faults.inject import Injection
 from faults.ledger import Writers
 
 #: What is written before, and the seconds that errors last.

@@ -1,9 +1,11 @@
 """A full disk refuses writes by name while reads and deletes go on, says so within a second, and
 takes writes again soon after it has room, without a restart and without a loss."""
 
+import os
 import time
 
 import pytest
+from lib.seed import TORTURE
 from lib.server import Server
 
 from faults.disk import Disk
@@ -12,6 +14,8 @@ from faults.ledger import Writers, lines, metrics
 #: What is there before the disk is full, what room is left for the writers to fill, and how
 #: large is what they fill it with.
 BEFORE, LEFT, LARGE = 200, 40 << 20, 50_000
+#: How often it is filled, where that is done again and again.
+ROUNDS = int(os.environ.get("ROUNDS", 200 if TORTURE else 3))
 #: Where it does not matter who fills it.
 LITTLE = 3 << 20
 MEGABYTES = 320
@@ -100,20 +104,23 @@ def test_a_full_disk(disk):
     assert not problems, "\n".join(problems)
 
 
-def test_again_and_again(disk, torture):
+def test_again_and_again(disk, report):
     """Full and empty in turn, with deletes in between; each time what was told is true."""
+    slowest = 0.0
     with Server(data_dir=disk.path / "data", nosql=True) as server:
         writers = begun(server)
-        for round in range(20 if torture else 3):
+        for round in range(ROUNDS):
             disk.fill(LITTLE)
             writers.write_until_refused()
             disk.fill()
             writers.remove(10)
             disk.empty()
             took = writers.heal(HEALED)
+            slowest = max(slowest, took)
             assert writers.compare() == [], f"round {round}, healed after {took:.1f} s"
         assert not writers.wrong, writers.wrong[:3]
         end(server, writers)
+    report("F8", ROUNDS, "full disks", slowest_to_heal=f"{slowest:.1f} s")
 
 
 @pytest.mark.parametrize("how", ["stop", "kill"])

@@ -12,7 +12,6 @@ import os
 import random
 import shutil
 import subprocess
-import time
 
 import pytest
 from lib.seed import SEED, TORTURE
@@ -120,20 +119,17 @@ def test_the_image_itself(image, tmp_path):
     assert served(tmp_path / "b", truth) == "truth"
 
 
-def test_flips(image, tmp_path, capsys):
+def test_flips(image, tmp_path, report):
     path, truth = image
     files, rng = flip.kinds(path), random.Random(SEED)
     chosen = [flip.choose(rng, files) for _ in range(FLIPS)]
-    outcomes, wrong, began = collections.Counter(), [], time.monotonic()
+    outcomes, wrong = collections.Counter(), []
     with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         for outcome, problem in pool.map(
             lambda it: attempt(path, truth, tmp_path, *it), enumerate(chosen)
         ):
             outcomes[outcome] += 1
             wrong += [problem] if problem else []
-    with capsys.disabled():
-        print(
-            f"\n{FLIPS} flips in {len(files)} kinds of files, {time.monotonic() - began:.0f} s: "
-            + "; ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
-        )
+    told = "; ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+    report("F6", FLIPS, f"flips in {len(files)} kinds of files", seed=SEED, outcomes=told)
     assert not wrong, f"SEED={SEED}, {len(wrong)} of {FLIPS}:\n" + "\n".join(sorted(wrong)[:25])

@@ -20,6 +20,8 @@ import pymongo
 from lib.nosql import Client
 
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
+#: Where data directories of failed tests are kept; empty: nowhere.
+FOUND = os.environ.get("FOUND", "")
 #: Dates of BSON come and go without a zone.
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001
 READY_WITHIN = 30.0
@@ -99,8 +101,20 @@ class Server:
     def __enter__(self):
         return self.start()
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
+        if error and FOUND:
+            self.keep_found()
         self.close()
+
+    def keep_found(self):
+        """Copies what a failed test leaves behind, so that it can be looked at."""
+        self.process.kill()
+        self.process.wait(10)
+        to = pathlib.Path(FOUND) / self.home.name
+        to.mkdir(parents=True, exist_ok=True)
+        copied(self.home, to / "home")
+        if self.data_dir and not self.data_dir.is_relative_to(self.home):
+            copied(self.data_dir, to / "data")
 
     def command_line(self, ready):
         where = ["--data-dir", str(self.data_dir)] if self.data_dir else ["--in-memory"]

@@ -21,9 +21,11 @@ class Wire:
     #: How often anything was sent on any of them.
     sends = 0
 
-    def __init__(self, address, timeout=10.0):
+    def __init__(self, address, timeout=10.0, source=None):
+        """`source` is the address that the connection comes from, such as 127.0.0.2."""
         self.address = address
-        self.socket = socket.create_connection(address, timeout=timeout)
+        come = source and (source, 0)
+        self.socket = socket.create_connection(address, timeout=timeout, source_address=come)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         #: What has arrived and was not asked for yet.
         self.read = b""

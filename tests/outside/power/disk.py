@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import time
 
+from lib.server import FOUND
+
 #: `EXT4_IOC_SHUTDOWN` and `XFS_IOC_GOINGDOWN`, and their flag that says not to write the log first.
 SHUTDOWN, NOT_THE_LOG = 0x8004587D, 2
 #: How each is made and mounted. ext4 is kept from making a renamed file durable by itself, and from
@@ -51,10 +53,10 @@ class Disk:
             raise
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, error, *_):
         if os.path.ismount(self.path):
             run("umount", "-l", str(self.path))
-        if not self.keeps:
+        if not self.keeps and not (error and FOUND):
             shutil.rmtree(self.home, ignore_errors=True)
 
     def mount(self):

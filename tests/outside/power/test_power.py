@@ -22,7 +22,7 @@ MEGABYTES = 600
 
 
 @pytest.mark.parametrize(("kind", "clock"), [("ext4", "manual"), ("xfs", "system")])
-def test_the_power_goes(kind, clock, capsys):
+def test_the_power_goes(kind, clock, report):
     flags = ["--memory", MEMORY, "--reap-delay", "0"]
     with (
         Disk(kind, MEGABYTES) as disk,
@@ -42,10 +42,15 @@ def test_the_power_goes(kind, clock, capsys):
                     kept = f" (kept in {disk.home} and {server.home})"
                 raise AssertionError(f"SEED={SEED}, round {round}{kept}: {error}") from error
         server.end()
-        with capsys.disabled():
-            print(
-                f"\npower cuts on {kind}: {ROUNDS} rounds, {load.starts_cut} more during a start, "
-                f"{load.all_acks()} writes acknowledged, {load.refusals()} refused, "
-                f"{load.loader.loads} large loads, 0 lost; slowest start {load.slowest:.2f} s"
-            )
+    report(
+        "F4",
+        ROUNDS,
+        f"power cuts on {kind}",
+        seed=SEED,
+        more_during_a_start=load.starts_cut,
+        acknowledged=load.all_acks(),
+        refused=load.refusals(),
+        large_loads=load.loader.loads,
+        slowest_start=f"{load.slowest:.2f} s",
+    )
     assert load.all_acks() > 5 * ROUNDS, "hardly any load"

@@ -90,7 +90,7 @@ class Storm:
         return wrong
 
 
-def test_storm(capsys):
+def test_storm(report):
     ends = {"kill": 0, "stop": 0}
     with Server(data_dir=True, nosql=True) as server:
         storm = Storm(server)
@@ -107,10 +107,12 @@ def test_storm(capsys):
     acks, yields = (
         sum(getattr(client, name) for client in storm.clients) for name in ("acks", "yields")
     )
-    with capsys.disabled():
-        print(
-            f"\n{ROUNDS} rounds ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM): "
-            f"{acks} requests acknowledged, {yields} refused because others were faster, "
-            "0 documents lost"
-        )
+    report(
+        "F1",
+        ROUNDS,
+        f"ends of a storm of the catalog ({ends['kill']} by SIGKILL, {ends['stop']} by SIGTERM)",
+        seed=SEED,
+        acknowledged=acks,
+        refused_because_others_were_faster=yields,
+    )
     assert all(client.acks > ROUNDS for client in storm.clients), "hardly any storm"

@@ -24,6 +24,16 @@ def strace():
     return found
 
 
+def injected(calls, what, out):
+    """How strace starts a program and injects this (nothing: it only looks) into these calls."""
+    inject = ["-e", f"inject={what}"] if what else []
+    # Then only the traced calls stop the program. With it strace 6.1 sends no signals, silently.
+    quick = [] if "signal=" in what else ["--seccomp-bpf"]
+    # As a grandchild, so that the process that is signalled and waited for is the program.
+    tracer = [strace(), "-D", "-f", "-qq", "-y", *quick, "-o", str(out)]
+    return [*tracer, "-e", f"trace={','.join(calls)}", *inject]
+
+
 class Injection:
     """`call` answers with `error`, from the `when`th on (`3`: once, `3+`: from then on), on these
     paths alone, for the length of a block."""

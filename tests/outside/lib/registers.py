@@ -1,7 +1,8 @@
 """Whether a history of one register is linearizable: some order of its operations explains every
 answer, and keeps each operation that ended before another began before it (Wing and Gong's search).
 
-An operation without an answer took place at some time after its begin, or never.
+An operation without an answer took place at some time between its begin and its end, or never; its
+end is when the server that it was sent to had died for sure.
 """
 
 from dataclasses import dataclass
@@ -48,7 +49,11 @@ def is_linearizable(history, state=None):
             return True
         for at in nexts(operations, done):
             answer, after = apply(operations[at], state)
-            if operations[at].answer not in (UNKNOWN, answer):
+            if operations[at].answer is UNKNOWN:
+                # One that changes nothing need not have been done.
+                if after == state:
+                    continue
+            elif operations[at].answer != answer:
                 continue
             there = done | 1 << at, after
             if there not in seen:
@@ -58,12 +63,28 @@ def is_linearizable(history, state=None):
 
 
 def nexts(operations, done):
-    """Those that may be next: not done, and begun before any other that is not done has ended."""
+    """Those that may be next: not done, begun before any other that is not done has ended, and
+    without an answer only if nothing is done that began after their end."""
     found, first_end = [], FOREVER
+    last = operations[done.bit_length() - 1].begin if done else -FOREVER
     for at, one in enumerate(operations):
         if one.begin > first_end:
             break
-        if not done >> at & 1:
-            found.append(at)
+        if done >> at & 1:
+            continue
+        if one.answer is not UNKNOWN:
             first_end = min(first_end, one.end)
+        elif one.end < last:
+            continue
+        found.append(at)
     return [at for at in found if operations[at].begin <= first_end]
+
+
+def wrong(registers):
+    """Which of these histories, by register, are not linearizable, and their operations."""
+    texts = []
+    for id, history in registers.items():
+        if not is_linearizable(history):
+            lines = "\n".join(str(one) for one in sorted(history, key=lambda one: one.begin))
+            texts.append(f"register {id} is not linearizable:\n{lines}")
+    return texts

@@ -1,0 +1,56 @@
+"""Honest clients in a process of their own, as a test uses them: see `honest.py`."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+from bombs import data
+
+
+def furnish(server):
+    """What they read, where nothing else is needed."""
+    server.client[data.DATABASE]["honest"].insert_one(data.HONEST)
+    assert server.items.create_database(data.DATABASE).status == 201
+    container = server.items.container(data.DATABASE, "c")
+    assert container.define().status == 201
+    assert container.create(data.ITEM).status == 201
+
+
+class Probe:
+    """So many clients at each API of the server, and one at a control server that nobody
+    attacks."""
+
+    def __init__(self, server, control, clients=1):
+        addresses = [server.address, server.items.address, control.address]
+        # By its path: a module would begin with everything that this process has loaded.
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                str(pathlib.Path(__file__).with_name("honest.py")),
+                *(f"{host}:{port}" for host, port in addresses),
+                str(clients),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.pid = self.process.pid
+        self.told()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def told(self):
+        """What they have met since this was asked last, by API and `control`."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(60)
+        self.process.stdout.close()

@@ -1,0 +1,179 @@
+"""A disk that takes 50 ms for each sync, and one that stalls for two seconds: many writers share a
+sync, and who reads does not wait for them.
+
+strace slows the syncs. It stops the server at these calls alone, and the control in test_control.py
+shows that other calls take no longer.
+"""
+
+import threading
+import time
+
+import pytest
+from bombs.probe import Probe, furnish
+from lib.nosql import Client
+from lib.server import Server
+from lib.traced import Traced
+from pymongo.errors import PyMongoError
+
+#: Microseconds that each sync takes more, writers, and the seconds that they write for.
+SLOW, WRITERS, SECONDS = 50_000, 64, 4.0
+#: Writes for each sync, at the least: while one half of the writers waits for a sync, the other
+#: half gathers for the next, so it is 32 less what the machine delays. And the p99 of point reads
+#: meanwhile, in seconds.
+SHARED, P99 = 27, 0.010
+#: The p99 at a server on a good disk, on a machine that nothing else keeps busy.
+QUIET = 0.003
+#: Every so many syncs one takes two seconds more.
+STALL, EVERY = 2_000_000, 40
+
+
+class Writer:
+    """One of each API, every other time; it counts what is acknowledged until it is stopped."""
+
+    def __init__(self, server, number, over):
+        self.number, self.over = number, over
+        self.acked, self.wrong, self.longest = [], [], 0.0
+        self.documents = number % 2 == 0
+        if self.documents:
+            self.client = server.connect(retryWrites=False, maxPoolSize=1)
+            self.rows = self.client["slow"]["rows"]
+        else:
+            self.client = Client(server.items.address, timeout=30)
+            self.items = self.client.container("slow", "c")
+        self.thread = threading.Thread(target=self.work, daemon=True)
+
+    def work(self):
+        try:
+            while not self.over.is_set():
+                id, began = f"{self.number}-{len(self.acked)}", time.monotonic()
+                if self.documents:
+                    self.rows.insert_one({"_id": id})
+                else:
+                    reply = self.items.create({"id": id, "pk": "a"})
+                    assert reply.status == 201, reply
+                self.acked.append(id)
+                self.longest = max(self.longest, time.monotonic() - began)
+        except (PyMongoError, OSError, AssertionError) as error:
+            self.wrong.append(f"writer {self.number}: {error!r}")
+        self.client.close()
+
+
+def syncs(server):
+    """Syncs of the journal since the start."""
+    text = server.trace().read_text(errors="replace")
+    return sum(".journal>" in line for line in text.splitlines() if "fdatasync(" in line)
+
+
+def write(server, writers, seconds):
+    """So many write for so long; answers them."""
+    over = threading.Event()
+    found = [Writer(server, number, over) for number in range(writers)]
+    for writer in found:
+        writer.thread.start()
+    time.sleep(seconds)
+    over.set()
+    for writer in found:
+        writer.thread.join(30)
+        assert not writer.thread.is_alive(), "a writer hangs"
+    return found
+
+
+def there(server):
+    rows = {row["_id"] for row in server.client["slow"]["rows"].find({}, {"_id": 1})}
+    items = server.items.container("slow", "c").rows("SELECT c.id FROM c", pk="a")
+    return rows | {item["id"] for item in items}
+
+
+@pytest.fixture
+def control():
+    """On a good disk, with what honest clients read."""
+    with Server(nosql=True) as server:
+        furnish(server)
+        yield server
+
+
+def begun(delays):
+    """A server whose syncs are delayed like this."""
+    server = Traced(["fdatasync"], f"fdatasync:{delays}", data_dir=True, nosql=True)
+    server.start()
+    furnish(server)
+    assert server.items.create_database("slow").status == 201
+    assert server.items.container("slow", "c").define().status == 201
+    return server
+
+
+def compared(server, writers):
+    """Everything that was acknowledged is there, also after kill -9."""
+    acked = {id for writer in writers for id in writer.acked}
+    assert [text for writer in writers for text in writer.wrong] == []
+    assert acked <= there(server), "acknowledged, but not there"
+    server.kill()
+    server.sound()
+    server.injected = None
+    server.start()
+    assert acked <= there(server), "acknowledged, and lost"
+    server.end()
+    return acked
+
+
+def read_meanwhile(told):
+    """Reads did not wait for syncs: their median is far below one, and where the control says that
+    the machine is quiet, their p99 too."""
+    for name in ("mongo", "nosql"):
+        assert told[name]["problems"] == []
+        assert told[name]["median"] < P99, f"point reads at {name}: {told}"
+        if told["control"]["p99"] < QUIET:
+            assert told[name]["p99"] < P99, f"point reads at {name}: {told}"
+
+
+def test_slow_syncs(control, report):
+    server = begun(f"delay_exit={SLOW}")
+    try:
+        with Probe(server, control) as probe:
+            before = syncs(server)
+            probe.told()
+            writers = write(server, WRITERS, SECONDS)
+            told, count = probe.told(), syncs(server) - before
+        acked = compared(server, writers)
+        each = len(acked) / count
+        report(
+            "F9",
+            count,
+            "syncs of 50 ms",
+            acknowledged=len(acked),
+            writes_a_sync=f"{each:.0f}",
+            **{
+                f"p99_of_reads_{name}": f"{told[name]['p99'] * 1000:.1f} ms"
+                for name in ("mongo", "nosql", "control")
+            },
+        )
+        assert SECONDS / 0.07 / 2 < count < SECONDS / 0.05 * 2, f"{count} syncs in {SECONDS} s"
+        assert each >= SHARED, f"{each:.1f} writes share a sync"
+        read_meanwhile(told)
+    finally:
+        server.close()
+
+
+def test_a_stall(control, report):
+    """For two seconds nothing can be made durable: writers wait, readers do not, and nobody is
+    refused."""
+    server = begun(f"delay_exit={STALL}:when={EVERY}+{EVERY}")
+    try:
+        with Probe(server, control) as probe:
+            probe.told()
+            writers = write(server, 8, SECONDS)
+            told = probe.told()
+        longest = max(writer.longest for writer in writers)
+        acked = compared(server, writers)
+        report(
+            "F9",
+            1,
+            "stalls of 2 s",
+            acknowledged=len(acked),
+            longest_write=f"{longest:.1f} s",
+            p99_of_reads=f"{told['mongo']['p99'] * 1000:.1f} ms",
+        )
+        assert longest >= STALL / 1e6, "no write met the stall"
+        read_meanwhile(told)
+    finally:
+        server.close()

@@ -1,0 +1,112 @@
+"""A server that clients flood, sixteen honest ones beside them, and what has to hold meanwhile and
+afterwards."""
+
+import os
+import time
+
+from bombs import data
+from bombs.probe import Probe, furnish
+from lib.seed import TORTURE
+from lib.server import Server
+from lib.wire import WITHIN
+
+#: Seconds of one flood, and of what is measured before it.
+SECONDS = float(os.environ.get("FLOOD_SECONDS", "1800" if TORTURE else "1"))
+BASELINE = min(SECONDS, 5.0)
+#: Honest clients of each API.
+HONEST = 8
+#: How much longer the honest wait, at their p99, and what a moment of the machine adds.
+TIMES, MOMENT = 3, 0.015
+#: Bytes that a flood may cost beyond what the server held before.
+MEMORY = 256 << 20
+#: Seconds until everything is as before.
+RECOVERED = 5.0
+
+
+class Field:
+    """The server, its control, and the honest clients."""
+
+    def __init__(self, flags=(), wide=True):
+        self.server = Server(data_dir=True, nosql=True, flags=flags)
+        self.control = Server(nosql=True)
+        self.wide = wide
+
+    def __enter__(self):
+        self.server.start()
+        self.control.start()
+        (data.settle if self.wide else furnish)(self.server)
+        self.control.client[data.DATABASE]["honest"].insert_one(data.HONEST)
+        self.probe = Probe(self.server, self.control, HONEST)
+        time.sleep(BASELINE)
+        self.baseline = self.probe.told()
+        self.rest, self.spent = self.server.rss(), processor(self.server)
+        self.began = time.monotonic()
+        return self
+
+    def __exit__(self, *_):
+        self.probe.close()
+        self.server.close()
+        self.control.close()
+
+    def hold(self, work=None):
+        """The flood goes on for its seconds; `work` is done again and again meanwhile."""
+        self.probe.told()
+        self.spent, self.began = processor(self.server), time.monotonic()
+        most = 0
+        while time.monotonic() - self.began < SECONDS:
+            if work:
+                work()
+            else:
+                time.sleep(0.1)
+            most = max(most, self.server.rss())
+        self.took = time.monotonic() - self.began
+        self.share = (processor(self.server) - self.spent) / self.took
+        self.grown = most - self.rest
+        self.met = self.probe.told()
+
+    def wrong(self, memory=MEMORY):
+        """What was wrong for the honest and with memory."""
+        wrong = []
+        for door in ("mongo", "nosql"):
+            wrong += self.met[door]["problems"]
+            p99, usual = self.met[door]["p99"], self.baseline[door]["p99"]
+            # What the machine itself takes is seen at a server that nobody floods.
+            usual = max(usual, self.met["control"]["p99"])
+            if TIMES * usual + MOMENT * WITHIN < p99:
+                wrong.append(f"p99 at {door} {p99 * 1000:.0f} ms, usually {usual * 1000:.0f} ms")
+        if memory < self.grown:
+            wrong.append(f"{self.grown >> 20} MiB were held")
+        if not self.server.alive():
+            wrong.append(f"the server ended: {self.server.log.read_text()[-500:]}")
+        return wrong
+
+    def recovers(self):
+        """After the flood a new client is served at once and the server is ready."""
+        began = time.monotonic()
+        with self.server.connect() as client:
+            assert client[data.DATABASE]["honest"].find_one() == data.HONEST
+        item = self.server.items.container(data.DATABASE, "c").read("honest", "honest")
+        assert item.status == 200
+        assert self.server.ready() == (200, "ok\n")
+        took = time.monotonic() - began
+        assert took < RECOVERED, f"served again after {took:.1f} s"
+        self.server.end()
+
+    def figures(self):
+        """For the report."""
+        return {
+            "p99_honest": ", ".join(
+                f"{door} {self.met[door]['p99'] * 1000:.0f} ms" for door in ("mongo", "nosql")
+            ),
+            "usual": f"{self.baseline['mongo']['p99'] * 1000:.0f} ms",
+            "unattacked_server": f"{self.met['control']['p99'] * 1000:.0f} ms",
+            "memory": f"+{self.grown >> 20} MiB",
+            "processor": f"{self.share:.0%}",
+        }
+
+
+def processor(server):
+    """Seconds of a processor that the server has spent."""
+    with open(f"/proc/{server.process.pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

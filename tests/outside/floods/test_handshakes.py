@@ -1,0 +1,97 @@
+"""Clients that have not logged in and ask for handshakes without end: plain ones, and those that
+wait for news of the server's state and allow replies that nobody asked for. Those that wait cost
+little, and the honest are served beside all of them.
+
+FLOOD_SECONDS says how long it goes on.
+"""
+
+import contextlib
+import socket
+import threading
+
+import bson
+import pytest
+from badinput.wire import OP_MSG, OP_QUERY, frame
+
+from floods.field import SECONDS, Field
+
+CLIENTS = 4
+#: Those that wait by their own words: a server that answered them at once would be kept busy.
+WAITING = ("hello that waits for nothing", "hello that waits a moment")
+#: Flag of a request that takes several replies.
+EXHAUST = 1 << 16
+#: The share of a processor that one of these may have.
+SHARE = 0.05
+
+
+def op_msg(body, flags=0):
+    return frame(OP_MSG, flags.to_bytes(4, "little") + b"\0" + bson.encode(body))
+
+
+def old_query(body):
+    head = b"\0\0\0\0admin.$cmd\0\0\0\0\0\xff\xff\xff\xff"
+    return frame(OP_QUERY, head + bson.encode(body))
+
+
+def awaited(topology, ms):
+    body = {"hello": 1, "topologyVersion": topology, "maxAwaitTimeMS": ms, "$db": "admin"}
+    return op_msg(body, EXHAUST)
+
+
+#: By name: what a client sends again and again, from the version that the server told.
+REQUESTS = {
+    "isMaster in old messages": lambda topology: old_query({"isMaster": 1}),
+    "hello": lambda topology: op_msg({"hello": 1, "$db": "admin"}),
+    "hello that waits for nothing": lambda topology: awaited(topology, 0),
+    "hello that waits a moment": lambda topology: awaited(topology, 1),
+    "hello of another state": lambda topology: awaited(
+        {"processId": bson.ObjectId(), "counter": bson.Int64(0)}, 10_000
+    ),
+}
+
+
+class Hostile(threading.Thread):
+    """It sends as much as is taken and reads whatever comes."""
+
+    def __init__(self, address, data):
+        super().__init__(daemon=True)
+        self.socket = socket.create_connection(address, 5)
+        self.socket.settimeout(0.2)
+        self.data, self.over, self.replies = data, threading.Event(), 0
+
+    def run(self):
+        with contextlib.suppress(ConnectionError):
+            while not self.over.is_set():
+                with contextlib.suppress(TimeoutError):
+                    self.socket.sendall(self.data)
+                    self.replies += len(self.socket.recv(1 << 16)) > 0
+        self.socket.close()
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_handshakes(name, report):
+    with Field(wide=False) as field:
+        topology = field.server.client.admin.command("hello")["topologyVersion"]
+        data = REQUESTS[name](topology)
+        hostile = [Hostile(field.server.address, data) for _ in range(CLIENTS)]
+        for one in hostile:
+            one.start()
+        field.hold()
+        for one in hostile:
+            one.over.set()
+        for one in hostile:
+            one.join(10)
+        each = field.share / CLIENTS
+        wrong = field.wrong()
+        field.recovers()
+    report(
+        "F16",
+        CLIENTS,
+        f"clients that ask for '{name}', {SECONDS:.0f} s",
+        replies_a_second=f"{sum(one.replies for one in hostile) / SECONDS:.0f}",
+        processor_of_each=f"{each:.1%}",
+        **field.figures(),
+    )
+    assert wrong == [], wrong
+    if name in WAITING:
+        assert each < SHARE, f"{each:.1%} of a processor for each"

@@ -1,0 +1,43 @@
+"""What a test of a fault has done, for the table of faults: one line to read, and one line of JSON
+in the file that FAULTS_TOLD names."""
+
+import json
+import os
+import time
+
+#: The file that tests/outside/fault_table reads; empty: none.
+TOLD = os.environ.get("FAULTS_TOLD", "")
+
+
+class Report:
+    """One of each test; it knows when the test began."""
+
+    def __init__(self, test, show):
+        self.test, self.show, self.began = test, show, time.monotonic()
+
+    def __call__(self, fault, count, what, lost=0, seed=None, **figures):
+        """`count` times the fault was there (`what` says of what), so many writes were lost."""
+        took = round(time.monotonic() - self.began, 1)
+        row = {
+            "fault": fault,
+            "count": count,
+            "what": what,
+            "lost": lost,
+            "seconds": took,
+            "seed": seed,
+            "test": self.test,
+            "figures": figures,
+        }
+        if TOLD:
+            with open(TOLD, "a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+        self.show(line(row))
+
+
+def line(row):
+    """A row in one line."""
+    figures = "".join(f", {name.replace('_', ' ')} {v}" for name, v in row["figures"].items())
+    seconds = f"{row['seconds']:.0f} s"
+    return (
+        f"{row['fault']:<4} {row['count']:>6} {row['what']}  {row['lost']} lost  {seconds}{figures}"
+    )

@@ -1,0 +1,42 @@
+"""A server that is started by strace, which injects faults from its first call on and, other than
+one that is attached, stops it at the traced calls alone."""
+
+import collections
+import re
+
+from lib.inject import injected
+from lib.server import Server
+
+#: A call on a file in a line of strace, and its thread.
+CALL = re.compile(r"^(\d+) +(\w+)\(")
+
+
+class Traced(Server):
+    """`calls` are traced, and `injected` is done to them, as strace has it; None: from now on the
+    server starts without."""
+
+    def __init__(self, calls, injected="", **options):
+        super().__init__(**options)
+        self.calls, self.injected = calls, injected
+
+    def command_line(self, ready):
+        command = super().command_line(ready)
+        if self.injected is None:
+            return command
+        return [*injected(self.calls, self.injected, self.trace()), *command]
+
+    def trace(self):
+        return self.home / f"trace-{self.starts}"
+
+    def most_calls(self):
+        """Of each call, how often the thread that made most of them made it on files of the data
+        directory."""
+        counts = collections.Counter()
+        for line in self.trace().read_text(errors="replace").splitlines():
+            found = CALL.match(line)
+            if found and str(self.data_dir) in line:
+                counts[found[2], found[1]] += 1
+        most = {}
+        for (call, _), count in counts.items():
+            most[call] = max(most.get(call, 0), count)
+        return most
