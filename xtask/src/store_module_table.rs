@@ -2,6 +2,7 @@
 
 /// A crate and its modules: each imports from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
+    ("backup", &["error", "frame", "header", "chain", "writer", "reader", "copy"]),
     (
         "store",
         &[
