@@ -78,6 +78,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
             "store-tree",
             "store-shared",
             "cluster",
+            "journal",
             "journal-cassandra",
             "backup",
             "clock",

@@ -1,11 +1,9 @@
 //! Which backups belong together: a full one, then incremental ones, each going on where the one before
 //! ended. Where they lie is not known here.
 
-use uuid::Uuid;
-
 use crate::{
     error::Error,
-    header::{Header, Kind, Stamp},
+    header::{Header, Kind},
 };
 
 /// A backup in a chain: what a person calls it, and what it is.
@@ -20,7 +18,7 @@ pub struct Link {
 }
 
 /// Refuses a backup that does not follow another one.
-fn check_next(before: &Header, next: &Header) -> Result<(), String> {
+pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
     let expected = (before.lineage, before.last_entry, Some(before.last_stamp));
     if next.kind != Kind::Incremental {
         return Err("it is not an incremental backup".to_owned());
@@ -43,9 +41,8 @@ fn check_next(before: &Header, next: &Header) -> Result<(), String> {
 /// there is none, and where one is missing in between.
 pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, Error> {
     links.sort_by_key(|link| (link.header.last_entry, link.clock_ms));
-    let is_base = |link: &&Link| {
-        link.header.kind == Kind::Full && to.is_none_or(|to| link.clock_ms <= to)
-    };
+    let is_base =
+        |link: &&Link| link.header.kind == Kind::Full && to.is_none_or(|to| link.clock_ms <= to);
     let base = links.iter().filter(is_base).max_by_key(|link| link.clock_ms);
     let Some(base) = base else {
         return Err(Error::Refused(match to {
@@ -56,16 +53,22 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
     let mut chain = vec![base.clone()];
     while let Some(last) = chain.last() {
         let ended = last.clock_ms;
-        if to.is_some_and(|to| to <= ended) {
+        // One that ends at that very instant may be followed by more of it.
+        if to.is_some_and(|to| to < ended) {
             return Ok(chain);
         }
-        let is_later = |link: &&Link| link.header.kind == Kind::Incremental && ended < link.clock_ms;
+        let is_later = |link: &&Link| {
+            let has_more = last.header.last_entry < link.header.last_entry;
+            link.header.kind == Kind::Incremental
+                && (ended < link.clock_ms || (ended == link.clock_ms && has_more))
+        };
         let next = links.iter().filter(is_later).find(|link| follows(&last.header, link));
         match next {
             Some(next) => chain.push(next.clone()),
             None => {
                 let first = links.iter().filter(is_later).min_by_key(|link| link.clock_ms);
                 return match (first, to) {
+                    (_, Some(to)) if to == ended => Ok(chain),
                     (Some(first), _) => {
                         let why = check_next(&last.header, &first.header).err();
                         let why = why.unwrap_or_default();
@@ -91,8 +94,10 @@ fn follows(before: &Header, next: &Link) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
-    use crate::header::Clock;
+    use crate::header::{Clock, Stamp};
 
     fn link(name: &str, lineage: u128, (after, last): (u64, u64), clock_ms: i64) -> Link {
         let stamp = |entry: u64| Stamp { seq: entry * 10, at_ms: entry as i64 };
@@ -128,8 +133,9 @@ mod tests {
         ];
         assert_eq!(names(&links, None).unwrap(), ["a", "b", "c", "d"]);
         assert_eq!(names(&links, Some(250)).unwrap(), ["a", "b", "c"]);
-        assert_eq!(names(&links, Some(200)).unwrap(), ["a", "b"]);
-        assert_eq!(names(&links, Some(100)).unwrap(), ["a"]);
+        assert_eq!(names(&links, Some(200)).unwrap(), ["a", "b", "c"]);
+        assert_eq!(names(&links, Some(199)).unwrap(), ["a", "b"]);
+        assert_eq!(names(&links[3..4], Some(100)).unwrap(), ["a"]);
         assert!(names(&links, Some(40)).unwrap_err().contains("no full backup that ended"));
         assert!(names(&links, Some(401)).unwrap_err().contains("leave --to out"));
         assert!(names(&links[4..], None).unwrap_err().contains("no full backup"));

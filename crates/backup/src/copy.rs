@@ -7,7 +7,7 @@ use crate::{
     error::Error,
     frame::{FrameKind, FrameReader},
     header::{Header, LINE, LINE_MAX, Trailer, check_line, parse},
-    reader::Order,
+    reader::{Order, failed},
 };
 
 /// Copies a stream. `tell` hears of each frame: what the stream is, and how many bytes were copied.
@@ -40,6 +40,7 @@ pub fn copy_checked(
                 }
                 return Ok((header.clone(), trailer, written));
             }
+            (FrameKind::Failed, Some(_)) => return Err(failed(&packed.unpack()?)),
             (kind, Some(header)) => order.note(kind, header.kind)?,
         }
         if let Some(header) = &header {

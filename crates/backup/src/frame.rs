@@ -39,17 +39,20 @@ pub enum FrameKind {
     Switches,
     /// The end, JSON.
     Trailer,
+    /// Whoever wrote it could not go on; why, as text.
+    Failed,
 }
 
 impl FrameKind {
     /// All kinds, with their bytes.
-    const ALL: [(u8, Self); 6] = [
+    const ALL: [(u8, Self); 7] = [
         (1, Self::Header),
         (2, Self::Piece),
         (3, Self::Entries),
         (4, Self::Clock),
         (5, Self::Switches),
         (6, Self::Trailer),
+        (7, Self::Failed),
     ];
 
     fn byte(self) -> u8 {
@@ -220,17 +223,12 @@ impl<R: Read> FrameReader<R> {
 
     /// The next frame, whose checksum is right; nothing at the end of the stream.
     pub(crate) fn next_packed(&mut self) -> Result<Option<Packed>, Error> {
-        let mut head = [0; HEAD];
-        let mut filled = 0;
-        while let Some(rest) = head.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match self.input.read(rest) {
-                Ok(0) if filled == 0 => return Ok(None),
-                Ok(0) => return Err(Error::damaged("the backup ends early")),
-                Ok(count) => filled += count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
+        let Some(head) = self.read_head()? else { return Ok(None) };
+        self.payload_of(head).map(Some)
+    }
+
+    /// Reads the payload behind a head, and checks both.
+    fn payload_of(&mut self, head: [u8; HEAD]) -> Result<Packed, Error> {
         let decoded = Head::decode(&head)?;
         let length = usize::try_from(decoded.packed).unwrap_or(usize::MAX);
         let mut payload = Vec::with_capacity(length.min(AT_ONCE));
@@ -246,7 +244,39 @@ impl<R: Read> FrameReader<R> {
         self.hash.update(head);
         self.hash.update(&payload);
         self.read += (HEAD + payload.len()) as u64;
-        Ok(Some(Packed { kind: decoded.kind, plain: decoded.plain, head, payload }))
+        Ok(Packed { kind: decoded.kind, plain: decoded.plain, head, payload })
+    }
+
+    /// The next frame, unpacked where `wanted` says so of its kind; otherwise `skip` passes over its payload.
+    /// For a look at what a stream is: the hash is wrong from here on.
+    pub(crate) fn look(
+        &mut self,
+        wanted: impl Fn(FrameKind) -> bool,
+        skip: impl FnOnce(&mut R, u64) -> std::io::Result<()>,
+    ) -> Result<Option<(FrameKind, Option<Bytes>)>, Error> {
+        let Some(head) = self.read_head()? else { return Ok(None) };
+        let decoded = Head::decode(&head)?;
+        if wanted(decoded.kind) {
+            let packed = self.payload_of(head)?;
+            return Ok(Some((decoded.kind, Some(packed.unpack()?))));
+        }
+        skip(&mut self.input, u64::from(decoded.packed))?;
+        Ok(Some((decoded.kind, None)))
+    }
+
+    fn read_head(&mut self) -> Result<Option<[u8; HEAD]>, Error> {
+        let mut head = [0; HEAD];
+        let mut filled = 0;
+        while let Some(rest) = head.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.input.read(rest) {
+                Ok(0) if filled == 0 => return Ok(None),
+                Ok(0) => return Err(Error::damaged("the backup ends early")),
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Some(head))
     }
 
     /// The next frame, unpacked; nothing at the end of the stream.

@@ -14,14 +14,16 @@ mod error;
 mod frame;
 mod header;
 mod reader;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod writer;
 
-pub use chain::{Link, check_chain};
+pub use chain::{Link, check_chain, check_next};
 pub use copy::copy_checked;
 pub use error::Error;
 pub use frame::{FrameKind, FrameReader, FrameWriter};
 pub use header::{Clock, Header, Kind, Stamp, Trailer};
 pub use reader::{Part, Reader};
+pub use survey::{Skip, Survey, survey};
 pub use writer::Writer;

@@ -52,7 +52,7 @@ impl Order {
             FrameKind::Switches => {
                 self.has_clock && !std::mem::replace(&mut self.has_switches, true)
             }
-            FrameKind::Header | FrameKind::Trailer => false,
+            FrameKind::Header | FrameKind::Trailer | FrameKind::Failed => false,
         };
         self.frames += 1;
         if fits { Ok(()) } else { Err(Error::damaged("a frame of the backup is out of its place")) }
@@ -112,6 +112,9 @@ impl<R: Read> Reader<R> {
             self.trailer = Some(trailer);
             return Ok(None);
         }
+        if kind == FrameKind::Failed {
+            return Err(failed(&payload));
+        }
         self.order.note(kind, self.header.kind)?;
         Ok(Some(match kind {
             FrameKind::Piece | FrameKind::Entries => {
@@ -125,4 +128,9 @@ impl<R: Read> Reader<R> {
             _ => Part::Switches(payload),
         }))
     }
+}
+
+/// The error of a backup whose writer could not go on.
+pub(crate) fn failed(payload: &[u8]) -> Error {
+    Error::Refused(format!("it could not be finished: {}", String::from_utf8_lossy(payload)))
 }

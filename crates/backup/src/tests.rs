@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use uuid::Uuid;
 
-use crate::{Clock, Error, Header, Kind, Part, Reader, Stamp, Writer, copy_checked};
+use crate::{Clock, Error, Header, Kind, Part, Reader, Stamp, Writer, copy_checked, survey};
 
 fn header(kind: Kind) -> Header {
     let is_full = kind == Kind::Full;
@@ -121,4 +121,30 @@ fn other_formats_are_named() {
     }
     let newer = read_all(b"ebb backup, format 2\n").unwrap_err().to_string();
     assert!(newer.contains("the version that wrote it"), "{newer}");
+}
+
+#[test]
+fn a_writer_that_cannot_go_on_says_why() {
+    let mut bytes = Vec::new();
+    let mut failing = Writer::begin(&mut bytes, &header(Kind::Full)).unwrap();
+    failing.piece(b"directory").unwrap();
+    failing.fail("the server stops").unwrap();
+    for error in [read_all(&bytes).unwrap_err(), copied(&bytes).unwrap_err()] {
+        assert!(error.to_string().contains("the server stops"), "{error}");
+    }
+}
+
+#[test]
+fn a_look_finds_header_clock_and_end() {
+    let bytes = written();
+    let skip = |input: &mut &[u8], count: u64| {
+        *input = input.get(count as usize..).unwrap_or_default();
+        Ok(())
+    };
+    let found = survey(&bytes[..], &skip).unwrap();
+    assert_eq!((found.header, &found.clock[..]), (header(Kind::Full), &b"clock"[..]));
+    assert_eq!(found.trailer.bytes, 100_009);
+    for length in 0..bytes.len() {
+        assert!(survey(&bytes[..length], &skip).is_err(), "{length} bytes are taken for a backup");
+    }
 }

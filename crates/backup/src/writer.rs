@@ -50,6 +50,12 @@ impl<W: Write> Writer<W> {
         Ok((self.frames.finish()?, self.trailer))
     }
 
+    /// Says why it ends early, so that whoever reads it need not guess.
+    pub fn fail(mut self, why: &str) -> Result<(), Error> {
+        self.put(FrameKind::Failed, why.as_bytes())?;
+        self.frames.finish().map(drop)
+    }
+
     /// Bytes of pieces and entries so far, before they were compressed; and bytes written.
     pub fn bytes(&self) -> (u64, u64) {
         (self.trailer.bytes, self.frames.written)
