@@ -200,6 +200,23 @@ impl Clock {
         }
     }
 
+    /// Where time stands, for a copy of the data: no instant behind it was used so far. It is of no boot
+    /// of a machine, so a start on it goes on as after one of another boot.
+    pub fn checkpoint_of_copy(&self) -> Checkpoint {
+        let ms = self.last_used().ms;
+        let state = self.state.lock();
+        Checkpoint {
+            number: 1,
+            boot_id: BootId::default(),
+            boot_ns: 0,
+            ms,
+            reap_until_ms: state.reap_until_ms,
+            accepted_at_ms: state.accepted_at_ms,
+            manual: self.mode == ClockMode::Manual,
+            wall_ms: Some(self.source.wall_ms()),
+        }
+    }
+
     /// A checkpoint is durable: time may be used up to a lease beyond it, and where it lies ahead
     /// of time (a step, a move) time goes on from it.
     pub fn mark_persisted(&self, checkpoint: &Checkpoint) {

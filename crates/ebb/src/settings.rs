@@ -19,9 +19,9 @@ use cluster::PeerValues;
 use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
 use tls::TlsValues;
 use values::{
-    Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_clock, parse_days,
-    parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path, parse_seconds,
-    parse_size, parse_store, parse_text,
+    Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_bytes, parse_clock,
+    parse_days, parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path,
+    parse_seconds, parse_size, parse_store, parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -108,6 +108,9 @@ struct Values {
     /// Whether a MongoDB document's own ttl is interpreted; goes before what was switched
     #[arg(long, env = "EBB_PER_DOCUMENT_TTL", value_name = "on|off", default_value = "on", value_parser = parse_bool, action = ArgAction::Set)]
     per_document_ttl: bool,
+    /// Journal that is kept for incremental backups, with k, m or g; 0 is none
+    #[arg(long, env = "EBB_BACKUP_JOURNAL", value_name = "SIZE", default_value = "0", value_parser = parse_bytes)]
+    backup_journal: u64,
     /// Memory that the process may hold, with k, m or g [a quarter of the machine's, 512m to 2g]
     #[arg(long, env = "EBB_MEMORY", value_name = "SIZE", default_value = "", value_parser = optional(parse_size))]
     memory: Optional<usize>,
@@ -239,6 +242,10 @@ impl Settings {
         if given.in_memory && self.is_set("data-dir") {
             return Err(Wrong("--in-memory and --data-dir exclude each other".to_owned()));
         }
+        if 0 < given.backup_journal && (given.in_memory || given.store == StoreKind::Cassandra) {
+            let text = "--backup-journal is for a server that keeps its data in files of its own";
+            return Err(Wrong(text.to_owned()));
+        }
         if given.tls_cert.0.is_some() != given.tls_key.0.is_some() {
             return Err(Wrong("--tls-cert and --tls-key belong together".to_owned()));
         }
@@ -298,6 +305,7 @@ impl Settings {
             // Unless somebody says so here, what an administrator switched stays.
             per_document_ttl: self.is_set("per-document-ttl").then_some(given.per_document_ttl),
             accept_loss: given.accept_loss,
+            backup_journal: Some(given.backup_journal),
             test_wall: given.test_wall.0,
             memory: given.memory.0,
             cluster,

@@ -156,6 +156,9 @@ pub struct Config {
     pub log_level: String,
     /// Print the banner.
     pub banner: bool,
+    /// Bytes of the journal that are kept for backups that follow others; `None`: what is kept stays as it
+    /// is.
+    pub backup_journal: Option<u64>,
     /// Whether a MongoDB document's own `ttl` is interpreted; `None`: as it was last switched.
     pub per_document_ttl: Option<bool>,
     /// Open although commits are missing.
@@ -205,6 +208,7 @@ impl Config {
             log_format: None,
             log_level: "info".to_owned(),
             banner: false,
+            backup_journal: None,
             per_document_ttl: None,
             accept_loss: false,
             test_wall: None,

@@ -12,6 +12,7 @@ mod addresses;
 mod admin;
 mod any_store;
 mod background;
+mod backup;
 mod banner;
 mod checkpoint;
 mod config;
@@ -22,17 +23,20 @@ mod failure;
 mod features;
 mod free_memory;
 mod give_way;
+mod interrupt;
 mod listen;
 mod logging;
 mod machine;
 mod node;
 mod nosql;
+mod offline_backup;
 mod open;
 mod process;
 mod quickstart;
 mod ready;
 mod relayed;
 mod role_file;
+mod restore;
 mod sealed;
 mod serve;
 mod shares;
@@ -56,6 +60,7 @@ pub use config::{
 pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
 pub use failure::Failure;
+pub use interrupt::Interrupt;
 pub use journal_cassandra::Certificates;
 pub use memory::LEAST as LEAST_MEMORY;
 pub use node::{
@@ -63,7 +68,11 @@ pub use node::{
     init_cluster, verify_node,
 };
 pub use nosql::first_key;
+pub use offline_backup::backup_directory;
 pub use process::{Beside, serve, serve_beside};
+pub use restore::{
+    BackupChecked, Restore, Restored, Source, clock_of_backup, restore, verify_backup,
+};
 pub use serve::{Running, start};
 pub use store_shared::Loss;
 pub use verify::{Difference, verify};

@@ -14,7 +14,7 @@ use engine::{Engine, KeepNothing, Options, Persist};
 use memory::Plan;
 use mongo::MongoDialect;
 use store::MemoryStore;
-use store_tree::{TreeMetrics, TreeOptions, TreeStore};
+use store_tree::{Archiving, Images, TreeMetrics, TreeOptions, TreeStore};
 
 use crate::{
     any_store::AnyStore,
@@ -33,6 +33,8 @@ pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
+    /// The way to images of the store, for backups.
+    pub(crate) images: Option<Images>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
@@ -97,7 +99,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         Some(file) => Arc::new(file.clone()),
         None => Arc::new(KeepNothing),
     };
-    let measured = store.tree_metrics();
+    let (measured, images) = (store.tree_metrics(), store.images());
     let options = engine_options(config, plan, clock, persist);
     let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
         engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
@@ -106,7 +108,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         ))),
         _ => failed(error),
     })?;
-    Ok(Opened { engine, measured, timekeeper, data_dir })
+    Ok(Opened { engine, measured, images, timekeeper, data_dir })
 }
 
 /// How an engine is opened.
@@ -126,7 +128,13 @@ pub(crate) fn engine_options(
 
 /// How the store of a data directory is opened.
 pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
+    let archive = match config.backup_journal {
+        None => Archiving::Untouched,
+        Some(0) => Archiving::Off,
+        Some(bytes) => Archiving::Within(bytes),
+    };
     TreeOptions {
+        archive,
         accept_loss: config.accept_loss,
         cache_bytes: plan.cache_bytes() as u64,
         journal_bytes: plan.journal_bytes() as u64,

@@ -15,6 +15,7 @@ use tokio::{sync::watch, task::JoinHandle};
 use crate::{
     addresses,
     background::Timekeeper,
+    backup::begin_lineage,
     banner,
     config::{ClusterConfig, Config},
     data_dir::DataDir,
@@ -171,13 +172,18 @@ pub(crate) async fn start_node<L: Ledger>(
 async fn start_own(config: &Config) -> Result<Running, Failure> {
     // Bound to names in this order so that on a failure the engine is dropped first and the
     // directory last.
-    let Opened { data_dir, timekeeper, engine, measured } = open_store(config, false).await?;
+    let Opened { data_dir, timekeeper, engine, measured, images } =
+        open_store(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     // A damaged file refuses the start before any client is accepted.
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
+    if let Some(folder) = kept.filter(|_| config.accept_loss) {
+        // Numbers of entries that are missing are given again, to others.
+        begin_lineage(folder)?;
+    }
     let (stop, stopped) = watch::channel(false);
     let (site, bound) = Site::open(config, data_dir.as_ref(), None, &stopped).await?;
-    let term = Term::begin(&site, engine, measured, features, Shards::default()).await?;
+    let term = Term::begin(&site, engine, (measured, images), features, Shards::default()).await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
     let places = Places::of_descriptors(listen::descriptor_limit());
     tasks.extend(bound.accept(&term, &stopped, &places));

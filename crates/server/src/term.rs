@@ -8,11 +8,11 @@ use axum::Router;
 use engine::Engine;
 use mongo::{Door, IsHome, Siblings, Topology};
 use parking_lot::Mutex;
-use store_tree::TreeMetrics;
+use store_tree::{Images, TreeMetrics};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    sync::watch,
+    sync::{Semaphore, watch},
     task::JoinHandle,
 };
 
@@ -63,7 +63,7 @@ impl Term {
     pub(crate) async fn begin(
         site: &Site,
         engine: Engine<AnyStore>,
-        measured: Option<Arc<TreeMetrics>>,
+        (measured, images): (Option<Arc<TreeMetrics>>, Option<Images>),
         features: Arc<Features>,
         shards: Shards,
     ) -> Result<Arc<Self>, Failure> {
@@ -94,6 +94,8 @@ impl Term {
         let shared = Shared {
             engine: engine.clone(),
             measured,
+            images,
+            backups: Arc::new(Semaphore::new(1)),
             plan: site.plan,
             memory: site.memory.clone(),
             temporary: site.files.clone(),

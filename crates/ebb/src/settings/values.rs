@@ -80,9 +80,8 @@ pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads a size in bytes, with a suffix for powers of 1024. One that a server cannot work with is
-/// refused.
-pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+/// Reads a number of bytes, with a suffix for powers of 1024.
+pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match text.get(digits.len()..).unwrap_or("").to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -91,14 +90,20 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
         "g" | "gb" | "gib" => 30,
         _ => u32::MAX,
     };
-    let unit = 1_usize.checked_shl(shift);
-    let bytes = digits.trim().parse::<usize>().ok().zip(unit);
-    match bytes.and_then(|(count, unit)| count.checked_mul(unit)) {
-        None => Err("it is not a size such as 900m or 2g".to_owned()),
-        Some(bytes) if bytes < LEAST_MEMORY => {
+    let unit = 1_u64.checked_shl(shift);
+    let bytes = digits.trim().parse::<u64>().ok().zip(unit);
+    let bytes = bytes.and_then(|(count, unit)| count.checked_mul(unit));
+    bytes.ok_or_else(|| "it is not a size such as 900m or 2g".to_owned())
+}
+
+/// Reads the memory of a process. One that a server cannot work with is refused.
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+    match usize::try_from(parse_bytes(text)?) {
+        Err(_) => Err("it is more than this machine can address".to_owned()),
+        Ok(bytes) if bytes < LEAST_MEMORY => {
             Err(format!("it is too little: at least {}m", LEAST_MEMORY >> 20))
         }
-        Some(bytes) => Ok(bytes),
+        Ok(bytes) => Ok(bytes),
     }
 }
 

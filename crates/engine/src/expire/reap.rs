@@ -40,7 +40,7 @@ use crate::{
     error::{Error, Halt},
     keys,
     retry::read_in_view,
-    view::LiveView,
+    view::{LiveView, ReapHold},
 };
 
 /// How often the reaper opens views; reap floors lie this far behind what they could be, at most.
@@ -68,6 +68,11 @@ impl<S: Store> Engine<S> {
             amount: sum.amount.plus(one.amount),
             oldest_expired_seconds: sum.oldest_expired_seconds.max(one.oldest_expired_seconds),
         })
+    }
+
+    /// Has nothing reaped that expires from now on, as long as the returned value lives.
+    pub fn hold_reaping(&self) -> ReapHold {
+        self.inner.active_views().hold_all()
     }
 
     /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Returns when the next
