@@ -16,6 +16,7 @@ mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod downtime;
 mod entrance;
 mod explorer;
 mod failure;
@@ -31,13 +32,14 @@ mod open;
 mod process;
 mod quickstart;
 mod ready;
+mod reaping;
 mod relayed;
 mod sealed;
 mod serve;
 mod shares;
 mod site;
 mod term;
-mod test_wall;
+mod test_clocks;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -76,6 +76,7 @@ pub(crate) fn status_body(shared: &Shared) -> Value {
     let good = why.is_none();
     let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
     let (passes, reaped) = shared.engine.reap_statistics();
+    let pause = shared.reaping.pause();
     json!({
         "status": if good { "ok" } else { "unavailable" },
         "reason": why,
@@ -99,6 +100,11 @@ pub(crate) fn status_body(shared: &Shared) -> Value {
             "refused": shared.memory.refused_count(),
             "resident_bytes": machine::resident_bytes(),
         },
-        "reaper": { "passes": passes, "documents": reaped },
+        "reaper": {
+            "passes": passes,
+            "documents": reaped,
+            "paused": pause.is_some(),
+            "paused_since_ms": pause.and_then(|pause| pause.since_ms),
+        },
     })
 }

@@ -79,6 +79,12 @@ fn of_expiry(all: &[Shared], registry: &mut Registry) {
         "Documents compacted away",
         ConstCounter::new(reaped),
     );
+    let is_paused = all.iter().any(|shared| shared.engine.is_reaping_paused());
+    registry.register(
+        "ttl_reaping_paused",
+        "Reaping is paused: what expires is invisible, and its bytes stay",
+        ConstGauge::new(i64::from(is_paused)),
+    );
     let backlogs: Vec<_> = all.iter().map(|shared| shared.engine.reap_backlog()).collect();
     registry.register(
         "ttl_purge_backlog",
