@@ -80,11 +80,13 @@ impl WallSteps {
         }
     }
 
-    /// Database time went forward by this much, durably. Only now a small step counts: one that could
-    /// not be written is decided again.
+    /// Database time went forward by this much, durably. Only now a step counts: one that could not
+    /// be written is decided again.
     pub(crate) fn note_adopted(&mut self, size_ms: i64, boot_ms: i64) {
         if (1..=MAX_STEP_MS).contains(&size_ms) {
             self.adopted.push((boot_ms, size_ms));
+        } else if MAX_STEP_MS < size_ms {
+            self.waiting = None;
         }
     }
 

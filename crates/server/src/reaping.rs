@@ -112,7 +112,7 @@ fn write_pause(folder: &Path, pause: Option<Pause>) -> io::Result<()> {
         return whole_file::write_whole(folder, FILE, &text);
     }
     match fs::remove_file(folder.join(FILE)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => File::open(folder)?.sync_all(),
     }
 }

@@ -73,7 +73,7 @@ def test_a_pause_keeps_bytes_and_hides_what_expires(server):
         assert waiting["documents"] == 2 * COUNT and waiting["bytes"] > 2 * FULL
         reaper = server.admin("/status")["reaper"]
         assert reaper["paused"] and reaper["paused_since_ms"] == state["paused_since_ms"]
-        assert server.metric("ttl_reaping_paused") == 1
+        assert server.metric("ebb_ttl_reaping_paused") == 1
         code, found = ebb(server, "doctor")
         assert code == 1 and "WARNING reaping: reaping is paused" in found
         # It is kept over a crash.
@@ -86,7 +86,7 @@ def test_a_pause_keeps_bytes_and_hides_what_expires(server):
     state = json.loads(ebb(server, "ttl", "--json")[1])
     assert not state["paused"] and state["paused_since_ms"] is None
     assert state["reaped_documents"] == 2 * COUNT
-    assert server.metric("ttl_reaping_paused") == 0
+    assert server.metric("ebb_ttl_reaping_paused") == 0
     server.restart()
     assert "reaping is paused" not in server.log.read_text()
     assert not server.admin("/_ebb/ttl")["paused"]

@@ -36,7 +36,7 @@ def follow(home, ms):
         began = time.monotonic()
         walled.move(ms)
         assert walled.waits(within=2.0), "no alarm within 2 seconds"
-        assert walled.server.metric("clock_unconfirmed") == 1
+        assert walled.server.metric("ebb_clock_unconfirmed") == 1
         stepped = "the wall clock stepped"
         assert walled.comes(lambda: stepped in walled.server.log.read_text(), 2.0)
         walled.server.wait_for_passes(3)

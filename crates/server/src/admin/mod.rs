@@ -13,6 +13,8 @@ mod features;
 pub(crate) mod health;
 mod indexes;
 pub(crate) mod metrics;
+#[cfg(test)]
+mod metrics_tests;
 pub(crate) mod own_key;
 mod pages;
 mod quickstart;
