@@ -240,6 +240,14 @@ impl Client {
     }
 }
 
+/// A name as a part of a path.
+pub(crate) fn escaped(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let part =
+        |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

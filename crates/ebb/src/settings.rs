@@ -21,7 +21,7 @@ use tls::TlsValues;
 use values::{
     Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_bytes, parse_clock,
     parse_days, parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path,
-    parse_seconds, parse_size, parse_store, parse_text,
+    parse_seconds, parse_size, parse_span, parse_store, parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -117,6 +117,12 @@ struct Values {
     /// By how many milliseconds the wall clock is off, in a file: for tests of its steps
     #[arg(long, env = "EBB_TEST_WALL", value_name = "PATH", default_value = "", value_parser = optional(parse_path), hide = true)]
     test_wall: Optional<PathBuf>,
+    /// How fast the boot clock runs and by how many milliseconds it is off, in a file: for tests
+    #[arg(long, env = "EBB_TEST_BOOT", value_name = "PATH", default_value = "", value_parser = optional(parse_path), hide = true)]
+    test_boot: Optional<PathBuf>,
+    /// Refuse a start at which database time would go forward by more, such as 36h or 30d [any span]
+    #[arg(long, env = "EBB_MAX_FORWARD_JUMP", value_name = "DURATION", default_value = "", value_parser = optional(parse_span))]
+    max_forward_jump: Optional<Duration>,
     /// Start although commits are missing from damaged data
     #[arg(long, env = "EBB_ACCEPT_LOSS", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     accept_loss: bool,
@@ -254,6 +260,11 @@ impl Settings {
                 let text = "--in-memory and --store cassandra exclude each other";
                 return Err(Wrong(text.to_owned()));
             }
+            StoreKind::Cassandra if given.max_forward_jump.0.is_some() => {
+                let text = "--max-forward-jump is of a server of its own: in a cluster the time of \
+                            the owner before counts";
+                return Err(Wrong(text.to_owned()));
+            }
             StoreKind::Cassandra => Some(given.peer.add_to(given.cassandra.config()?)?),
             StoreKind::Lsm => self.refuse_cluster_settings()?,
         };
@@ -307,6 +318,8 @@ impl Settings {
             accept_loss: given.accept_loss,
             backup_journal: Some(given.backup_journal),
             test_wall: given.test_wall.0,
+            test_boot: given.test_boot.0,
+            max_forward_jump: given.max_forward_jump.0,
             memory: given.memory.0,
             cluster,
         })

@@ -165,6 +165,11 @@ pub struct Config {
     pub accept_loss: bool,
     /// A file that says by how many milliseconds the wall clock is off; for tests alone.
     pub test_wall: Option<PathBuf>,
+    /// A file that says how fast the boot clock runs and by how many milliseconds it is off; for tests
+    /// alone.
+    pub test_boot: Option<PathBuf>,
+    /// By how much time may go forward at a start; `None`: by any span.
+    pub max_forward_jump: Option<Duration>,
     /// Bytes of memory that the process may hold; `None`: as is usual on such a machine.
     pub memory: Option<usize>,
     /// The cluster of which it is a node; `None`: a server of its own.
@@ -212,6 +217,8 @@ impl Config {
             per_document_ttl: None,
             accept_loss: false,
             test_wall: None,
+            test_boot: None,
+            max_forward_jump: None,
             memory: None,
             cluster: None,
         }

@@ -17,6 +17,7 @@ mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod downtime;
 mod entrance;
 mod explorer;
 mod failure;
@@ -34,6 +35,7 @@ mod open;
 mod process;
 mod quickstart;
 mod ready;
+mod reaping;
 mod relayed;
 mod role_file;
 mod restore;
@@ -42,7 +44,7 @@ mod serve;
 mod shares;
 mod site;
 mod term;
-mod test_wall;
+mod test_clocks;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -9,7 +9,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use clock::{Checkpoint, Clock, ClockSource, Machine};
+use clock::{Checkpoint, Clock};
 use engine::{Engine, KeepNothing, Options, Persist};
 use memory::Plan;
 use mongo::MongoDialect;
@@ -22,9 +22,10 @@ use crate::{
     checkpoint::{CheckpointFile, boot_id},
     config::{ClockMode, Config},
     data_dir::{DataDir, NODE_FILE, Refused},
+    downtime::check_jump,
     failure::{Failure, failed},
     shares::plan_memory,
-    test_wall::TestWall,
+    test_clocks::clock_source,
 };
 
 /// An engine on its data, with its clock running up to the first lease. The fields are dropped in
@@ -64,16 +65,14 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         }
         None => (None, None),
     };
-    let source: Box<dyn ClockSource> = match &config.test_wall {
-        Some(file) => Box::new(TestWall::new(file.clone())),
-        None => Box::new(Machine),
-    };
-    let clock = Clock::start(mode, source, boot_id(), last)
+    let clock = Clock::start(mode, clock_source(config), boot_id(), last)
         .map_err(|_| Failure::Refused(Refused::OtherClock))?;
+    // Before anything of it is used or written: nothing has changed when it is refused.
+    check_jump(&clock, config.max_forward_jump).map_err(Failure::Refused)?;
     if clock.status().boot_disagrees {
         tracing::warn!(
-            "the boot clock says that far more time has passed than the wall clock does; time goes \
-             on by the wall clock"
+            "the machine's boot clock is not the one of the last run, as in a container that was \
+             moved: time goes on from the last checkpoint and follows the wall clock"
         );
     }
     let clock = Arc::new(clock);

@@ -19,6 +19,7 @@ use crate::{
     banner,
     config::{ClusterConfig, Config},
     data_dir::DataDir,
+    downtime::tell_downtime,
     failure::{Failure, failed},
     features::Features,
     free_memory::return_free_memory,
@@ -26,7 +27,7 @@ use crate::{
     logging,
     node::{self, Node},
     open::{Opened, open_store},
-    ready::{self, Ready},
+    ready,
     site::Site,
     term::{Shards, Term, end_tasks},
 };
@@ -163,7 +164,7 @@ pub(crate) async fn start_node<L: Ledger>(
     let node::Opened { site, node, mut tasks } =
         node::open(config, cluster, ledger, &stopped).await?;
     tasks.push(tokio::spawn(return_free_memory(stopped)));
-    announce_ready(&site.config, &site.ready)?;
+    announce_ready(&site)?;
     site.note("start");
     Ok(Running { site, stop, tasks, data: Data::Shared(Box::new(node)) })
 }
@@ -187,8 +188,9 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
     let places = Places::of_descriptors(listen::descriptor_limit());
     tasks.extend(bound.accept(&term, &stopped, &places));
+    tasks.push(tokio::spawn(tell_downtime(term.shared.engine.clone())));
     // Last: whoever reads it may connect at once.
-    announce_ready(config, &site.ready)?;
+    announce_ready(&site)?;
     site.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });
     Ok(Running { site: Arc::new(site), stop, tasks, data })
@@ -196,12 +198,13 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
 
 /// Says that every listener accepts: by the ready file for scripts, by the banner for people, and
 /// in the log. Fails when the ready file cannot be written, since somebody waits for it.
-fn announce_ready(config: &Config, ready: &Ready) -> Result<(), Failure> {
+fn announce_ready(site: &Site) -> Result<(), Failure> {
+    let (config, ready) = (&site.config, &site.ready);
     if let Some(path) = &config.ready_file {
         ready::write_ready_file(path, ready).map_err(failed)?;
     }
     if config.banner {
-        banner::print_banner(config, ready);
+        banner::print_banner(config, ready, site.reaping.pause().is_some());
     }
     tracing::info!(
         mongo = ready.mongo.as_deref(),

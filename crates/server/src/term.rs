@@ -107,10 +107,12 @@ impl Term {
                 ready: Arc::new(site.ready.clone()),
             },
             features,
+            reaping: Arc::clone(&site.reaping),
             explorer: Arc::clone(&site.explorer),
             index_unused_days: site.config.index_unused_days,
             stopping: stopped.clone(),
         };
+        site.reaping.apply(&engine);
         let known_routes = admin::routes(shared.clone());
         let routes = site.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
         site.doors.send_replace(doors);

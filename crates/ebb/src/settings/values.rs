@@ -115,6 +115,21 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "it is not a number of seconds".to_owned())
 }
 
+/// Reads a span of time: a number and `s`, `m`, `h` or `d`; seconds where none of them follows.
+pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..).unwrap_or("") {
+        "" | "s" => Some(1.0),
+        "m" => Some(60.0),
+        "h" => Some(3_600.0),
+        "d" => Some(86_400.0),
+        _ => None,
+    };
+    let seconds = digits.trim().parse::<f64>().ok().zip(unit).map(|(count, unit)| count * unit);
+    let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    span.ok_or_else(|| "it is not a span of time such as 90s, 15m, 36h or 30d".to_owned())
+}
+
 /// Reads whole days, one at least.
 pub(super) fn parse_days(text: &str) -> Result<u32, String> {
     let days = text.parse().ok().filter(|days| 0 < *days);

@@ -14,12 +14,15 @@ mod features;
 pub(crate) mod health;
 mod indexes;
 pub(crate) mod metrics;
+#[cfg(test)]
+mod metrics_tests;
 pub(crate) mod own_key;
 mod pages;
 mod quickstart;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod ttl;
 mod users;
 
 use std::sync::Arc;
@@ -44,6 +47,7 @@ use crate::{
     any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
+    reaping::Reaping,
     relayed::{Doors, RelayOnce},
 };
 
@@ -69,6 +73,8 @@ pub(crate) struct Shared {
     /// Where changes are written down; `None`: nowhere.
     pub(crate) audit: Option<Arc<AuditLog>>,
     pub(crate) features: Arc<Features>,
+    /// Whether reaping is paused.
+    pub(crate) reaping: Arc<Reaping>,
     /// What the self-check looks at.
     pub(crate) subject: doctor::Subject,
     pub(crate) explorer: Arc<Explorer>,
@@ -127,6 +133,9 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/users", get(users::get_users).post(users::add_user))
         .route("/_ebb/users/{database}/{user}", put(users::change_user).delete(users::remove_user))
         .route("/_ebb/backup", get(backup::get_backup))
+        .route("/_ebb/ttl", get(ttl::get_reaping))
+        .route("/_ebb/ttl/pause", post(ttl::pause_reaping))
+        .route("/_ebb/ttl/resume", post(ttl::resume_reaping))
         .route("/_ebb/doctor", get(doctor::get_findings))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)

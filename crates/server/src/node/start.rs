@@ -8,7 +8,7 @@ use std::{
 };
 
 use auth::{Key, Secret};
-use clock::{ClockSource, Machine};
+use clock::{ClockSource as _, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
 use memory::Plan;
 use mongo::Rooms;
@@ -49,7 +49,7 @@ use crate::{
     shares::plan_memory,
     site::Site,
     term::end_tasks,
-    test_wall::TestWall,
+    test_clocks::clock_source,
 };
 
 /// How long a node may take until it is ready, before its start is reported all the same.
@@ -238,13 +238,8 @@ fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
 
 /// Where clocks of this node read the machine's.
 fn clock_sources(config: &Config) -> ClockSources {
-    let wall = config.test_wall.clone();
-    Arc::new(move || -> Box<dyn ClockSource> {
-        match &wall {
-            Some(file) => Box::new(TestWall::new(file.clone())),
-            None => Box::new(Machine),
-        }
-    })
+    let config = config.clone();
+    Arc::new(move || clock_source(&config))
 }
 
 fn shard_clock(config: &Config, settings: &Settings, sources: &ClockSources) -> Arc<ShardClock> {
