@@ -48,6 +48,7 @@ mod routes;
 mod sender;
 mod session;
 mod siblings;
+mod slow;
 mod throttle;
 mod tls;
 
