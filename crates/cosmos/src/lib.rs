@@ -49,6 +49,7 @@ mod routes;
 mod sender;
 mod session;
 mod siblings;
+mod slow;
 mod throttle;
 mod tls;
 

@@ -8,14 +8,18 @@
 //! ```
 
 mod cluster;
+mod limits;
+mod other_names;
 mod tls;
 mod values;
 
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 pub(crate) use cluster::CassandraValues;
 use cluster::PeerValues;
+use limits::LimitValues;
+use other_names::{other_name, with_other_name, without_meaning};
 use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
 use tls::TlsValues;
 use values::{
@@ -129,6 +133,8 @@ struct Values {
     /// How log lines look [text on a terminal, json elsewhere]
     #[arg(long, env = "EBB_LOG_FORMAT", value_name = "text|json", default_value = "", value_parser = optional(parse_log_format))]
     log_format: Optional<LogFormat>,
+    #[command(flatten)]
+    limits: LimitValues,
     /// error, warn, info, debug or trace
     #[arg(long, env = "EBB_LOG_LEVEL", value_name = "LEVEL", default_value = "info", value_parser = parse_log_level)]
     log_level: String,
@@ -161,23 +167,9 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// Variables of MongoDB's container image, and the settings that they stand for.
-const OTHER_NAMES: &[(&str, &str)] = &[
-    ("root-user", "MONGO_INITDB_ROOT_USERNAME"),
-    ("root-password-file", "MONGO_INITDB_ROOT_PASSWORD_FILE"),
-];
-
 /// The password of the first user, as MongoDB's container image takes it. It is no setting: those are
 /// shown by `--print-config`, and flags by the list of processes.
 const ROOT_PASSWORD: &str = "MONGO_INITDB_ROOT_PASSWORD";
-
-/// Has a setting read from the variable of another system where its own is not set.
-fn with_other_name(arg: Arg) -> Arg {
-    let of_setting = |(name, _): &&(&str, &str)| arg.get_long() == Some(*name);
-    let Some((_, other)) = OTHER_NAMES.iter().find(of_setting) else { return arg };
-    let own = arg.get_env().and_then(std::env::var_os);
-    if own.is_none() && std::env::var_os(other).is_some() { arg.env(*other) } else { arg }
-}
 
 /// Adds the flags of `ebb serve` to its command. A default that is empty stands for "not set" and is
 /// not shown in `--help`.
@@ -225,11 +217,13 @@ impl Settings {
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         for (name, (value, source)) in &self.sources {
-            let source = match source {
-                Source::Flag => "flag",
-                Source::Environment => "environment",
-                Source::File => "file",
-                Source::Default => "default",
+            let other = other_name(name, Some(&own_variable(name)));
+            let source = match (source, other) {
+                (Source::Flag, _) => "flag".to_owned(),
+                (Source::Environment, None) => "environment".to_owned(),
+                (Source::Environment, Some(other)) => format!("environment {other}"),
+                (Source::File, _) => "file".to_owned(),
+                (Source::Default, _) => "default".to_owned(),
             };
             out.push_str(&format!("{name} = {value:?} # {source}\n"));
         }
@@ -312,6 +306,8 @@ impl Settings {
             index_unused_days: given.index_unused_days.0,
             log_format: Some(given.log_format.0.unwrap_or(usual_format)),
             log_level: given.log_level,
+            limits: given.limits.limits(),
+            warnings: without_meaning(),
             banner: std::io::stdout().is_terminal(),
             // Unless somebody says so here, what an administrator switched stays.
             per_document_ttl: self.is_set("per-document-ttl").then_some(given.per_document_ttl),
@@ -359,6 +355,11 @@ impl Settings {
             None => Ok(None),
         }
     }
+}
+
+/// The variable of a setting: `EBB_DATA_DIR` of `data-dir`.
+fn own_variable(name: &str) -> String {
+    format!("EBB_{}", name.replace('-', "_").to_uppercase())
 }
 
 /// Returns the texts of a file's settings by name. A name that is not known is an error, since it

@@ -93,6 +93,20 @@ pub struct RootUser {
     pub password: Secret,
 }
 
+/// What operations and clients may take, and what the log names of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// How many milliseconds an operation takes at least that the log names; `None`: it names none.
+    pub slow_ms: Option<u64>,
+    /// How long a read may take that does not say itself; `None`: as long as it needs, or as the API
+    /// lets it.
+    pub max_time: Option<Duration>,
+    /// How many connections both APIs hold together; `None`: as many as descriptors allow.
+    pub max_connections: Option<usize>,
+    /// How many cursors are open at once; `None`: as is usual.
+    pub max_cursors: Option<usize>,
+}
+
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -154,6 +168,10 @@ pub struct Config {
     pub log_format: Option<LogFormat>,
     /// The least severe level that is logged.
     pub log_level: String,
+    /// What operations and clients may take.
+    pub limits: Limits,
+    /// What the log says at the start, besides: sentences.
+    pub warnings: Vec<String>,
     /// Print the banner.
     pub banner: bool,
     /// Bytes of the journal that are kept for backups that follow others; `None`: what is kept stays as it
@@ -212,6 +230,8 @@ impl Config {
             index_unused_days: None,
             log_format: None,
             log_level: "info".to_owned(),
+            limits: Limits::default(),
+            warnings: Vec::new(),
             banner: false,
             backup_journal: None,
             per_document_ttl: None,

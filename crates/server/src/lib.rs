@@ -56,8 +56,8 @@ mod whole_file;
 pub use audit::{Broken, Checked, check as check_audit};
 pub use auth::Secret;
 pub use config::{
-    ClientCertificates, ClockMode, ClusterConfig, Config, LogFormat, PeerCertificates, REAP_DELAY,
-    RootUser, TlsMode,
+    ClientCertificates, ClockMode, ClusterConfig, Config, Limits, LogFormat, PeerCertificates,
+    REAP_DELAY, RootUser, TlsMode,
 };
 pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;

@@ -83,6 +83,8 @@ pub(crate) async fn read_settings(
         give_way,
         run_apart,
         audit: None,
+        slow_ms: config.limits.slow_ms,
+        max_time: config.limits.max_time,
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     })

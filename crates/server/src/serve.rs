@@ -23,7 +23,7 @@ use crate::{
     failure::{Failure, failed},
     features::Features,
     free_memory::return_free_memory,
-    listen::{self, Places},
+    listen::Places,
     logging,
     node::{self, Node},
     open::{Opened, open_store},
@@ -144,6 +144,9 @@ impl Own {
 /// what the operator can do; see `failure.rs`.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start_logging(config);
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
     addresses::check_addresses(config).await?;
     match &config.cluster {
         Some(cluster) => {
@@ -186,7 +189,7 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let (site, bound) = Site::open(config, data_dir.as_ref(), None, &stopped).await?;
     let term = Term::begin(&site, engine, (measured, images), features, Shards::default()).await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
-    let places = Places::of_descriptors(listen::descriptor_limit());
+    let places = Places::of_apis(config.limits.max_connections);
     tasks.extend(bound.accept(&term, &stopped, &places));
     tasks.push(tokio::spawn(tell_downtime(term.shared.engine.clone())));
     // Last: whoever reads it may connect at once.

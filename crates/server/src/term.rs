@@ -196,6 +196,7 @@ pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
 
 /// Returns the settings of the MongoDB API. `host` is the address that it tells drivers.
 fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Settings {
+    let usual = mongo::Settings::default();
     mongo::Settings {
         per_document_ttl: features.per_document_ttl(),
         carry_timestamps: features.carry_timestamps(),
@@ -211,7 +212,10 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
             Some(_) => Topology::Router,
             None => Topology::Standalone,
         },
+        slow_ms: site.config.limits.slow_ms,
+        max_time: site.config.limits.max_time,
+        max_cursors: site.config.limits.max_cursors.unwrap_or(usual.max_cursors),
         usage: machine::process_usage,
-        ..mongo::Settings::default()
+        ..usual
     }
 }

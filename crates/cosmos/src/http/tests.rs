@@ -54,6 +54,8 @@ fn settings() -> Settings {
         strangers: memory::Account::default(),
         audit: None,
         enforce_throughput: false,
+        slow_ms: None,
+        max_time: None,
         pages: None,
         account: "test".to_owned(),
         endpoint: None,

@@ -44,10 +44,13 @@ pub(super) fn parse_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Reads `HOST:PORT` or `off`.
+/// Reads `HOST:PORT` or `off`. A port alone is one that only this machine reaches.
 pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     if text == "off" {
         return Ok(Address(None));
+    }
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(Address(Some(format!("127.0.0.1:{port}"))));
     }
     match text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
         true => Ok(Address(Some(text.to_owned()))),
@@ -113,6 +116,29 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| "it is not a number of seconds".to_owned())
+}
+
+/// Reads a count, one at least.
+pub(super) fn parse_count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| 0 < *count);
+    count.ok_or_else(|| "it is not a number above 0".to_owned())
+}
+
+/// Reads whole milliseconds, one at least.
+pub(super) fn parse_ms(text: &str) -> Result<Duration, String> {
+    let ms = text.parse().ok().filter(|ms| 0 < *ms).map(Duration::from_millis);
+    ms.ok_or_else(|| "it is not a number of milliseconds".to_owned())
+}
+
+/// Reads whole milliseconds, or `off`.
+pub(super) fn parse_slow(text: &str) -> Result<Optional<u64>, String> {
+    match text {
+        "off" => Ok(Optional(None)),
+        text => text
+            .parse()
+            .map(|ms| Optional(Some(ms)))
+            .map_err(|_| "it is neither a number of milliseconds nor 'off'".to_owned()),
+    }
 }
 
 /// Reads a span of time: a number and `s`, `m`, `h` or `d`; seconds where none of them follows.

@@ -113,7 +113,7 @@ pub(crate) async fn open<L: Ledger>(
         tls: tls.clone(),
         open: site.login == Login::Open,
     };
-    let places = listen::Places::of_descriptors(listen::descriptor_limit());
+    let places = listen::Places::of_apis(site.config.limits.max_connections);
     let first = shared.shard(0).ok_or_else(|| failed("the cluster has no shard"))?;
     let facts = Facts {
         number: 0,

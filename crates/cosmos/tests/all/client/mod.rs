@@ -80,6 +80,8 @@ fn given() -> Settings {
         run_apart: |work| work(),
         audit: None,
         enforce_throughput: false,
+        slow_ms: None,
+        max_time: None,
         pages: None,
     }
 }
