@@ -8,6 +8,7 @@
 //! ```
 
 mod cluster;
+mod exclusions;
 mod limits;
 mod other_names;
 mod tls;
@@ -239,26 +240,8 @@ impl Settings {
     /// errors, and defaults that depend on others are filled in.
     pub(crate) fn config(&self) -> Result<Config, Wrong> {
         let given = self.values.clone();
-        if given.in_memory && self.is_set("data-dir") {
-            return Err(Wrong("--in-memory and --data-dir exclude each other".to_owned()));
-        }
-        if 0 < given.backup_journal && (given.in_memory || given.store == StoreKind::Cassandra) {
-            let text = "--backup-journal is for a server that keeps its data in files of its own";
-            return Err(Wrong(text.to_owned()));
-        }
-        if given.tls_cert.0.is_some() != given.tls_key.0.is_some() {
-            return Err(Wrong("--tls-cert and --tls-key belong together".to_owned()));
-        }
+        self.check_exclusions()?;
         let cluster = match given.store {
-            StoreKind::Cassandra if given.in_memory => {
-                let text = "--in-memory and --store cassandra exclude each other";
-                return Err(Wrong(text.to_owned()));
-            }
-            StoreKind::Cassandra if given.max_forward_jump.0.is_some() => {
-                let text = "--max-forward-jump is of a server of its own: in a cluster the time of \
-                            the owner before counts";
-                return Err(Wrong(text.to_owned()));
-            }
             StoreKind::Cassandra => Some(given.peer.add_to(given.cassandra.config()?)?),
             StoreKind::Lsm => self.refuse_cluster_settings()?,
         };

@@ -42,6 +42,17 @@ pub(crate) enum Access {
     Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
 }
 
+impl Access {
+    /// Its name, for logs.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Ids(_) => "ids".to_owned(),
+            Self::Rows(_) => "scan".to_owned(),
+            Self::Index { index, .. } => format!("index {}", index.name),
+        }
+    }
+}
+
 /// A choice.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenAccess {

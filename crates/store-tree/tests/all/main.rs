@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod archive;
-mod archive;
 mod bounds;
 mod damage;
 mod journals;

@@ -1,0 +1,34 @@
+//! Settings of `ebb serve` that exclude or need each other, but for those that stand in files of their own.
+
+use super::{Settings, Wrong, values::StoreKind};
+
+impl Settings {
+    /// Refuses settings that do not go together; the first pair counts.
+    pub(super) fn check_exclusions(&self) -> Result<(), Wrong> {
+        let given = &self.values;
+        let in_cluster = given.store == StoreKind::Cassandra;
+        let wrong = [
+            (
+                given.in_memory && self.is_set("data-dir"),
+                "--in-memory and --data-dir exclude each other",
+            ),
+            (
+                0 < given.backup_journal && (given.in_memory || in_cluster),
+                "--backup-journal is for a server that keeps its data in files of its own",
+            ),
+            (
+                given.tls_cert.0.is_some() != given.tls_key.0.is_some(),
+                "--tls-cert and --tls-key belong together",
+            ),
+            (given.in_memory && in_cluster, "--in-memory and --store cassandra exclude each other"),
+            (
+                given.max_forward_jump.0.is_some() && in_cluster,
+                "--max-forward-jump is of a server of its own: in a cluster the time of the owner before counts",
+            ),
+        ];
+        match wrong.iter().find(|(is_wrong, _)| *is_wrong) {
+            Some((_, text)) => Err(Wrong((*text).to_owned())),
+            None => Ok(()),
+        }
+    }
+}
