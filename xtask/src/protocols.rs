@@ -29,6 +29,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("metrics", Speech::Nothing),
     ("secret", Speech::Nothing),
     ("audit", Speech::Both),
+    ("backup", Speech::Nothing),
     ("spill", Speech::Nothing),
     ("journal", Speech::Nothing),
     ("cluster", Speech::Nothing),

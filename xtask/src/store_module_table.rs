@@ -2,6 +2,7 @@
 
 /// A crate and its modules: each imports from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
+    ("backup", &["error", "frame", "header", "chain", "writer", "reader", "copy", "survey"]),
     (
         "store",
         &[
@@ -91,6 +92,8 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "budget",
             "compactor_mailbox",
             "trees",
+            "archive_file",
+            "archive",
             "inner",
             "messages",
             "entry_maker",
@@ -101,10 +104,13 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "flusher",
             "compactor",
             "wiping",
+            "archiver",
+            "entry_reader",
             "base",
             "lasting",
             "generation",
             "shared",
+            "images",
             "keeper",
             "snapshot",
             "open",

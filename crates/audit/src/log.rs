@@ -12,10 +12,17 @@ use std::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use crate::{chain::Place, event::Event};
+use crate::{
+    chain::Place,
+    event::{Api, Event},
+};
 
 /// How much of a file's end is read to find its last line: a line is far shorter.
 const TAIL_BYTES: u64 = 64 * 1024;
+
+/// Lines of refusals in a second: a client who is refused again and again must not fill the disk. Those
+/// beyond it are counted, and their number stands in a line before the next one.
+const REFUSALS_A_SECOND: u32 = 100;
 
 /// An audit log that is open.
 #[derive(Debug)]
@@ -30,6 +37,34 @@ struct Inner {
     place: Place,
     /// The last line could not be written. It is said once, and again when it can.
     fails: bool,
+    refusals: Refusals,
+}
+
+/// How many refusals were written in this second of the monotonic clock, and how many were not.
+#[derive(Debug, Default)]
+struct Refusals {
+    second: u64,
+    written: u32,
+    left_out: u64,
+}
+
+impl Refusals {
+    /// Counts an event; returns whether it is to be written, and how many before it were not where that is
+    /// to be said now.
+    fn count(&mut self, second: u64, is_refusal: bool) -> (bool, Option<u64>) {
+        let mut left_out = None;
+        if self.second != second {
+            left_out = Some(self.left_out).filter(|left_out| 0 < *left_out);
+            *self = Self { second, ..Self::default() };
+        }
+        let writes = !is_refusal || self.written < REFUSALS_A_SECOND;
+        match (is_refusal, writes) {
+            (true, true) => self.written += 1,
+            (true, false) => self.left_out += 1,
+            (false, _) => {}
+        }
+        (writes, left_out)
+    }
 }
 
 impl AuditLog {
@@ -42,7 +77,7 @@ impl AuditLog {
     pub fn open(path: &Path) -> io::Result<Self> {
         let (file, place) = open_file(path)?;
         let place = place.unwrap_or_default();
-        let inner = Mutex::new(Inner { file, place, fails: false });
+        let inner = Mutex::new(Inner { file, place, fails: false, refusals: Refusals::default() });
         Ok(Self { path: path.to_owned(), inner })
     }
 
@@ -55,10 +90,25 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Writes a line. Where that fails the log of the server says so, and the server goes on.
+    /// Writes a line, but not for more than so many refusals in a second. Where that fails the log of the
+    /// server says so, and the server goes on.
     pub fn note(&self, event: &Event<'_>) {
-        let time = Timestamp::from_millisecond(clock::wall_ms()).unwrap_or(Timestamp::UNIX_EPOCH);
+        let second = clock::monotonic_time().as_secs();
         let mut inner = self.inner.lock();
+        let (writes, left_out) = inner.refusals.count(second, event.outcome != 0);
+        if let Some(left_out) = left_out {
+            let (api, object) = (Api::Server, left_out.to_string());
+            let action = "refusalsLeftOut";
+            let left_out = Event { api, action, peer: "", user: None, object: &object, outcome: 0 };
+            self.write(&mut inner, &left_out);
+        }
+        if writes {
+            self.write(&mut inner, event);
+        }
+    }
+
+    fn write(&self, inner: &mut Inner, event: &Event<'_>) {
+        let time = Timestamp::from_millisecond(clock::wall_ms()).unwrap_or(Timestamp::UNIX_EPOCH);
         let (line, place) = inner.place.next_line(event, &time.to_string());
         match inner.file.write_all(line.as_bytes()) {
             Ok(()) => {
@@ -150,6 +200,18 @@ mod tests {
         let mode =
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
         assert_eq!(mode & 0o077, 0);
+    }
+
+    #[test]
+    fn refusals_beyond_a_bound_are_counted() {
+        let mut refusals = Refusals::default();
+        for at in 0..REFUSALS_A_SECOND + 7 {
+            assert_eq!(refusals.count(5, true), (at < REFUSALS_A_SECOND, None));
+        }
+        // What is done is written whatever was refused.
+        assert_eq!(refusals.count(5, false), (true, None));
+        assert_eq!(refusals.count(6, true), (true, Some(7)));
+        assert_eq!(refusals.count(7, false), (true, None));
     }
 
     #[test]

@@ -1,7 +1,22 @@
-//! Where a server listens, read from `scheme://host:port`. One host, no credentials: what a
+//! Where a server listens, read from `scheme://host:port`, and how it is reached there. One host: what a
 //! benchmark needs and no more. A path or options may follow; each protocol decides about them.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, path::PathBuf, str::FromStr};
+
+/// Whom to log in as.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Login {
+    /// A user of the database `admin`.
+    pub(crate) user: String,
+    /// Its password.
+    pub(crate) password: String,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
+    }
+}
 
 /// Where a server listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,12 +25,21 @@ pub(crate) struct Address {
     pub(crate) host: String,
     /// TCP port.
     pub(crate) port: u16,
+    /// Whom connections log in as; `None`: as nobody.
+    pub(crate) login: Option<Login>,
+    /// TLS is spoken, with a server whose certificate this file has, or that of its authority; PEM.
+    pub(crate) tls: Option<PathBuf>,
 }
 
 /// MongoDB's port.
 const DEFAULT_PORT: u16 = 27017;
 
 impl Address {
+    /// One of this machine, without login and TLS.
+    pub(crate) fn local(port: u16) -> Self {
+        Self { host: "127.0.0.1".to_owned(), port, login: None, tls: None }
+    }
+
     /// Reads what follows a scheme up to a path or options, and returns the address and that rest. An
     /// error says what is wrong, for the command line.
     pub(crate) fn read_address<'a>(
@@ -27,9 +51,10 @@ impl Address {
             .strip_prefix(scheme)
             .ok_or_else(|| format!("{text:?} does not begin with {scheme}"))?;
         let (authority, more) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-        if authority.contains('@') {
-            return Err("credentials in the address are not supported".to_owned());
-        }
+        let (login, authority) = match authority.rsplit_once('@') {
+            Some((login, authority)) => (Some(read_login(login)?), authority),
+            None => (None, authority),
+        };
         if authority.contains(',') {
             return Err("several hosts in the address are not supported".to_owned());
         }
@@ -42,7 +67,31 @@ impl Address {
         if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(format!("{text:?} names no host"));
         }
-        Ok((Self { host: host.to_owned(), port }, more))
+        let tls = read_authority_file(more)?;
+        Ok((Self { host: host.to_owned(), port, login, tls }, more))
+    }
+}
+
+/// Reads `user:password`.
+fn read_login(text: &str) -> Result<Login, String> {
+    match text.split_once(':') {
+        Some((user, password)) if !user.is_empty() && !text.contains('%') => {
+            Ok(Login { user: user.to_owned(), password: password.to_owned() })
+        }
+        _ => Err("a login is USER:PASSWORD, without percent signs".to_owned()),
+    }
+}
+
+/// Reads `tlsCAFile` of the options behind an address: with it TLS is spoken.
+fn read_authority_file(more: &str) -> Result<Option<PathBuf>, String> {
+    let (_, options) = more.split_once('?').unwrap_or_default();
+    let options: Vec<(&str, &str)> =
+        options.split('&').filter_map(|option| option.split_once('=')).collect();
+    let given = |name: &str| options.iter().find(|(given, _)| *given == name).map(|it| it.1);
+    match (given("tlsCAFile"), given("tls")) {
+        (Some(file), _) => Ok(Some(PathBuf::from(file))),
+        (None, None | Some("false")) => Ok(None),
+        (None, Some(_)) => Err("tls needs tlsCAFile, the server's certificate".to_owned()),
     }
 }
 
@@ -88,7 +137,10 @@ pub(crate) mod tests {
             ("mongodb://[::1]:9", Ok("[::1]:9")),
             ("mongodb://[::1]", Ok("[::1]:27017")),
             ("127.0.0.1:1", Err("begin with")),
-            ("mongodb://a:b@c:1", Err("credentials")),
+            ("mongodb://a:b@c:1", Ok("c:1")),
+            ("mongodb://a@c:1", Err("USER:PASSWORD")),
+            ("mongodb://c:1/?tls=true&tlsCAFile=/x.pem", Ok("c:1")),
+            ("mongodb://c:1/?tls=true", Err("tlsCAFile")),
             ("mongodb://a:1,b:2", Err("several hosts")),
             ("mongodb://a:70000", Err("not a port")),
             ("mongodb:///db", Err("no host")),

@@ -30,6 +30,32 @@ pub(crate) fn hello_command(body: &mut DocBuilder) {
     begin_command(body, "hello", ValueRef::Int32(1), "admin");
 }
 
+/// The first step of a login by SCRAM-SHA-256.
+pub(crate) fn begin_login(payload: &str) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        begin_command(body, "saslStart", ValueRef::Int32(1), "admin");
+        body.append("mechanism", ValueRef::String("SCRAM-SHA-256"));
+        body.append("payload", binary(payload));
+        body.document("options", |options| {
+            options.append("skipEmptyExchange", ValueRef::Bool(true));
+        });
+    }
+}
+
+/// Its last step.
+pub(crate) fn end_login(conversation: i64, payload: &str) -> impl FnOnce(&mut DocBuilder) {
+    move |body| {
+        begin_command(body, "saslContinue", ValueRef::Int32(1), "admin");
+        body.append("conversationId", ValueRef::Int64(conversation));
+        body.append("payload", binary(payload));
+    }
+}
+
+/// A text as bytes.
+fn binary(text: &str) -> ValueRef<'_> {
+    ValueRef::Binary { subtype: 0, bytes: text.as_bytes() }
+}
+
 /// A command with these arguments on the `admin` database.
 pub(crate) fn admin_command<'a>(
     name: &'a str,

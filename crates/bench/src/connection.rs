@@ -2,22 +2,22 @@
 //! buffers are used again for each request, so that the load generator costs little.
 
 use document::DocBuilder;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
-    address::Address,
+    address::{Address, Login},
+    commands,
     error::{Error, Result},
     reply::Reply,
+    scram::Scram,
+    stream::{Stream, open_stream},
     wire::{self, Sequence},
 };
 
-/// A connection that has said hello.
+/// A connection that has said hello, and has logged in where that was asked for.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     /// The number of the last request, which its reply repeats.
     request: i32,
     /// The last command's body.
@@ -31,18 +31,31 @@ pub(crate) struct Connection {
 impl Connection {
     /// Connects and greets the server.
     pub(crate) async fn open_connection(address: &Address) -> Result<Self> {
-        let stream = TcpStream::connect(address.to_string()).await;
-        let stream = stream.map_err(Error::io_error(format_args!("connecting to {address}")))?;
-        stream.set_nodelay(true)?;
         let mut connection = Self {
-            stream,
+            stream: open_stream(address).await?,
             request: 0,
             body: Vec::new(),
             outgoing: Vec::new(),
             incoming: Vec::with_capacity(64 * 1024),
         };
-        connection.call_command(crate::commands::hello_command).await?;
+        connection.call_command(commands::hello_command).await?;
+        if let Some(login) = &address.login {
+            connection.log_in(login).await?;
+        }
         Ok(connection)
+    }
+
+    /// Logs in as a user of the database `admin`.
+    async fn log_in(&mut self, login: &Login) -> Result<()> {
+        let scram = Scram::begin(login);
+        let begun = self.call_command(commands::begin_login(&scram.first())).await?;
+        let conversation = begun.integer_field("conversationId");
+        let (last, of_server) = scram.answer(&begun.payload()?)?;
+        let ended = self.call_command(commands::end_login(conversation, &last)).await?;
+        if ended.payload()? == of_server {
+            return Ok(());
+        }
+        Err(Error::Protocol("the server does not prove that it knows the user".to_owned()))
     }
 
     /// Sends the command that `fill` builds and returns its reply; a reply of failure is an error.

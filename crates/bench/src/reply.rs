@@ -41,6 +41,15 @@ impl<'a> Reply<'a> {
         self.0.get(name)
     }
 
+    /// Returns the message of a login in it.
+    pub(crate) fn payload(self) -> Result<String> {
+        let text = match self.get_field("payload") {
+            Some(ValueRef::Binary { bytes, .. }) => String::from_utf8(bytes.to_vec()).ok(),
+            _ => None,
+        };
+        text.ok_or_else(|| Error::Protocol("a reply without the message of a login".to_owned()))
+    }
+
     /// Returns a number of the reply, 0 when it is not there.
     pub(crate) fn integer_field(self, name: &str) -> i64 {
         whole_number(self.get_field(name)).unwrap_or(0)

@@ -32,7 +32,7 @@ impl Spawned {
     /// Runs the command, with `{dir}` and `{port}` filled in, and waits until the server answers. Its output
     /// is thrown away; a command that ends early is an error with its status.
     pub(crate) async fn start(command: &str, directory: &Path) -> Result<Self> {
-        let address = Address { host: "127.0.0.1".to_owned(), port: free_port()? };
+        let address = Address::local(free_port()?);
         let words = fill_command(command, &directory.to_string_lossy(), address.port);
         let (program, arguments) =
             words.split_first().ok_or_else(|| Error::Usage("there is no command".to_owned()))?;

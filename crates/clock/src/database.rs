@@ -24,7 +24,7 @@
 //! kept from the reaper for a day, unless somebody accepts it. Where the wall clock is behind, time
 //! runs slower until both agree.
 
-use std::sync::atomic::AtomicBool;
+use std::{sync::atomic::AtomicBool, time::Duration};
 
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::Notify;
@@ -36,6 +36,9 @@ use crate::{
     shared::{Line, SharedLine},
     steps::{ACCEPT_AFTER_MS, WallDecision, WallSteps},
 };
+
+/// Within which clocks are read one after the other for a comparison.
+const TOGETHER: Duration = Duration::from_millis(100);
 
 /// The rate of a manual clock, parts per million.
 pub(crate) const STANDS_STILL: i64 = -1_000_000;
@@ -82,9 +85,35 @@ pub struct ClockStatus {
     pub running: bool,
     /// Database time has kept pace with an independent clock.
     pub keeps_pace: bool,
-    /// At the start the boot clock said that far more time had passed than the wall clock did; time
-    /// went on by the wall clock.
+    /// At the start the boot clock was not the one of the last checkpoint: it was behind it, or said
+    /// that far more time had passed than the wall clock did.
     pub boot_disagrees: bool,
+    /// Where time went on at the start.
+    pub started: Started,
+}
+
+/// Where time went on at a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The last checkpoint before; `None` at the first start.
+    pub last: Option<Instant>,
+    /// The first instant.
+    pub at: Instant,
+}
+
+impl Started {
+    /// How long the database was off by its own time, milliseconds; 0 at the first start.
+    pub fn off_ms(&self) -> i64 {
+        self.last.map_or(0, |last| self.at.since_ms(last).max(0))
+    }
+}
+
+/// Clocks at the last check of the watchdog, milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watched {
+    monotonic: i64,
+    boot: i64,
+    database: i64,
 }
 
 /// What only the thread that ticks, and whoever asks for a status, looks at.
@@ -99,10 +128,10 @@ pub(crate) struct ClockState {
     pub(crate) reap_until_ms: i64,
     /// Database time at which it counts as accepted by itself.
     pub(crate) accepted_at_ms: i64,
-    /// Monotonic clock and database time at the last check of the watchdog.
-    pub(crate) watched: Option<(u128, i64)>,
+    pub(crate) watched: Option<Watched>,
     pub(crate) keeps_pace: bool,
     pub(crate) boot_disagrees: bool,
+    pub(crate) started: Started,
 }
 
 /// The database clock.
@@ -160,11 +189,10 @@ impl Clock {
                 let mut state = self.state.lock();
                 // Nobody has said that the jump is right: what it makes expire stays on disk for a
                 // day.
-                if !state.steps.accepted {
+                if !state.steps.is_accepted() {
                     state.reap_until_ms = state.reap_until_ms.min(now.ms);
                     state.accepted_at_ms = wall.saturating_add(ACCEPT_AFTER_MS);
                 }
-                state.steps.accepted = false;
                 drop(state);
                 return self.checkpoint_at(wall);
             }
@@ -200,13 +228,32 @@ impl Clock {
         }
     }
 
+    /// Where time stands, for a copy of the data: no instant behind it was used so far. It is of no boot
+    /// of a machine, so a start on it goes on as after one of another boot.
+    pub fn checkpoint_of_copy(&self) -> Checkpoint {
+        let ms = self.last_used().ms;
+        let state = self.state.lock();
+        Checkpoint {
+            number: 1,
+            boot_id: BootId::default(),
+            boot_ns: 0,
+            ms,
+            reap_until_ms: state.reap_until_ms,
+            accepted_at_ms: state.accepted_at_ms,
+            manual: self.mode == ClockMode::Manual,
+            wall_ms: Some(self.source.wall_ms()),
+        }
+    }
+
     /// A checkpoint is durable: time may be used up to a lease beyond it, and where it lies ahead
     /// of time (a step, a move) time goes on from it.
     pub fn mark_persisted(&self, checkpoint: &Checkpoint) {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        let mut adopted = None;
         self.shared.change_line(&*self.source, |line, boot_ns| {
             let (now, ns) = line.time_at(boot_ns);
             let ahead = now < checkpoint.ms;
+            adopted = Some((checkpoint.ms.saturating_sub(now), boot_ns / 1_000_000));
             let manual = self.mode == ClockMode::Manual;
             let lease = if manual { 0 } else { self.lease_ms };
             let leased_ns = self.lease_ms.saturating_mul(1_000_000);
@@ -225,6 +272,9 @@ impl Clock {
                 ..line
             }
         });
+        if let Some((size_ms, boot_ms)) = adopted {
+            state.steps.note_adopted(size_ms, boot_ms);
+        }
         drop(state);
         self.renewed.notify_all();
         self.renewed_async.notify_waiters();
@@ -233,34 +283,45 @@ impl Clock {
     /// An operator accepts a step that waits, and lets what a jump made expire be reaped.
     pub fn accept_jump(&self) {
         let mut state = self.state.lock();
-        state.steps.accepted = state.steps.unconfirmed_since_ms.is_some();
+        state.steps.accept();
         state.reap_until_ms = i64::MAX;
     }
 
     /// Nothing that was live at this instant may be reaped yet.
     pub fn reap_until(&self) -> Instant {
         let state = self.state.lock();
-        let unconfirmed = state.steps.unconfirmed_since_ms.is_some();
+        let unconfirmed = state.steps.is_unconfirmed();
         let until = Instant { ms: state.reap_until_ms };
         drop(state);
         if unconfirmed { until.min(self.last_used()) } else { until }
     }
 
-    /// Compares the pace of time with an independent clock; `false` turns readiness red.
-    pub fn check_pace(&self, monotonic: std::time::Duration) -> bool {
+    /// Compares the pace of time, and of the boot clock that it goes by, with an independent clock;
+    /// `false` turns readiness red. Steps of the wall clock do not make up for a boot clock that
+    /// stands still, as no more than a minute of them is followed.
+    pub fn check_pace(&self, monotonic: impl Fn() -> Duration) -> bool {
         if self.mode == ClockMode::Manual {
             return true;
         }
-        let (now_ms, monotonic_ms) = (self.last_used().ms, monotonic.as_millis());
+        let begun = monotonic();
+        let database = self.last_used().ms;
+        let boot = self.source.boot_ns() / 1_000_000;
+        let ended = monotonic();
         let mut state = self.state.lock();
-        if let Some((then, then_ms)) = state.watched {
-            let elapsed = i64::try_from(monotonic_ms.saturating_sub(then)).unwrap_or(i64::MAX);
+        // The process was stopped in between: these readings are not of one moment.
+        if TOGETHER < ended.saturating_sub(begun) {
+            return state.keeps_pace;
+        }
+        let monotonic = i64::try_from(begun.as_millis()).unwrap_or(i64::MAX);
+        if let Some(then) = state.watched {
+            let elapsed = monotonic.saturating_sub(then.monotonic);
             if elapsed < 1000 {
                 return state.keeps_pace;
             }
-            state.keeps_pace = elapsed / 2 <= now_ms.saturating_sub(then_ms);
+            let passed = database.saturating_sub(then.database).min(boot.saturating_sub(then.boot));
+            state.keeps_pace = elapsed / 2 <= passed;
         }
-        state.watched = Some((monotonic_ms, now_ms));
+        state.watched = Some(Watched { monotonic, boot, database });
         state.keeps_pace
     }
 
@@ -272,12 +333,13 @@ impl Clock {
             mode: self.mode,
             now,
             offset_ms: self.source.wall_ms().saturating_sub(now.ms),
-            unconfirmed: state.steps.unconfirmed_since_ms.is_some(),
+            unconfirmed: state.steps.is_unconfirmed(),
             reap_until: (state.reap_until_ms != i64::MAX)
                 .then_some(Instant { ms: state.reap_until_ms }),
             running: self.try_now().is_some(),
             keeps_pace: state.keeps_pace,
             boot_disagrees: state.boot_disagrees,
+            started: state.started,
         }
     }
 }

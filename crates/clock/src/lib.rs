@@ -13,7 +13,7 @@ mod steps;
 mod waiting;
 
 pub use checkpoint::{BootId, Checkpoint};
-pub use database::{Clock, ClockMode, ClockRefusal, ClockStatus};
+pub use database::{Clock, ClockMode, ClockRefusal, ClockStatus, Started};
 pub use instant::Instant;
 pub use machine::{ClockSource, Machine, monotonic_time, thread_time, wall_ms};
 pub use start::ClusterLease;

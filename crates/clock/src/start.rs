@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::{
     checkpoint::{BootId, Checkpoint},
-    database::{Clock, ClockMode, ClockRefusal, ClockState, STANDS_STILL},
+    database::{Clock, ClockMode, ClockRefusal, ClockState, STANDS_STILL, Started},
     instant::Instant,
     machine::ClockSource,
     shared::{Line, SharedLine},
@@ -27,7 +27,12 @@ pub struct ClusterLease {
 /// Where time goes on at a start in the boot of the last checkpoint, milliseconds, and whether the
 /// boot clock was not believed.
 fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i64, bool) {
-    let elapsed = boot_ns.saturating_sub(last.boot_ns).max(0) / 1_000_000;
+    // It never goes back: this is another one, and nobody knows how much time has passed. No instant
+    // beyond the lease was used.
+    if boot_ns < last.boot_ns {
+        return (last.ms.saturating_add(lease_ms), true);
+    }
+    let elapsed = boot_ns.saturating_sub(last.boot_ns) / 1_000_000;
     // Time may have run faster than the boot clock by this much.
     let gained = elapsed / (1_000_000 / MAX_SLEW_PPM) + 1;
     let by_boot = last.ms.saturating_add(elapsed).saturating_add(gained);
@@ -114,6 +119,10 @@ impl Clock {
             watched: None,
             keeps_pace: true,
             boot_disagrees,
+            started: Started {
+                last: last.map(|last| Instant { ms: last.ms }),
+                at: Instant { ms: start_ms },
+            },
         };
         Ok(Self {
             mode,

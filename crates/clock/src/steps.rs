@@ -23,8 +23,29 @@ pub(crate) enum WallDecision {
     Step,
     /// Go on at the boot clock's pace and wait for a person or for the time to pass.
     Unconfirmed,
-    /// Adopt the wall clock: the step has lasted.
+    /// Adopt the wall clock: the step has lasted, or a person has accepted it.
     Jump,
+}
+
+/// A large step of the wall clock that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// Boot clock (ms) when it was first seen.
+    since_ms: i64,
+    /// How far ahead of database time the wall clock was then, milliseconds.
+    offset_ms: i64,
+    /// An operator accepted it.
+    is_accepted: bool,
+}
+
+impl Waiting {
+    /// Whether the wall clock is still where this step took it. Its pace may differ from the boot
+    /// clock's, so the longer the step waits the less exactly this is known; a further step is
+    /// another one, which waits anew and is not accepted with the first.
+    fn is_same(&self, offset_ms: i64, boot_ms: i64) -> bool {
+        let drift = MAX_STEP_MS.saturating_add(boot_ms.saturating_sub(self.since_ms).max(0));
+        offset_ms.saturating_sub(self.offset_ms).saturating_abs() <= drift
+    }
 }
 
 /// Remembers small steps and a large one that is not confirmed.
@@ -32,10 +53,7 @@ pub(crate) enum WallDecision {
 pub(crate) struct WallSteps {
     /// Boot clock (ms) and size (ms) of adopted small steps.
     adopted: Vec<(i64, i64)>,
-    /// Boot clock (ms) when the unconfirmed step was first seen.
-    pub(crate) unconfirmed_since_ms: Option<i64>,
-    /// An operator accepted the step.
-    pub(crate) accepted: bool,
+    waiting: Option<Waiting>,
 }
 
 impl WallSteps {
@@ -43,21 +61,49 @@ impl WallSteps {
     pub(crate) fn decide_step(&mut self, offset_ms: i64, boot_ms: i64) -> WallDecision {
         self.adopted.retain(|(at, _)| boot_ms.saturating_sub(*at) < STEP_WINDOW_MS);
         if offset_ms <= SLEW_MS {
-            self.unconfirmed_since_ms = None;
+            self.waiting = None;
             let wanted = offset_ms.clamp(-MAX_SLEW_PPM, MAX_SLEW_PPM);
             return WallDecision::Slew(wanted);
         }
         let spent: i64 = self.adopted.iter().map(|(_, size)| *size).sum();
         if offset_ms.saturating_add(spent) <= MAX_STEP_MS {
-            self.unconfirmed_since_ms = None;
-            self.adopted.push((boot_ms, offset_ms));
+            self.waiting = None;
             return WallDecision::Step;
         }
-        let since = *self.unconfirmed_since_ms.get_or_insert(boot_ms);
-        if self.accepted || STEP_WINDOW_MS <= boot_ms.saturating_sub(since) {
-            self.unconfirmed_since_ms = None;
-            return WallDecision::Jump;
+        let same = self.waiting.filter(|waiting| waiting.is_same(offset_ms, boot_ms));
+        let waiting = same.unwrap_or(Waiting { since_ms: boot_ms, offset_ms, is_accepted: false });
+        self.waiting = Some(waiting);
+        let has_lasted = STEP_WINDOW_MS <= boot_ms.saturating_sub(waiting.since_ms);
+        match waiting.is_accepted || has_lasted {
+            true => WallDecision::Jump,
+            false => WallDecision::Unconfirmed,
         }
-        WallDecision::Unconfirmed
+    }
+
+    /// Database time went forward by this much, durably. Only now a step counts: one that could not
+    /// be written is decided again.
+    pub(crate) fn note_adopted(&mut self, size_ms: i64, boot_ms: i64) {
+        if (1..=MAX_STEP_MS).contains(&size_ms) {
+            self.adopted.push((boot_ms, size_ms));
+        } else if MAX_STEP_MS < size_ms {
+            self.waiting = None;
+        }
+    }
+
+    /// An operator accepts the step that waits, if one does, and no other.
+    pub(crate) fn accept(&mut self) {
+        if let Some(waiting) = &mut self.waiting {
+            waiting.is_accepted = true;
+        }
+    }
+
+    /// Whether a large step waits to be confirmed.
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Whether the one that waits was accepted by somebody.
+    pub(crate) fn is_accepted(&self) -> bool {
+        self.waiting.is_some_and(|waiting| waiting.is_accepted)
     }
 }

@@ -1,10 +1,12 @@
 //! Who sends a request, and whether the sender may ask for it. It comes after parsing and before
 //! any body is read, so that strangers cannot make the server hold anything.
 //!
-//! A sender is one of three *principals*: the holder of a key that may do everything, of a key that
-//! only reads, or of a token. The operation's row says what is required (`Requirement`), and
+//! A sender is one of four *principals*: the holder of a key that may do everything, of a key that
+//! only reads, of the token of a permission, or of an Entra token, whose roles say what it is for (`roles`). The operation's row says what is required (`Requirement`), and
 //! nothing else of the request does, except the resource path and the partition key that a token is
 //! compared with.
+
+use std::fmt;
 
 use auth::{Authorization, Credential, Denied, Right, Signed, Token, check_entra};
 use engine::Store;
@@ -18,18 +20,32 @@ use crate::{
     permission::Permission,
     request::Request,
     resource_path::ResourcePath,
+    roles::check_roles,
     sender::Sender,
 };
 
 /// Who sends a request, as far as it matters for what the sender may do.
 #[derive(Clone, Debug, PartialEq)]
-enum Principal {
+pub(crate) enum Principal {
     /// Holds a key of the account that may do everything.
     Owner,
     /// Holds a key of the account that only reads.
     Reader,
     /// Holds the token of a permission.
     Token(Permission),
+    /// Is whom an Entra token names.
+    Named(String),
+}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owner => f.write_str("key"),
+            Self::Reader => f.write_str("read-only key"),
+            Self::Token(permission) => write!(f, "permission for {}", permission.path),
+            Self::Named(name) => write!(f, "principal {name}"),
+        }
+    }
 }
 
 impl From<Right> for Principal {
@@ -41,8 +57,14 @@ impl From<Right> for Principal {
     }
 }
 
-/// Refuses a request whose sender is not known, or may not ask for it.
-pub(crate) fn authorize<S: Store>(door: &Door<S>, request: &Request, sender: Sender) -> Result<()> {
+/// Refuses a request whose sender is not known, or may not ask for it. `who` comes to be who it is, once
+/// that is known.
+pub(crate) fn authorize<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    sender: Sender,
+    who: &mut Option<Principal>,
+) -> Result<()> {
     if request.operation.row().requirement == Requirement::Nothing {
         return Ok(());
     }
@@ -50,7 +72,7 @@ pub(crate) fn authorize<S: Store>(door: &Door<S>, request: &Request, sender: Sen
         Sender::Signs | Sender::Forwarded => identify_sender(door, request)?,
         Sender::Known(right) => right.into(),
     };
-    check_requirement(&principal, door, request)
+    check_requirement(who.insert(principal), door, request)
 }
 
 /// Finds out who has signed a request, or holds the token in it.
@@ -66,10 +88,25 @@ fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Princi
             let token = Token::check(&door.secret, &authorization, now_s).map_err(denied)?;
             return Ok(Principal::Token(Permission::of_token(&door.engine, &token)?));
         }
-        Credential::Entra => check_entra(keys, &authorization, now_ms).map_err(denied)?,
+        Credential::Entra => {
+            let rules = door.settings.tokens.load();
+            let bearer = check_entra(keys, rules.issuer.as_ref(), &authorization, now_ms);
+            let bearer = bearer.map_err(denied)?;
+            match (&rules.roles, bearer.right) {
+                (None, Some(right)) => right,
+                _ => return bearer.principal.map(Principal::Named).ok_or_else(nobody),
+            }
+        }
         Credential::Master => check_signature(door, request, &authorization, now_ms)?,
     };
     Ok(right.into())
+}
+
+/// The refusal of a token that names nobody.
+fn nobody() -> Failure {
+    let text =
+        "The token names neither an object (oid) nor a subject (sub) that could have a role.";
+    Failure::new(Fault::Unauthorized, text)
 }
 
 /// Checks the signature that a key of the account has made over method, kind, link and date.
@@ -122,6 +159,11 @@ fn check_requirement<S: Store>(
     let row = request.operation.row();
     match principal {
         Principal::Owner => Ok(()),
+        Principal::Named(name) => {
+            let asked = ResourcePath::of_link(&request.link);
+            let asked = asked.resolve_names(&door.engine, &door.containers);
+            check_roles(&door.settings.tokens.load(), name, request.operation, asked)
+        }
         _ if row.requirement == Requirement::WriteKey => {
             forbidden("Permissions are for the account's keys that may do everything.")
         }

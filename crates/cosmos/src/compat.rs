@@ -162,7 +162,7 @@ is not done within a second.
 Execution of scripts, computed properties, `ttlPropertyPath`, analytical storage, client encryption,
 vector and full-text search (policies and indexes for them are kept and shown; queries that would use
 them are errors that name the function), HybridRow batches (.NET's `TransactionalBatch` and bulk), direct mode, several regions,
-Entra tokens of a real tenant (the emulator's form works).
+and whatever of Entra needs a network: keys of an issuer come from a file.
 "#;
 
 /// Headers of requests that are known and change nothing, and why.

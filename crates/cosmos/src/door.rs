@@ -1,9 +1,12 @@
 //! The door as the server holds it: one for all connections. It owns what outlives a request; what
 //! a request does is in `dispatch` and below.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use audit::AuditLog;
@@ -13,8 +16,8 @@ use memory::Account;
 use metrics::{Distribution, Latencies};
 
 use crate::{
-    catalog::Containers, operation::Metric, pages::Pages, siblings::Siblings, throttle::Throttle,
-    tls::CurrentCertificate,
+    catalog::Containers, operation::Metric, pages::Pages, roles::CurrentTokenRules,
+    siblings::Siblings, throttle::Throttle, tls::CurrentCertificate,
 };
 
 /// Which of the shards of a cluster a door is at; that of a server of its own is the only one.
@@ -58,6 +61,8 @@ pub struct Settings {
     pub endpoint: Option<String>,
     /// Keys that requests are signed with.
     pub keys: CurrentKeys,
+    /// Whose Entra tokens are good, and for what.
+    pub tokens: CurrentTokenRules,
     /// Names that requests may come for; `None`: any.
     pub hosts: Option<Hosts>,
     /// Which shard it is at.
@@ -84,6 +89,10 @@ pub struct Settings {
     pub enforce_throughput: bool,
     /// Counts connections that are open: of all doors and entrances that share it.
     pub opened: Arc<AtomicI64>,
+    /// How long a request may compute; `None`: as long as is usual.
+    pub max_time: Option<Duration>,
+    /// How many milliseconds a request takes at least that the log names; `None`: it names none.
+    pub slow_ms: Option<u64>,
     /// Pages that are served besides resources; `None` where there are none.
     pub pages: Option<Arc<dyn Pages>>,
 }

@@ -27,6 +27,12 @@ pub(crate) enum Fault {
     Unauthorized,
     /// The sender is known and may not do this; also a date that is too far from the server's.
     Forbidden,
+    /// Only a key of the account does this, and the sender has a token of an identity service.
+    NotForTokens,
+    /// No role of the sender permits to read what databases and containers are like.
+    NoMetadataRole,
+    /// No role of the sender permits this.
+    NoDataRole,
     /// There is nothing of that name.
     NotFound,
     /// The session is ahead of the server. SDKs try again, elsewhere or later.
@@ -73,12 +79,15 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// All of them, for the table in the documentation.
-    pub(crate) const ALL: [Self; 25] = [
+    pub(crate) const ALL: [Self; 28] = [
         Self::BadRequest,
         Self::PartitionKey,
         Self::Recreated,
         Self::Unauthorized,
         Self::Forbidden,
+        Self::NotForTokens,
+        Self::NoMetadataRole,
+        Self::NoDataRole,
         Self::NotFound,
         Self::Session,
         Self::OwnerNotFound,
@@ -110,6 +119,9 @@ impl Fault {
             Self::Recreated => (400, 1024, "BadRequest"),
             Self::Unauthorized => (401, 0, "Unauthorized"),
             Self::Forbidden => (403, 0, "Forbidden"),
+            Self::NotForTokens => (403, 5300, "Forbidden"),
+            Self::NoMetadataRole => (403, 5301, "Forbidden"),
+            Self::NoDataRole => (403, 5302, "Forbidden"),
             Self::NotFound => (404, 0, "NotFound"),
             Self::Session => (404, 1002, "NotFound"),
             Self::OwnerNotFound => (404, 1003, "NotFound"),

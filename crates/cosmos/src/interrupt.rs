@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use evaluation::{Error, Kind, Watch};
+use evaluation::{Error, Kind, Looked, Watch};
 
 use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
 
@@ -109,13 +109,28 @@ pub(crate) struct Interrupt {
     looked: AtomicU64,
     /// Nanoseconds that long evaluations took.
     taken: AtomicU64,
+    /// What the request has looked at, for the log.
+    looked_at: Arc<Looked>,
 }
 
 impl Interrupt {
     /// One that begins now.
     pub(crate) fn new(client: Arc<Client>, give_way: fn()) -> Self {
         let end = clock::monotonic_time().saturating_add(OPERATION_TIME);
-        Self { client, give_way, end, looked: AtomicU64::new(0), taken: AtomicU64::new(0) }
+        let (looked, taken) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { client, give_way, end, looked, taken, looked_at: Arc::default() }
+    }
+
+    /// The same, which ends after this time, if that is earlier.
+    pub(crate) fn within(self, most: Option<Duration>) -> Self {
+        let now = clock::monotonic_time();
+        let end = most.map_or(self.end, |most| self.end.min(now.saturating_add(most)));
+        Self { end, ..self }
+    }
+
+    /// The same, which notes here what the request looks at.
+    pub(crate) fn noting(self, looked_at: Arc<Looked>) -> Self {
+        Self { looked_at, ..self }
     }
 
     /// Notes that an evaluation has come this far by its thread's own time, and adds what it took
@@ -155,6 +170,10 @@ impl Watch for Interrupt {
 
     fn has_rested(&self) {
         self.looked.store(0, Relaxed);
+    }
+
+    fn looked(&self) -> Option<&Looked> {
+        Some(&self.looked_at)
     }
 }
 

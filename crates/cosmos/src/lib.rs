@@ -44,10 +44,12 @@ mod request;
 mod request_units;
 mod resource_path;
 mod rid;
+mod roles;
 mod routes;
 mod sender;
 mod session;
 mod siblings;
+mod slow;
 mod throttle;
 mod tls;
 
@@ -59,5 +61,6 @@ pub use http::{
     Duplex, Entrance, Finding, Forwarded, Here, Passage, Stream, Way, Ways, serve, serve_forwarded,
 };
 pub use pages::{PageAnswer, Pages};
+pub use roles::{CurrentTokenRules, Roles, TokenRules};
 pub use siblings::{AskSiblings, SharedFeed, Shown, Siblings};
 pub use tls::{Certificate, CurrentCertificate, NoCertificate};

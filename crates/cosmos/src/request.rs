@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use evaluation::Looked;
 use http::{Method, request::Parts, uri::Authority};
 
 use crate::{
@@ -34,6 +35,8 @@ pub(crate) struct Request {
     pub(crate) seen: u64,
     /// The client that waits for the response.
     pub(crate) client: Arc<Client>,
+    /// What it has looked at, for the log.
+    pub(crate) looked: Arc<Looked>,
     /// The host of a request in HTTP/2, which has no header for it.
     authority: Option<Authority>,
     /// What was found of the container that the operation's resource lies in; `None` where it lies in
@@ -62,6 +65,7 @@ impl Request {
             scheme,
             seen: 0,
             client,
+            looked: Arc::default(),
             authority,
             container: None,
         })

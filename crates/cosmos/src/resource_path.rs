@@ -1,6 +1,8 @@
 //! Resource paths: the kinds and names of a link from the database down, as permissions name what they
 //! are for. Whether the resource is there is found out elsewhere.
 
+use std::fmt;
+
 use engine::{Engine, Store};
 
 use crate::{
@@ -15,7 +17,33 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourcePath(Vec<(Resource, String)>);
 
+impl fmt::Display for ResourcePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("/");
+        }
+        for (at, (kind, name)) in self.0.iter().enumerate() {
+            let slash = if at == 0 { "" } else { "/" };
+            write!(f, "{slash}{}", kind.path_word())?;
+            if !name.is_empty() {
+                write!(f, "/{name}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl ResourcePath {
+    /// That of the account, in which everything lies.
+    pub(crate) fn account() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Whether it is of something in a container.
+    pub(crate) fn is_in_container(&self) -> bool {
+        2 < self.0.len()
+    }
+
     /// The path of what a request is about.
     pub(crate) fn of_link(link: &Link) -> Self {
         let [database, owner] = &link.owners;

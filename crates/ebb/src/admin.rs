@@ -4,6 +4,7 @@
 
 mod cluster;
 mod doctor;
+mod ttl;
 mod user;
 
 use std::process::ExitCode;
@@ -55,6 +56,7 @@ pub(crate) fn command() -> Command {
         )
         .subcommand(clock)
         .subcommand(cluster::command())
+        .subcommand(ttl::command())
         .subcommand(user::command())
         .subcommand(Command::new("status").about("Show the server's state"))
         .subcommand(Command::new("doctor").about("Check the settings of a server that hosts data"))
@@ -62,8 +64,10 @@ pub(crate) fn command() -> Command {
 
 /// Runs what was typed and returns the exit code.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
-    if let Some(("user", typed)) = matches.subcommand() {
-        return run_user(matches, typed);
+    match matches.subcommand() {
+        Some(("user", typed)) => return run_own(matches, typed, user::run, user::format_answer),
+        Some(("ttl", typed)) => return run_own(matches, typed, ttl::run, ttl::format_answer),
+        _ => {}
     }
     let (request, inner) = match matches.subcommand() {
         Some(("clock", clock)) => match clock.subcommand() {
@@ -101,12 +105,17 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     if is_clean { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Runs `ebb admin user`, and returns the exit code.
-fn run_user(matches: &ArgMatches, typed: &ArgMatches) -> ExitCode {
-    let answer = Client::from_matches(matches).and_then(|client| user::run(&client, typed));
+/// Runs a subcommand that asks for itself and says how its answer is shown, and returns the exit code.
+fn run_own(
+    matches: &ArgMatches,
+    typed: &ArgMatches,
+    run: fn(&Client, &ArgMatches) -> Result<Value, String>,
+    format: fn(&Value) -> String,
+) -> ExitCode {
+    let answer = Client::from_matches(matches).and_then(|client| run(&client, typed));
     match answer {
         Ok(answer) if matches.get_flag("json") => print_text(format!("{answer}\n")),
-        Ok(answer) => print_text(user::format_answer(&answer)),
+        Ok(answer) => print_text(format(&answer)),
         Err(message) => return complain(message, FAILED),
     }
     ExitCode::SUCCESS

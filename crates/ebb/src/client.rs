@@ -163,6 +163,20 @@ impl Client {
         self.read_answer(self.with_key(self.agent.get(self.url_of(path))).call())
     }
 
+    /// Asks for a page that is no JSON and may be long, and returns its bytes as they come.
+    pub(crate) fn stream(&self, path: &str) -> Result<impl std::io::Read + Send + use<>, String> {
+        let request = self.with_key(self.agent.get(self.url_of(path)));
+        let request = request.config().timeout_global(None).timeout_recv_response(Some(PATIENCE));
+        let answer = request.build().call();
+        match answer {
+            Ok(answer) if answer.status() == 200 => Ok(answer.into_body().into_reader()),
+            refused => match self.read_answer(refused) {
+                Err(message) => Err(message),
+                Ok(_) => Err(format!("{} answers in a way that is not known", self.address)),
+            },
+        }
+    }
+
     /// Sends a POST without a body and returns the JSON of the answer.
     pub(crate) fn post(&self, path: &str) -> Result<Value, String> {
         self.read_answer(self.with_key(self.agent.post(self.url_of(path))).send_empty())
@@ -224,6 +238,14 @@ impl Client {
             None => Ok(body),
         }
     }
+}
+
+/// A name as a part of a path.
+pub(crate) fn escaped(name: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
+    let part =
+        |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    name.bytes().map(part).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@
 //! ```text
 //! ebb serve         run_serve             the server, until a signal
 //! ebb quickstart    quickstart.rs         the sample, on a running server or one of its own
-//! ebb verify        run_verify            a closed data directory
+//! ebb backup        backup/               a running server's data, or a closed data directory's
+//! ebb restore       backup/restoring.rs   a data directory of backups
+//! ebb verify        run_verify            a closed data directory, backups, an audit log
 //! ebb admin         admin.rs              a running server's admin address
 //! ebb bench         bench.rs              the load generator, another binary
 //! ebb completions   print_completions     a shell's completion script
@@ -18,7 +20,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 
 use crate::{
-    admin, bench,
+    admin, backup, bench,
     ending::{FAILED, USAGE, complain, end_failed, print_text},
     quickstart,
     settings::{self, Settings},
@@ -36,12 +38,18 @@ fn command() -> Command {
                 .help("Print all settings and where they came from, and end"),
         );
     let verify = Command::new("verify")
-        .about("Check a data directory that no server has open, or an audit log")
+        .about("Check a data directory that no server has open, backups, or an audit log")
+        .arg(
+            Arg::new("backup")
+                .value_name("BACKUP")
+                .conflicts_with_all(["data-dir", "audit-file"])
+                .help("Read a backup, or all of a directory, to the end: frames, entries, hashes"),
+        )
         .arg(
             Arg::new("data-dir")
                 .long("data-dir")
                 .value_name("PATH")
-                .required_unless_present("audit-file")
+                .required_unless_present_any(["audit-file", "backup"])
                 .help("Walk every row, index entry and count"),
         )
         .arg(
@@ -62,6 +70,8 @@ fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(serve)
         .subcommand(quickstart::command())
+        .subcommand(backup::backup_command())
+        .subcommand(backup::restore_command())
         .subcommand(verify)
         .subcommand(admin::command())
         .subcommand(completions)
@@ -75,6 +85,8 @@ pub(crate) fn run() -> ExitCode {
     match matches.subcommand() {
         Some(("serve", matches)) => run_serve(matches),
         Some(("quickstart", matches)) => quickstart::run(matches),
+        Some(("backup", matches)) => backup::run_backup(matches),
+        Some(("restore", matches)) => backup::run_restore(matches),
         Some(("verify", matches)) => run_verify(matches),
         Some(("admin", matches)) => admin::run(matches),
         Some(("completions", matches)) => print_completions(matches),
@@ -116,6 +128,9 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
 fn run_verify(matches: &ArgMatches) -> ExitCode {
     if let Some(path) = matches.get_one::<String>("audit-file") {
         return verify_audit(path, matches.get_flag("json"));
+    }
+    if let Some(place) = matches.get_one::<String>("backup") {
+        return backup::run_verify(place, matches.get_flag("json"));
     }
     let path = matches.get_one::<String>("data-dir").map(PathBuf::from).unwrap_or_default();
     let found = match server::verify(&path) {

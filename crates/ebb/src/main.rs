@@ -2,6 +2,7 @@
 //! server does is in the crate `server`.
 
 mod admin;
+mod backup;
 mod bench;
 mod client;
 mod commands;

@@ -8,20 +8,24 @@
 //! ```
 
 mod cluster;
+mod limits;
+mod other_names;
 mod tls;
 mod values;
 
 use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
+use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 pub(crate) use cluster::CassandraValues;
 use cluster::PeerValues;
+use limits::LimitValues;
+use other_names::{other_name, with_other_name, without_meaning};
 use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
 use tls::TlsValues;
 use values::{
-    Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_clock, parse_days,
-    parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path, parse_seconds,
-    parse_size, parse_store, parse_text,
+    Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_bytes, parse_clock,
+    parse_days, parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path,
+    parse_seconds, parse_size, parse_span, parse_store, parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -70,6 +74,9 @@ struct Values {
     /// Account keys of the NoSQL API, in lines like 'primary = BASE64' [the public emulator key]
     #[arg(long, env = "EBB_KEY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     key_file: Optional<PathBuf>,
+    /// Roles of those who come to the NoSQL API with an Entra token [none]
+    #[arg(long, env = "EBB_COSMOS_ROLES", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
+    cosmos_roles: Optional<PathBuf>,
     /// Certificate of all addresses [one that the server makes]
     #[arg(long, env = "EBB_TLS_CERT", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     tls_cert: Optional<PathBuf>,
@@ -105,18 +112,29 @@ struct Values {
     /// Whether a MongoDB document's own ttl is interpreted; goes before what was switched
     #[arg(long, env = "EBB_PER_DOCUMENT_TTL", value_name = "on|off", default_value = "on", value_parser = parse_bool, action = ArgAction::Set)]
     per_document_ttl: bool,
+    /// Journal that is kept for incremental backups, with k, m or g; 0 is none
+    #[arg(long, env = "EBB_BACKUP_JOURNAL", value_name = "SIZE", default_value = "0", value_parser = parse_bytes)]
+    backup_journal: u64,
     /// Memory that the process may hold, with k, m or g [a quarter of the machine's, 512m to 2g]
     #[arg(long, env = "EBB_MEMORY", value_name = "SIZE", default_value = "", value_parser = optional(parse_size))]
     memory: Optional<usize>,
     /// By how many milliseconds the wall clock is off, in a file: for tests of its steps
     #[arg(long, env = "EBB_TEST_WALL", value_name = "PATH", default_value = "", value_parser = optional(parse_path), hide = true)]
     test_wall: Optional<PathBuf>,
+    /// How fast the boot clock runs and by how many milliseconds it is off, in a file: for tests
+    #[arg(long, env = "EBB_TEST_BOOT", value_name = "PATH", default_value = "", value_parser = optional(parse_path), hide = true)]
+    test_boot: Optional<PathBuf>,
+    /// Refuse a start at which database time would go forward by more, such as 36h or 30d [any span]
+    #[arg(long, env = "EBB_MAX_FORWARD_JUMP", value_name = "DURATION", default_value = "", value_parser = optional(parse_span))]
+    max_forward_jump: Optional<Duration>,
     /// Start although commits are missing from damaged data
     #[arg(long, env = "EBB_ACCEPT_LOSS", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     accept_loss: bool,
     /// How log lines look [text on a terminal, json elsewhere]
     #[arg(long, env = "EBB_LOG_FORMAT", value_name = "text|json", default_value = "", value_parser = optional(parse_log_format))]
     log_format: Optional<LogFormat>,
+    #[command(flatten)]
+    limits: LimitValues,
     /// error, warn, info, debug or trace
     #[arg(long, env = "EBB_LOG_LEVEL", value_name = "LEVEL", default_value = "info", value_parser = parse_log_level)]
     log_level: String,
@@ -149,23 +167,9 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// Variables of MongoDB's container image, and the settings that they stand for.
-const OTHER_NAMES: &[(&str, &str)] = &[
-    ("root-user", "MONGO_INITDB_ROOT_USERNAME"),
-    ("root-password-file", "MONGO_INITDB_ROOT_PASSWORD_FILE"),
-];
-
 /// The password of the first user, as MongoDB's container image takes it. It is no setting: those are
 /// shown by `--print-config`, and flags by the list of processes.
 const ROOT_PASSWORD: &str = "MONGO_INITDB_ROOT_PASSWORD";
-
-/// Has a setting read from the variable of another system where its own is not set.
-fn with_other_name(arg: Arg) -> Arg {
-    let of_setting = |(name, _): &&(&str, &str)| arg.get_long() == Some(*name);
-    let Some((_, other)) = OTHER_NAMES.iter().find(of_setting) else { return arg };
-    let own = arg.get_env().and_then(std::env::var_os);
-    if own.is_none() && std::env::var_os(other).is_some() { arg.env(*other) } else { arg }
-}
 
 /// Adds the flags of `ebb serve` to its command. A default that is empty stands for "not set" and is
 /// not shown in `--help`.
@@ -213,11 +217,13 @@ impl Settings {
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         for (name, (value, source)) in &self.sources {
-            let source = match source {
-                Source::Flag => "flag",
-                Source::Environment => "environment",
-                Source::File => "file",
-                Source::Default => "default",
+            let other = other_name(name, Some(&own_variable(name)));
+            let source = match (source, other) {
+                (Source::Flag, _) => "flag".to_owned(),
+                (Source::Environment, None) => "environment".to_owned(),
+                (Source::Environment, Some(other)) => format!("environment {other}"),
+                (Source::File, _) => "file".to_owned(),
+                (Source::Default, _) => "default".to_owned(),
             };
             out.push_str(&format!("{name} = {value:?} # {source}\n"));
         }
@@ -236,12 +242,21 @@ impl Settings {
         if given.in_memory && self.is_set("data-dir") {
             return Err(Wrong("--in-memory and --data-dir exclude each other".to_owned()));
         }
+        if 0 < given.backup_journal && (given.in_memory || given.store == StoreKind::Cassandra) {
+            let text = "--backup-journal is for a server that keeps its data in files of its own";
+            return Err(Wrong(text.to_owned()));
+        }
         if given.tls_cert.0.is_some() != given.tls_key.0.is_some() {
             return Err(Wrong("--tls-cert and --tls-key belong together".to_owned()));
         }
         let cluster = match given.store {
             StoreKind::Cassandra if given.in_memory => {
                 let text = "--in-memory and --store cassandra exclude each other";
+                return Err(Wrong(text.to_owned()));
+            }
+            StoreKind::Cassandra if given.max_forward_jump.0.is_some() => {
+                let text = "--max-forward-jump is of a server of its own: in a cluster the time of \
+                            the owner before counts";
                 return Err(Wrong(text.to_owned()));
             }
             StoreKind::Cassandra => Some(given.peer.add_to(given.cassandra.config()?)?),
@@ -274,6 +289,7 @@ impl Settings {
             cosmos_hosts: names(given.cosmos_host),
             account_endpoint: given.account_endpoint.0,
             key_file: given.key_file.0,
+            cosmos_roles: given.cosmos_roles.0,
             tls_cert: given.tls_cert.0,
             tls_key: given.tls_key.0,
             tls_client_ca: tls.client_ca,
@@ -290,11 +306,16 @@ impl Settings {
             index_unused_days: given.index_unused_days.0,
             log_format: Some(given.log_format.0.unwrap_or(usual_format)),
             log_level: given.log_level,
+            limits: given.limits.limits(),
+            warnings: without_meaning(),
             banner: std::io::stdout().is_terminal(),
             // Unless somebody says so here, what an administrator switched stays.
             per_document_ttl: self.is_set("per-document-ttl").then_some(given.per_document_ttl),
             accept_loss: given.accept_loss,
+            backup_journal: Some(given.backup_journal),
             test_wall: given.test_wall.0,
+            test_boot: given.test_boot.0,
+            max_forward_jump: given.max_forward_jump.0,
             memory: given.memory.0,
             cluster,
         })
@@ -334,6 +355,11 @@ impl Settings {
             None => Ok(None),
         }
     }
+}
+
+/// The variable of a setting: `EBB_DATA_DIR` of `data-dir`.
+fn own_variable(name: &str) -> String {
+    format!("EBB_{}", name.replace('-', "_").to_uppercase())
 }
 
 /// Returns the texts of a file's settings by name. A name that is not known is an error, since it

@@ -71,7 +71,7 @@ pub use resource::{
 pub use row::Item;
 #[cfg(feature = "switchable-rules")]
 pub use rules::Rules;
-pub use view::{LiveView, Storage};
+pub use view::{LiveView, ReapHold, Storage};
 // What a door needs of the layers below to name its types and say what it wants.
 pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;

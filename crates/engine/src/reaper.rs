@@ -7,7 +7,10 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, atomic::AtomicU64},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -43,11 +46,15 @@ pub(crate) type Collections = BTreeMap<u32, CollectionReaping>;
 
 /// Shared with the store, whose compactions ask it on threads of their own.
 #[derive(Debug, Default)]
-struct FloorPredicate(Mutex<Collections>);
+struct FloorPredicate {
+    collections: Mutex<Collections>,
+    /// Nothing is dropped while this is set, in compactions under way neither.
+    paused: Arc<AtomicBool>,
+}
 
 impl FloorPredicate {
     fn lock(&self) -> MutexGuard<'_, Collections> {
-        self.0.lock()
+        self.collections.lock()
     }
 }
 
@@ -60,7 +67,10 @@ impl DropPredicate for FloorPredicate {
         };
         let allowed = self.lock().get(&id).and_then(|of| of.allowed.clone());
         let Some(allowed) = allowed else { return Box::new(|_, _| false) };
-        Box::new(move |key, value| allowed.drops(space, key, value))
+        let paused = Arc::clone(&self.paused);
+        Box::new(move |key, value| {
+            !paused.load(Ordering::SeqCst) && allowed.drops(space, key, value)
+        })
     }
 }
 
@@ -74,6 +84,8 @@ pub(crate) struct Reaper {
     pub(crate) passes: AtomicU64,
     /// Documents that compactions dropped, as far as it is known.
     pub(crate) reaped_documents: AtomicU64,
+    /// How often it was paused: a compaction in which that changes has not filtered everything.
+    pauses: AtomicU64,
 }
 
 impl Reaper {
@@ -83,6 +95,34 @@ impl Reaper {
             floored: Arc::default(),
             passes: AtomicU64::new(0),
             reaped_documents: AtomicU64::new(0),
+            pauses: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether nothing is dropped now.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.floored.paused.load(Ordering::SeqCst)
+    }
+
+    /// How often it has been paused so far; `None`: it is now. A compaction that reads the same number
+    /// before and after dropped all that it was allowed to.
+    pub(crate) fn pauses(&self) -> Option<u64> {
+        let pauses = self.pauses.load(Ordering::SeqCst);
+        (!self.is_paused()).then_some(pauses)
+    }
+
+    /// Drops nothing from now on, in compactions under way neither; or drops again what the floors of
+    /// a next sample allow.
+    pub(crate) fn set_paused(&self, paused: bool) {
+        if paused {
+            self.floored.paused.store(true, Ordering::SeqCst);
+            self.pauses.fetch_add(1, Ordering::SeqCst);
+            // What is in force after the pause comes of a sample that was taken after it.
+            for of in self.lock().values_mut() {
+                of.allowed = None;
+            }
+        } else {
+            self.floored.paused.store(false, Ordering::SeqCst);
         }
     }
 

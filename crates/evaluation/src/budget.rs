@@ -21,6 +21,7 @@ use std::{
 use crate::{
     error::{Error, Kind},
     limits::MAX_WORK,
+    looked::Looked,
     numbers::LIMIT_EXCEEDED,
     process,
 };
@@ -44,6 +45,11 @@ pub trait Watch: Send + Sync {
 
     /// Called when the evaluation let others run by itself.
     fn has_rested(&self) {}
+
+    /// Where it is noted what the operation has looked at; `None`: nowhere.
+    fn looked(&self) -> Option<&Looked> {
+        None
+    }
 }
 
 /// How much work an operation has done. One operation is one writer: counters are atomic only so
@@ -78,6 +84,20 @@ impl Budget {
     /// The same, with an end when all evaluations together have done `most` units.
     pub fn with_limit(self, most: u64) -> Self {
         Self { most: Some(most), ..self }
+    }
+
+    /// Notes that the operation has looked at so many keys or rows.
+    pub fn note_examined(&self, examined: usize) {
+        if let Some(looked) = self.watch.as_ref().and_then(|watch| watch.looked()) {
+            looked.add_examined(examined);
+        }
+    }
+
+    /// Notes by which way it comes to them, if that is noted and was not yet.
+    pub fn note_access(&self, access: impl FnOnce() -> String) {
+        if let Some(looked) = self.watch.as_ref().and_then(|watch| watch.looked()) {
+            looked.note_access(access);
+        }
     }
 
     /// An evaluation begins: of one expression over one document. What it may do is counted from

@@ -41,6 +41,10 @@ impl evaluation::Watch for Watched {
     fn give_way(&self) {
         (self.give_way)();
     }
+
+    fn looked(&self) -> Option<&evaluation::Looked> {
+        Some(&self.operation.looked)
+    }
 }
 
 /// A called command. It borrows from its message and its connection, so it lives as long as the

@@ -22,7 +22,7 @@ use crate::{
     client::Sender,
     cursor_description::{CursorDescription, CursorSnapshot},
     errors::{CursorNotFound, Error, Result},
-    limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, MAX_CURSORS, ORPHAN_IDLE},
+    limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, ORPHAN_IDLE},
     operation::{Operation, StopReason},
     session::SessionId,
 };
@@ -85,12 +85,10 @@ impl<S: Store> OpenCursor<S> {
 }
 
 /// All open cursors of the MongoDB API.
-pub(crate) struct Cursors<S: Store>(Mutex<HashMap<i64, OpenCursor<S>>>);
-
-impl<S: Store> Default for Cursors<S> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
+pub(crate) struct Cursors<S: Store> {
+    all: Mutex<HashMap<i64, OpenCursor<S>>>,
+    /// How many there may be.
+    most: usize,
 }
 
 /// A cursor that a request opens, with what belongs to it.
@@ -152,10 +150,15 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 }
 
 impl<S: Store> Cursors<S> {
+    /// No cursors, and room for this many.
+    pub(crate) fn with_room(most: usize) -> Self {
+        Self { all: Mutex::default(), most }
+    }
+
     /// Locks the table, for as short as possible: nothing is awaited under this lock, and cursors
     /// are dropped after it is released, since dropping one frees memory.
     fn lock_all(&self) -> MutexGuard<'_, HashMap<i64, OpenCursor<S>>> {
-        self.0.lock()
+        self.all.lock()
     }
 
     /// Keeps a cursor and returns the id that it gets. Ids are random, so that nobody can guess
@@ -171,7 +174,7 @@ impl<S: Store> Cursors<S> {
         operation.pause_clock(now);
         let operation = Arc::clone(operation);
         let mut all = self.lock_all();
-        if MAX_CURSORS <= all.len() {
+        if self.most <= all.len() {
             return Err(Error::new(crate::errors::ExceededMemoryLimit, "too many open cursors"));
         }
         loop {

@@ -25,6 +25,7 @@ use crate::{
     cursors::Cursors,
     fail_point::FailPoint,
     homes::IsHome,
+    limits::MAX_CURSORS,
     peer::Peer,
     protocol_error_log::ProtocolErrorLog,
     siblings::Siblings,
@@ -82,6 +83,12 @@ pub struct Settings {
     pub is_home: Option<IsHome>,
     /// The servers of the cluster's other shards; `None`: there are none.
     pub siblings: Option<Siblings>,
+    /// How long a command that only reads may take when it does not say itself; `None`: any time.
+    pub max_time: Option<Duration>,
+    /// How many cursors are open at once.
+    pub max_cursors: usize,
+    /// How many milliseconds a command takes at least that the log names; `None`: it names none.
+    pub slow_ms: Option<u64>,
     /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
@@ -103,6 +110,9 @@ impl Default for Settings {
             topology: Topology::default(),
             is_home: None,
             siblings: None,
+            max_time: None,
+            max_cursors: MAX_CURSORS,
+            slow_ms: None,
             usage: Usage::default,
         }
     }
@@ -189,7 +199,7 @@ impl<S: Store> Door<S> {
         settings: Settings,
         commands: CommandTable,
     ) -> Arc<Self> {
-        let cursors = Arc::new(Cursors::default());
+        let cursors = Arc::new(Cursors::with_room(settings.max_cursors));
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
             users: Users::new(engine.clone()),

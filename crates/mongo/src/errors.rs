@@ -65,7 +65,7 @@ codes! {
     InvalidPipelineOperator = 168, CommandOnShardedViewNotSupportedOnMongod = 169,
     CannotIndexParallelArrays = 171, QueryPlanKilled = 175, AmbiguousIndexKeyPattern = 181,
     ClientMetadataCannotBeMutated = 186, InvalidIndexSpecificationOption = 197,
-    ClientMetadataAppNameTooLarge = 114, KeyTooLong = 17280, NoSuchTransaction = 251,
+    ClientMetadataAppNameTooLarge = 184, KeyTooLong = 17280, NoSuchTransaction = 251,
     TransactionTooOld = 225,
     UnsupportedOpQueryCommand = 352, QueryExceededMemoryLimitNoDiskUseAllowed = 292,
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,

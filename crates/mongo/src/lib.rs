@@ -96,6 +96,7 @@ mod run_call;
 /// The session that a command names.
 mod session;
 mod siblings;
+mod slow;
 /// Timestamps that the server sets.
 mod timestamps;
 /// What a server says that ends between two messages.

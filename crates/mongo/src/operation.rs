@@ -14,7 +14,7 @@ use std::{
 };
 
 use document::DocBuf;
-use evaluation::{Error, Kind};
+use evaluation::{Error, Kind, Looked};
 
 use parking_lot::Mutex;
 
@@ -55,11 +55,18 @@ pub(crate) struct Operation {
     deadline: AtomicU64,
     /// What it asks of its sender, where clients log in: a cursor asks again with each batch.
     needs: Mutex<Vec<Need>>,
+    /// What it has looked at, for the log.
+    pub(crate) looked: Looked,
 }
 
 impl Default for Operation {
     fn default() -> Self {
-        Self { why: AtomicU8::new(0), deadline: AtomicU64::new(FOREVER), needs: Mutex::default() }
+        Self {
+            why: AtomicU8::new(0),
+            deadline: AtomicU64::new(FOREVER),
+            needs: Mutex::default(),
+            looked: Looked::default(),
+        }
     }
 }
 
@@ -105,6 +112,7 @@ impl Operation {
     pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
         self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);
+        self.looked.begin_again();
     }
 
     /// Changes the limit, if there is one.

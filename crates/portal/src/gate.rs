@@ -4,6 +4,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
+use auth::Right;
 use axum::{
     extract::{ConnectInfo, Request, State},
     middleware::Next,
@@ -30,6 +31,8 @@ pub(crate) const PAGES: &str = "/_portal/";
 const RELAYS: &str = "/_portal/api/";
 /// The explorer: another project's page, which signs its requests itself.
 const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
+/// A read of everything, users' verifiers and roles among it: a read-only key is not enough.
+const BACKUP: &str = "/_ebb/backup";
 /// End of the path of a forecast, which changes nothing although it is a POST.
 const PREVIEW: &str = "/expiry/preview";
 
@@ -77,6 +80,9 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         // A relayed request is not refused for its method: the API decides by what it asks.
         only_asks: path.starts_with(RELAYS) || path.ends_with(PREVIEW),
     })?;
+    if path == BACKUP && access.right == Right::Read {
+        return Err(Error::read_only());
+    }
     // Routes that ask who the sender is find him there.
     request.extensions_mut().insert(access);
     Ok(())

@@ -51,7 +51,10 @@ pub(crate) async fn sign_in<D: Doors>(
     let (place, _) = portal.doorman.check_key(key, peer)?;
     let now_s = clock::wall_ms().div_euclid(1000);
     let begun = portal.doorman.sessions.begin_session(place, now_s).ok_or_else(Error::wrong_key)?;
-    let set = session_cookie(&begun);
+    // What the browser sees counts: a proxy in front may have added TLS.
+    let origin = parts.headers.get(header::ORIGIN);
+    let over_tls = origin.is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let set = session_cookie(&begun, over_tls);
     let access = Access { right: begun.right, by: By::Session(begun) };
     Ok(with_cookie(login_response(&portal, Some(&access)), &set))
 }

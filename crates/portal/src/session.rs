@@ -225,10 +225,10 @@ fn right_letter(right: Right) -> &'static str {
 }
 
 /// Returns the `Set-Cookie` value that gives a browser its session: pages' scripts cannot read it, and
-/// other sites' requests do not carry it.
-pub(crate) fn session_cookie(session: &Session) -> String {
-    let sealed = session.value();
-    format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}")
+/// other sites' requests do not carry it. One that was given over TLS is sent over TLS only.
+pub(crate) fn session_cookie(session: &Session, over_tls: bool) -> String {
+    let (sealed, secure) = (session.value(), if over_tls { "; Secure" } else { "" });
+    format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}{secure}")
 }
 
 /// Returns the value that takes it back.
@@ -294,7 +294,7 @@ mod tests {
     fn a_session_ends_with_its_time_and_with_its_key() {
         let both = sessions(&[(WRITER, Right::Write), (READER, Right::Read)]);
         let reads = both.begin_session(1, 1000).unwrap();
-        let header = format!("a=b; ebb_session=junk; {}", session_cookie(&reads));
+        let header = format!("a=b; ebb_session=junk; {}", session_cookie(&reads, true));
         let open = |of: &Sessions, now_s| of.of_cookies([header.as_str()].into_iter(), now_s);
         let last = 1000 + SESSION_SECONDS - 1;
         assert_eq!(open(&both, last), Some(reads.clone()));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use store::{Direction, Error, KeyRange, Limit, MemoryStore, Page, Snapshot, Space, Store};
-use store_tree::{TreeMetrics, TreeSnapshot, TreeStore};
+use store_tree::{Images, TreeMetrics, TreeSnapshot, TreeStore};
 use tokio::sync::oneshot;
 
 use crate::give_way::apart;
@@ -63,6 +63,14 @@ impl AnyStore {
             Self::Memory(_) => None,
             Self::Tree(store) => Some(store.metrics()),
             Self::Shared(store) => Some(store.tree.metrics()),
+        }
+    }
+
+    /// Returns the way to images of a store of its own on the disk.
+    pub(crate) fn images(&self) -> Option<Images> {
+        match self {
+            Self::Tree(store) => Some(store.images()),
+            Self::Memory(_) | Self::Shared(_) => None,
         }
     }
 }

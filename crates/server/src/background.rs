@@ -97,17 +97,27 @@ pub(crate) async fn has_waited(time: Duration, stop: &mut watch::Receiver<bool>)
 }
 
 /// One round of the timekeeper. A manual clock needs none: its moves are made durable when they are
-/// made. A step of the wall clock is logged once, when it is first seen.
+/// made. A step of the wall clock is logged once, when it is first seen, and so is a clock that does
+/// not keep pace.
 fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     if clock.mode() == ClockMode::System {
-        let was = clock.status().unconfirmed;
+        let was = clock.status();
         write_checkpoint(clock, file, failing);
-        if !was && clock.status().unconfirmed {
-            let offset_ms = clock.status().offset_ms;
+        let keeps_pace = clock.check_pace(monotonic_time);
+        let is = clock.status();
+        if !was.unconfirmed && is.unconfirmed {
             tracing::warn!(
-                offset_ms,
+                offset_ms = is.offset_ms,
                 "the wall clock stepped; accept it with ebb admin clock accept"
             );
+        }
+        match (was.keeps_pace, keeps_pace) {
+            (true, false) => tracing::error!(
+                "the database clock does not keep pace: the machine's boot clock is slow or stands \
+                 still"
+            ),
+            (false, true) => tracing::info!("the database clock keeps pace again"),
+            _ => {}
         }
     }
 }
@@ -122,7 +132,6 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
     match written {
         Ok(()) => {
             clock.mark_persisted(&checkpoint);
-            clock.check_pace(monotonic_time());
             *failing = false;
         }
         Err(error) => {

@@ -24,7 +24,7 @@ fn print_portal(config: &Config, admin: &str) {
 /// the public one: what is on a terminal may end in a log. Addresses are the bound ones, so that each
 /// line can be pasted as it is.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
-pub(crate) fn print_banner(config: &Config, ready: &Ready) {
+pub(crate) fn print_banner(config: &Config, ready: &Ready, is_paused: bool) {
     let key = match &config.key_file {
         None => cosmos::WELL_KNOWN_KEY,
         Some(_) => "(the first of --key-file)",
@@ -58,6 +58,9 @@ pub(crate) fn print_banner(config: &Config, ready: &Ready) {
     println!("  Data          {data}");
     if config.clock == ClockMode::Manual {
         println!("  Clock         manual: it stands still until it is told to move");
+    }
+    if is_paused {
+        println!("  Reaping       paused: ebb admin ttl resume ends that");
     }
     if let Some(mongo) = &ready.mongo {
         println!();

@@ -93,6 +93,20 @@ pub struct RootUser {
     pub password: Secret,
 }
 
+/// What operations and clients may take, and what the log names of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    /// How many milliseconds an operation takes at least that the log names; `None`: it names none.
+    pub slow_ms: Option<u64>,
+    /// How long a read may take that does not say itself; `None`: as long as it needs, or as the API
+    /// lets it.
+    pub max_time: Option<Duration>,
+    /// How many connections both APIs hold together; `None`: as many as descriptors allow.
+    pub max_connections: Option<usize>,
+    /// How many cursors are open at once; `None`: as is usual.
+    pub max_cursors: Option<usize>,
+}
+
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -117,6 +131,8 @@ pub struct Config {
     pub account_endpoint: Option<String>,
     /// Keys of the NoSQL API; `None`: the public emulator key.
     pub key_file: Option<PathBuf>,
+    /// Roles of those who come to the NoSQL API with an Entra token; `None`: there are none.
+    pub cosmos_roles: Option<PathBuf>,
     /// Certificate of all listeners; `None`: one that is made.
     pub tls_cert: Option<PathBuf>,
     /// Its key.
@@ -152,14 +168,26 @@ pub struct Config {
     pub log_format: Option<LogFormat>,
     /// The least severe level that is logged.
     pub log_level: String,
+    /// What operations and clients may take.
+    pub limits: Limits,
+    /// What the log says at the start, besides: sentences.
+    pub warnings: Vec<String>,
     /// Print the banner.
     pub banner: bool,
+    /// Bytes of the journal that are kept for backups that follow others; `None`: what is kept stays as it
+    /// is.
+    pub backup_journal: Option<u64>,
     /// Whether a MongoDB document's own `ttl` is interpreted; `None`: as it was last switched.
     pub per_document_ttl: Option<bool>,
     /// Open although commits are missing.
     pub accept_loss: bool,
     /// A file that says by how many milliseconds the wall clock is off; for tests alone.
     pub test_wall: Option<PathBuf>,
+    /// A file that says how fast the boot clock runs and by how many milliseconds it is off; for tests
+    /// alone.
+    pub test_boot: Option<PathBuf>,
+    /// By how much time may go forward at a start; `None`: by any span.
+    pub max_forward_jump: Option<Duration>,
     /// Bytes of memory that the process may hold; `None`: as is usual on such a machine.
     pub memory: Option<usize>,
     /// The cluster of which it is a node; `None`: a server of its own.
@@ -185,6 +213,7 @@ impl Config {
             cosmos_hosts: Vec::new(),
             account_endpoint: None,
             key_file: None,
+            cosmos_roles: None,
             tls_cert: None,
             tls_key: None,
             tls_client_ca: None,
@@ -201,10 +230,15 @@ impl Config {
             index_unused_days: None,
             log_format: None,
             log_level: "info".to_owned(),
+            limits: Limits::default(),
+            warnings: Vec::new(),
             banner: false,
+            backup_journal: None,
             per_document_ttl: None,
             accept_loss: false,
             test_wall: None,
+            test_boot: None,
+            max_forward_jump: None,
             memory: None,
             cluster: None,
         }

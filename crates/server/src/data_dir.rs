@@ -27,6 +27,9 @@ const TEMPORARY: &str = "tmp";
 /// writes.
 const FORMAT: &str = "ebb data directory, format 2\n";
 
+/// What the mark says while a backup is being restored.
+const RESTORING: &str = "ebb data directory, being restored\n";
+
 /// Why a data directory is not used, and what to do. The process ends with an exit code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
@@ -97,6 +100,39 @@ impl DataDir {
 }
 
 impl DataDir {
+    /// Takes a directory that is empty or not there, to be filled by a restore. Until
+    /// [`finish_restore`](Self::finish_restore) it is no data directory.
+    pub(crate) fn open_to_restore(path: &Path) -> Result<Self, Refused> {
+        refuse_unless_empty(path)?;
+        let directory = Self::open(path, false)?;
+        directory.mark(RESTORING)?;
+        Ok(directory)
+    }
+
+    /// All is there: it is a data directory from here on.
+    pub(crate) fn finish_restore(&self) -> Result<(), Refused> {
+        self.mark(FORMAT)
+    }
+
+    fn mark(&self, text: &str) -> Result<(), Refused> {
+        let file = self.path.join(FORMAT_FILE);
+        write_mark(&self.path, &file, text)
+            .map_err(|error| Refused::Unusable(format!("cannot write {}: {error}", file.display())))
+    }
+}
+
+/// Refuses a directory in which something is.
+pub(crate) fn refuse_unless_empty(path: &Path) -> Result<(), Refused> {
+    let refused = |why: String| Err(Refused::Unusable(why));
+    match fs::read_dir(path).map(Iterator::count) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => refused(format!("cannot read {}: {error}", path.display())),
+        Ok(0) => Ok(()),
+        Ok(_) => refused(format!("{} is not empty: give a new directory", path.display())),
+    }
+}
+
+impl DataDir {
     /// What the system says of the lock: a copy of the directory has another.
     pub(crate) fn lock_metadata(&self) -> io::Result<fs::Metadata> {
         self.lock.metadata()
@@ -120,10 +156,17 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     let file = path.join(FORMAT_FILE);
     match fs::read_to_string(&file) {
         Ok(text) if text == FORMAT => Ok(()),
+        Ok(text) if text == RESTORING => Err(Refused::Unusable(format!(
+            "a restore into {} was interrupted, so that not all of it is there: remove it, and restore \
+             again",
+            path.display()
+        ))),
         Ok(text) if text.starts_with("ebb data directory") => Err(Refused::Unusable(format!(
-            "{} was written by another version ({}); use a version that reads it",
+            "{} was written by another version ({}), and this one reads {}: start it with that version, \
+             and take a backup there to restore with this one",
             path.display(),
-            text.trim()
+            text.trim(),
+            FORMAT.trim().trim_start_matches("ebb data directory, ")
         ))),
         Ok(_) => Err(Refused::Unusable(format!(
             "{} is not a data directory of ebb; choose another --data-dir",
@@ -150,15 +193,16 @@ fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
             path.display()
         )));
     }
+    write_mark(path, file, FORMAT).map_err(failed)
+}
+
+fn write_mark(path: &Path, file: &Path, text: &str) -> io::Result<()> {
     let temporary = path.join(NEW_FORMAT_FILE);
-    let write = || -> io::Result<()> {
-        let mut out = File::create(&temporary)?;
-        out.write_all(FORMAT.as_bytes())?;
-        out.sync_all()?;
-        fs::rename(&temporary, file)?;
-        File::open(path)?.sync_all()
-    };
-    write().map_err(failed)
+    let mut out = File::create(&temporary)?;
+    out.write_all(text.as_bytes())?;
+    out.sync_all()?;
+    fs::rename(&temporary, file)?;
+    File::open(path)?.sync_all()
 }
 
 #[cfg(test)]
@@ -178,6 +222,11 @@ mod tests {
             let refused = refusal(ours.path());
             assert!(refused.contains("another version") && refused.contains(other.trim()));
         }
+        let restored = tempfile::tempdir().unwrap();
+        let directory = DataDir::open_to_restore(restored.path()).unwrap();
+        drop(directory);
+        assert!(refusal(restored.path()).contains("was interrupted"));
+        assert!(DataDir::open_to_restore(restored.path()).is_err());
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
         assert!(refusal(foreign.path()).contains("something else"));

@@ -95,6 +95,23 @@ impl Features {
         read_switch(&folder.join(FILE))
     }
 
+    /// The file as it is, whole; nothing where there is none.
+    pub(crate) fn stored_bytes(folder: &Path) -> Result<Option<Vec<u8>>, Refused> {
+        let on = read_switch(&folder.join(FILE))?;
+        Ok(on.and_then(|on| {
+            serde_json::to_vec(&Stored { version: VERSION, per_document_ttl: on }).ok()
+        }))
+    }
+
+    /// What the bytes of such a file say.
+    pub(crate) fn parse_stored(bytes: &[u8]) -> Result<bool, String> {
+        let stored: Stored = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        match stored.version {
+            VERSION => Ok(stored.per_document_ttl),
+            other => Err(format!("they were written by another version ({other})")),
+        }
+    }
+
     /// Writes the file of a directory that no server has open.
     pub(crate) fn store_in(folder: &Path, on: bool) -> io::Result<()> {
         let stored = Stored { version: VERSION, per_document_ttl: on };

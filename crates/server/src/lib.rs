@@ -12,32 +12,39 @@ mod addresses;
 mod admin;
 mod any_store;
 mod background;
+mod backup;
 mod banner;
 mod checkpoint;
 mod config;
 mod data_dir;
+mod downtime;
 mod entrance;
 mod explorer;
 mod failure;
 mod features;
 mod free_memory;
 mod give_way;
+mod interrupt;
 mod listen;
 mod logging;
 mod machine;
 mod node;
 mod nosql;
+mod offline_backup;
 mod open;
 mod process;
 mod quickstart;
 mod ready;
+mod reaping;
 mod relayed;
+mod restore;
+mod role_file;
 mod sealed;
 mod serve;
 mod shares;
 mod site;
 mod term;
-mod test_wall;
+mod test_clocks;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -49,12 +56,13 @@ mod whole_file;
 pub use audit::{Broken, Checked, check as check_audit};
 pub use auth::Secret;
 pub use config::{
-    ClientCertificates, ClockMode, ClusterConfig, Config, LogFormat, PeerCertificates, REAP_DELAY,
-    RootUser, TlsMode,
+    ClientCertificates, ClockMode, ClusterConfig, Config, Limits, LogFormat, PeerCertificates,
+    REAP_DELAY, RootUser, TlsMode,
 };
 pub use cosmos::WELL_KNOWN_KEY;
 pub use data_dir::Refused;
 pub use failure::Failure;
+pub use interrupt::Interrupt;
 pub use journal_cassandra::Certificates;
 pub use memory::LEAST as LEAST_MEMORY;
 pub use node::{
@@ -62,7 +70,11 @@ pub use node::{
     init_cluster, verify_node,
 };
 pub use nosql::first_key;
+pub use offline_backup::backup_directory;
 pub use process::{Beside, serve, serve_beside};
+pub use restore::{
+    BackupChecked, Restore, Restored, Source, clock_of_backup, restore, verify_backup,
+};
 pub use serve::{Running, start};
 pub use store_shared::Loss;
 pub use verify::{Difference, verify};

@@ -86,6 +86,16 @@ impl Places {
         Self(Arc::new(Semaphore::new(places)))
     }
 
+    /// Returns the places of the APIs in this process: as its descriptors allow, and no more than this.
+    pub(crate) fn of_apis(most: Option<usize>) -> Self {
+        let places = Self::of_descriptors(descriptor_limit());
+        if let Some(most) = most {
+            let beyond = places.0.available_permits().saturating_sub(most);
+            places.0.forget_permits(beyond);
+        }
+        places
+    }
+
     /// Takes one, until what is returned is dropped; `None`: all are taken.
     pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0).try_acquire_owned().ok()

@@ -4,6 +4,7 @@
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
+use arc_swap::ArcSwap;
 use auth::{CurrentKeys, Secret};
 use cosmos::{CurrentCertificate, Door, Hosts, Keys, Settings, Shard};
 use engine::Engine;
@@ -16,7 +17,9 @@ use crate::{
     explorer::{AtDoor, Explorer},
     failure::Failure,
     give_way::{give_way, run_apart},
-    listen, machine, sealed, tls,
+    listen, machine,
+    role_file::read_roles,
+    sealed, tls,
 };
 
 /// File of the secret by which the API signs its continuation and resource tokens.
@@ -72,6 +75,7 @@ pub(crate) async fn read_settings(
         opened: Arc::default(),
         endpoint: config.account_endpoint.clone(),
         keys: account.clone(),
+        tokens: Arc::new(ArcSwap::from_pointee(read_roles(config.cosmos_roles.as_deref())?)),
         secret,
         certificate,
         strangers: strangers.clone(),
@@ -79,6 +83,8 @@ pub(crate) async fn read_settings(
         give_way,
         run_apart,
         audit: None,
+        slow_ms: config.limits.slow_ms,
+        max_time: config.limits.max_time,
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     })

@@ -9,12 +9,12 @@
 
 use std::{path::Path, sync::Arc};
 
-use clock::{Checkpoint, Clock, ClockSource, Machine};
+use clock::{Checkpoint, Clock};
 use engine::{Engine, KeepNothing, Options, Persist};
 use memory::Plan;
 use mongo::MongoDialect;
 use store::MemoryStore;
-use store_tree::{TreeMetrics, TreeOptions, TreeStore};
+use store_tree::{Archiving, Images, TreeMetrics, TreeOptions, TreeStore};
 
 use crate::{
     any_store::AnyStore,
@@ -22,9 +22,10 @@ use crate::{
     checkpoint::{CheckpointFile, boot_id},
     config::{ClockMode, Config},
     data_dir::{DataDir, NODE_FILE, Refused},
+    downtime::check_jump,
     failure::{Failure, failed},
     shares::plan_memory,
-    test_wall::TestWall,
+    test_clocks::clock_source,
 };
 
 /// An engine on its data, with its clock running up to the first lease. The fields are dropped in
@@ -33,6 +34,8 @@ pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
+    /// The way to images of the store, for backups.
+    pub(crate) images: Option<Images>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
@@ -62,16 +65,14 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         }
         None => (None, None),
     };
-    let source: Box<dyn ClockSource> = match &config.test_wall {
-        Some(file) => Box::new(TestWall::new(file.clone())),
-        None => Box::new(Machine),
-    };
-    let clock = Clock::start(mode, source, boot_id(), last)
+    let clock = Clock::start(mode, clock_source(config), boot_id(), last)
         .map_err(|_| Failure::Refused(Refused::OtherClock))?;
+    // Before anything of it is used or written: nothing has changed when it is refused.
+    check_jump(&clock, config.max_forward_jump).map_err(Failure::Refused)?;
     if clock.status().boot_disagrees {
         tracing::warn!(
-            "the boot clock says that far more time has passed than the wall clock does; time goes \
-             on by the wall clock"
+            "the machine's boot clock is not the one of the last run, as in a container that was \
+             moved: time goes on from the last checkpoint and follows the wall clock"
         );
     }
     let clock = Arc::new(clock);
@@ -97,7 +98,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         Some(file) => Arc::new(file.clone()),
         None => Arc::new(KeepNothing),
     };
-    let measured = store.tree_metrics();
+    let (measured, images) = (store.tree_metrics(), store.images());
     let options = engine_options(config, plan, clock, persist);
     let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
         engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
@@ -106,7 +107,7 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
         ))),
         _ => failed(error),
     })?;
-    Ok(Opened { engine, measured, timekeeper, data_dir })
+    Ok(Opened { engine, measured, images, timekeeper, data_dir })
 }
 
 /// How an engine is opened.
@@ -126,7 +127,13 @@ pub(crate) fn engine_options(
 
 /// How the store of a data directory is opened.
 pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
+    let archive = match config.backup_journal {
+        None => Archiving::Untouched,
+        Some(0) => Archiving::Off,
+        Some(bytes) => Archiving::Within(bytes),
+    };
     TreeOptions {
+        archive,
         accept_loss: config.accept_loss,
         cache_bytes: plan.cache_bytes() as u64,
         journal_bytes: plan.journal_bytes() as u64,

@@ -15,17 +15,19 @@ use tokio::{sync::watch, task::JoinHandle};
 use crate::{
     addresses,
     background::Timekeeper,
+    backup::begin_lineage,
     banner,
     config::{ClusterConfig, Config},
     data_dir::DataDir,
+    downtime::tell_downtime,
     failure::{Failure, failed},
     features::Features,
     free_memory::return_free_memory,
-    listen::{self, Places},
+    listen::Places,
     logging,
     node::{self, Node},
     open::{Opened, open_store},
-    ready::{self, Ready},
+    ready,
     site::Site,
     term::{Shards, Term, end_tasks},
 };
@@ -81,10 +83,11 @@ impl Running {
     }
 
     /// Reads certificates and keys of the listeners again, with which connections from now on are served,
-    /// and the keys of the account; opens the audit log anew, which may have been moved away.
+    /// and the keys of the account and the roles of tokens; opens the audit log anew, which may have been moved away.
     /// Files that cannot be used change nothing, and the log says why.
     pub fn reload(&self) {
         self.site.reload_keys();
+        self.site.reload_roles();
         if let Some(Err(error)) = self.site.audit.as_ref().map(|audit| audit.reopen()) {
             tracing::error!(%error, "the audit log is written where it was");
         }
@@ -141,6 +144,9 @@ impl Own {
 /// what the operator can do; see `failure.rs`.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start_logging(config);
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
     addresses::check_addresses(config).await?;
     match &config.cluster {
         Some(cluster) => {
@@ -161,7 +167,7 @@ pub(crate) async fn start_node<L: Ledger>(
     let node::Opened { site, node, mut tasks } =
         node::open(config, cluster, ledger, &stopped).await?;
     tasks.push(tokio::spawn(return_free_memory(stopped)));
-    announce_ready(&site.config, &site.ready)?;
+    announce_ready(&site)?;
     site.note("start");
     Ok(Running { site, stop, tasks, data: Data::Shared(Box::new(node)) })
 }
@@ -170,18 +176,24 @@ pub(crate) async fn start_node<L: Ledger>(
 async fn start_own(config: &Config) -> Result<Running, Failure> {
     // Bound to names in this order so that on a failure the engine is dropped first and the
     // directory last.
-    let Opened { data_dir, timekeeper, engine, measured } = open_store(config, false).await?;
+    let Opened { data_dir, timekeeper, engine, measured, images } =
+        open_store(config, false).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     // A damaged file refuses the start before any client is accepted.
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
+    if let Some(folder) = kept.filter(|_| config.accept_loss) {
+        // Numbers of entries that are missing are given again, to others.
+        begin_lineage(folder)?;
+    }
     let (stop, stopped) = watch::channel(false);
     let (site, bound) = Site::open(config, data_dir.as_ref(), None, &stopped).await?;
-    let term = Term::begin(&site, engine, measured, features, Shards::default()).await?;
+    let term = Term::begin(&site, engine, (measured, images), features, Shards::default()).await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
-    let places = Places::of_descriptors(listen::descriptor_limit());
+    let places = Places::of_apis(config.limits.max_connections);
     tasks.extend(bound.accept(&term, &stopped, &places));
+    tasks.push(tokio::spawn(tell_downtime(term.shared.engine.clone())));
     // Last: whoever reads it may connect at once.
-    announce_ready(config, &site.ready)?;
+    announce_ready(&site)?;
     site.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });
     Ok(Running { site: Arc::new(site), stop, tasks, data })
@@ -189,12 +201,13 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
 
 /// Says that every listener accepts: by the ready file for scripts, by the banner for people, and
 /// in the log. Fails when the ready file cannot be written, since somebody waits for it.
-fn announce_ready(config: &Config, ready: &Ready) -> Result<(), Failure> {
+fn announce_ready(site: &Site) -> Result<(), Failure> {
+    let (config, ready) = (&site.config, &site.ready);
     if let Some(path) = &config.ready_file {
         ready::write_ready_file(path, ready).map_err(failed)?;
     }
     if config.banner {
-        banner::print_banner(config, ready);
+        banner::print_banner(config, ready, site.reaping.pause().is_some());
     }
     tracing::info!(
         mongo = ready.mongo.as_deref(),

@@ -21,7 +21,9 @@ use crate::{
     failure::{Failure, failed},
     nosql,
     ready::Ready,
+    reaping::Reaping,
     relayed::{Doors, RelayOnce},
+    role_file::read_roles,
     shares::{open_accounts, temporary_area},
     tls::Tls,
 };
@@ -38,6 +40,8 @@ pub(crate) struct Site {
     /// Where sorts and groups put what they cannot hold; `None` without a data directory.
     pub(crate) files: Option<Area>,
     pub(crate) explorer: Arc<Explorer>,
+    /// Whether reaping is paused.
+    pub(crate) reaping: Arc<Reaping>,
     /// The keys of the account.
     pub(crate) account: CurrentKeys,
     /// Where logins, refusals and changes are written down; `None`: nowhere.
@@ -88,6 +92,18 @@ impl Site {
         }
     }
 
+    /// Reads again who has which role. A file that cannot be used changes nothing, and the log says why.
+    pub(crate) fn reload_roles(&self) {
+        let (Some(file), Some(nosql)) = (&self.config.cosmos_roles, &self.nosql) else { return };
+        match read_roles(Some(file)) {
+            Ok(rules) => {
+                nosql.tokens.store(Arc::new(rules));
+                tracing::info!("the roles of the NoSQL API were read again");
+            }
+            Err(error) => tracing::error!(%error, "the roles stay as they were"),
+        }
+    }
+
     /// Writes down what the server itself did.
     pub(crate) fn note(&self, action: &str) {
         if let Some(audit) = &self.audit {
@@ -107,6 +123,9 @@ impl Site {
         let explorer = Explorer::open(config.explorer_dir.as_deref()).map_err(failed)?;
         let (plan, memory, strangers) = open_accounts(config);
         let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
+        let kept = data_dir.map(|directory| directory.path.as_path());
+        // A node takes its copy as the owner has it: there nothing is paused.
+        let reaping = Reaping::open(kept.filter(|_| config.cluster.is_none())).map_err(failed)?;
         let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);
         let audit = config.audit_file.as_deref().map(open_audit).transpose()?;
         let tls = Tls::open(config)?;
@@ -149,6 +168,7 @@ impl Site {
             strangers,
             files,
             explorer,
+            reaping,
             account,
             audit,
             tls,

@@ -8,11 +8,11 @@ use axum::Router;
 use engine::Engine;
 use mongo::{Door, IsHome, Siblings, Topology};
 use parking_lot::Mutex;
-use store_tree::TreeMetrics;
+use store_tree::{Images, TreeMetrics};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    sync::watch,
+    sync::{Semaphore, watch},
     task::JoinHandle,
 };
 
@@ -63,7 +63,7 @@ impl Term {
     pub(crate) async fn begin(
         site: &Site,
         engine: Engine<AnyStore>,
-        measured: Option<Arc<TreeMetrics>>,
+        (measured, images): (Option<Arc<TreeMetrics>>, Option<Images>),
         features: Arc<Features>,
         shards: Shards,
     ) -> Result<Arc<Self>, Failure> {
@@ -94,6 +94,8 @@ impl Term {
         let shared = Shared {
             engine: engine.clone(),
             measured,
+            images,
+            backups: Arc::new(Semaphore::new(1)),
             plan: site.plan,
             memory: site.memory.clone(),
             temporary: site.files.clone(),
@@ -105,10 +107,12 @@ impl Term {
                 ready: Arc::new(site.ready.clone()),
             },
             features,
+            reaping: Arc::clone(&site.reaping),
             explorer: Arc::clone(&site.explorer),
             index_unused_days: site.config.index_unused_days,
             stopping: stopped.clone(),
         };
+        site.reaping.apply(&engine);
         let known_routes = admin::routes(shared.clone());
         let routes = site.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
         site.doors.send_replace(doors);
@@ -192,6 +196,7 @@ pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
 
 /// Returns the settings of the MongoDB API. `host` is the address that it tells drivers.
 fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Settings {
+    let usual = mongo::Settings::default();
     mongo::Settings {
         per_document_ttl: features.per_document_ttl(),
         carry_timestamps: features.carry_timestamps(),
@@ -207,7 +212,10 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
             Some(_) => Topology::Router,
             None => Topology::Standalone,
         },
+        slow_ms: site.config.limits.slow_ms,
+        max_time: site.config.limits.max_time,
+        max_cursors: site.config.limits.max_cursors.unwrap_or(usual.max_cursors),
         usage: machine::process_usage,
-        ..mongo::Settings::default()
+        ..usual
     }
 }

@@ -205,16 +205,33 @@ pub(crate) fn load(
     predicate: &PredicateInForce,
 ) -> Result<(), Error> {
     let Some(count) = pieces(&options.path) else { return Ok(()) };
-    wiping::throw_away(&options.path, journal)?;
     let folder = options.path.join(wiping::BASE);
+    let mut kept = (0..count).map(|number| {
+        let bytes = std::fs::read(folder.join(number.to_string()));
+        bytes.map(Bytes::from).map_err(|error| from_io("read a piece of a base", &error))
+    });
+    make(options, journal, predicate, &mut kept)?;
+    // First what makes it a base: half of one is none.
+    let removed = std::fs::remove_file(folder.join(COMPLETE))
+        .and_then(|()| File::open(&folder)?.sync_all())
+        .and_then(|()| std::fs::remove_dir_all(&folder));
+    removed.map_err(|error| from_io("remove a base", &error))
+}
+
+/// Makes a store of pieces, in place of what the directory has; half of one after a failure.
+pub(crate) fn make(
+    options: &TreeOptions,
+    journal: &dyn OpenJournal,
+    predicate: &PredicateInForce,
+    pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
+) -> Result<(), Error> {
+    wiping::throw_away(&options.path, journal)?;
     let trees = Trees::new(options.path.join(TREES), options.cache_bytes, predicate)?;
     let directory = trees.open_or_make(DIRECTORY, None)?;
     let mut replayed = Replayed::open(&trees, directory, &Listed { next: 1, ..Listed::default() })?;
     let mut last: Option<Entry> = None;
-    for number in 0..count {
-        let bytes = std::fs::read(folder.join(number.to_string()));
-        let bytes = bytes.map_err(|error| from_io("read a piece of a base", &error))?;
-        let entry = Entry::decode(&Bytes::from(bytes))?;
+    for piece in pieces {
+        let entry = Entry::decode(&piece?)?;
         let Entry { mutations, .. } = entry;
         let at = Entry { mutations: Vec::new(), ..entry };
         // Pieces of two bases are none.
@@ -232,12 +249,7 @@ pub(crate) fn load(
     let mark = Mark { durable: last.n, tail: last.n + 1, stamp: last.last };
     let marked = DurableWatermark::open(&options.path.join(wiping::MARK))
         .and_then(|mut watermark| watermark.move_to(mark));
-    marked.map_err(|error| from_io("write the mark", &error))?;
-    // First what makes it a base: half of one is none.
-    let removed = std::fs::remove_file(folder.join(COMPLETE))
-        .and_then(|()| File::open(&folder)?.sync_all())
-        .and_then(|()| std::fs::remove_dir_all(&folder));
-    removed.map_err(|error| from_io("remove a base", &error))
+    marked.map_err(|error| from_io("write the mark", &error))
 }
 
 /// Writes the memory of all trees that have this much.

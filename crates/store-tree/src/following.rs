@@ -1,15 +1,23 @@
 //! A store whose journal has several users: one leads, and makes entries of commits; the others follow
 //! and apply what it has appended. A store goes from one to the other without being opened again.
 
-use std::{path::Path, sync::atomic::Ordering};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+};
 
+use bytes::Bytes;
 use journal::{EncodedEntry, Entry};
 use store::{Error, Kind};
 
 use crate::{
     base::{self, BaseReader},
+    errors::from_io,
+    filter::PredicateInForce,
+    images::Images,
     messages::{CommitterMessage, FollowedEntry},
     open::TreeStore,
+    options::TreeOptions,
     store::{ask_committer, closed_error, tell_committer},
     wiping,
 };
@@ -80,8 +88,7 @@ impl TreeStore {
 
     /// All that is visible now, to be read in pieces.
     pub fn base(&self) -> Result<BaseReader, Error> {
-        let live = self.shared.open_generation()?;
-        BaseReader::new(&live.inner, &self.shared.lasting.predicate)
+        self.images().base()
     }
 
     /// Keeps a piece of a base, for [`load_base`](Self::load_base).
@@ -114,6 +121,22 @@ impl TreeStore {
     /// Has the next opening of a store that is not open throw away all that it has.
     pub fn wipe_at_opening(directory: &Path) -> Result<(), Error> {
         wiping::order(directory)
+    }
+
+    /// Makes a store of the pieces of a base in a directory that no store has, beside what else is there.
+    /// After a failure there is half of one.
+    pub fn make_of_pieces(
+        options: &TreeOptions,
+        pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
+    ) -> Result<(), Error> {
+        std::fs::create_dir_all(&options.path)
+            .map_err(|error| from_io("make the directory", &error))?;
+        base::make(options, &options.journal_folder(), &PredicateInForce::default(), pieces)
+    }
+
+    /// A way to images of it that does not keep it open.
+    pub fn images(&self) -> Images {
+        Images(Arc::clone(&self.shared))
     }
 
     /// Why the last attempt to open it again after a failure has failed itself.

@@ -24,7 +24,9 @@ use store::{Error, Kind, Space};
 
 use crate::{
     appender::Appender,
-    applier, base,
+    applier,
+    archive::{self, Archive},
+    archiver, base,
     budget::Budget,
     committer::Committer,
     compactor,
@@ -37,7 +39,7 @@ use crate::{
     inner::{Applied, OpenStore},
     lasting::AcrossOpenings,
     messages::CommitterMessage,
-    options::TREES,
+    options::{Archiving, TREES},
     published::{PlaceMap, Published, number_after},
     replay::Replayed,
     thread::spawn_named,
@@ -88,7 +90,9 @@ impl Generation {
             Some((place.space?, Arc::clone(place)))
         };
         let places: PlaceMap = replayed.places.values().filter_map(by_space).collect();
+        let archive = open_archive(lasting, &*journal, applied)?;
         let inner = Arc::new(OpenStore {
+            archive,
             published: Published::new(places, &trees.counter),
             journal: Mutex::new(Some(journal)),
             working: RwLock::new(()),
@@ -148,6 +152,12 @@ impl Generation {
             })?,
             spawn_named("writeback", move || writeback::write_until_closed(&started.writeback))?,
         ]);
+        if inner.archive.is_some() {
+            let archived = Arc::clone(&inner);
+            let archiver =
+                spawn_named("archiver", move || archiver::archive_until_closed(&archived))?;
+            threads.lock().push(archiver);
+        }
         Ok(Self { inner, sender, threads })
     }
 
@@ -183,6 +193,22 @@ fn open_journal(lasting: &AcrossOpenings, mark: Mark) -> Result<Arc<dyn Journal>
         Kind::Refused => Error::new(Kind::Refused, format!("{}: {error}", options.path.display())),
         _ => error,
     })
+}
+
+/// Opens the archive of the journal as far as there is to be one.
+fn open_archive(
+    lasting: &AcrossOpenings,
+    journal: &dyn Journal,
+    applied: Applied,
+) -> Result<Option<Archive>, Error> {
+    let path = &lasting.options.path;
+    match lasting.options.archive {
+        Archiving::Untouched => Ok(None),
+        Archiving::Off => archive::remove(path).map(|()| None),
+        Archiving::Within(bytes) => {
+            Archive::open(path, bytes, journal, (applied.n, applied.stamp)).map(Some)
+        }
+    }
 }
 
 /// The first entry makes the first spaces: a store that has lost everything differs from one that

@@ -16,6 +16,7 @@ use parking_lot::{Mutex, RwLock};
 use store::{Error, InFlight, Kind, Stamp};
 
 use crate::{
+    archive::Archive,
     budget::Budget,
     compactor_mailbox::CompactorMailbox,
     durable_watermark::{DurableWatermark, Mark},
@@ -78,6 +79,8 @@ pub(crate) struct OpenStore {
     pub(crate) watermark: Mutex<DurableWatermark>,
     /// Ticks of the flusher, ten a second.
     pub(crate) tick: AtomicU64,
+    /// Where entries go that backups may ask for; `None`: nowhere.
+    pub(crate) archive: Option<Archive>,
     pub(crate) compactor: CompactorMailbox,
     pub(crate) writeback: Writeback,
     /// Why no commit is accepted any more.
@@ -114,7 +117,8 @@ impl OpenStore {
 
     /// Whether others have what it holds, too: one that is being opened compacts nothing either way.
     pub(crate) fn has_copies(&self) -> bool {
-        !self.journal().is_ok_and(|journal| journal.has_one_user())
+        // Who restores a backup and the entries behind it applies them to rows that were reaped here.
+        self.archive.is_some() || !self.journal().is_ok_and(|journal| journal.has_one_user())
     }
 
     /// Lets go of the journal and of the right to change files; reads go on. Its threads have ended.
@@ -226,6 +230,7 @@ impl OpenStore {
         let tail = self.tail();
         self.budget.cut(tail);
         let journal = self.journal()?;
+        let tail = self.archive.as_ref().map_or(tail, |archive| tail.min(archive.next()));
         if journal.held().first < tail {
             journal.cut(tail, &[])?;
         }

@@ -11,6 +11,7 @@
 //!                                                    │ flusher: budgets of journal and memory
 //!                                                    ▼
 //!                                                  tables ◀── compactor (levels, drop filter)
+//!  archiver: copies the journal for backups, where that is asked for
 //!  keeper: looks at the disk, opens the store again after a failure
 //!  writeback: starts the writing of growing tables
 //! ```
@@ -20,6 +21,9 @@
 
 mod appender;
 mod applier;
+mod archive;
+mod archive_file;
+mod archiver;
 mod base;
 mod budget;
 mod committer;
@@ -28,12 +32,14 @@ mod compactor_mailbox;
 mod directory;
 mod durable_watermark;
 mod entry_maker;
+mod entry_reader;
 mod errors;
 mod filter;
 mod filter_progress;
 mod flusher;
 mod following;
 mod generation;
+mod images;
 mod inner;
 mod keeper;
 mod lasting;
@@ -57,8 +63,10 @@ mod wiping;
 mod writeback;
 
 pub use base::BaseReader;
+pub use entry_reader::EntryReader;
+pub use images::Images;
 pub use manifest::damaged_tables;
 pub use metrics::{StoredBytes, TreeMetrics};
 pub use open::TreeStore;
-pub use options::TreeOptions;
+pub use options::{Archiving, TreeOptions};
 pub use snapshot::TreeSnapshot;

@@ -11,6 +11,17 @@ const LARGEST_GROUP: u64 = 1 << 30;
 /// Folder of the trees, in the store's directory.
 pub(crate) const TREES: &str = "trees";
 
+/// Whether entries of the journal are kept for backups that follow others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Archiving {
+    /// Nothing is written, and what is there stays: for a look at a store.
+    Untouched,
+    /// They are not, and what is there goes: it would have a gap.
+    Off,
+    /// They are, in files of this many bytes together.
+    Within(u64),
+}
+
 /// Where and how a store is opened.
 #[derive(Clone, Debug)]
 pub struct TreeOptions {
@@ -27,6 +38,8 @@ pub struct TreeOptions {
     pub segment_bytes: u64,
     /// Segments that are kept ready.
     pub spare_segments: usize,
+    /// Whether entries of the journal are archived.
+    pub archive: Archiving,
     /// Open although commits are missing: an operator has looked at it.
     pub accept_loss: bool,
 }
@@ -41,6 +54,7 @@ impl TreeOptions {
             buffer_bytes: 128 * 1024 * 1024,
             segment_bytes: 16 * 1024 * 1024,
             spare_segments: 2,
+            archive: Archiving::Untouched,
             accept_loss: false,
         }
     }

@@ -12,6 +12,7 @@ use store::{
 use tokio::sync::oneshot;
 
 use crate::{
+    archive::Archive,
     compactor::compact_whole,
     errors::from_io,
     generation::Generation,
@@ -108,6 +109,7 @@ impl Store for TreeStore {
     fn tick(&self) -> Result<(), Error> {
         let Ok(live) = self.shared.open_generation() else { return Ok(()) };
         live.inner.move_watermark()?;
+        live.inner.archive.as_ref().map_or(Ok(()), Archive::take_failure)?;
         live.inner.compactor.take_failure().map_or(Ok(()), Err)
     }
 

@@ -111,7 +111,7 @@ def planted():
             ("admin", {"getParameter": "*"}),
             ("admin", {"serverStatus": 1}),
             ("admin", {"listDatabases": 1}),
-            ("admin", {"usersInfo": {"forAllDBs": True}, "showPrivileges": True}),
+            ("admin", {"usersInfo": {"forAllDBs": True}}),
             ("admin", {"rolesInfo": 1, "showPrivileges": True}),
             ("admin", {"connectionStatus": 1, "showPrivileges": True}),
             ("admin", {"hostInfo": 1}),

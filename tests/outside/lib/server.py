@@ -92,6 +92,8 @@ class Server:
         self.flags = list(flags)
         self.listeners = list(listeners)
         self.log_level = log_level
+        #: What the server is started by, such as `unshare`.
+        self.prefix = []
         self.mongo, self.nosql = mongo, nosql
         self.items = None
         self.process = None
@@ -119,6 +121,7 @@ class Server:
     def command_line(self, ready):
         where = ["--data-dir", str(self.data_dir)] if self.data_dir else ["--in-memory"]
         return [
+            *self.prefix,
             EBB_BIN,
             "serve",
             *where,
@@ -278,6 +281,16 @@ class Server:
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(self.admin_url + path, data=data, timeout=within) as reply:
             return json.loads(reply.read())
+
+    def admin_text(self, path):
+        """Returns what a page of the admin address says, as text."""
+        with urllib.request.urlopen(self.admin_url + path, timeout=10) as reply:
+            return reply.read().decode()
+
+    def metric(self, name):
+        """Returns the value of a metric without labels."""
+        lines = self.admin_text("/metrics").splitlines()
+        return next(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
     def ready(self):
         """Returns status and text of `/readyz`."""

@@ -42,7 +42,7 @@ def server():
 def temporary_bytes(server):
     with urllib.request.urlopen(f"{server.admin_url}/metrics", timeout=10) as reply:
         lines = reply.read().decode().splitlines()
-    return int(next(line.split()[-1] for line in lines if line.startswith("temporary_bytes ")))
+    return int(next(line.split()[-1] for line in lines if line.startswith("ebb_temporary_bytes ")))
 
 
 def deleted_files(server):

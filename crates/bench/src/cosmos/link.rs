@@ -4,10 +4,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
     call::{Call, Envelope},
@@ -17,7 +14,11 @@ use super::{
     response::Parser,
     url::Url,
 };
-use crate::error::{Error, Result};
+use crate::{
+    address::Address,
+    error::{Error, Result},
+    stream::{Stream, open_stream},
+};
 
 /// Characters of a server's message that are shown, at most.
 const SHOWN: usize = 300;
@@ -25,10 +26,10 @@ const SHOWN: usize = 300;
 /// A connection to one server, or what is needed to open it again.
 #[derive(Debug)]
 pub(crate) struct Link {
-    authority: String,
+    address: Address,
     envelope: Envelope,
     /// `None`: the server has closed it, or a request has failed in the middle.
-    stream: Option<TcpStream>,
+    stream: Option<Stream>,
     /// When the last request was sent, by the monotonic clock.
     used: Duration,
     /// The date that requests carry, in both spellings.
@@ -57,10 +58,9 @@ impl Link {
     /// Opens a connection.
     pub(crate) async fn open_connection(url: &Url, key: &Key) -> Result<Self> {
         let now = clock::monotonic_time();
-        let authority = url.host_and_port();
         let mut link = Self {
-            envelope: Envelope::new(&authority, key.clone(), &mut fastrand::Rng::new()),
-            authority,
+            envelope: Envelope::new(&url.host_and_port(), key.clone(), &mut fastrand::Rng::new()),
+            address: url.address().clone(),
             stream: None,
             used: now,
             date: Date::from_ms(clock::wall_ms()),
@@ -105,16 +105,12 @@ impl Link {
     }
 
     /// Opens the socket.
-    async fn connect_socket(&self) -> Result<TcpStream> {
-        let stream = TcpStream::connect(&self.authority).await;
-        let stream =
-            stream.map_err(Error::io_error(format_args!("connecting to {}", self.authority)))?;
-        stream.set_nodelay(true)?;
-        Ok(stream)
+    async fn connect_socket(&self) -> Result<Stream> {
+        open_stream(&self.address).await
     }
 
     /// Reads until the parser says that the answer is whole.
-    async fn receive_answer(&mut self, stream: &mut TcpStream) -> Result<()> {
+    async fn receive_answer(&mut self, stream: &mut Stream) -> Result<()> {
         self.incoming.clear();
         self.parser.clear_answer();
         loop {

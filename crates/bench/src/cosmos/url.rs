@@ -1,4 +1,5 @@
-//! An `http://host:port` address. No TLS, no path: what the REST API is measured over.
+//! An `http://host:port` or `https://host:port?tlsCAFile=PATH` address. No path: what the REST API is measured
+//! over.
 
 use std::{fmt, str::FromStr};
 
@@ -10,8 +11,15 @@ pub(crate) struct Url(Address);
 
 /// HTTP's port.
 const DEFAULT_PORT: u16 = 80;
+/// HTTP's port over TLS.
+const DEFAULT_TLS_PORT: u16 = 443;
 
 impl Url {
+    /// Returns where it is, and how it is reached.
+    pub(crate) fn address(&self) -> &Address {
+        &self.0
+    }
+
     /// Returns host and port, as a socket and the header `host` take them.
     pub(crate) fn host_and_port(&self) -> String {
         self.0.to_string()
@@ -23,13 +31,18 @@ impl FromStr for Url {
 
     /// Reads an address; an error says what to type instead.
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.starts_with("https://") {
-            return Err("https is not supported: measure the server over plain http".to_owned());
-        }
         if text.contains('@') {
             return Err("credentials in the address are not supported: use --key".to_owned());
         }
-        match Address::read_address(text, "http://", DEFAULT_PORT)? {
+        let (scheme, port) = match text.starts_with("https://") {
+            true => ("https://", DEFAULT_TLS_PORT),
+            false => ("http://", DEFAULT_PORT),
+        };
+        let (address, more) = Address::read_address(text, scheme, port)?;
+        if address.tls.is_some() != (scheme == "https://") {
+            return Err("https needs ?tlsCAFile=PATH, the server's certificate".to_owned());
+        }
+        match (address, more.split('?').next().unwrap_or_default()) {
             (address, "" | "/") => Ok(Self(address)),
             _ => Err(format!("{text:?} has a path: name the server alone")),
         }
@@ -38,7 +51,7 @@ impl FromStr for Url {
 
 impl fmt::Display for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "http://{}", self.0)
+        write!(f, "http{}://{}", if self.0.tls.is_some() { "s" } else { "" }, self.0)
     }
 }
 
@@ -55,7 +68,8 @@ mod tests {
             ("http://localhost", Ok("http://localhost:80")),
             ("http://[::1]:9", Ok("http://[::1]:9")),
             ("http://[::1]", Ok("http://[::1]:80")),
-            ("https://localhost:8081", Err("https is not supported")),
+            ("https://localhost:8081", Err("tlsCAFile")),
+            ("https://localhost:8081/?tlsCAFile=x", Ok("https://localhost:8081")),
             ("127.0.0.1:1", Err("does not begin with http://")),
             ("mongodb://127.0.0.1:1", Err("does not begin with http://")),
             ("http://a:b@c:1", Err("use --key")),

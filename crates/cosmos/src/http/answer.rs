@@ -36,6 +36,7 @@ use crate::{
     request_units,
     sender::Sender,
     session,
+    slow::{Slow, note_slow},
 };
 
 /// Returns the response to a request. The operation says whether it runs in a task of its own: a change of resources
@@ -113,11 +114,16 @@ async fn serve_request<S: Store>(
     let mut held = door.settings.memory.share();
     let only_reads = request.as_ref().is_ok_and(Request::only_reads);
     let operation = request.as_ref().ok().map(|request| request.operation);
+    let slow = match (&request, door.settings.slow_ms) {
+        (Ok(request), Some(_)) => Some((request.link.owners.clone(), Arc::clone(&request.looked))),
+        _ => None,
+    };
     // A client that waits to be asked for its body has not sent it.
     let mut reading = !exchange.waits_to_send;
+    let mut who = None;
     let result = async {
         let mut request = request?;
-        authorize(door, &request, sender)?;
+        authorize(door, &request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
         body::check_length(&body)?;
         reading = true;
@@ -147,7 +153,23 @@ async fn serve_request<S: Store>(
     let reply = if exchange.closes { reply.with_header("connection", "close") } else { reply };
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.request_units.fetch_add(reply.request_units, Ordering::Relaxed);
-    note_request(door, &client, sender, (operation, exchange.path()), reply.status);
+    let by = (sender, who.as_ref());
+    note_request(door, &client, by, (operation, exchange.path()), reply.status);
+    if let Some((owners, looked)) = &slow {
+        let agent = exchange.agent.as_ref().and_then(|agent| agent.to_str().ok());
+        note_slow(
+            door,
+            &Slow {
+                operation,
+                owners,
+                looked,
+                agent: agent.unwrap_or_default(),
+                activity: &exchange.activity,
+                took: clock::monotonic_time().saturating_sub(exchange.began),
+                reply: &reply,
+            },
+        );
+    }
     let about = exchange.end(reply.status, door.engine.store().published());
     respond::build_response(reply, about, held)
 }

@@ -5,6 +5,7 @@ use audit::{Api, Event};
 use engine::Store;
 
 use crate::{
+    authorize::Principal,
     door::Door,
     interrupt::Client,
     operation::{Access, Metering, Operation},
@@ -19,7 +20,7 @@ const REFUSED: [u16; 2] = [401, 403];
 pub(super) fn note_request<S: Store>(
     door: &Door<S>,
     client: &Client,
-    sender: Sender,
+    (sender, who): (Sender, Option<&Principal>),
     (operation, path): (Option<Operation>, &str),
     status: u16,
 ) {
@@ -35,5 +36,7 @@ pub(super) fn note_request<S: Store>(
     let api = if sender == Sender::Signs { Api::NoSql } else { Api::Admin };
     let peer = client.peer().map(|peer| peer.to_string()).unwrap_or_default();
     let outcome = if status < 400 { 0 } else { status.into() };
-    log.note(&Event { api, action: &action, peer: &peer, user: None, object: path, outcome });
+    let who = who.map(Principal::to_string);
+    let user = who.as_deref();
+    log.note(&Event { api, action: &action, peer: &peer, user, object: path, outcome });
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use engine::Store;
-use http::{Uri, header, request::Parts};
+use http::{HeaderValue, Uri, header, request::Parts};
 
 use super::respond::RequestSummary;
 use crate::door::Door;
@@ -13,9 +13,11 @@ use crate::door::Door;
 #[derive(Debug)]
 pub(super) struct Exchange {
     /// When the request's head was there, on the machine's monotonic clock.
-    began: Duration,
+    pub(super) began: Duration,
     /// The id of the request for logs, as the client chose it or made here.
     pub(super) activity: String,
+    /// The client's program, as it calls itself.
+    pub(super) agent: Option<HeaderValue>,
     /// Where the request came to.
     uri: Uri,
     /// The address that a response about a resource names.
@@ -45,6 +47,7 @@ impl Exchange {
         Self {
             began: clock::monotonic_time(),
             activity: given.map_or_else(new_activity, str::to_owned),
+            agent: parts.headers.get(header::USER_AGENT).cloned(),
             uri: parts.uri.clone(),
             location: request_address(door, scheme, parts),
             about_items,

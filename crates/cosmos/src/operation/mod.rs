@@ -5,6 +5,7 @@
 //! A new operation is a row in `table`, an arm in `Operation::decide` and an arm in `dispatch`; the
 //! compiler asks for the last one.
 
+mod action;
 mod decide;
 mod metric;
 mod row;
@@ -12,6 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use action::{METADATA, Needed, PREFIX};
 pub(crate) use metric::Metric;
 pub(crate) use row::{Access, Metering, Order, Parent, Requirement, Task};
 pub(crate) use table::Operation;

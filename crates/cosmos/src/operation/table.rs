@@ -38,7 +38,7 @@ macro_rules! operations {
         impl Operation {
             /// All that are allowed.
             #[cfg(test)]
-            pub(super) const ALL: &'static [Self] = &[$(Self::$name),*];
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$name),*];
 
             /// What is known of the operation before it runs.
             pub(crate) const fn row(self) -> Row {

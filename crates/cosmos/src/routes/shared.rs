@@ -69,6 +69,10 @@ pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
 pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, door.settings.give_way);
+    let interrupt = interrupt.noting(Arc::clone(&request.looked));
+    // Half a change would be left if one that writes were ended early.
+    let most = door.settings.max_time.filter(|_| request.only_reads());
+    let interrupt = interrupt.within(most);
     Arc::new(Budget::watched(interrupt).with_limit(PAGE_WORK))
 }
 

@@ -1,7 +1,11 @@
 //! Keys, dates and tokens: who is let in, and to what.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use auth::Right;
-use cosmos::{Hosts, Keys, Settings, WELL_KNOWN_KEY};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use cosmos::{Hosts, Keys, Roles, Settings, TokenRules, WELL_KNOWN_KEY};
 
 use crate::{
     client::{Client, PARTITION, date, sign},
@@ -324,4 +328,89 @@ async fn nothing_is_named_like_another_by_its_resource_id() {
         let answer = client.ask("POST", path, &[PARTITION], &body).await;
         assert_eq!(answer.status, want, "{path} {body}: {answer:?}");
     }
+}
+
+/// A token in the form of local development, for somebody of this name.
+fn token_of(name: &str) -> String {
+    let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
+    let header = part(r#"{"typ":"JWT","alg":"RS256","kid":"CosmosEmulatorPrimaryMaster"}"#);
+    let exp = clock::wall_ms() / 1000 + 3600;
+    let claims = format!(r#"{{"aud":"https://localhost.localhost","oid":"{name}","exp":{exp}}}"#);
+    let (claims, signature) = (part(&claims), part(WELL_KNOWN_KEY));
+    format!("type%3daad%26ver%3d1.0%26sig%3d{header}.{claims}.{signature}")
+}
+
+#[tokio::test]
+async fn roles_say_what_a_token_is_for() {
+    let assigned = [
+        ("ann", "reader", "/dbs/d"),
+        ("bob", "contributor", "/dbs/d/colls/c"),
+        ("bob", "reader", "/dbs/d/colls/e"),
+        ("cid", "mine", "/"),
+    ];
+    let assigned = assigned.map(|(who, role, scope)| (who.into(), role.into(), scope.into()));
+    let read = "Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/read";
+    let own = [("mine".to_owned(), vec![read.to_owned()])];
+    let tokens = Arc::new(ArcSwap::from_pointee(TokenRules::default()));
+    let settings = Arc::clone(&tokens);
+    let mut client =
+        Client::with_settings(move |given| Settings { tokens: settings, ..given }).await;
+    client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await;
+    for container in ["c", "e"] {
+        let body = format!(r#"{{"id":"{container}","partitionKey":{{"paths":["/pk"]}}}}"#);
+        client.ask("POST", "/dbs/d/colls", &[], &body).await;
+    }
+    let made = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    let by_rid = made.text("_self");
+    let by_rid = format!("/{}", by_rid.trim_end_matches('/'));
+    // Without roles such a token is as good as the key that signed it.
+    let headers = [("authorization", &*token_of("ann"))];
+    assert_eq!(client.send("POST", "/dbs", &headers, r#"{"id":"x"}"#).await.status, 201);
+    let roles = Roles::new(&own, &assigned).unwrap();
+    tokens.store(Arc::new(TokenRules { issuer: None, roles: Some(roles) }));
+    let query = [PARTITION, ("content-type", "application/query+json")];
+    let upsert = [PARTITION, ("x-ms-documentdb-is-upsert", "true")];
+    let batch = [PARTITION, ("x-ms-cosmos-is-batch-request", "true")];
+    let feed = [PARTITION, ("a-im", "Incremental feed")];
+    let (docs, item) = ("/dbs/d/colls/c/docs", "/dbs/d/colls/c/docs/1");
+    let (other, select) = ("/dbs/d/colls/e/docs", r#"{"query":"SELECT * FROM c"}"#);
+    let one = r#"{"id":"1","pk":"a"}"#;
+    for (who, verb, path, headers, body, want) in [
+        ("ann", "GET", "/", &[][..], "", (200, 0)),
+        ("dan", "GET", "/", &[], "", (403, 5301)),
+        ("ann", "GET", "/dbs/d", &[], "", (200, 0)),
+        ("bob", "GET", "/dbs/d", &[], "", (403, 5301)),
+        ("bob", "GET", "/dbs/d/colls/c", &[], "", (200, 0)),
+        ("bob", "GET", "/dbs/d/colls/c/pkranges", &[], "", (200, 0)),
+        ("cid", "GET", "/dbs/d/colls/c", &[], "", (403, 5301)),
+        ("ann", "GET", item, &[PARTITION], "", (200, 0)),
+        ("ANN", "GET", item, &[PARTITION], "", (200, 0)),
+        ("ann", "GET", &by_rid, &[PARTITION], "", (200, 0)),
+        ("cid", "GET", item, &[PARTITION], "", (200, 0)),
+        ("dan", "GET", item, &[PARTITION], "", (403, 5302)),
+        ("ann", "POST", docs, &query, select, (200, 0)),
+        ("cid", "POST", docs, &query, select, (403, 5302)),
+        ("ann", "GET", docs, &feed, "", (200, 0)),
+        ("cid", "GET", docs, &feed, "", (403, 5302)),
+        ("ann", "PUT", item, &[PARTITION], one, (403, 5302)),
+        ("ann", "POST", docs, &upsert, one, (403, 5302)),
+        ("ann", "POST", docs, &batch, "[]", (403, 5302)),
+        ("ann", "DELETE", item, &[PARTITION], "", (403, 5302)),
+        ("bob", "PUT", item, &[PARTITION], one, (200, 0)),
+        ("bob", "POST", docs, &upsert, one, (200, 0)),
+        ("bob", "POST", other, &upsert, one, (403, 5302)),
+        ("bob", "POST", other, &query, select, (200, 0)),
+        ("bob", "DELETE", "/dbs/d/colls/c", &[], "", (403, 5300)),
+        ("bob", "POST", "/dbs/d/users", &[], r#"{"id":"u"}"#, (403, 5300)),
+        ("bob", "GET", "/offers", &[], "", (403, 5300)),
+        ("bob", "PATCH", "/dbs/d", &[], "", (403, 5300)),
+        ("", "GET", "/", &[], "", (401, 0)),
+    ] {
+        let token = token_of(who);
+        let headers = [&[("authorization", token.as_str())], headers].concat();
+        let answer = client.send(verb, path, &headers, body).await;
+        assert_eq!(answer.code(), want, "{who} {verb} {path}: {answer:?}");
+    }
+    // Keys are what they were.
+    assert_eq!(client.ask("DELETE", "/dbs/d", &[], "").await.status, 204);
 }

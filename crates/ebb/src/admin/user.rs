@@ -17,7 +17,7 @@ use std::io::{BufRead, IsTerminal};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use crate::client::{Client, escaped};
 
 /// The database of a user and of a role where none is said.
 const DATABASE: &str = "admin";
@@ -129,14 +129,6 @@ fn read_password(matches: &ArgMatches) -> Result<String, String> {
         }
     };
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
-}
-
-/// A name as a part of a path.
-fn escaped(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let part =
-        |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    name.bytes().map(part).collect()
 }
 
 #[cfg(test)]

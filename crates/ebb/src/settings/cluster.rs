@@ -135,7 +135,8 @@ fn parse_text(text: &str) -> Result<String, String> {
 fn parse_point(text: &str) -> Result<String, String> {
     let text = text.trim();
     let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {
-        !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port != 0)
+        let named = !host.is_empty() && !host.contains(['@', '/', ' ']);
+        named && port.parse::<u16>().is_ok_and(|port| port != 0)
     });
     match text.is_empty() || has_port {
         true => Ok(text.to_owned()),
@@ -164,6 +165,7 @@ mod tests {
         for (typed, name) in [
             (&[][..], "--cassandra-contact-points"),
             (&["--cassandra-contact-points", "nowhere"], "--cassandra-contact-points"),
+            (&["--cassandra-contact-points", "ann:secret@db:9042"], "--cassandra-contact-points"),
             (&[points, "--cassandra-user", "a"], "--cassandra-password-file"),
             (&[points, "--cassandra-cert", "a", "--cassandra-ca", "b"], "--cassandra-cert-key"),
             (&[points, "--cassandra-cert", "a", "--cassandra-cert-key", "b"], "--cassandra-ca"),

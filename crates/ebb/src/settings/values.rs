@@ -44,10 +44,13 @@ pub(super) fn parse_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Reads `HOST:PORT` or `off`.
+/// Reads `HOST:PORT` or `off`. A port alone is one that only this machine reaches.
 pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     if text == "off" {
         return Ok(Address(None));
+    }
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(Address(Some(format!("127.0.0.1:{port}"))));
     }
     match text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
         true => Ok(Address(Some(text.to_owned()))),
@@ -80,9 +83,8 @@ pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads a size in bytes, with a suffix for powers of 1024. One that a server cannot work with is
-/// refused.
-pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+/// Reads a number of bytes, with a suffix for powers of 1024.
+pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match text.get(digits.len()..).unwrap_or("").to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -91,14 +93,20 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
         "g" | "gb" | "gib" => 30,
         _ => u32::MAX,
     };
-    let unit = 1_usize.checked_shl(shift);
-    let bytes = digits.trim().parse::<usize>().ok().zip(unit);
-    match bytes.and_then(|(count, unit)| count.checked_mul(unit)) {
-        None => Err("it is not a size such as 900m or 2g".to_owned()),
-        Some(bytes) if bytes < LEAST_MEMORY => {
+    let unit = 1_u64.checked_shl(shift);
+    let bytes = digits.trim().parse::<u64>().ok().zip(unit);
+    let bytes = bytes.and_then(|(count, unit)| count.checked_mul(unit));
+    bytes.ok_or_else(|| "it is not a size such as 900m or 2g".to_owned())
+}
+
+/// Reads the memory of a process. One that a server cannot work with is refused.
+pub(super) fn parse_size(text: &str) -> Result<usize, String> {
+    match usize::try_from(parse_bytes(text)?) {
+        Err(_) => Err("it is more than this machine can address".to_owned()),
+        Ok(bytes) if bytes < LEAST_MEMORY => {
             Err(format!("it is too little: at least {}m", LEAST_MEMORY >> 20))
         }
-        Some(bytes) => Ok(bytes),
+        Ok(bytes) => Ok(bytes),
     }
 }
 
@@ -108,6 +116,44 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     seconds
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| "it is not a number of seconds".to_owned())
+}
+
+/// Reads a count, one at least.
+pub(super) fn parse_count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| 0 < *count);
+    count.ok_or_else(|| "it is not a number above 0".to_owned())
+}
+
+/// Reads whole milliseconds, one at least.
+pub(super) fn parse_ms(text: &str) -> Result<Duration, String> {
+    let ms = text.parse().ok().filter(|ms| 0 < *ms).map(Duration::from_millis);
+    ms.ok_or_else(|| "it is not a number of milliseconds".to_owned())
+}
+
+/// Reads whole milliseconds, or `off`.
+pub(super) fn parse_slow(text: &str) -> Result<Optional<u64>, String> {
+    match text {
+        "off" => Ok(Optional(None)),
+        text => text
+            .parse()
+            .map(|ms| Optional(Some(ms)))
+            .map_err(|_| "it is neither a number of milliseconds nor 'off'".to_owned()),
+    }
+}
+
+/// Reads a span of time: a number and `s`, `m`, `h` or `d`; seconds where none of them follows.
+pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..).unwrap_or("") {
+        "" | "s" => Some(1.0),
+        "m" => Some(60.0),
+        "h" => Some(3_600.0),
+        "d" => Some(86_400.0),
+        _ => None,
+    };
+    let seconds = digits.trim().parse::<f64>().ok().zip(unit).map(|(count, unit)| count * unit);
+    let span = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    span.ok_or_else(|| "it is not a span of time such as 90s, 15m, 36h or 30d".to_owned())
 }
 
 /// Reads whole days, one at least.

@@ -11,6 +11,7 @@ use clock::Instant;
 use expiry::{DefaultTtl, Settings};
 use store::Store;
 
+use super::live_counts::CountBy;
 use crate::{
     amount::{Amount, Unreaped},
     attempts::Attempts,
@@ -171,6 +172,26 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// What of all collections has expired since an instant, and whether that is exact: where the
+    /// counters do not know, all that has expired and is stored counts.
+    pub async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Error> {
+        let (mut sum, mut is_exact) = (Amount::default(), true);
+        for model in [Model::Documents, Model::Items] {
+            for (_, collection) in self.collections(model) {
+                let read =
+                    read_in_view!(self, &collection, |view| { view.expired_since(then).await });
+                let (amount, exact) = match read {
+                    Ok((of, _)) => of,
+                    // It was dropped meanwhile.
+                    Err(_) if collection.is_dropped() => continue,
+                    Err(error) => return Err(error),
+                };
+                (sum, is_exact) = (sum.plus(amount), is_exact && exact);
+            }
+        }
+        Ok((sum, is_exact))
+    }
+
     /// What is live in a collection and what expires when.
     pub async fn forecast_collection(
         &self,
@@ -190,6 +211,23 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
+    /// What has expired between an instant and the view's, and whether that is exact.
+    async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Halt> {
+        let record = &self.state.record;
+        let settings = &record.settings;
+        match CountBy::of_settings(record, settings) {
+            CountBy::None => Ok((Amount::default(), true)),
+            CountBy::Classes | CountBy::Date(_) => {
+                let now = self.expired_amount(&settings.floors_at(self.instant)).await?;
+                let before = self.expired_amount(&settings.floors_at(then)).await?;
+                Ok((now.minus(before), true))
+            }
+            CountBy::Several => {
+                Ok((self.total_amount().await?.minus(self.count_live().await?), false))
+            }
+        }
+    }
+
     /// The forecast at the view's instant. What is not reaped yet is estimated in a view of its
     /// own.
     async fn read_forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {

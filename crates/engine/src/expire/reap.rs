@@ -40,7 +40,7 @@ use crate::{
     error::{Error, Halt},
     keys,
     retry::read_in_view,
-    view::LiveView,
+    view::{LiveView, ReapHold},
 };
 
 /// How often the reaper opens views; reap floors lie this far behind what they could be, at most.
@@ -68,6 +68,22 @@ impl<S: Store> Engine<S> {
             amount: sum.amount.plus(one.amount),
             oldest_expired_seconds: sum.oldest_expired_seconds.max(one.oldest_expired_seconds),
         })
+    }
+
+    /// Has nothing reaped that expires from now on, as long as the returned value lives.
+    pub fn hold_reaping(&self) -> ReapHold {
+        self.inner.active_views().hold_all()
+    }
+
+    /// Pauses reaping, or ends the pause: while it lasts no expired row is dropped, and no compaction
+    /// is begun to drop some. What is visible does not change.
+    pub fn set_reaping_paused(&self, paused: bool) {
+        self.inner.reaper.set_paused(paused);
+    }
+
+    /// Whether reaping is paused.
+    pub fn is_reaping_paused(&self) -> bool {
+        self.inner.reaper.is_paused()
     }
 
     /// One pass of the reaper; `elapsed` is the machine's monotonic clock. Returns when the next
@@ -133,6 +149,9 @@ impl<S: Store> Engine<S> {
         };
         // Nothing is old enough yet, as after a start.
         let Some(due) = due else { return Ok(()) };
+        if self.inner.reaper.is_paused() {
+            return Ok(());
+        }
         let events_before_s = due.events_before_s;
         let limited = if self.inner.rules().read_guards() {
             self.inner.active_views().limit_floors(collection.id, due.floors, due.dropped)
@@ -180,6 +199,10 @@ impl<S: Store> Engine<S> {
     ) -> Result<(), Error> {
         let estimate = {
             let mut all = self.inner.reaper.lock();
+            // Under the lock: a pause takes what is in force away, and it stays away.
+            if self.inner.reaper.is_paused() {
+                return Ok(());
+            }
             let of = all.entry(collection.id).or_default();
             // A compaction under the same floors would find nothing new.
             let same = of.reaped_floors.as_ref().is_some_and(|held| **held == *allowed);
@@ -209,6 +232,7 @@ impl<S: Store> Engine<S> {
         allowed: Arc<ReapFloors>,
         expired: Amount,
     ) -> Result<(), Error> {
+        let Some(pauses) = self.inner.reaper.pauses() else { return Ok(()) };
         if self.inner.store().has_copies() {
             self.commit_floors(collection, &allowed).await?;
         }
@@ -216,6 +240,10 @@ impl<S: Store> Engine<S> {
         let seq = self.inner.store().published();
         self.inner.store().reap_space(collection.entries_space()).await?;
         self.inner.store().reap_space(collection.rows_space()).await?;
+        // Paused meanwhile, it has not dropped everything, and nobody knows how much.
+        if self.inner.reaper.pauses() != Some(pauses) {
+            return Ok(());
+        }
         // Without counters nobody knows how much was dropped: what had expired then is remembered
         // and subtracted from later estimates.
         let counters_know = {

@@ -114,6 +114,7 @@ impl<S: Store> CandidateSearch<'_, S> {
         range: KeyRange,
         found: &mut BTreeSet<Bytes>,
     ) -> Result<bool, Halt> {
+        self.context.budget.note_access(|| format!("index {}", index.name));
         let mut pages = Pages::of(range).growing_slowly();
         let mut looked = 0;
         while let Some(page) = self.view.next_entries(index, &mut pages).await? {

@@ -285,6 +285,7 @@ impl<S: Store> LiveView<S> {
     ) -> Result<(), Halt> {
         let pages = Pages::of(ordered.range.clone()).in_direction(ordered.direction);
         let mut pages = pages.growing_slowly();
+        giver.context.budget.note_access(|| format!("index {}", ordered.index.name));
         while let Some(page) = self.next_entries(ordered.index, &mut pages).await? {
             charge_keys(giver.context, page.examined).await?;
             for entry in page.items {
@@ -315,6 +316,7 @@ impl<S: Store> LiveView<S> {
 
     /// Items in the order of their keys.
     async fn scan_rows(&self, range: KeyRange, giver: &mut Giver<'_>) -> Result<(), Halt> {
+        giver.context.budget.note_access(|| "scan".to_owned());
         // Many walks want few items.
         let mut pages = Pages::of(range).growing_slowly();
         while let Some(page) = self.next_rows(&mut pages).await? {

@@ -52,6 +52,8 @@ impl Shard {
 pub(crate) struct ActiveViews {
     /// By thread; see [`SHARD`].
     shards: [Shard; SHARDS],
+    /// How many read the whole store: nothing more is put in force for any collection.
+    whole: AtomicUsize,
     /// Rows that any of them read. Kept here because each view holds this and nothing else that is
     /// shared: holding one more thing would cost each view two writes to memory of all threads.
     rows: Arc<RowCache>,
@@ -67,7 +69,7 @@ thread_local! {
 impl ActiveViews {
     /// No view is open yet.
     pub(super) fn new(rows: Arc<RowCache>) -> Self {
-        Self { shards: Default::default(), rows }
+        Self { shards: Default::default(), whole: AtomicUsize::new(0), rows }
     }
 
     /// Registers a view that is about to be opened.
@@ -75,6 +77,12 @@ impl ActiveViews {
         let shard = SHARD.with(|shard| *shard);
         let slot = self.shards[shard].lock().insert(ActiveView { collection, at: None });
         ReadGuard { views: Arc::clone(self), shard, slot: Some(slot) }
+    }
+
+    /// Registers somebody who reads the whole store without views.
+    pub(crate) fn hold_all(self: &Arc<Self>) -> ReapHold {
+        self.whole.fetch_add(1, Ordering::SeqCst);
+        ReapHold(Arc::clone(self))
     }
 
     /// Lowers the floors and the list of dropped indexes of a collection to what every open view
@@ -85,6 +93,9 @@ impl ActiveViews {
         floors: Floors,
         dropped: Vec<u32>,
     ) -> Option<(Floors, Vec<u32>)> {
+        if 0 < self.whole.load(Ordering::SeqCst) {
+            return None;
+        }
         let mut limited = (floors, dropped);
         for shard in &self.shards {
             for (_, held) in shard.lock().iter().filter(|(_, held)| held.collection == collection) {
@@ -100,6 +111,17 @@ impl ActiveViews {
             }
         }
         Some(limited)
+    }
+}
+
+/// As long as this lives, nothing that expires from now on is reaped, in any collection: for whoever reads
+/// the whole store at one moment.
+#[derive(Debug)]
+pub struct ReapHold(Arc<ActiveViews>);
+
+impl Drop for ReapHold {
+    fn drop(&mut self) {
+        self.0.whole.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

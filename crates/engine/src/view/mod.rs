@@ -24,6 +24,7 @@ mod storage;
 mod together;
 
 pub(crate) use active::ActiveViews;
+pub use active::ReapHold;
 pub(crate) use expired::{Frozen, freeze_collection};
 pub(crate) use factory::ViewFactory;
 pub use live::LiveView;

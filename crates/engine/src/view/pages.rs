@@ -80,5 +80,6 @@ pub(crate) async fn charge_keys(
     context: &Context,
     examined: usize,
 ) -> Result<(), evaluation::Error> {
+    context.budget.note_examined(examined);
     yield_if_due(context, examined * CANDIDATE_WORK).await
 }

@@ -41,6 +41,8 @@ pub(crate) struct WriteDraft<'a, S: Store> {
     pub(crate) view: &'a LiveView<S>,
     /// The second that it counts as written in, where that is another one than its commit's.
     pub(crate) since: Option<i64>,
+    /// The same where it may be later than its commit's.
+    pub(crate) at: Option<i64>,
 }
 
 /// The entries of a document in all indexes.
@@ -65,7 +67,7 @@ impl DocumentEntries {
 impl<'a, S: Store> WriteDraft<'a, S> {
     /// A write that counts as made in the second of its commit.
     pub(crate) fn of(view: &'a LiveView<S>) -> Self {
-        Self { view, since: None }
+        Self { view, since: None, at: None }
     }
 
     /// The settings and indexes of the view.
@@ -227,7 +229,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             dates: entries.dates,
             body_checksum: body_checksum(body.bytes()),
         };
-        let (rows, since) = (self.view.collection.rows_space(), self.since);
+        let (rows, since, at) = (self.view.collection.rows_space(), self.since, self.at);
         // A feed keeps the document in its event too.
         let image = state.record.running_feed().map(|_| body.clone().into_bytes());
         // The row is made here, with room for its header: where commits are ordered time is dear.
@@ -236,7 +238,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         value.resize(room, 0);
         value.extend_from_slice(body.bytes());
         let write = move |stamp: Stamp| {
-            let ts = write_second(stamp, since);
+            let ts = at.unwrap_or_else(|| write_second(stamp, since));
             let birth = position.map(|position| birth_number(stamp.seq, position));
             // An item that goes on keeps its birth.
             draft.birth = draft.birth.or(birth);

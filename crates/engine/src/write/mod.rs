@@ -16,6 +16,7 @@ mod find_and_modify;
 mod insert;
 mod mutations;
 mod previous;
+mod prolong;
 mod receipt;
 mod remove;
 mod unit;

@@ -22,5 +22,6 @@ mod items_are_found_by_index;
 mod long_operations_let_others_run;
 mod paths_are_kept_on_demand;
 mod reads_outlive_an_opening;
+mod reaping_is_paused;
 mod receipts;
 mod series_say_what_expires_in_each_step;

@@ -92,6 +92,15 @@ impl EncodedEntry {
         self.n
     }
 
+    /// The last stamp in it, as its bytes say; they are not checked.
+    pub fn last(&self) -> Option<Stamp> {
+        let number = |at: usize| -> Option<[u8; 8]> {
+            let at = HEAD_BYTES - 4 * 8 + 8 * at;
+            self.bytes.get(at..at + 8)?.try_into().ok()
+        };
+        Some(Stamp { seq: u64::from_le_bytes(number(1)?), at_ms: i64::from_le_bytes(number(2)?) })
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes

@@ -93,6 +93,7 @@ use crate::{
     operation::Running,
     parsers::{api_version, shared_arguments::check_shared},
     pause::sleep,
+    slow::{Before, note_slow},
 };
 
 /// What a client gets for a message.
@@ -145,9 +146,12 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let deadline = check_shared(&args, row, call.door.settings.topology)?;
     let began = clock::monotonic_time();
-    call.operation.end_at(deadline);
+    // Only of what ends with its client, which only reads: half a write would be left otherwise.
+    let usual = call.door.settings.max_time.filter(|_| is_bounded(call, row));
+    call.operation.end_at(deadline.or_else(|| usual.map(|most| began.saturating_add(most))));
+    let (id, before) = (call.door.operation_id(), Before::of(&call.connection.counters));
     let _begun = call.connection.begin_command(Running {
-        id: call.door.operation_id(),
+        id,
         row,
         command: shown_body(call, row),
         began,
@@ -171,9 +175,17 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     // How long a client chose to wait for news says nothing about the server.
     if call.body.get("maxAwaitTimeMS").is_none() {
-        call.door.latencies.observe(place, clock::monotonic_time().saturating_sub(began));
+        let took = clock::monotonic_time().saturating_sub(began);
+        call.door.latencies.observe(place, took);
+        note_slow(call, id, took, before, reply.is_err());
     }
     reply
+}
+
+/// Whether the usual time limit holds for a command: it only reads, waits for no news, and does not say
+/// itself how long it may take (0 means any time).
+fn is_bounded<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> bool {
+    row.ends_with_client && !row.awaits_state && call.body.get("maxTimeMS").is_none()
 }
 
 /// A command as it may be shown to others while it runs.

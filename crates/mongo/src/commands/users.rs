@@ -19,7 +19,9 @@ use crate::{
     access::{Action, Inherited, Restriction, RoleName, User, UserName, UserView},
     authorize::{check_needs, check_users},
     call::Call,
-    errors::{BSONObjectTooLarge, BadValue, Error, Result, USER_EXISTS, UserNotFound},
+    errors::{
+        BSONObjectTooLarge, BadValue, Error, IllegalOperation, Result, USER_EXISTS, UserNotFound,
+    },
     limits::MAX_DOCUMENT_BYTES,
     passwords::{NewPassword, new_credentials},
     replies::ok,
@@ -329,7 +331,12 @@ pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let restrictions = args.bool("showAuthenticationRestrictions")?.unwrap_or(false);
     let filter = args.document("filter")?.map(mongo_query::filter::parse).transpose()?;
     let users = &call.door.users;
-    let found: Vec<User> = match wanted(&asked)? {
+    let wanted = wanted(&asked)?;
+    if (privileges || restrictions) && !matches!(wanted, Wanted::Named(_)) {
+        let text = "Privilege or restriction details require exact-match usersInfo queries";
+        return Err(Error::new(IllegalOperation, text));
+    }
+    let found: Vec<User> = match wanted {
         Wanted::All => users.users(None)?.into_iter().map(|kept| kept.value).collect(),
         Wanted::OfDatabase => {
             users.users(Some(call.database))?.into_iter().map(|kept| kept.value).collect()

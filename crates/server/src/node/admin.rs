@@ -118,16 +118,9 @@ async fn get_liveness() -> Response {
     health::health_answer(true, "")
 }
 
-/// Returns why a node is not ready, as a phrase.
-fn why_unready(routes: &Routes) -> Option<String> {
-    let served = routes.all().filter_map(Route::here);
-    let why = served.map(|term| health::why_unready(&term.shared)).find(Option::is_some).flatten();
-    why.or_else(|| routes.why_unready())
-}
-
 /// Handles `/readyz`: 200 if the node owns the data and serves them, or follows the owner closely.
 async fn get_readiness(State(routes): State<Routes>) -> Response {
-    let why = why_unready(&routes);
+    let why = routes.why_unserved();
     health::health_answer(why.is_none(), why.as_deref().unwrap_or_default())
 }
 
@@ -141,13 +134,29 @@ async fn get_status(State(routes): State<Routes>) -> Response {
                 "status": if why.is_none() { "ok" } else { "unavailable" },
                 "reason": why,
                 "version": env!("CARGO_PKG_VERSION"),
+                "checks": health::checks_json(why.clone()),
             })
         }
     };
     if let Some(fields) = body.as_object_mut() {
         fields.insert("cluster".to_owned(), routes.facts().to_json());
+        // Of shards that others serve.
+        if let Some(why) = routes.why_unready() {
+            merge_checks(fields, why);
+        }
     }
     health::status_answer(body)
+}
+
+/// Adds a reason to the checks of a status.
+fn merge_checks(fields: &mut serde_json::Map<String, Value>, why: String) {
+    let found = health::checks_json([why]);
+    let Some(checks) = fields.get_mut("checks").and_then(Value::as_object_mut) else { return };
+    for (check, found) in found.as_object().into_iter().flatten() {
+        if found != "ok" {
+            checks.insert(check.clone(), found.clone());
+        }
+    }
 }
 
 /// Handles `GET /_ebb/cluster`: the cluster as this node sees it.

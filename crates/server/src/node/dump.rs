@@ -2,7 +2,7 @@
 //! while nodes run or not; it owns nothing and changes nothing there. The clock comes last: without it
 //! no server starts on what was interrupted half way.
 
-use std::{fs, io, path::Path};
+use std::path::Path;
 
 use clock::Checkpoint;
 use cluster::{ClusterRecord, Ledger, NodeRecord, Phase, Settings, ShardRecord};
@@ -14,7 +14,7 @@ use super::{from_directory::Moved, ledger::ledger_failure};
 use crate::{
     checkpoint::CheckpointFile,
     config::Config,
-    data_dir::{DataDir, Refused},
+    data_dir::{DataDir, refuse_unless_empty},
     failure::{Failure, failed},
     features::Features,
     open::store_options,
@@ -28,7 +28,7 @@ pub(super) async fn dump_cluster<L: Ledger>(
     path: &Path,
     tell: &mut (dyn FnMut(Moved) + Send),
 ) -> Result<u64, Failure> {
-    refuse_unless_empty(path)?;
+    refuse_unless_empty(path).map_err(Failure::Refused)?;
     let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let tree = store_options(&config, plan_memory(&config), path);
@@ -48,16 +48,6 @@ pub(super) async fn dump_cluster<L: Ledger>(
     file.write(&clock).map_err(failed)?;
     drop(directory);
     Ok(entries)
-}
-
-fn refuse_unless_empty(path: &Path) -> Result<(), Failure> {
-    let refused = |why: String| Err(Failure::Refused(Refused::Unusable(why)));
-    match fs::read_dir(path).map(Iterator::count) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => refused(format!("cannot read {}: {error}", path.display())),
-        Ok(0) => Ok(()),
-        Ok(_) => refused(format!("{} is not empty: give a new directory", path.display())),
-    }
 }
 
 /// Where the clock of a shard, or of a server of its own, goes on: no earlier than any owner could have

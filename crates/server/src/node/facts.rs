@@ -131,28 +131,29 @@ impl Facts {
         seen.committed.saturating_sub(seen.applied)
     }
 
-    /// Why a node that does not serve is not ready to follow, as a phrase; `None`: it is caught up.
+    /// Why a node that does not serve is not ready to follow, as a phrase that begins
+    /// with the word of a check; `None`: it is caught up.
     pub(super) fn why_unready(&self) -> Option<String> {
         match &*self.role.borrow() {
             Role::Following => {}
             Role::Opened { .. } | Role::Serving { .. } => {
-                return Some("the node is taking over".to_owned());
+                return Some("replay: the node is taking over".to_owned());
             }
-            Role::Failed(why) => return Some(format!("the node cannot follow: {why}")),
+            Role::Failed(why) => return Some(format!("lag: the node cannot follow: {why}")),
         }
         if !self.hears() {
-            return Some("Cassandra does not answer".to_owned());
+            return Some("lag: Cassandra does not answer".to_owned());
         }
         let off_ms = self.counts.off_ms.load(Ordering::Relaxed);
         if off_ms != 0 {
-            return Some(format!("the wall clock is {off_ms} ms ahead of the cluster's"));
+            return Some(format!("clock: the wall clock is {off_ms} ms ahead of the cluster's"));
         }
         let lag = self.lag();
         if self.seen_shard().owner.is_none() {
-            return Some("no node owns the data".to_owned());
+            return Some("lag: no node owns the data".to_owned());
         }
         // An owner goes on committing while this one reads: a little lag is usual.
-        (1_000 < lag).then(|| format!("{lag} entries behind the owner"))
+        (1_000 < lag).then(|| format!("lag: {lag} entries behind the owner"))
     }
 
     /// The epoch in which it may serve now.

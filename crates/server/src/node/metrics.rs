@@ -13,7 +13,7 @@ use prometheus_client::{
 };
 
 use super::{route::Route, routes::Routes};
-use crate::admin::metrics::{metrics_answer, registry_of_all};
+use crate::admin::metrics::{metrics_answer, register_readiness, registry_of_all};
 
 /// Handles `GET /metrics`.
 pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
@@ -21,6 +21,7 @@ pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
     let served: Vec<_> = terms.iter().map(|term| term.shared.clone()).collect();
     let mut registry = registry_of_all(&served);
     of_node(&routes, &mut registry);
+    register_readiness(&mut registry, routes.why_unserved().is_none());
     metrics_answer(&registry)
 }
 
@@ -29,31 +30,29 @@ type Figure<T> = (&'static str, &'static str, fn(&Route) -> T);
 
 /// What the node is to each shard.
 const STANDING: [Figure<u64>; 4] = [
-    ("ebb_cluster_owner", "This node owns the data and serves them", |route| {
+    ("cluster_owner", "This node owns the data and serves them", |route| {
         u64::from(route.here().is_some())
     }),
-    (
-        "ebb_cluster_epoch",
-        "Which owner of the data the present one is; 0: there is none",
-        |route| route.facts.seen_shard().owner.map_or(0, |(_, epoch)| epoch),
-    ),
-    ("ebb_cluster_applied_entry", "The last entry that this node has applied", |route| {
+    ("cluster_epoch", "Which owner of the data the present one is; 0: there is none", |route| {
+        route.facts.seen_shard().owner.map_or(0, |(_, epoch)| epoch)
+    }),
+    ("cluster_applied_entry", "The last entry that this node has applied", |route| {
         route.facts.seen_shard().applied
     }),
-    ("ebb_cluster_behind_entries", "Committed entries that it has not applied yet", |route| {
+    ("cluster_behind_entries", "Committed entries that it has not applied yet", |route| {
         route.facts.lag()
     }),
 ];
 
 /// What is counted of each shard.
 const COUNTED: [Figure<u64>; 3] = [
-    ("ebb_cluster_terms", "Times in which this node became the owner", |route| {
+    ("cluster_terms", "Times in which this node became the owner", |route| {
         route.facts.counts.terms.load(Ordering::Relaxed)
     }),
-    ("ebb_cluster_passed_on", "Connections and requests passed on to the owner", |route| {
+    ("cluster_passed_on", "Connections and requests passed on to the owner", |route| {
         route.facts.counts.passed.load(Ordering::Relaxed)
     }),
-    ("ebb_cluster_received", "Connections and requests of other nodes", |route| {
+    ("cluster_received", "Connections and requests of other nodes", |route| {
         route.facts.counts.received.load(Ordering::Relaxed)
     }),
 ];
@@ -70,7 +69,7 @@ fn of_node(routes: &Routes, registry: &mut Registry) {
         registry.register(name, what, family);
     }
     let reached = ConstGauge::new(i64::from(routes.facts().hears()));
-    registry.register("ebb_cluster_reached", "Cassandra answers this node", reached);
+    registry.register("cluster_reached", "Cassandra answers this node", reached);
     for (name, what, read) in COUNTED {
         let family = Family::<Labels, Counter>::default();
         for route in routes.all() {

@@ -9,6 +9,7 @@ use super::{
     facts::{Facts, MONGODB, NOSQL},
     route::Route,
 };
+use crate::admin::health::why_unready;
 
 /// The routes of all shards. There is one shard at least.
 #[derive(Clone)]
@@ -77,5 +78,12 @@ impl Routes {
         self.all()
             .filter(|route| route.here().is_none())
             .find_map(|route| route.facts.why_unready())
+    }
+
+    /// Why the node is not ready, as a phrase: to serve what it owns, or to follow the rest.
+    pub(super) fn why_unserved(&self) -> Option<String> {
+        let served = self.all().filter_map(Route::here);
+        let why = served.map(|term| why_unready(&term.shared)).find(Option::is_some).flatten();
+        why.or_else(|| self.why_unready())
     }
 }

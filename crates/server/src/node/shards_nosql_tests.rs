@@ -133,7 +133,7 @@ async fn databases_live_in_all_shards_and_are_found_through_all_nodes() {
     }
     for node in &nodes {
         let figures = node.server.ask_admin("GET", "/metrics", "").await.body;
-        let open = figures.lines().find_map(|line| line.strip_prefix("nosql_connections "));
+        let open = figures.lines().find_map(|line| line.strip_prefix("ebb_nosql_connections "));
         assert!(open.is_some_and(|open| open != "0"), "{figures}");
     }
     // One leaves: its clients go elsewhere, those of the others stay connected.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use auth::{Key, Secret};
-use clock::{ClockSource, Machine};
+use clock::{ClockSource as _, Machine};
 use cluster::{ClusterRecord, Ledger, Settings};
 use memory::Plan;
 use mongo::Rooms;
@@ -49,7 +49,7 @@ use crate::{
     shares::plan_memory,
     site::Site,
     term::end_tasks,
-    test_wall::TestWall,
+    test_clocks::clock_source,
 };
 
 /// How long a node may take until it is ready, before its start is reported all the same.
@@ -113,7 +113,7 @@ pub(crate) async fn open<L: Ledger>(
         tls: tls.clone(),
         open: site.login == Login::Open,
     };
-    let places = listen::Places::of_descriptors(listen::descriptor_limit());
+    let places = listen::Places::of_apis(site.config.limits.max_connections);
     let first = shared.shard(0).ok_or_else(|| failed("the cluster has no shard"))?;
     let facts = Facts {
         number: 0,
@@ -238,13 +238,8 @@ fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
 
 /// Where clocks of this node read the machine's.
 fn clock_sources(config: &Config) -> ClockSources {
-    let wall = config.test_wall.clone();
-    Arc::new(move || -> Box<dyn ClockSource> {
-        match &wall {
-            Some(file) => Box::new(TestWall::new(file.clone())),
-            None => Box::new(Machine),
-        }
-    })
+    let config = config.clone();
+    Arc::new(move || clock_source(&config))
 }
 
 fn shard_clock(config: &Config, settings: &Settings, sources: &ClockSources) -> Arc<ShardClock> {

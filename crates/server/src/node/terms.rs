@@ -116,7 +116,7 @@ impl Terms {
             nosql: facts.nosql_shard(),
             nosql_siblings,
         };
-        Term::begin(&self.site, engine, measured, features, shards).await
+        Term::begin(&self.site, engine, (measured, None), features, shards).await
     }
 
     /// Ends the term, and gives the data up when nobody uses the engine any more: a client hears of it

@@ -170,6 +170,10 @@ async fn whichever_node_is_asked_the_same_data_answer() {
         let figures = node.server.ask_admin("GET", "/metrics", "").await.body;
         assert!(figures.contains("ebb_cluster_epoch{shard=\"0\"} 1\n"), "{figures}");
     }
+    // Copies on other nodes drop what expired by themselves, so nobody can pause that.
+    let refused = two.server.ask_admin("POST", "/_ebb/ttl/pause", "").await;
+    assert!(refused.status == 409 && refused.body.contains("in a cluster"), "{refused:?}");
+    assert_eq!(two.server.ask_well("GET", "/_ebb/ttl", "").await["paused"], false);
     one.server.stop().await;
     two.wait_for("owner").await;
     assert_eq!(two.ids().await, [1, 2]);

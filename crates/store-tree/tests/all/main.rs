@@ -1,6 +1,8 @@
 //! The embedded store from outside: one program, so that it is linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
+mod archive;
+mod archive;
 mod bounds;
 mod damage;
 mod journals;

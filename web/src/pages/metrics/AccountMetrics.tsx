@@ -59,20 +59,20 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   const number = (value: number | null | undefined) => (value == null ? null : count(value));
   put('MongoDB connections', number(status?.mongo?.connections));
   put('MongoDB cursors', number(status?.mongo?.cursors));
-  put('NoSQL connections', number(metric('nosql_connections')));
+  put('NoSQL connections', number(metric('ebb_nosql_connections')));
   if (status !== null) {
     const { passes, documents } = status.reaper;
     const name = passes === 1 ? 'pass' : 'passes';
     put('Reaper', `${count(passes)} ${name}`, `${documentsOf(documents)} compacted away`);
   }
-  const backlog = metric('ttl_purge_backlog');
-  const lag = inWords(metric('ttl_purge_lag_seconds') ?? 0);
+  const backlog = metric('ebb_ttl_purge_backlog');
+  const lag = inWords(metric('ebb_ttl_purge_lag_seconds') ?? 0);
   put(
     'Reaper backlog (estimate)',
     number(backlog),
     backlog === 0 ? undefined : `the oldest expired ${lag} ago`,
   );
-  const onDisk = metric('storage_bytes');
+  const onDisk = metric('ebb_storage_bytes');
   put('On disk', onDisk === null ? null : bytes(onDisk));
   const waits = last === undefined ? null : fsync(last);
   const size = last === undefined ? null : groupSize(last);

@@ -3,15 +3,15 @@ import { counters, fsync, groupSize, kept, operations, perSecond, reading } from
 
 function text(finds: number, slow: number, inserts: number): string {
   const labels = 'protocol="mongodb",command="find"';
-  return `mongo_insert_total ${inserts}
-operation_seconds_sum{${labels}} 1
-operation_seconds_count{${labels}} ${finds + slow}
-operation_seconds_bucket{le="0.001",${labels}} ${finds}
-operation_seconds_bucket{le="1.0",${labels}} ${finds + slow}
-operation_seconds_bucket{le="+Inf",${labels}} ${finds + slow}
-operation_seconds_count{protocol="mongodb",command="ping"} 0
-group_commit_size_sum 12
-group_commit_size_count 4`;
+  return `ebb_mongo_insert_total ${inserts}
+ebb_operation_seconds_sum{${labels}} 1
+ebb_operation_seconds_count{${labels}} ${finds + slow}
+ebb_operation_seconds_bucket{le="0.001",${labels}} ${finds}
+ebb_operation_seconds_bucket{le="1.0",${labels}} ${finds + slow}
+ebb_operation_seconds_bucket{le="+Inf",${labels}} ${finds + slow}
+ebb_operation_seconds_count{protocol="mongodb",command="ping"} 0
+ebb_group_commit_size_sum 12
+ebb_group_commit_size_count 4`;
 }
 
 const readings = [reading(text(100, 0, 5), 1000), reading(text(100, 20, 25), 11_000)];
@@ -34,7 +34,7 @@ test('with one read there are no rates', () => {
 
 test('counters that are not there are left out', () => {
   expect(counters(readings)).toEqual([
-    { name: 'mongo_insert_total', label: 'MongoDB inserts', total: 25, perSecond: 2 },
+    { name: 'ebb_mongo_insert_total', label: 'MongoDB inserts', total: 25, perSecond: 2 },
   ]);
 });
 

@@ -64,10 +64,10 @@ export function operations(readings: readonly Reading[], recent: boolean): Opera
   const [first, last] = [readings[0], readings.at(-1)];
   if (first === undefined || last === undefined) return [];
   const before = new Map(
-    histograms(first.samples, 'operation_seconds').map((one) => [labelKey(one.labels), one]),
+    histograms(first.samples, 'ebb_operation_seconds').map((one) => [labelKey(one.labels), one]),
   );
   const seconds = (last.at - first.at) / 1000;
-  const rows = histograms(last.samples, 'operation_seconds').map((now) => {
+  const rows = histograms(last.samples, 'ebb_operation_seconds').map((now) => {
     const key = labelKey(now.labels);
     const earlier = before.get(key);
     const { protocol = '', ...others } = now.labels;
@@ -84,17 +84,17 @@ export function operations(readings: readonly Reading[], recent: boolean): Opera
 }
 
 const COUNTERS = [
-  { name: 'mongo_insert_total', label: 'MongoDB inserts' },
-  { name: 'mongo_query_total', label: 'MongoDB queries' },
-  { name: 'mongo_update_total', label: 'MongoDB updates' },
-  { name: 'mongo_delete_total', label: 'MongoDB deletes' },
-  { name: 'mongo_getmore_total', label: 'MongoDB getMores' },
-  { name: 'mongo_command_total', label: 'MongoDB other commands' },
-  { name: 'nosql_requests_total', label: 'NoSQL requests' },
-  { name: 'nosql_failures_total', label: 'NoSQL refused or failed' },
-  { name: 'nosql_denied_total', label: 'NoSQL without a valid signature' },
-  { name: 'nosql_throttled_total', label: 'NoSQL beyond their throughput' },
-  { name: 'nosql_request_units_total', label: 'NoSQL request units' },
+  { name: 'ebb_mongo_insert_total', label: 'MongoDB inserts' },
+  { name: 'ebb_mongo_query_total', label: 'MongoDB queries' },
+  { name: 'ebb_mongo_update_total', label: 'MongoDB updates' },
+  { name: 'ebb_mongo_delete_total', label: 'MongoDB deletes' },
+  { name: 'ebb_mongo_getmore_total', label: 'MongoDB getMores' },
+  { name: 'ebb_mongo_command_total', label: 'MongoDB other commands' },
+  { name: 'ebb_nosql_requests_total', label: 'NoSQL requests' },
+  { name: 'ebb_nosql_failures_total', label: 'NoSQL refused or failed' },
+  { name: 'ebb_nosql_denied_total', label: 'NoSQL without a valid signature' },
+  { name: 'ebb_nosql_throttled_total', label: 'NoSQL beyond their throughput' },
+  { name: 'ebb_nosql_request_units_total', label: 'NoSQL request units' },
 ];
 
 /** Counters of the doors; those that the server does not have are left out. */
@@ -112,13 +112,13 @@ export function counters(readings: readonly Reading[]): CounterRow[] {
 
 /** How long making commits durable took, since the start; null: the store does not do that. */
 export function fsync(last: Reading): (Latencies & { count: number }) | null {
-  const [found] = histograms(last.samples, 'fsync_seconds');
+  const [found] = histograms(last.samples, 'ebb_fsync_seconds');
   return found === undefined ? null : { ...latenciesOf(found), count: found.count };
 }
 
 /** Commits that share one wait, on average; null: not known. */
 export function groupSize(last: Reading): number | null {
-  const [found] = histograms(last.samples, 'group_commit_size');
+  const [found] = histograms(last.samples, 'ebb_group_commit_size');
   return found === undefined || found.count === 0 ? null : found.sum / found.count;
 }
 

@@ -9,24 +9,24 @@ import {
   since,
 } from './prometheus';
 
-const TEXT = `# HELP clock_offset_seconds Wall clock minus database time.
-# TYPE clock_offset_seconds gauge
-clock_offset_seconds -3.485
-mongo_insert_total 12
-operation_seconds_sum{protocol="mongodb",command="find"} 0.25
-operation_seconds_count{protocol="mongodb",command="find"} 10
-operation_seconds_bucket{le="0.01",protocol="mongodb",command="find"} 5
-operation_seconds_bucket{le="0.1",protocol="mongodb",command="find"} 9
-operation_seconds_bucket{le="+Inf",protocol="mongodb",command="find"} 10
-operation_seconds_count{protocol="mongodb",command="ping"} 0
+const TEXT = `# HELP ebb_clock_offset_seconds Wall clock minus database time.
+# TYPE ebb_clock_offset_seconds gauge
+ebb_clock_offset_seconds -3.485
+ebb_mongo_insert_total 12
+ebb_operation_seconds_sum{protocol="mongodb",command="find"} 0.25
+ebb_operation_seconds_count{protocol="mongodb",command="find"} 10
+ebb_operation_seconds_bucket{le="0.01",protocol="mongodb",command="find"} 5
+ebb_operation_seconds_bucket{le="0.1",protocol="mongodb",command="find"} 9
+ebb_operation_seconds_bucket{le="+Inf",protocol="mongodb",command="find"} 10
+ebb_operation_seconds_count{protocol="mongodb",command="ping"} 0
 odd{a="q\\"uo\\\\te\\n}",b=""} 1e3 1700000000
 # EOF`;
 
 const samples = parseMetrics(TEXT);
 
 test.each([
-  ['clock_offset_seconds', -3.485],
-  ['mongo_insert_total', 12],
+  ['ebb_clock_offset_seconds', -3.485],
+  ['ebb_mongo_insert_total', 12],
   ['odd', null],
   ['absent', null],
 ])('%s without labels is %s', (name, want) => expect(bareValue(samples, name)).toBe(want));
@@ -41,7 +41,7 @@ test('lines that are no samples are left out', () => {
 });
 
 test('a histogram is put together by its labels', () => {
-  const [find, ping] = histograms(samples, 'operation_seconds');
+  const [find, ping] = histograms(samples, 'ebb_operation_seconds');
   expect(find).toEqual({
     labels: { protocol: 'mongodb', command: 'find' },
     buckets: [

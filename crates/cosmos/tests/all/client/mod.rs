@@ -73,12 +73,15 @@ fn given() -> Settings {
         opened: std::sync::Arc::default(),
         hosts: None,
         keys: Keys::well_known().unwrap().into(),
+        tokens: Arc::default(),
         secret: auth::Secret::from_bytes(vec![7; 32]),
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("test").unwrap())),
         give_way: || {},
         run_apart: |work| work(),
         audit: None,
         enforce_throughput: false,
+        slow_ms: None,
+        max_time: None,
         pages: None,
     }
 }

@@ -1,0 +1,50 @@
+//! Copies a backup from one place to another, and checks on the way that it is whole. Payloads are not
+//! unpacked, but for those that say what the stream is and where it ends.
+
+use std::io::{Read, Write};
+
+use crate::{
+    error::Error,
+    frame::{FrameKind, FrameReader},
+    header::{Header, LINE, LINE_MAX, Trailer, check_line, parse},
+    reader::{Order, failed},
+};
+
+/// Copies a stream. `tell` hears of each frame: what the stream is, and how many bytes were copied.
+/// Returns what it is, its end, and its length in bytes.
+pub fn copy_checked(
+    input: impl Read,
+    out: &mut impl Write,
+    tell: &mut dyn FnMut(&Header, u64),
+) -> Result<(Header, Trailer, u64), Error> {
+    let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
+    out.write_all(LINE.as_bytes())?;
+    let mut header: Option<Header> = None;
+    let mut order = Order::default();
+    let mut written = LINE.len() as u64;
+    loop {
+        let Some(packed) = frames.next_packed()? else {
+            return Err(Error::damaged("the backup ends early"));
+        };
+        packed.write_to(out)?;
+        written += packed.bytes();
+        match (packed.kind, &header) {
+            (FrameKind::Header, None) => header = Some(parse("header", &packed.unpack()?)?),
+            (_, None) => return Err(Error::damaged("the backup does not begin with its header")),
+            (FrameKind::Trailer, Some(header)) => {
+                let trailer: Trailer = parse("trailer", &packed.unpack()?)?;
+                order.check_end(&trailer, &frames.hash_before())?;
+                out.flush()?;
+                if frames.next_packed()?.is_some() {
+                    return Err(Error::damaged("something stands behind the end of the backup"));
+                }
+                return Ok((header.clone(), trailer, written));
+            }
+            (FrameKind::Failed, Some(_)) => return Err(failed(&packed.unpack()?)),
+            (kind, Some(header)) => order.note(kind, header.kind)?,
+        }
+        if let Some(header) = &header {
+            tell(header, written);
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! Frames: kind, lengths, checksum, compressed payload. What a payload means is not known here.
+//!
+//! ```text
+//!  kind u8 | packed length u32 | plain length u32 | CRC-32C u32 of all that and the payload | payload, zstd
+//! ```
+//!
+//! Numbers are little-endian. Memory is asked for as bytes come, never because a length says so.
+
+use std::io::{Read, Write};
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Error;
+
+/// Bytes before a payload.
+const HEAD: usize = 13;
+/// The largest payload, unpacked: an entry of the journal may have a gigabyte.
+const PLAIN_MAX: u32 = (1 << 30) + (128 << 20);
+/// What a payload that does not shrink may grow by.
+const PACKED_MAX: u32 = PLAIN_MAX + (PLAIN_MAX >> 7);
+/// Memory that is asked for before the bytes are there.
+const AT_ONCE: usize = 8 << 20;
+/// The level of compression: the fastest ordinary one.
+const LEVEL: i32 = 1;
+
+/// What a frame holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameKind {
+    /// What the stream is, JSON.
+    Header,
+    /// A piece of a store's image: one entry of the journal, encoded.
+    Piece,
+    /// Entries of the journal, encoded, one behind the other.
+    Entries,
+    /// Where the database clock stands.
+    Clock,
+    /// Switches of the server, JSON.
+    Switches,
+    /// The end, JSON.
+    Trailer,
+    /// Whoever wrote it could not go on; why, as text.
+    Failed,
+}
+
+impl FrameKind {
+    /// All kinds, with their bytes.
+    const ALL: [(u8, Self); 7] = [
+        (1, Self::Header),
+        (2, Self::Piece),
+        (3, Self::Entries),
+        (4, Self::Clock),
+        (5, Self::Switches),
+        (6, Self::Trailer),
+        (7, Self::Failed),
+    ];
+
+    fn byte(self) -> u8 {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or(0, |(byte, _)| *byte)
+    }
+
+    fn of_byte(byte: u8) -> Result<Self, Error> {
+        let found = Self::ALL.iter().find(|(known, _)| *known == byte);
+        let unknown = || Error::damaged(format!("the backup has a frame of unknown kind {byte}"));
+        found.map(|(_, kind)| *kind).ok_or_else(unknown)
+    }
+}
+
+/// The kind and the lengths of a frame, as they stand before it.
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    kind: FrameKind,
+    packed: u32,
+    plain: u32,
+}
+
+impl Head {
+    fn decode(bytes: &[u8; HEAD]) -> Result<Self, Error> {
+        let [kind, a, b, c, d, e, f, g, h, ..] = *bytes;
+        let head = Self {
+            kind: FrameKind::of_byte(kind)?,
+            packed: u32::from_le_bytes([a, b, c, d]),
+            plain: u32::from_le_bytes([e, f, g, h]),
+        };
+        if PACKED_MAX < head.packed || PLAIN_MAX < head.plain {
+            return Err(Error::damaged("a frame of the backup says that it is too large"));
+        }
+        Ok(head)
+    }
+
+    /// Its bytes with the checksum that it has with this payload.
+    fn encode(self, payload: &[u8]) -> [u8; HEAD] {
+        let mut bytes = [0; HEAD];
+        bytes[0] = self.kind.byte();
+        bytes[1..5].copy_from_slice(&self.packed.to_le_bytes());
+        bytes[5..9].copy_from_slice(&self.plain.to_le_bytes());
+        let checksum = crc32c::crc32c_append(crc32c::crc32c(&bytes[..9]), payload);
+        bytes[9..].copy_from_slice(&checksum.to_le_bytes());
+        bytes
+    }
+}
+
+/// A frame as it stands in the stream; its checksum is right.
+pub(crate) struct Packed {
+    pub(crate) kind: FrameKind,
+    plain: u32,
+    head: [u8; HEAD],
+    payload: Vec<u8>,
+}
+
+impl Packed {
+    /// The payload as it was before it was compressed.
+    pub(crate) fn unpack(&self) -> Result<Bytes, Error> {
+        let wrong = || Error::damaged("a frame of the backup cannot be unpacked");
+        let plain = usize::try_from(self.plain).map_err(|_| wrong())?;
+        let mut out = Vec::with_capacity(plain.min(AT_ONCE));
+        let unpacking = zstd::stream::read::Decoder::new(self.payload.as_slice());
+        let mut unpacking = unpacking.map_err(|_| wrong())?.take(u64::from(self.plain) + 1);
+        unpacking.read_to_end(&mut out).map_err(|_| wrong())?;
+        if out.len() == plain { Ok(out.into()) } else { Err(wrong()) }
+    }
+
+    /// Writes it as it came.
+    pub(crate) fn write_to(&self, out: &mut impl Write) -> Result<(), Error> {
+        out.write_all(&self.head)?;
+        out.write_all(&self.payload)?;
+        Ok(())
+    }
+
+    /// Bytes in the stream.
+    pub(crate) fn bytes(&self) -> u64 {
+        (HEAD + self.payload.len()) as u64
+    }
+}
+
+/// Writes frames, and hashes what it has written.
+pub struct FrameWriter<W> {
+    out: W,
+    hash: Sha256,
+    packer: zstd::bulk::Compressor<'static>,
+    /// Bytes written.
+    pub(crate) written: u64,
+}
+
+impl<W> std::fmt::Debug for FrameWriter<W> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FrameWriter").field("written", &self.written).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> FrameWriter<W> {
+    /// Begins with a line that names the format.
+    pub fn begin(mut out: W, line: &str) -> Result<Self, Error> {
+        out.write_all(line.as_bytes())?;
+        let hash = Sha256::new_with_prefix(line);
+        let packer = zstd::bulk::Compressor::new(LEVEL)?;
+        Ok(Self { out, hash, packer, written: line.len() as u64 })
+    }
+
+    /// Writes a frame.
+    pub fn write_frame(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), Error> {
+        let too_large = || Error::Refused("a commit is too large for a backup".to_owned());
+        let plain = u32::try_from(payload.len()).ok().filter(|plain| *plain <= PLAIN_MAX);
+        let plain = plain.ok_or_else(too_large)?;
+        let packed = self.packer.compress(payload)?;
+        let length = u32::try_from(packed.len()).map_err(|_| too_large())?;
+        let head = Head { kind, packed: length, plain }.encode(&packed);
+        for part in [&head[..], &packed] {
+            self.hash.update(part);
+            self.out.write_all(part)?;
+            self.written += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// The hash of everything that was written so far, in hexadecimal digits.
+    pub fn hash(&self) -> String {
+        hex(&self.hash.clone().finalize())
+    }
+
+    /// What it writes to, all of it handed over.
+    pub fn finish(mut self) -> Result<W, Error> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// Reads frames, and hashes what it has read.
+pub struct FrameReader<R> {
+    input: R,
+    hash: Sha256,
+    /// The hash before the last frame.
+    before: Sha256,
+    /// Bytes read.
+    pub(crate) read: u64,
+}
+
+impl<R> std::fmt::Debug for FrameReader<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FrameReader").field("read", &self.read).finish_non_exhaustive()
+    }
+}
+
+impl<R: Read> FrameReader<R> {
+    /// Reads the line that names the format; `known` says what to make of it.
+    pub fn begin(
+        mut input: R,
+        longest: usize,
+        known: impl FnOnce(&[u8]) -> Result<(), Error>,
+    ) -> Result<Self, Error> {
+        let mut line = Vec::new();
+        let mut byte = [0];
+        while line.len() < longest && line.last() != Some(&b'\n') {
+            if input.read(&mut byte)? == 0 {
+                break;
+            }
+            line.push(byte[0]);
+        }
+        known(&line)?;
+        let hash = Sha256::new_with_prefix(&line);
+        Ok(Self { input, before: hash.clone(), hash, read: line.len() as u64 })
+    }
+
+    /// The next frame, whose checksum is right; nothing at the end of the stream.
+    pub(crate) fn next_packed(&mut self) -> Result<Option<Packed>, Error> {
+        let Some(head) = self.read_head()? else { return Ok(None) };
+        self.payload_of(head).map(Some)
+    }
+
+    /// Reads the payload behind a head, and checks both.
+    fn payload_of(&mut self, head: [u8; HEAD]) -> Result<Packed, Error> {
+        let decoded = Head::decode(&head)?;
+        let length = usize::try_from(decoded.packed).unwrap_or(usize::MAX);
+        let mut payload = Vec::with_capacity(length.min(AT_ONCE));
+        (&mut self.input).take(u64::from(decoded.packed)).read_to_end(&mut payload)?;
+        if payload.len() < length {
+            return Err(Error::damaged("the backup ends early"));
+        }
+        if decoded.encode(&payload) != head {
+            let at = self.read;
+            return Err(Error::damaged(format!("the backup is damaged at byte {at}")));
+        }
+        self.before = self.hash.clone();
+        self.hash.update(head);
+        self.hash.update(&payload);
+        self.read += (HEAD + payload.len()) as u64;
+        Ok(Packed { kind: decoded.kind, plain: decoded.plain, head, payload })
+    }
+
+    /// The next frame, unpacked where `wanted` says so of its kind; otherwise `skip` passes over its payload.
+    /// For a look at what a stream is: the hash is wrong from here on.
+    pub(crate) fn look(
+        &mut self,
+        wanted: impl Fn(FrameKind) -> bool,
+        skip: impl FnOnce(&mut R, u64) -> std::io::Result<()>,
+    ) -> Result<Option<(FrameKind, Option<Bytes>)>, Error> {
+        let Some(head) = self.read_head()? else { return Ok(None) };
+        let decoded = Head::decode(&head)?;
+        if wanted(decoded.kind) {
+            let packed = self.payload_of(head)?;
+            return Ok(Some((decoded.kind, Some(packed.unpack()?))));
+        }
+        skip(&mut self.input, u64::from(decoded.packed))?;
+        Ok(Some((decoded.kind, None)))
+    }
+
+    fn read_head(&mut self) -> Result<Option<[u8; HEAD]>, Error> {
+        let mut head = [0; HEAD];
+        let mut filled = 0;
+        while let Some(rest) = head.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.input.read(rest) {
+                Ok(0) if filled == 0 => return Ok(None),
+                Ok(0) => return Err(Error::damaged("the backup ends early")),
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Some(head))
+    }
+
+    /// The next frame, unpacked; nothing at the end of the stream.
+    pub fn next_frame(&mut self) -> Result<Option<(FrameKind, Bytes)>, Error> {
+        let Some(packed) = self.next_packed()? else { return Ok(None) };
+        Ok(Some((packed.kind, packed.unpack()?)))
+    }
+
+    /// The hash of everything before the last frame.
+    pub fn hash_before(&self) -> String {
+        hex(&self.before.clone().finalize())
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

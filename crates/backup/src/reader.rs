@@ -1,0 +1,136 @@
+//! Reads a backup, part by part, and believes it only at its end: whoever uses parts before that has to
+//! throw away what was made of them when the end is missing.
+
+use std::io::Read;
+
+use bytes::Bytes;
+
+use crate::{
+    error::Error,
+    frame::{FrameKind, FrameReader},
+    header::{Header, Kind, LINE_MAX, Trailer, check_line, parse},
+};
+
+/// A part of a backup.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A piece of a store's image.
+    Piece(Bytes),
+    /// Entries of the journal.
+    Entries(Bytes),
+    /// Where the clock stood at the end.
+    Clock(Bytes),
+    /// Switches of the server.
+    Switches(Bytes),
+}
+
+/// A backup that is being read.
+#[derive(Debug)]
+pub struct Reader<R> {
+    frames: FrameReader<R>,
+    header: Header,
+    order: Order,
+    trailer: Option<Trailer>,
+}
+
+/// What has come so far: pieces or entries, then the clock, then switches, then the end.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    frames: u64,
+    bytes: u64,
+    has_clock: bool,
+    has_switches: bool,
+}
+
+impl Order {
+    /// Notes a frame between header and trailer, which has to be in its place.
+    pub(crate) fn note(&mut self, kind: FrameKind, of: Kind) -> Result<(), Error> {
+        let fits = match kind {
+            FrameKind::Piece => of == Kind::Full && !self.has_clock,
+            FrameKind::Entries => of == Kind::Incremental && !self.has_clock,
+            FrameKind::Clock => !std::mem::replace(&mut self.has_clock, true),
+            FrameKind::Switches => {
+                self.has_clock && !std::mem::replace(&mut self.has_switches, true)
+            }
+            FrameKind::Header | FrameKind::Trailer | FrameKind::Failed => false,
+        };
+        self.frames += 1;
+        if fits { Ok(()) } else { Err(Error::damaged("a frame of the backup is out of its place")) }
+    }
+
+    /// Checks the trailer against what has come, header included.
+    pub(crate) fn check_end(&self, trailer: &Trailer, hash: &str) -> Result<(), Error> {
+        let counts = trailer.frames == self.frames + 1 && self.has_clock;
+        if counts && trailer.sha256 == hash {
+            return Ok(());
+        }
+        Err(Error::damaged("the end of the backup does not fit what stands before it"))
+    }
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads what a stream is.
+    pub fn open(input: R) -> Result<Self, Error> {
+        let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
+        let header = match frames.next_frame()? {
+            Some((FrameKind::Header, payload)) => parse("header", &payload)?,
+            Some(_) => return Err(Error::damaged("the backup does not begin with its header")),
+            None => return Err(Error::damaged("the backup ends early")),
+        };
+        Ok(Self { frames, header, order: Order::default(), trailer: None })
+    }
+
+    /// What it is.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Its end, once all parts were read.
+    pub fn trailer(&self) -> Option<&Trailer> {
+        self.trailer.as_ref()
+    }
+
+    /// Bytes of the stream that were read.
+    pub fn read_bytes(&self) -> u64 {
+        self.frames.read
+    }
+
+    /// The next part; nothing once the whole stream was read and found to be whole.
+    pub fn next_part(&mut self) -> Result<Option<Part>, Error> {
+        if self.trailer.is_some() {
+            return Ok(None);
+        }
+        let Some((kind, payload)) = self.frames.next_frame()? else {
+            return Err(Error::damaged("the backup ends early"));
+        };
+        if kind == FrameKind::Trailer {
+            let trailer: Trailer = parse("trailer", &payload)?;
+            self.order.check_end(&trailer, &self.frames.hash_before())?;
+            if trailer.bytes != self.order.bytes || self.frames.next_packed()?.is_some() {
+                return Err(Error::damaged("something stands behind the end of the backup"));
+            }
+            self.trailer = Some(trailer);
+            return Ok(None);
+        }
+        if kind == FrameKind::Failed {
+            return Err(failed(&payload));
+        }
+        self.order.note(kind, self.header.kind)?;
+        Ok(Some(match kind {
+            FrameKind::Piece | FrameKind::Entries => {
+                self.order.bytes += payload.len() as u64;
+                match kind {
+                    FrameKind::Piece => Part::Piece(payload),
+                    _ => Part::Entries(payload),
+                }
+            }
+            FrameKind::Clock => Part::Clock(payload),
+            _ => Part::Switches(payload),
+        }))
+    }
+}
+
+/// The error of a backup whose writer could not go on.
+pub(crate) fn failed(payload: &[u8]) -> Error {
+    Error::Refused(format!("it could not be finished: {}", String::from_utf8_lossy(payload)))
+}

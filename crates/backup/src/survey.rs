@@ -1,0 +1,49 @@
+//! Looks at what a backup is without reading all of it: its header, its clock, its end. It does not say
+//! that the rest is whole.
+
+use std::io::{self, Read};
+
+use bytes::Bytes;
+
+use crate::{
+    error::Error,
+    frame::{FrameKind, FrameReader},
+    header::{Header, LINE_MAX, Trailer, check_line, parse},
+    reader::failed,
+};
+
+/// What a backup is.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// What it says of itself.
+    pub header: Header,
+    /// Where the clock stood at its end.
+    pub clock: Bytes,
+    /// Its end.
+    pub trailer: Trailer,
+}
+
+/// Passes over bytes of a stream: a file seeks, others read.
+pub type Skip<'a, R> = &'a dyn Fn(&mut R, u64) -> io::Result<()>;
+
+/// Looks at a stream.
+pub fn survey<R: Read>(input: R, skip: Skip<'_, R>) -> Result<Survey, Error> {
+    let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
+    let (mut header, mut clock) = (None, None);
+    let wanted = |kind| !matches!(kind, FrameKind::Piece | FrameKind::Entries);
+    while let Some((kind, payload)) = frames.look(wanted, skip)? {
+        match (kind, payload) {
+            (FrameKind::Header, Some(payload)) => header = Some(parse("header", &payload)?),
+            (FrameKind::Clock, payload) => clock = payload,
+            (FrameKind::Failed, Some(payload)) => return Err(failed(&payload)),
+            (FrameKind::Trailer, Some(payload)) => {
+                let trailer = parse("trailer", &payload)?;
+                let incomplete = || Error::damaged("the backup has no header or no clock");
+                let (header, clock) = header.zip(clock).ok_or_else(incomplete)?;
+                return Ok(Survey { header, clock, trailer });
+            }
+            _ => {}
+        }
+    }
+    Err(Error::damaged("the backup ends early"))
+}

@@ -1,0 +1,88 @@
+//! A login by SCRAM-SHA-256 (RFC 7677), as drivers do it: what the client says, and what it has to hear. Names
+//! and passwords are plain ASCII.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    address::Login,
+    error::{Error, Result},
+};
+
+/// A login that has begun.
+#[derive(Debug)]
+pub(crate) struct Scram<'a> {
+    login: &'a Login,
+    nonce: String,
+}
+
+impl<'a> Scram<'a> {
+    /// Begins one.
+    pub(crate) fn begin(login: &'a Login) -> Self {
+        let nonce: [u8; 18] = std::array::from_fn(|_| fastrand::u8(..));
+        Self { login, nonce: STANDARD.encode(nonce) }
+    }
+
+    /// The first message without what comes before it.
+    fn bare(&self) -> String {
+        let user = self.login.user.replace('=', "=3D").replace(',', "=2C");
+        format!("n={user},r={}", self.nonce)
+    }
+
+    /// What the client says first.
+    pub(crate) fn first(&self) -> String {
+        format!("n,,{}", self.bare())
+    }
+
+    /// What it says to the server's first message, and what the server has to say to that.
+    pub(crate) fn answer(&self, server: &str) -> Result<(String, String)> {
+        let field = |name: &str| {
+            let mut fields = server.split(',');
+            let found = fields.find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+            found.ok_or_else(|| Error::Protocol(format!("a login without {name}")))
+        };
+        let (nonce, rounds) = (field("r")?, field("i")?);
+        let salt = STANDARD.decode(field("s")?);
+        let salt = salt.map_err(|_| Error::Protocol("a login with a broken salt".to_owned()))?;
+        let rounds = rounds.parse().ok().filter(|_| nonce.starts_with(&self.nonce));
+        let rounds = rounds.ok_or_else(|| Error::Protocol("a login of another".to_owned()))?;
+        let password = self.login.password.as_bytes();
+        let salted = pbkdf2::pbkdf2_hmac_array::<Sha256, 32>(password, &salt, rounds);
+        let without_proof = format!("c=biws,r={nonce}");
+        let signed = format!("{},{server},{without_proof}", self.bare());
+        let client_key = keyed(&salted, b"Client Key");
+        let signature = keyed(&Sha256::digest(client_key), signed.as_bytes());
+        let mut proof = client_key;
+        proof.iter_mut().zip(signature).for_each(|(byte, with)| *byte ^= with);
+        let of_server = keyed(&keyed(&salted, b"Server Key"), signed.as_bytes());
+        let last = format!("{without_proof},p={}", STANDARD.encode(proof));
+        Ok((last, format!("v={}", STANDARD.encode(of_server))))
+    }
+}
+
+fn keyed(key: &[u8], text: &[u8]) -> [u8; 32] {
+    // HMAC takes keys of any length.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
+    mac.update(text);
+    mac.finalize().into_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_vector_of_rfc_7677() {
+        let login = Login { user: "user".to_owned(), password: "pencil".to_owned() };
+        let scram = Scram { login: &login, nonce: "rOprNGfwEbeRWgbNEkqO".to_owned() };
+        assert_eq!(scram.first(), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
+        let server = "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
+        let (last, of_server) = scram.answer(server).unwrap();
+        let proof = "p=dHzbZapWIk4jUhN+Ute9ytag9zjfMHgsqmmiz7AndVQ=";
+        let nonce = "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
+        assert_eq!(last, format!("c=biws,{nonce},{proof}"));
+        assert_eq!(of_server, "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=");
+        assert!(scram.answer("r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096").is_err());
+    }
+}

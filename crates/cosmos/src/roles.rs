@@ -1,0 +1,203 @@
+//! Roles of those who come with an Entra token: who has which role for what, as the operator wrote it down.
+//! A role is a list of the service's data actions. Who somebody is, `auth` finds out from the token.
+
+use std::{collections::HashMap, sync::Arc};
+
+use arc_swap::ArcSwap;
+use auth::Issuer;
+
+use crate::{
+    failure::{Failure, Fault, Result},
+    operation::{METADATA, Needed, Operation, PREFIX},
+    resource_path::ResourcePath,
+};
+
+/// The service's two roles by the names and the numbers that it gives them, and what they permit.
+const BUILT_IN: [(&str, &str, &[&str]); 2] = [
+    (
+        "reader",
+        "00000000-0000-0000-0000-000000000001",
+        &[
+            METADATA,
+            "sqlDatabases/containers/executeQuery",
+            "sqlDatabases/containers/readChangeFeed",
+            "sqlDatabases/containers/items/read",
+        ],
+    ),
+    (
+        "contributor",
+        "00000000-0000-0000-0000-000000000002",
+        &[METADATA, "sqlDatabases/containers/*", "sqlDatabases/containers/items/*"],
+    ),
+];
+
+/// Whose tokens are believed, and what their holders may do.
+#[derive(Debug, Default)]
+pub struct TokenRules {
+    /// The service whose tokens are good, beside those that the account's own key signs.
+    pub issuer: Option<Issuer>,
+    /// Without roles a token that the account's key signed is as good as that key.
+    pub roles: Option<Roles>,
+}
+
+/// The rules of this moment: a server reads them again while it runs.
+pub type CurrentTokenRules = Arc<ArcSwap<TokenRules>>;
+
+/// Who has which role for what.
+#[derive(Debug)]
+pub struct Roles(Vec<Assignment>);
+
+#[derive(Debug)]
+struct Assignment {
+    principal: String,
+    actions: Arc<[String]>,
+    scope: ResourcePath,
+}
+
+impl Roles {
+    /// Reads roles of one's own, by name with their actions, and assignments: principal, role, scope. The
+    /// error is a sentence.
+    pub fn new(
+        own: &[(String, Vec<String>)],
+        assignments: &[(String, String, String)],
+    ) -> Result<Self, String> {
+        let mut roles: HashMap<&str, Arc<[String]>> = HashMap::new();
+        for (name, number, actions) in BUILT_IN {
+            let actions: Arc<[String]> = actions.iter().map(|&action| action.to_owned()).collect();
+            roles.insert(name, Arc::clone(&actions));
+            roles.insert(number, actions);
+        }
+        for (name, actions) in own {
+            let actions = actions.iter().map(|action| parse_action(name, action));
+            let actions = actions.collect::<Result<Arc<[String]>, String>>()?;
+            if roles.insert(name, actions).is_some() {
+                return Err(format!("there are two roles called '{name}'"));
+            }
+        }
+        let assignments = assignments.iter().map(|(principal, role, scope)| {
+            let actions = roles.get(role.as_str());
+            let actions = actions.ok_or_else(|| format!("there is no role called '{role}'"))?;
+            let scope = parse_scope(scope)
+                .ok_or_else(|| format!("'{scope}' is neither /, /dbs/ID nor /dbs/ID/colls/ID"))?;
+            Ok(Assignment { principal: principal.clone(), actions: Arc::clone(actions), scope })
+        });
+        assignments.collect::<Result<_, String>>().map(Self)
+    }
+
+    /// What somebody has.
+    fn of<'a>(&'a self, principal: &'a str) -> impl Iterator<Item = &'a Assignment> {
+        self.0.iter().filter(move |found| found.principal.eq_ignore_ascii_case(principal))
+    }
+}
+
+/// An action of a role without what all begin with.
+fn parse_action(role: &str, action: &str) -> Result<String, String> {
+    let rest = action.strip_prefix(PREFIX).unwrap_or(action);
+    let known = rest == METADATA || rest.starts_with("sqlDatabases/") || rest == "*";
+    match known && !rest.trim_end_matches('*').contains('*') {
+        true => Ok(rest.to_owned()),
+        false => Err(format!(
+            "the role '{role}' has the action '{action}': it begins with {PREFIX}readMetadata or \
+             {PREFIX}sqlDatabases/ and has a * at its end only"
+        )),
+    }
+}
+
+/// Where an assignment counts: everywhere, in a database or in a container.
+fn parse_scope(text: &str) -> Option<ResourcePath> {
+    if text == "/" {
+        return Some(ResourcePath::account());
+    }
+    ResourcePath::parse(text).filter(|path| !path.is_in_container())
+}
+
+/// Refuses a request about this path, which has names and no resource ids, unless a role of its sender, who
+/// came with a token, permits it.
+pub(crate) fn check_roles(
+    rules: &TokenRules,
+    principal: &str,
+    operation: Operation,
+    asked: ResourcePath,
+) -> Result<()> {
+    let mut has = rules.roles.iter().flat_map(|roles| roles.of(principal));
+    let (actions, asked) = match operation.needed_of_role() {
+        Needed::Key => {
+            let text = "The request cannot be authorized by an Entra token: what it does needs a key \
+                        of the account.";
+            return Err(Failure::new(Fault::NotForTokens, text));
+        }
+        Needed::AnyRole if has.next().is_some() => return Ok(()),
+        Needed::AnyRole => (&[METADATA][..], ResourcePath::account()),
+        Needed::Actions(actions) => (actions, asked),
+    };
+    let granted: Vec<&Assignment> = has.filter(|has| has.scope.contains(&asked)).collect();
+    let permits = |action: &str| {
+        granted.iter().flat_map(|has| &*has.actions).any(|pattern| matches(pattern, action))
+    };
+    let Some(missing) = actions.iter().find(|action| !permits(action)) else { return Ok(()) };
+    let fault = if *missing == METADATA { Fault::NoMetadataRole } else { Fault::NoDataRole };
+    Err(Failure::new(
+        fault,
+        format!(
+            "Request is blocked because principal [{principal}] does not have required RBAC \
+             permissions to perform action [{PREFIX}{missing}] on resource [{asked}]."
+        ),
+    ))
+}
+
+fn matches(pattern: &str, action: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => action.starts_with(beginning),
+        None => pattern == action,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assigned(role: &str, scope: &str) -> Vec<(String, String, String)> {
+        vec![("ann".to_owned(), role.to_owned(), scope.to_owned())]
+    }
+
+    #[test]
+    fn roles_and_scopes_that_are_refused() {
+        let own = |name: &str, action: &str| vec![(name.to_owned(), vec![action.to_owned()])];
+        for (own, role, scope, why) in [
+            (vec![], "reader", "/", ""),
+            (vec![], "00000000-0000-0000-0000-000000000002", "/dbs/d/colls/c", ""),
+            (own("mine", "sqlDatabases/containers/items/read"), "mine", "/dbs/d", ""),
+            (own("mine", &format!("{PREFIX}*")), "mine", "dbs/d/", ""),
+            (vec![], "owner", "/", "no role called 'owner'"),
+            (vec![], "reader", "", "neither"),
+            (vec![], "reader", "/dbs/d/colls/c/docs/1", "neither"),
+            (vec![], "reader", "/subscriptions/x", "neither"),
+            (own("reader", "readMetadata"), "reader", "/", "two roles"),
+            (own("mine", "sqlDatabases/*/items"), "mine", "/", "at its end"),
+            (own("mine", "write"), "mine", "/", "begins with"),
+        ] {
+            let found = Roles::new(&own, &assigned(role, scope)).err().unwrap_or_default();
+            assert!(found.contains(why) && found.is_empty() == why.is_empty(), "{found}");
+        }
+    }
+
+    #[test]
+    fn what_the_service_s_roles_permit() {
+        let permits = |role: usize, operation: Operation| match operation.needed_of_role() {
+            Needed::AnyRole => true,
+            Needed::Key => false,
+            Needed::Actions(actions) => actions
+                .iter()
+                .all(|action| BUILT_IN[role].2.iter().any(|pattern| matches(pattern, action))),
+        };
+        for operation in Operation::ALL {
+            let row = operation.row();
+            let needs_key = operation.needed_of_role() == Needed::Key;
+            assert_eq!(permits(1, *operation), !needs_key, "contributor: {operation:?}");
+            // A reader of conflicts decides about them.
+            let conflict = format!("{operation:?}").contains("Conflict");
+            let reads = row.access == crate::operation::Access::Reads && !needs_key && !conflict;
+            assert_eq!(permits(0, *operation), reads, "reader: {operation:?}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A backup that is written into a file. Until it is whole it has another name, and one that does not
+//! become whole is removed.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use backup::{Header, Kind};
+
+/// End of the names of backups in a directory.
+pub(super) const ENDING: &str = ".ebb";
+/// End of the names of those that are not whole.
+const PART: &str = ".part";
+
+/// Where it goes when it is whole.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    /// A file of this name, which must not be there.
+    File(PathBuf),
+    /// A file in this directory that is named by what is in it.
+    Folder(PathBuf),
+}
+
+/// A file that is being written.
+#[derive(Debug)]
+pub(super) struct BackupFile {
+    target: Target,
+    folder: PathBuf,
+    part: PathBuf,
+    file: File,
+    is_whole: bool,
+}
+
+impl BackupFile {
+    /// Begins one.
+    pub(super) fn begin(target: Target) -> Result<Self, String> {
+        let (folder, stem) = match &target {
+            Target::Folder(folder) => {
+                let made = fs::create_dir_all(folder);
+                made.map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+                (folder.clone(), "backup".to_owned())
+            }
+            Target::File(path) => {
+                if path.exists() {
+                    return Err(format!(
+                        "{} is there already: remove it, or give another name",
+                        path.display()
+                    ));
+                }
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let folder = folder.unwrap_or(Path::new("."));
+                (folder.to_owned(), name.unwrap_or_default())
+            }
+        };
+        let part = folder.join(format!(".{stem}.{}{PART}", std::process::id()));
+        let mut options = File::options();
+        // Nobody else may read what is in it.
+        let opened = options.write(true).create_new(true).mode(0o600).open(&part);
+        let file = opened.map_err(|error| format!("cannot write {}: {error}", part.display()))?;
+        Ok(Self { target, folder, part, file, is_whole: false })
+    }
+
+    /// The name that it has until it is whole.
+    pub(super) fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// What is written to.
+    pub(super) fn writer(&self) -> io::BufWriter<&File> {
+        io::BufWriter::with_capacity(1 << 20, &self.file)
+    }
+
+    /// It is whole: durable under its own name when this returns, which is returned.
+    pub(super) fn finish(mut self, header: &Header, clock_ms: i64) -> Result<PathBuf, String> {
+        let path = match &self.target {
+            Target::File(path) => path.clone(),
+            Target::Folder(folder) => folder.join(name_of(header, clock_ms)),
+        };
+        let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
+        self.file.sync_all().map_err(failed)?;
+        // A link does not take the place of what is there, as a rename would.
+        fs::hard_link(&self.part, &path).map_err(failed)?;
+        self.is_whole = true;
+        fs::remove_file(&self.part).map_err(failed)?;
+        File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(path)
+    }
+}
+
+impl Drop for BackupFile {
+    fn drop(&mut self) {
+        if !self.is_whole {
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}
+
+/// The name of a backup: when it ended, what it is, and its last entry, so that names are in order.
+pub(super) fn name_of(header: &Header, clock_ms: i64) -> String {
+    let at = jiff::Timestamp::from_millisecond(clock_ms).unwrap_or_default();
+    let at = at.strftime("%Y%m%dT%H%M%S");
+    let ms = clock_ms.rem_euclid(1000);
+    let kind = match header.kind {
+        Kind::Full => "full",
+        Kind::Incremental => "incremental",
+    };
+    format!("ebb-{at}.{ms:03}Z-{kind}-{}{ENDING}", header.last_entry)
+}
+
+/// Writes bytes that were counted to standard output.
+pub(super) fn standard_output() -> impl Write {
+    io::BufWriter::with_capacity(1 << 20, io::stdout().lock())
+}

@@ -1,0 +1,67 @@
+//! How far a backup or a restore is, on a terminal: nothing is drawn anywhere else.
+
+use std::{io::Read, time::Duration};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use server::Interrupt;
+
+/// Where the end is known.
+const KNOWN: &str = "{prefix} {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {elapsed}";
+/// Where it is not.
+const UNKNOWN: &str = "{prefix} {spinner} {bytes}, {bytes_per_sec}, {elapsed}";
+/// Between two looks of the spinner.
+const TURN: Duration = Duration::from_millis(200);
+
+/// A bar. Clones share it.
+#[derive(Clone)]
+pub(super) struct Progress(ProgressBar);
+
+impl Progress {
+    /// One for so many bytes, where that is known.
+    pub(super) fn new(prefix: &'static str, bytes: Option<u64>) -> Self {
+        let bar = match bytes {
+            Some(bytes) => ProgressBar::new(bytes),
+            None => ProgressBar::new_spinner(),
+        };
+        let line = if bytes.is_some() { KNOWN } else { UNKNOWN };
+        if let Ok(style) = ProgressStyle::with_template(line) {
+            bar.set_style(style.progress_chars("##-"));
+        }
+        bar.set_prefix(prefix);
+        bar.enable_steady_tick(TURN);
+        Self(bar)
+    }
+
+    /// It is as far as this.
+    pub(super) fn set(&self, bytes: u64) {
+        self.0.set_position(bytes);
+    }
+
+    /// Counts what is read.
+    pub(super) fn reading<R: Read>(&self, input: R, interrupt: &Interrupt) -> Watched<R> {
+        Watched { input, bar: self.0.clone(), interrupt: interrupt.clone() }
+    }
+
+    /// Takes it away.
+    pub(super) fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// A stream whose bytes are counted, and that fails once the command was asked to end.
+pub(super) struct Watched<R> {
+    input: R,
+    bar: ProgressBar,
+    interrupt: Interrupt,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        if self.interrupt.is_set() {
+            return Err(std::io::Error::other("interrupted"));
+        }
+        let count = self.input.read(bytes)?;
+        self.bar.inc(count as u64);
+        Ok(count)
+    }
+}

@@ -1,0 +1,125 @@
+//! `ebb restore`: makes a data directory of a backup, or of those of a directory up to an instant.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use serde_json::json;
+use server::{Interrupt, Restore, Restored};
+
+use super::{
+    kept::{bytes_of, sources_of},
+    place::Place,
+    progress::Progress,
+    taking::{failure, usage},
+};
+use crate::ending::{end_failed, print_text};
+
+/// Returns the subcommand.
+pub(crate) fn restore_command() -> Command {
+    Command::new("restore")
+        .about("Make a data directory of a backup")
+        .arg(Arg::new("source").value_name("SOURCE").required(true).help(
+            "A backup; a directory of them, of which the newest full one and those that follow it are \
+             taken; or - for standard input",
+        ))
+        .arg(
+            Arg::new("data-dir")
+                .long("data-dir")
+                .value_name("PATH")
+                .value_parser(clap::value_parser!(PathBuf))
+                .required(true)
+                .help("The directory that is made; empty or not there"),
+        )
+        .arg(
+            Arg::new("to")
+                .long("to")
+                .value_name("INSTANT")
+                .help("Restore what was written up to this instant, such as 2027-01-01T00:00:00.000Z"),
+        )
+        .arg(
+            Arg::new("rebase-ttl")
+                .long("rebase-ttl")
+                .action(ArgAction::SetTrue)
+                .help("Leave the time since the backup out of all lifetimes"),
+        )
+        .arg(
+            Arg::new("json")
+                .long("json")
+                .action(ArgAction::SetTrue)
+                .help("Print what was restored as JSON"),
+        )
+}
+
+/// Runs what was typed and returns the exit code.
+pub(crate) fn run_restore(matches: &ArgMatches) -> ExitCode {
+    let source = matches.get_one::<String>("source").map_or("", String::as_str);
+    let place = match Place::parse(source) {
+        Ok(place) => place,
+        Err(message) => return usage(message),
+    };
+    let to = match matches.get_one::<String>("to").map(|text| parse_instant(text)).transpose() {
+        Ok(to) => to,
+        Err(message) => return usage(message),
+    };
+    if to.is_some() && !place.is_folder() {
+        return usage("--to needs the directory of a full backup and those that follow it");
+    }
+    let directory = matches.get_one::<PathBuf>("data-dir").cloned().unwrap_or_default();
+    let interrupt = match Interrupt::watch(|| {}) {
+        Ok(interrupt) => interrupt,
+        Err(error) => return failure(error),
+    };
+    let bar = Progress::new("restore", bytes_of(&place));
+    let sources = match sources_of(&place, to, &bar, &interrupt) {
+        Ok(sources) => sources,
+        Err(message) => {
+            bar.end();
+            return failure(message);
+        }
+    };
+    let rebase_ttl = matches.get_flag("rebase-ttl");
+    let what = Restore { sources, directory: &directory, to, rebase_ttl };
+    let restored = server::restore(what, &|| !interrupt.is_set(), &mut |_| {});
+    bar.end();
+    match restored {
+        Ok(restored) => {
+            report(&restored, &directory.display().to_string(), matches.get_flag("json"));
+            ExitCode::SUCCESS
+        }
+        Err(failure) => end_failed(failure),
+    }
+}
+
+/// Reads an instant as milliseconds since 1970.
+fn parse_instant(text: &str) -> Result<i64, String> {
+    let at: Result<jiff::Timestamp, _> = text.parse();
+    at.map(|at| at.as_millisecond())
+        .map_err(|_| format!("--to {text}: it is not an instant such as 2027-01-01T00:00:00.000Z"))
+}
+
+fn report(restored: &Restored, directory: &str, as_json: bool) {
+    let instant = |ms: i64| match jiff::Timestamp::from_millisecond(ms) {
+        Ok(at) => format!("{at:.3}"),
+        Err(_) => format!("{ms} ms"),
+    };
+    let Restored { documents, expired, at_ms, now_ms, bytes } = *restored;
+    if as_json {
+        let report = json!({
+            "data_dir": directory,
+            "documents": documents,
+            "expired_on_arrival": expired,
+            "at": instant(at_ms),
+            "now": instant(now_ms),
+            "bytes": bytes,
+        });
+        print_text(format!("{report}\n"));
+        return;
+    }
+    print_text(format!("{directory}: {documents} documents as of {}\n", instant(at_ms)));
+    if 0 < expired {
+        print_text(format!(
+            "{expired} of them have expired since then: at {} they are gone\n",
+            instant(now_ms)
+        ));
+    }
+}

@@ -1,0 +1,36 @@
+//! Settings of what operations and clients may take, and of what the log names of them.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::values::{Optional, optional, parse_count, parse_ms, parse_slow};
+
+/// Limits, typed. A doc comment is the help of its flag.
+#[derive(Clone, Debug, Args)]
+pub(super) struct LimitValues {
+    /// How many milliseconds an operation takes at least that the log names at info; 0: all, off: none
+    #[arg(long, env = "EBB_SLOW_MS", value_name = "MS|off", default_value = "100", value_parser = parse_slow)]
+    slow_ms: Optional<u64>,
+    /// How long a read may take that does not say itself; NoSQL requests end after a minute in any case [any time]
+    #[arg(long, env = "EBB_MAX_TIME_MS", value_name = "MS", default_value = "", value_parser = optional(parse_ms))]
+    max_time_ms: Optional<Duration>,
+    /// How many connections both APIs hold together; those beyond are closed [as descriptors allow]
+    #[arg(long, env = "EBB_MAX_CONNECTIONS", value_name = "COUNT", default_value = "", value_parser = optional(parse_count))]
+    max_connections: Optional<usize>,
+    /// How many cursors of the MongoDB API are open at once [100000]
+    #[arg(long, env = "EBB_MAX_CURSORS", value_name = "COUNT", default_value = "", value_parser = optional(parse_count))]
+    max_cursors: Optional<usize>,
+}
+
+impl LimitValues {
+    /// What they mean to a server.
+    pub(super) fn limits(&self) -> server::Limits {
+        server::Limits {
+            slow_ms: self.slow_ms.0,
+            max_time: self.max_time_ms.0,
+            max_connections: self.max_connections.0,
+            max_cursors: self.max_cursors.0,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Lives that go on as if no time had passed: everything live in a collection is written again, as it is,
+//! in a later second. For a store that nobody else uses, such as one that was restored.
+
+use std::sync::Arc;
+
+use document::DocBuf;
+use expiry::{Class, Lifetime};
+use store::{Commit, KeyRange, Outcome, Store};
+
+use super::WriteDraft;
+use crate::{
+    attempts::Attempts,
+    catalog::Collection,
+    engine::Engine,
+    error::{Error, Halt, Kind},
+    row::Row,
+    view::{LiveView, Pages},
+};
+
+impl<S: Store> Engine<S> {
+    /// Adds so many seconds to the second of the last write of all that is live, and so to what is left of
+    /// its life. A life that ends at a date of the document's own stays as it is. Returns how many
+    /// documents there were.
+    pub async fn prolong_lives(
+        &self,
+        collection: &Arc<Collection>,
+        seconds: i64,
+    ) -> Result<u64, Error> {
+        let mut pages = Pages::of(KeyRange::all());
+        let mut count = 0;
+        loop {
+            let mut attempts = Attempts::to_write();
+            let commits = loop {
+                attempts.begin_next()?;
+                let view = self.view(collection).await?;
+                // A page that has to be built again begins where it began.
+                let mut next = pages.clone();
+                match prolong_page(&view, &mut next, seconds).await {
+                    Ok(commits) => {
+                        pages = next;
+                        break commits;
+                    }
+                    Err(halt) => self.resolve(&view, halt).await?,
+                }
+            };
+            let Some(commits) = commits else { return Ok(count) };
+            let outcomes = self.inner.store().commit(commits).await?;
+            count += outcomes.len() as u64;
+            if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Refused(_))) {
+                let text = "somebody else writes where lives are prolonged";
+                return Err(Error::new(Kind::Conflict, text));
+            }
+        }
+    }
+}
+
+/// The commits of the next page; nothing behind the last.
+async fn prolong_page<S: Store>(
+    view: &LiveView<S>,
+    pages: &mut Pages,
+    seconds: i64,
+) -> Result<Option<Vec<Commit>>, Halt> {
+    let Some(page) = view.next_rows(pages).await? else { return Ok(None) };
+    let mut commits = Vec::with_capacity(page.items.len());
+    for row in page.items {
+        commits.push(prolong_row(view, row, seconds).await?);
+    }
+    Ok(Some(commits))
+}
+
+async fn prolong_row<S: Store>(view: &LiveView<S>, row: Row, seconds: i64) -> Result<Commit, Halt> {
+    let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
+    let lifetime = match header.class {
+        Class::Inherit => Lifetime::Inherit,
+        Class::Never => Lifetime::Never,
+        Class::Explicit { deadline } => Lifetime::After(deadline.saturating_sub(header.ts)),
+    };
+    let at = Some(header.ts.saturating_add(seconds));
+    let (key, body) = (row.key.clone(), DocBuf::from_trusted(row.clone().into_body()));
+    let draft = WriteDraft { at, ..WriteDraft::of(view) };
+    let previous = draft.previous_version(row).await?;
+    draft.put_document(key, body, lifetime, Some(previous)).await
+}

@@ -1,0 +1,118 @@
+//! A backup over HTTP: the stream of the crate `backup`, as the store is read. The portal's gate asks for a
+//! key that may change things, since users and all data are in it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use ::backup::Stamp;
+use axum::{
+    body::Body,
+    extract::{Query, State},
+    http::header,
+    response::{IntoResponse, Response},
+};
+use clock::Clock;
+use engine::ReapHold;
+use serde::Deserialize;
+use store_tree::Images;
+use tokio::sync::{OwnedSemaphorePermit, watch};
+use uuid::Uuid;
+
+use super::{
+    Shared,
+    error::{Error, Result},
+};
+use crate::{
+    backup::{Taking, Wanted, lineage_of, write_to_stream},
+    failure::Failure,
+    features::Features,
+};
+
+/// What the thread of a backup needs.
+struct Source {
+    images: Images,
+    clock: Arc<Clock>,
+    folder: PathBuf,
+    hold: ReapHold,
+    stopping: watch::Receiver<bool>,
+    /// Held until it is done: one is taken at a time.
+    _turn: OwnedSemaphorePermit,
+}
+
+/// What a backup follows; nothing of it for a full one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asked {
+    after: Option<u64>,
+    seq: Option<u64>,
+    at: Option<i64>,
+    database: Option<Uuid>,
+}
+
+impl Asked {
+    fn wanted(&self) -> Result<Wanted> {
+        match (self.after, self.seq, self.at, self.database) {
+            (None, None, None, None) => Ok(Wanted::Full),
+            (Some(entry), Some(seq), Some(at_ms), Some(lineage)) => {
+                Ok(Wanted::After { entry, stamp: Stamp { seq, at_ms }, lineage })
+            }
+            _ => Err(Error::bad_request(
+                "an incremental backup needs after, seq, at and database of the backup before",
+            )),
+        }
+    }
+}
+
+/// Handles `GET /_ebb/backup`, and with `?after=ENTRY&seq=NUMBER&at=MS&database=ID` for an incremental one:
+/// the last entry of the backup before, its stamp, and the database that it is of. What cannot be begun is an error; what ends later is a stream without its
+/// end.
+pub(crate) async fn get_backup(
+    State(shared): State<Shared>,
+    Query(asked): Query<Asked>,
+) -> Result<Response> {
+    let wanted = asked.wanted()?;
+    let source = source_of(&shared)?;
+    let begun = tokio::task::spawn_blocking(move || {
+        let Source { images, clock, folder, hold, stopping, _turn } = source;
+        let lineage = lineage_of(&folder)?;
+        let now = clock.checkpoint_of_copy();
+        let taking = Taking::begin(&images, wanted, lineage, &now, Some(hold))?;
+        let stream = write_to_stream(move |out| {
+            let (_turn, clock_of_end) = (_turn, || clock.checkpoint_of_copy());
+            let switches = || Features::stored_bytes(&folder).map_err(Failure::Refused);
+            let goes_on = || !*stopping.borrow();
+            match taking.write(out, clock_of_end, switches, goes_on, &mut |_, _| {}) {
+                Ok(trailer) => tracing::info!(bytes = trailer.bytes, "a backup was taken"),
+                Err(failure) => tracing::warn!(%failure, "a backup was not finished"),
+            }
+        });
+        stream.map_err(crate::failure::failed)
+    });
+    let stream = begun.await.unwrap_or_else(|error| Err(crate::failure::failed(error)));
+    let stream = stream.map_err(|failure| match failure {
+        Failure::Refused(why) => Error::conflict(why.to_string()),
+        failure => Error::failed(format!("no backup can be taken: {failure}")),
+    })?;
+    let kind = [(header::CONTENT_TYPE, "application/octet-stream")];
+    Ok((kind, Body::new(stream)).into_response())
+}
+
+fn source_of(shared: &Shared) -> Result<Source> {
+    let config = &shared.subject.config;
+    if config.cluster.is_some() {
+        return Err(Error::conflict(
+            "this is a node of a cluster, which is not backed up this way: write what the cluster has \
+             into a directory with 'ebb admin cluster dump', and back that up with --data-dir",
+        ));
+    }
+    let (Some(images), Some(folder)) = (shared.images.clone(), config.data_dir.clone()) else {
+        return Err(Error::conflict("this server keeps nothing on disk that could be backed up"));
+    };
+    let turn = Arc::clone(&shared.backups).try_acquire_owned();
+    let _turn =
+        turn.map_err(|_| Error::conflict("another backup is being taken: wait for its end"))?;
+    // Before the image: nothing that is in it is reaped from here on.
+    let hold = shared.engine.hold_reaping();
+    let clock = Arc::clone(shared.engine.clock());
+    let stopping = shared.stopping.clone();
+    Ok(Source { images, clock, folder, hold, stopping, _turn })
+}

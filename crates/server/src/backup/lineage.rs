@@ -1,0 +1,56 @@
+//! The id of a database, by which a backup knows whether another one belongs to it. It is kept in the data
+//! directory and not in a backup: what was restored goes on by itself and is another database. So is one
+//! that was started although commits were missing, since the numbers of its entries are given again.
+
+use std::{io, path::Path};
+
+use uuid::Uuid;
+
+use crate::{
+    data_dir::Refused,
+    failure::{Failure, failed},
+    sealed,
+};
+
+/// Its file in the data directory.
+const FILE: &str = "lineage";
+
+/// Returns the id of the database in this directory, which is made where there is none.
+pub(crate) fn lineage_of(folder: &Path) -> Result<Uuid, Failure> {
+    let path = folder.join(FILE);
+    let damaged = || {
+        Failure::Refused(Refused::Unusable(format!(
+            "{} is damaged: remove it, and begin with a full backup",
+            path.display()
+        )))
+    };
+    match sealed::read_text(&path) {
+        Ok(text) => Uuid::try_parse(text.trim()).map_err(|_| damaged()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => begin_lineage(folder),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(damaged()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Gives the database in this directory a new id: no backup before belongs to it.
+pub(crate) fn begin_lineage(folder: &Path) -> Result<Uuid, Failure> {
+    let id = Uuid::new_v4();
+    sealed::write_text(folder, FILE, format!("{id}\n").as_bytes()).map_err(failed)?;
+    Ok(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_keeps_its_id_and_damage_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = lineage_of(folder.path()).unwrap();
+        assert_eq!(lineage_of(folder.path()).unwrap(), id);
+        let other = begin_lineage(folder.path()).unwrap();
+        assert!(other != id && lineage_of(folder.path()).unwrap() == other);
+        std::fs::write(folder.path().join(FILE), "nothing").unwrap();
+        assert!(lineage_of(folder.path()).unwrap_err().to_string().contains("full backup"));
+    }
+}

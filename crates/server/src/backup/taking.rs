@@ -1,0 +1,188 @@
+//! One backup that is taken: what it holds, and the two threads that read and pack it.
+
+use std::{
+    io::Write,
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+};
+
+use backup::{Header, Kind, Stamp, Trailer, Writer};
+use bytes::Bytes;
+use clock::Checkpoint;
+use engine::ReapHold;
+use store_tree::{BaseReader, EntryReader, Images};
+use uuid::Uuid;
+
+use crate::{
+    data_dir::Refused,
+    failure::{Failure, failed},
+};
+
+/// Bytes of a piece, about.
+const PIECE_BYTES: usize = 2 << 20;
+/// Pieces that were read and wait to be packed.
+const WAITING: usize = 3;
+/// By how much the threads of a backup give way to all others.
+const NICENESS: i32 = 10;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// All there is.
+    Full,
+    /// What was written behind an entry of this database.
+    After {
+        /// Its number.
+        entry: u64,
+        /// The last stamp up to there.
+        stamp: Stamp,
+        /// The database that it is of.
+        lineage: Uuid,
+    },
+}
+
+/// What is read.
+enum Pieces {
+    Image(BaseReader),
+    Entries(EntryReader),
+}
+
+impl Pieces {
+    fn next_piece(&mut self) -> Result<Option<Bytes>, store::Error> {
+        match self {
+            Self::Image(reader) => reader.next_piece(PIECE_BYTES),
+            Self::Entries(reader) => reader.next_piece(PIECE_BYTES),
+        }
+    }
+}
+
+fn refused(why: &str) -> Failure {
+    Failure::Refused(Refused::Unusable(why.to_owned()))
+}
+
+/// A backup of one moment.
+pub(crate) struct Taking {
+    header: Header,
+    pieces: Pieces,
+    /// What is read is not reaped meanwhile, and what the events of feeds say fits the rows.
+    _hold: Option<ReapHold>,
+}
+
+impl Taking {
+    /// Begins one of what is visible now. `hold` was taken before.
+    pub(crate) fn begin(
+        images: &Images,
+        wanted: Wanted,
+        lineage: Uuid,
+        now: &Checkpoint,
+        hold: Option<ReapHold>,
+    ) -> Result<Self, Failure> {
+        let (pieces, last_entry, last_stamp) = match wanted {
+            Wanted::Full => {
+                let reader = images.base().map_err(failed)?;
+                let (entry, stamp) = (reader.last_entry(), reader.last_stamp());
+                (Pieces::Image(reader), entry, stamp)
+            }
+            Wanted::After { lineage: of, .. } if of != lineage => {
+                return Err(refused("the backup before is of another database: make a full one"));
+            }
+            Wanted::After { entry, stamp, .. } => {
+                let stamp = store::Stamp { seq: stamp.seq, at_ms: stamp.at_ms };
+                let reader =
+                    images.entries_after(entry, stamp).map_err(|error| match error.kind {
+                        store::Kind::Refused => refused(&error.message),
+                        _ => failed(error),
+                    })?;
+                let (entry, stamp) = (reader.last_entry(), reader.last_stamp());
+                (Pieces::Entries(reader), entry, stamp)
+            }
+        };
+        let (kind, after_entry, after_stamp) = match wanted {
+            Wanted::Full => (Kind::Full, 0, None),
+            Wanted::After { entry, stamp, .. } => (Kind::Incremental, entry, Some(stamp)),
+        };
+        let header = Header {
+            kind,
+            ebb: env!("CARGO_PKG_VERSION").to_owned(),
+            id: Uuid::new_v4(),
+            lineage,
+            after_entry,
+            after_stamp,
+            last_entry,
+            last_stamp: Stamp { seq: last_stamp.seq, at_ms: last_stamp.at_ms },
+            clock: if now.manual { backup::Clock::Manual } else { backup::Clock::System },
+            began_ms: now.ms,
+        };
+        Ok(Self { header, pieces, _hold: hold })
+    }
+
+    /// Writes it. `clock` and `switches` are asked at the end, so that nothing in it is later than its
+    /// clock. `goes_on` is asked between two pieces. Where it cannot go on it says why in the stream, too.
+    pub(crate) fn write(
+        self,
+        out: impl Write,
+        clock: impl FnOnce() -> Checkpoint,
+        switches: impl FnOnce() -> Result<Option<Vec<u8>>, Failure>,
+        goes_on: impl Fn() -> bool,
+        tell: &mut dyn FnMut(&Header, u64),
+    ) -> Result<Trailer, Failure> {
+        let Self { header, mut pieces, _hold } = self;
+        let mut writer = Writer::begin(out, &header).map_err(failed)?;
+        let packed = std::thread::scope(|scope| {
+            let (sender, read) = sync_channel(WAITING);
+            scope.spawn(move || read_pieces(&mut pieces, &sender));
+            pack(&mut writer, header.kind, read, &goes_on, &mut |bytes| tell(&header, bytes))
+        });
+        let ended = packed.and_then(|()| switches());
+        match ended {
+            Ok(switches) => {
+                let finished = writer.finish(&clock().encode(), switches.as_deref());
+                finished.map(|(_, trailer)| trailer).map_err(failed)
+            }
+            Err(failure) => {
+                // Where nobody reads it any more, nobody needs to hear of it.
+                let _ = writer.fail(&failure.to_string());
+                Err(failure)
+            }
+        }
+    }
+}
+
+/// Reads all pieces, until nobody takes them any more.
+fn read_pieces(reader: &mut Pieces, pieces: &SyncSender<Result<Bytes, store::Error>>) {
+    give_way_to_others();
+    loop {
+        let piece = reader.next_piece();
+        let Some(piece) = piece.transpose() else { return };
+        let is_last = piece.is_err();
+        if pieces.send(piece).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn pack<W: Write>(
+    writer: &mut Writer<W>,
+    kind: Kind,
+    pieces: Receiver<Result<Bytes, store::Error>>,
+    goes_on: &dyn Fn() -> bool,
+    tell: &mut dyn FnMut(u64),
+) -> Result<(), Failure> {
+    for piece in pieces {
+        let piece = piece.map_err(failed)?;
+        let written = match kind {
+            Kind::Full => writer.piece(&piece),
+            Kind::Incremental => writer.entries(&piece),
+        };
+        written.map_err(failed)?;
+        tell(writer.bytes().0);
+        if !goes_on() {
+            return Err(Failure::Failed("the server stops".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Has this thread give way to those that answer clients. Where the system refuses, it does not matter.
+pub(crate) fn give_way_to_others() {
+    let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
+}

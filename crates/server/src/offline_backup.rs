@@ -1,0 +1,55 @@
+//! A backup of a data directory that no server has open, written by this process.
+
+use std::{io::Write, path::Path};
+
+use backup::{Header, Trailer};
+use clock::{Checkpoint, LEASE_MS};
+
+use crate::{
+    backup::{Taking, Wanted, lineage_of},
+    checkpoint::CheckpointFile,
+    config::Config,
+    data_dir::{DataDir, NODE_FILE, Refused},
+    failure::Failure,
+    features::Features,
+    open::{refused_store, store_options},
+    restore::open_still,
+    shares::plan_memory,
+};
+
+/// Writes a full backup of a directory. `goes_on` is asked again and again; `tell` hears how many bytes of
+/// data were read.
+pub fn backup_directory(
+    path: &Path,
+    out: &mut dyn Write,
+    goes_on: &dyn Fn() -> bool,
+    tell: &mut dyn FnMut(&Header, u64),
+) -> Result<Trailer, Failure> {
+    let refused =
+        |why: &str| Err(Failure::Refused(Refused::Unusable(format!("{} {why}", path.display()))));
+    let directory = DataDir::open(path, true).map_err(Failure::Refused)?;
+    if path.join(NODE_FILE).exists() {
+        return refused(
+            "belongs to a node of a cluster: write what the cluster has into a directory with 'ebb \
+             admin cluster dump', and back that up",
+        );
+    }
+    if !path.join("store").exists() {
+        return refused("has no data yet");
+    }
+    let Ok((_, Some(last))) = CheckpointFile::open(path, false) else {
+        return refused("has no whole checkpoint of its clock, so that time could go back");
+    };
+    let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
+    let options = store_options(&config, plan_memory(&config), path);
+    let tree = open_still(&options).map_err(refused_store)?;
+    // The server used no instant behind its checkpoint and the lease.
+    let owed_ms = if last.manual { 0 } else { LEASE_MS };
+    let ms = last.ms.saturating_add(owed_ms);
+    let clock = Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ms, ..last };
+    let taking = Taking::begin(&tree.images(), Wanted::Full, lineage_of(path)?, &clock, None)?;
+    let switches = || Features::stored_bytes(path).map_err(Failure::Refused);
+    let written = taking.write(out, || clock, switches, goes_on, tell);
+    drop((tree, directory));
+    written
+}

@@ -1,0 +1,30 @@
+//! How many documents are live in a directory at an instant, and lives that go on from there.
+
+use engine::{Engine, Model};
+
+use crate::{
+    any_store::AnyStore,
+    failure::{Failure, failed},
+};
+
+/// Adds time to the lives of all documents and items that are live at the engine's instant.
+pub(super) async fn prolong_all(engine: &Engine<AnyStore>, seconds: i64) -> Result<(), Failure> {
+    for model in [Model::Documents, Model::Items] {
+        for (_, collection) in engine.collections(model) {
+            engine.prolong_lives(&collection, seconds).await.map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+/// All documents and items that are live at the engine's instant.
+pub(super) async fn count_live(engine: &Engine<AnyStore>) -> Result<u64, Failure> {
+    let mut sum: i64 = 0;
+    for model in [Model::Documents, Model::Items] {
+        for (_, collection) in engine.collections(model) {
+            let amount = engine.live_amount(&collection).await.map_err(failed)?;
+            sum = sum.saturating_add(amount.documents);
+        }
+    }
+    Ok(u64::try_from(sum).unwrap_or(0))
+}

@@ -1,0 +1,250 @@
+//! One restore from its beginning to its end, and what is left of one that failed: nothing.
+
+use std::{
+    fs,
+    io::Read,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use backup::{Header, Kind};
+use clock::Checkpoint;
+use engine::{Engine, KeepNothing};
+use store::Store as _;
+use store_tree::{TreeOptions, TreeStore};
+
+use super::{
+    apply::{Ending, apply_entries, apply_pieces, check_place, open_reader},
+    counting::{count_live, prolong_all},
+    still::{open_still, standing_clock},
+};
+use crate::{
+    any_store::AnyStore,
+    backup::begin_lineage,
+    checkpoint::CheckpointFile,
+    config::{ClockMode, Config},
+    data_dir::{DataDir, Refused},
+    failure::{Failure, failed},
+    features::Features,
+    open::{engine_options, open_store, store_options},
+    shares::plan_memory,
+};
+
+/// A backup that is read: its name, and how to begin.
+pub struct Source {
+    /// What people call it.
+    pub name: String,
+    /// Begins to read it.
+    pub open: Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + Send>>>,
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What is to be restored.
+#[derive(Debug)]
+pub struct Restore<'a> {
+    /// A full backup, then those that follow it.
+    pub sources: Vec<Source>,
+    /// The directory that is made; empty or not there.
+    pub directory: &'a Path,
+    /// The last instant whose writes are wanted, milliseconds since 1970; `None`: all.
+    pub to: Option<i64>,
+    /// Whether the time since the backup does not count: what was live then has as much left to live.
+    pub rebase_ttl: bool,
+}
+
+/// What was restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// Documents and items that were live at the instant of the backup.
+    pub documents: u64,
+    /// How many of them had expired by the time of the restored database.
+    pub expired: u64,
+    /// The instant of the backup, milliseconds since 1970 by its clock.
+    pub at_ms: i64,
+    /// The time of the restored database.
+    pub now_ms: i64,
+    /// Bytes of pieces and entries that were applied.
+    pub bytes: u64,
+}
+
+/// How far it is, and whether it is to go on.
+pub(super) struct Progress<'a> {
+    bytes: u64,
+    goes_on: &'a dyn Fn() -> bool,
+    tell: &'a mut dyn FnMut(u64),
+}
+
+impl Progress<'_> {
+    pub(super) fn note(&mut self, bytes: usize) -> Result<(), Failure> {
+        self.bytes += bytes as u64;
+        (self.tell)(self.bytes);
+        match (self.goes_on)() {
+            true => Ok(()),
+            false => Err(Failure::Failed("interrupted: nothing was restored".to_owned())),
+        }
+    }
+}
+
+/// Makes a data directory. `goes_on` is asked again and again; `tell` hears how many bytes were applied.
+/// After a failure nothing of it is left.
+pub fn restore(
+    what: Restore<'_>,
+    goes_on: &dyn Fn() -> bool,
+    tell: &mut dyn FnMut(u64),
+) -> Result<Restored, Failure> {
+    let was_there = what.directory.exists();
+    let directory = DataDir::open_to_restore(what.directory).map_err(Failure::Refused)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    let mut progress = Progress { bytes: 0, goes_on, tell };
+    let path = directory.path.clone();
+    let made = make(&runtime, what, directory, &mut progress);
+    if made.is_err() {
+        remove(&path, was_there);
+    }
+    made
+}
+
+/// Removes what was made; the mark goes last, so that half of it is never taken for a directory of ours.
+fn remove(path: &Path, was_there: bool) {
+    let parts = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    let (mark, others): (Vec<PathBuf>, Vec<PathBuf>) =
+        parts.map(|part| part.path()).partition(|part| part.ends_with("EBB"));
+    for part in others.iter().chain(&mark) {
+        let _ = if part.is_dir() { fs::remove_dir_all(part) } else { fs::remove_file(part) };
+    }
+    if !was_there {
+        let _ = fs::remove_dir(path);
+    }
+}
+
+fn make(
+    runtime: &tokio::runtime::Runtime,
+    what: Restore<'_>,
+    directory: DataDir,
+    progress: &mut Progress<'_>,
+) -> Result<Restored, Failure> {
+    let (path, rebase_ttl) = (directory.path.clone(), what.rebase_ttl);
+    let mut config = Config { data_dir: Some(path.clone()), ..Config::for_tests() };
+    let options = store_options(&config, plan_memory(&config), &path);
+    let ending = apply_all(runtime, what.sources, &options, what.to, progress)?;
+    let clock =
+        ending.clock.ok_or_else(|| Failure::Failed("the backup has no clock".to_owned()))?;
+    config.clock = if clock.manual { ClockMode::Manual } else { ClockMode::System };
+    let seconds = if rebase_ttl { seconds_since(&clock) } else { 0 };
+    let standing = open_standing(&config, &options, &clock, seconds);
+    let documents = runtime.block_on(standing)?;
+    // Time goes on from where those lives were moved to.
+    let moved_ms = clock.ms.saturating_add(seconds.saturating_mul(1_000));
+    let clock = Checkpoint { ms: moved_ms, wall_ms: Some(moved_ms), ..clock };
+    if let Some(switches) = &ending.switches {
+        let on = Features::parse_stored(switches);
+        let on = on.map_err(|why| Failure::Failed(format!("the switches of the backup: {why}")))?;
+        Features::store_in(&path, on).map_err(failed)?;
+    }
+    begin_lineage(&path)?;
+    let (file, _) = CheckpointFile::open(&path, true).map_err(failed)?;
+    file.write(&clock).map_err(failed)?;
+    directory.finish_restore().map_err(Failure::Refused)?;
+    // Another holds it while it is looked at once more.
+    drop((file, directory));
+    let (live, now_ms) = runtime.block_on(count_now(&config))?;
+    let expired = documents.saturating_sub(live);
+    let at_ms = clock.ms.saturating_sub(seconds.saturating_mul(1_000));
+    Ok(Restored { documents, expired, at_ms, now_ms, bytes: progress.bytes })
+}
+
+/// How much time has passed since a backup, in whole seconds; a manual clock stands.
+fn seconds_since(clock: &Checkpoint) -> i64 {
+    let passed_ms = clock::wall_ms().saturating_sub(clock.ms).max(0);
+    if clock.manual { 0 } else { passed_ms.saturating_add(999) / 1_000 }
+}
+
+/// Applies all backups, and returns what stands at the end of the last.
+fn apply_all(
+    runtime: &tokio::runtime::Runtime,
+    sources: Vec<Source>,
+    options: &TreeOptions,
+    to: Option<i64>,
+    progress: &mut Progress<'_>,
+) -> Result<Ending, Failure> {
+    let mut before: Option<Header> = None;
+    let mut ending = Ending::default();
+    let mut tree: Option<TreeStore> = None;
+    for Source { name, open } in sources {
+        let named = |error: std::io::Error| Failure::Failed(format!("{name}: {error}"));
+        let named_failure = |failure: Failure| match failure {
+            Failure::Failed(why) => Failure::Failed(format!("{name}: {why}")),
+            other => other,
+        };
+        let reader = open_reader(&name, open().map_err(named)?)?;
+        let header = reader.header().clone();
+        check_place(&name, before.as_ref(), &header)?;
+        let own = if header.kind == Kind::Full {
+            apply_pieces(options, reader, progress)
+        } else {
+            let tree = match &mut tree {
+                Some(tree) => tree,
+                none => none.insert(open_still(options).map_err(failed)?),
+            };
+            apply_entries(tree, reader, to, progress)
+        };
+        let earlier = ending.clock;
+        ending = own.map_err(named_failure)?;
+        // Its clock may stand behind the wanted instant, at which the database was a moment as well.
+        if let (Some(clock), Some(earlier), Some(to)) = (&mut ending.clock, earlier, to) {
+            clock.ms = clock.ms.min(to).max(earlier.ms);
+        }
+        before = Some(header);
+    }
+    if let Some(tree) = tree {
+        runtime.block_on(tree.close()).map_err(failed)?;
+    }
+    Ok(ending)
+}
+
+/// What is live at the instant of the backup, after its life was made longer by so many seconds.
+async fn open_standing(
+    config: &Config,
+    options: &TreeOptions,
+    clock: &Checkpoint,
+    seconds: i64,
+) -> Result<u64, Failure> {
+    let clock = Arc::new(standing_clock(clock).map_err(Failure::Failed)?);
+    let time = Engine::<AnyStore>::timepiece(&clock);
+    let store = TreeStore::open(options, time).map_err(failed)?;
+    let options = engine_options(config, plan_memory(config), clock, Arc::new(KeepNothing));
+    let engine = Engine::open(AnyStore::Tree(store), options).await.map_err(failed)?;
+    let live = count_live(&engine).await?;
+    if 0 < seconds {
+        prolong_all(&engine, seconds).await?;
+    }
+    engine.store().close().await.map_err(failed)?;
+    Ok(live)
+}
+
+/// What is live at the time of the restored database, and that time.
+async fn count_now(config: &Config) -> Result<(u64, i64), Failure> {
+    let opened = open_store(config, true).await?;
+    let live = count_live(&opened.engine).await?;
+    let now = opened.engine.clock().last_used().ms;
+    opened.engine.store().close().await.map_err(failed)?;
+    Ok((live, now))
+}
+
+/// Refuses what nobody can restore.
+impl Restore<'_> {
+    /// Whether there is something to restore.
+    pub fn check(&self) -> Result<(), Failure> {
+        let refused = |why: &str| Err(Failure::Refused(Refused::Unusable(why.to_owned())));
+        if self.sources.is_empty() { refused("there is no backup to restore") } else { Ok(()) }
+    }
+}

@@ -1,0 +1,108 @@
+//! The file of `--cosmos-roles`: whose Entra tokens the NoSQL API believes, and which roles their holders have.
+//! What a role permits, the API decides.
+
+use std::{fs, path::Path};
+
+use auth::Issuer;
+use cosmos::{Roles, TokenRules};
+use serde::Deserialize;
+
+use crate::failure::Failure;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RoleFile {
+    /// Public keys of the service whose tokens are good, a JWKS; beside this file where it is no whole path.
+    #[serde(default)]
+    keys: Option<String>,
+    /// Whom tokens have to be for.
+    #[serde(default)]
+    audience: Vec<String>,
+    /// Who has to have made them.
+    #[serde(default)]
+    issuer: Option<String>,
+    #[serde(default)]
+    role: Vec<OwnRole>,
+    #[serde(default)]
+    assignment: Vec<Assigned>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OwnRole {
+    name: String,
+    actions: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Assigned {
+    principal: String,
+    role: String,
+    scope: String,
+}
+
+/// Reads the file; without one the account's own key is all that makes tokens good.
+pub(crate) fn read_roles(file: Option<&Path>) -> Result<TokenRules, Failure> {
+    let Some(file) = file else { return Ok(TokenRules::default()) };
+    read_rules(file)
+        .map_err(|why| Failure::Usage(format!("--cosmos-roles {}: {why}", file.display())))
+}
+
+fn read_rules(file: &Path) -> Result<TokenRules, String> {
+    let text = fs::read_to_string(file).map_err(|error| error.to_string())?;
+    let read: RoleFile = toml::from_str(&text).map_err(|error| error.to_string())?;
+    let issuer = match &read.keys {
+        None if !read.audience.is_empty() || read.issuer.is_some() => {
+            return Err("audience and issuer say nothing without keys".to_owned());
+        }
+        None => None,
+        Some(_) if read.audience.is_empty() => {
+            return Err("keys need an audience, for which tokens have to be".to_owned());
+        }
+        Some(keys) => {
+            let path = file.parent().unwrap_or(Path::new("")).join(keys);
+            let wrong = |why: String| format!("keys {}: {why}", path.display());
+            let keys = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+            Some(Issuer::new(&keys, &read.audience, read.issuer.as_deref()).map_err(wrong)?)
+        }
+    };
+    let own: Vec<_> = read.role.into_iter().map(|role| (role.name, role.actions)).collect();
+    let assigned = read.assignment.into_iter();
+    let assigned: Vec<_> = assigned.map(|it| (it.principal, it.role, it.scope)).collect();
+    Ok(TokenRules { issuer, roles: Some(Roles::new(&own, &assigned)?) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_file_may_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("roles.toml");
+        let shared = r#"{"keys":[{"kty":"oct","kid":"k","k":"c2VjcmV0"}]}"#;
+        fs::write(folder.path().join("shared.json"), shared).unwrap();
+        let assigned = "[[assignment]]\nprincipal = \"ann\"\nrole = \"reader\"\nscope = \"/\"\n";
+        for (text, why) in [
+            ("", ""),
+            (assigned, ""),
+            ("[[role]]\nname = \"mine\"\nactions = [\"readMetadata\"]\n", ""),
+            ("[[assignment]]\nprincipal = \"ann\"\n", "role"),
+            (&assigned.replace("scope", "scopes"), "scopes"),
+            (&assigned.replace("reader", "owner"), "no role called 'owner'"),
+            ("issuer = \"x\"\n", "without keys"),
+            ("keys = \"shared.json\"\n", "need an audience"),
+            ("keys = \"none.json\"\naudience = [\"x\"]\n", "none.json"),
+            ("keys = \"shared.json\"\naudience = [\"x\"]\n", "shared secret"),
+            ("[", "TOML"),
+        ] {
+            fs::write(&file, text).unwrap();
+            let refused = read_roles(Some(&file)).err().map(|error| error.to_string());
+            let found = refused.unwrap_or_default();
+            assert!(found.contains(why) && found.is_empty() == why.is_empty(), "{text}: {found}");
+        }
+        assert!(read_roles(None).unwrap().roles.is_none());
+        assert!(read_roles(Some(&folder.path().join("missing"))).is_err());
+    }
+}

@@ -1,0 +1,126 @@
+//! A machine whose clocks go as files say: how steps of the wall clock and boot clocks that are slow or
+//! stand still are tested from outside, on the binary that users run. Nothing but a test sets it.
+
+use std::{fs, path::PathBuf};
+
+use clock::{ClockSource, Machine};
+use parking_lot::Mutex;
+
+use crate::config::Config;
+
+/// Returns the machine's clocks, as far as a test does not move them.
+pub(crate) fn clock_source(config: &Config) -> Box<dyn ClockSource> {
+    if config.test_wall.is_none() && config.test_boot.is_none() {
+        return Box::new(Machine);
+    }
+    Box::new(TestClocks {
+        wall: config.test_wall.clone(),
+        boot: config.test_boot.clone(),
+        line: Mutex::new(BootLine::new(Machine.boot_ns())),
+    })
+}
+
+/// The machine's clocks, moved by a test.
+#[derive(Debug)]
+struct TestClocks {
+    /// Says by how many milliseconds the wall clock is off; by none while it is not there or holds
+    /// something else.
+    wall: Option<PathBuf>,
+    /// Says at which part of its pace the boot clock runs (`0` stands still), and by how many
+    /// milliseconds it is off: `0.6 -3600000`. As it is while it is not there or holds something else.
+    boot: Option<PathBuf>,
+    line: Mutex<BootLine>,
+}
+
+/// Readings of the boot clock as a test has them.
+#[derive(Debug)]
+struct BootLine {
+    /// What the file said last.
+    text: String,
+    /// Where the machine's boot clock was then, and where that of the test.
+    real_ns: i64,
+    shown_ns: i64,
+    pace: f64,
+    off_ms: i64,
+}
+
+impl BootLine {
+    fn new(real_ns: i64) -> Self {
+        Self { text: String::new(), real_ns, shown_ns: real_ns, pace: 1.0, off_ms: 0 }
+    }
+
+    /// The test's clock at this reading of the machine's. Another pace begins where the one before
+    /// came to; another offset is a step.
+    fn at(&mut self, real_ns: i64, text: String) -> i64 {
+        let passed = real_ns.saturating_sub(self.real_ns) as f64 * self.pace;
+        let shown_ns = self.shown_ns.saturating_add(passed as i64);
+        if text == self.text {
+            return shown_ns;
+        }
+        let mut words = text.split_whitespace();
+        let pace = words.next().and_then(|word| word.parse().ok()).unwrap_or(1.0);
+        let off_ms: i64 = words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
+        let step_ns = off_ms.saturating_sub(self.off_ms).saturating_mul(1_000_000);
+        let shown_ns = shown_ns.saturating_add(step_ns);
+        *self = Self { text, real_ns, shown_ns, pace, off_ms };
+        shown_ns
+    }
+}
+
+impl ClockSource for TestClocks {
+    /// Reads the file at each call, as the wall clock does, so that a change takes effect at once.
+    fn boot_ns(&self) -> i64 {
+        let Some(file) = &self.boot else { return Machine.boot_ns() };
+        let mut line = self.line.lock();
+        let text = fs::read_to_string(file).unwrap_or_default();
+        line.at(Machine.boot_ns(), text)
+    }
+
+    fn wall_ms(&self) -> i64 {
+        let Some(file) = &self.wall else { return Machine.wall_ms() };
+        let text = fs::read_to_string(file).unwrap_or_default();
+        let off: i64 = text.trim().parse().unwrap_or(0);
+        Machine.wall_ms().saturating_add(off)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_wall_clock_is_off_by_what_the_file_says() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("wall");
+        let source = clock_source(&Config { test_wall: Some(file.clone()), ..Config::for_tests() });
+        for (text, hours) in
+            [(None, 0), (Some("3600000\n"), 1), (Some("-7200000"), -2), (Some("x"), 0)]
+        {
+            if let Some(text) = text {
+                fs::write(&file, text).unwrap();
+            }
+            let off = source.wall_ms() - Machine.wall_ms();
+            assert!((off - hours * 3_600_000).abs() < 60_000, "{text:?}: {off}");
+        }
+        assert!((source.boot_ns() - Machine.boot_ns()).abs() < 60_000_000_000);
+    }
+
+    #[test]
+    fn the_boot_clock_runs_as_the_file_says() {
+        let mut line = BootLine::new(1_000);
+        for (real, text, want) in [
+            (1_500, "", 1_500),
+            (2_000, "0.5", 2_000),
+            (3_000, "0.5", 2_500),
+            (4_000, "0", 3_000),
+            (9_000, "0", 3_000),
+            (9_000, "1 2", 2_003_000),
+            (9_500, "1 2", 2_003_500),
+            (9_500, "1", 3_500),
+            (9_600, "nonsense", 3_600),
+            (9_700, "nonsense", 3_700),
+        ] {
+            assert_eq!(line.at(real, text.to_owned()), want, "{real} {text}");
+        }
+    }
+}

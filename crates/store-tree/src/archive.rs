@@ -1,0 +1,285 @@
+//! The archive of the journal: entries that are durable and applied, copied in their order into files that
+//! stay until there are too many, for backups that follow others. The journal keeps what is not copied yet,
+//! but not without a bound: an archive that cannot keep pace is given up, and begins anew. Commits never
+//! wait for it.
+//!
+//! ```text
+//!  archive:  [ 1 … 40 ][ 41 … 97 ]           oldest files go beyond the limit
+//!  journal:                 … 95 96 97 98 … 120     cut up to 97 at most
+//! ```
+
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use bytes::{Bytes, BytesMut};
+use journal::{Entry, Journal};
+use parking_lot::Mutex;
+use store::{Error, Kind, Stamp};
+
+use crate::{
+    archive_file::{Archived, Stretch, UNFINISHED, read_file, write_file},
+    errors::from_io,
+};
+
+/// Folder of the files, in the store's directory.
+pub(crate) const ARCHIVE: &str = "archive";
+/// Bytes of the journal from which a file is written.
+const FILE_BYTES: u64 = 8 << 20;
+/// Bytes of entries that are read at once.
+const PART_BYTES: usize = 2 << 20;
+/// Bytes of the journal that wait for the archive at the most.
+const BEHIND_BYTES: u64 = 256 << 20;
+
+/// What is archived.
+#[derive(Debug)]
+struct State {
+    /// The last entry that is archived, or the one before the archive begins.
+    last: u64,
+    /// Its stamp.
+    stamp: Stamp,
+    files: Vec<Stretch>,
+}
+
+/// The archive of one opening of the store.
+#[derive(Debug)]
+pub(crate) struct Archive {
+    folder: PathBuf,
+    /// Bytes of all files at the most.
+    limit: u64,
+    state: Mutex<State>,
+    /// Clones are held by those who read: files stay meanwhile.
+    readers: Arc<()>,
+    /// Why it was given up since somebody asked last.
+    given_up: Mutex<Option<Error>>,
+}
+
+/// Removes the archive of a store that keeps none any more: entries that come from now on would be missing
+/// in it.
+pub(crate) fn remove(directory: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(directory.join(ARCHIVE)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(from_io("remove the archive of the journal", &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Archive {
+    /// Opens it: it goes on behind its last file where the journal still has what follows, else it begins
+    /// behind the last entry that is applied.
+    pub(crate) fn open(
+        directory: &Path,
+        limit: u64,
+        journal: &dyn Journal,
+        applied: (u64, Stamp),
+    ) -> Result<Self, Error> {
+        let folder = directory.join(ARCHIVE);
+        let context = |error: std::io::Error| from_io("open the archive of the journal", &error);
+        fs::create_dir_all(&folder).map_err(context)?;
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(context)? {
+            let entry = entry.map_err(context)?;
+            let bytes = entry.metadata().map_err(context)?.len();
+            let name = entry.file_name();
+            match name.to_str().and_then(|name| Stretch::of_name(name, bytes)) {
+                Some(stretch) => files.push(stretch),
+                None if name == UNFINISHED => fs::remove_file(entry.path()).map_err(context)?,
+                None => {}
+            }
+        }
+        files.sort_by_key(|file| file.first);
+        let state = State { last: applied.0, stamp: applied.1, files };
+        let archive = Self {
+            folder,
+            limit,
+            state: Mutex::new(state),
+            readers: Arc::default(),
+            given_up: Mutex::default(),
+        };
+        archive.find_place(journal, applied)?;
+        Ok(archive)
+    }
+
+    /// Finds where it goes on.
+    fn find_place(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
+        let (last, follow_each_other) = {
+            let state = self.state.lock();
+            let follow = state.files.windows(2).all(|pair| match pair {
+                [before, next] => before.last + 1 == next.first,
+                _ => true,
+            });
+            (state.files.last().map(|file| file.last), follow)
+        };
+        let Some(last) = last else { return Ok(()) };
+        let has_next = journal.held().first <= last + 1 && last <= applied.0;
+        if !has_next || !follow_each_other {
+            return self.begin_anew(applied);
+        }
+        let stamp = match last == applied.0 {
+            true => Some(applied.1),
+            // A damaged file is as good as none.
+            false => self.stamp_in_files(last).unwrap_or(None),
+        };
+        match stamp {
+            Some(stamp) => {
+                let mut state = self.state.lock();
+                (state.last, state.stamp) = (last, stamp);
+                Ok(())
+            }
+            None => self.begin_anew(applied),
+        }
+    }
+
+    /// Gives up what there is, and begins behind this entry.
+    fn begin_anew(&self, applied: (u64, Stamp)) -> Result<(), Error> {
+        let mut state = self.state.lock();
+        let text = "the archive of the journal has a gap and begins anew: make a full backup before \
+                    the next incremental one";
+        *self.given_up.lock() = Some(Error::new(Kind::Unavailable, text));
+        let files = std::mem::take(&mut state.files);
+        (state.last, state.stamp) = applied;
+        drop(state);
+        files.into_iter().try_for_each(|file| self.remove_file(file))
+    }
+
+    fn remove_file(&self, file: Stretch) -> Result<(), Error> {
+        match fs::remove_file(self.folder.join(file.name())) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(from_io("remove a file of the archive", &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Why it was given up, said once.
+    pub(crate) fn take_failure(&self) -> Result<(), Error> {
+        self.given_up.lock().take().map_or(Ok(()), Err)
+    }
+
+    /// The first entry that the journal has to keep.
+    pub(crate) fn next(&self) -> u64 {
+        self.state.lock().last + 1
+    }
+
+    /// Copies what is due, up to the last entry that is applied; true: there may be more.
+    pub(crate) fn copy(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<bool, Error> {
+        let (last, before) = {
+            let state = self.state.lock();
+            (state.last, state.stamp)
+        };
+        let behind = journal.bytes_after(last);
+        if BEHIND_BYTES < behind {
+            self.begin_anew(applied)?;
+            return Ok(false);
+        }
+        if behind < FILE_BYTES || applied.0 <= last {
+            return Ok(false);
+        }
+        let (mut parts, mut bytes, mut at, mut stamp) = (Vec::new(), 0, last, before);
+        while bytes < FILE_BYTES && at < applied.0 {
+            let page = journal.read(at, PART_BYTES)?;
+            let page = page.into_iter().filter(|entry| entry.n <= applied.0);
+            let mut part = BytesMut::new();
+            for entry in page {
+                (at, stamp) = (entry.n, entry.last);
+                part.extend_from_slice(entry.encode()?.bytes());
+            }
+            if part.is_empty() {
+                break;
+            }
+            bytes += part.len() as u64;
+            parts.push(part.freeze());
+        }
+        if at == last {
+            return Ok(false);
+        }
+        let file = write_file(&self.folder, (last + 1, at), before, &parts)?;
+        let mut state = self.state.lock();
+        state.files.push(file);
+        (state.last, state.stamp) = (at, stamp);
+        drop(state);
+        self.shrink()?;
+        Ok(true)
+    }
+
+    /// Removes the oldest files beyond the limit, unless somebody reads.
+    fn shrink(&self) -> Result<(), Error> {
+        loop {
+            let oldest = {
+                let mut state = self.state.lock();
+                let bytes: u64 = state.files.iter().map(|file| file.bytes).sum();
+                if bytes <= self.limit || 1 < Arc::strong_count(&self.readers) {
+                    return Ok(());
+                }
+                state.files.remove(0)
+            };
+            self.remove_file(oldest)?;
+        }
+    }
+
+    /// Files stay as long as the returned value lives.
+    pub(crate) fn hold(&self) -> Arc<()> {
+        Arc::clone(&self.readers)
+    }
+
+    /// The stamp of an entry that is archived, or of the one before the first; `None`: it is gone.
+    pub(crate) fn stamp(&self, n: u64) -> Result<Option<Stamp>, Error> {
+        let state = self.state.lock();
+        if n == state.last {
+            return Ok(Some(state.stamp));
+        }
+        drop(state);
+        self.stamp_in_files(n)
+    }
+
+    fn stamp_in_files(&self, n: u64) -> Result<Option<Stamp>, Error> {
+        let files = self.state.lock().files.clone();
+        if let Some(file) = files.iter().find(|file| file.first == n + 1) {
+            return Ok(Some(read_file(&self.folder, *file)?.before));
+        }
+        let Some(file) = files.iter().find(|file| (file.first..=file.last).contains(&n)) else {
+            return Ok(None);
+        };
+        for part in read_file(&self.folder, *file)?.entries {
+            for entry in entries_of(part)? {
+                if entry.n() == n {
+                    return Ok(entry.last());
+                }
+            }
+        }
+        Err(Error::new(Kind::Corrupt, format!("entry {n} is missing in the archive")))
+    }
+
+    /// Entries from this one on that are in one file; `None`: no file has it.
+    pub(crate) fn read_from(&self, n: u64) -> Result<Option<(Archived, u64)>, Error> {
+        let holds = |file: &&Stretch| (file.first..=file.last).contains(&n);
+        let file = self.state.lock().files.iter().find(holds).copied();
+        let Some(file) = file else { return Ok(None) };
+        Ok(Some((read_file(&self.folder, file)?, file.last)))
+    }
+}
+
+/// The entries that lie one behind the other.
+pub(crate) fn entries_of(mut rest: Bytes) -> Result<Vec<journal::EncodedEntry>, Error> {
+    let mut all = Vec::new();
+    while !rest.is_empty() {
+        let (entry, behind) = journal::EncodedEntry::first_of(&rest)?;
+        rest = behind;
+        all.push(entry);
+    }
+    Ok(all)
+}
+
+/// The same encoded, for those that the journal gives.
+pub(crate) fn encoded(entries: Vec<Entry>, until: u64) -> Result<(Bytes, u64), Error> {
+    let (mut out, mut last) = (BytesMut::new(), 0);
+    for entry in entries.into_iter().filter(|entry| entry.n <= until) {
+        last = entry.n;
+        out.extend_from_slice(entry.encode()?.bytes());
+    }
+    Ok((out.freeze(), last))
+}

@@ -1,0 +1,34 @@
+//! The thread that copies the journal into its archive. A failure is tried again: what it waits for stays
+//! in the journal, up to a bound.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::atomic::Ordering,
+    time::Duration,
+};
+
+use crate::inner::OpenStore;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Copies until the store is closed.
+pub(crate) fn archive_until_closed(inner: &OpenStore) {
+    while !inner.ending.load(Ordering::SeqCst) {
+        let copied = catch_unwind(AssertUnwindSafe(|| copy_once(inner)));
+        if !matches!(copied, Ok(true)) {
+            std::thread::park_timeout(PAUSE);
+        }
+    }
+}
+
+/// Copies one file's worth; whether there may be more.
+fn copy_once(inner: &OpenStore) -> bool {
+    let Some(archive) = &inner.archive else { return false };
+    if inner.stop_reason().is_some() {
+        return false;
+    }
+    let Ok(journal) = inner.journal() else { return false };
+    let applied = *inner.applied.lock();
+    archive.copy(&*journal, (applied.n, applied.stamp)).unwrap_or(false)
+}

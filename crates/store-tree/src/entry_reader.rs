@@ -1,0 +1,133 @@
+//! Entries behind one that a backup has, from the archive and from the journal, up to the last that was
+//! applied when reading began.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use bytes::{Bytes, BytesMut};
+use store::{Error, Kind, Stamp};
+
+use crate::{
+    archive::{Archive, encoded, entries_of},
+    inner::{Applied, OpenStore},
+};
+
+/// Entries that are read in their order.
+pub struct EntryReader {
+    inner: Arc<OpenStore>,
+    /// The last one that was read.
+    last: u64,
+    until: Applied,
+    /// Files of the archive stay meanwhile.
+    _held: Arc<()>,
+}
+
+impl std::fmt::Debug for EntryReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EntryReader").field("last", &self.last).finish_non_exhaustive()
+    }
+}
+
+impl EntryReader {
+    /// Those behind entry `after`, which has this stamp.
+    pub(crate) fn new(inner: &Arc<OpenStore>, after: u64, stamp: Stamp) -> Result<Self, Error> {
+        let archive = archive_of(inner)?;
+        let _held = archive.hold();
+        let until = *inner.applied.lock();
+        if until.n < after {
+            return Err(refused("the backup has more than this database: it is of another one"));
+        }
+        let found = match archive.stamp(after)? {
+            Some(stamp) => Some(stamp),
+            None => stamp_in_journal(inner, after)?,
+        };
+        match found {
+            Some(found) if found == stamp => {
+                Ok(Self { inner: Arc::clone(inner), last: after, until, _held })
+            }
+            Some(_) => Err(refused("the backup before is of another history of this database")),
+            None => Err(refused(
+                "what was written since the backup before is not kept any more: make a full backup, \
+                 and give the server a larger --backup-journal",
+            )),
+        }
+    }
+
+    /// The number of the last entry that it gives.
+    pub fn last_entry(&self) -> u64 {
+        self.until.n
+    }
+
+    /// The last stamp up to there.
+    pub fn last_stamp(&self) -> Stamp {
+        self.until.stamp
+    }
+
+    /// The next entries, encoded, one behind the other; nothing behind the last.
+    pub fn next_piece(&mut self, bytes: usize) -> Result<Option<Bytes>, Error> {
+        if self.until.n <= self.last {
+            return Ok(None);
+        }
+        if self.inner.closing.load(Ordering::Relaxed) {
+            return Err(Error::new(Kind::Reopened, "the store was opened again"));
+        }
+        let next = self.last + 1;
+        let archive = archive_of(&self.inner)?;
+        // Twice, as what the journal has let go of meanwhile is in the archive.
+        for _ in 0..2 {
+            if let Some((found, end)) = archive.read_from(next)? {
+                let piece = self.wanted_of(found.entries)?;
+                self.last = end.min(self.until.n);
+                return Ok(Some(piece));
+            }
+            match self.inner.journal()?.read(self.last, bytes) {
+                Ok(page) => {
+                    let (piece, last) = encoded(page, self.until.n)?;
+                    if piece.is_empty() {
+                        return Err(Error::new(Kind::Corrupt, "the journal ends early"));
+                    }
+                    self.last = last;
+                    return Ok(Some(piece));
+                }
+                Err(error) if error.kind == Kind::Invalid => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(refused("the archive of the journal was given up meanwhile: make a full backup"))
+    }
+
+    /// Of a file's entries those that are wanted.
+    fn wanted_of(&self, parts: Vec<Bytes>) -> Result<Bytes, Error> {
+        let mut out = BytesMut::new();
+        for part in parts {
+            for entry in entries_of(part)? {
+                if self.last < entry.n() && entry.n() <= self.until.n {
+                    out.extend_from_slice(entry.bytes());
+                }
+            }
+        }
+        Ok(out.freeze())
+    }
+}
+
+fn archive_of(inner: &OpenStore) -> Result<&Archive, Error> {
+    let none = || {
+        refused(
+            "the server keeps no journal for incremental backups: start it with --backup-journal, and \
+             make a full backup then",
+        )
+    };
+    inner.archive.as_ref().ok_or_else(none)
+}
+
+/// The stamp of an entry that is not archived yet; `None`: the journal does not have it either.
+fn stamp_in_journal(inner: &OpenStore, n: u64) -> Result<Option<Stamp>, Error> {
+    if n < inner.archive.as_ref().map_or(u64::MAX, Archive::next) {
+        return Ok(None);
+    }
+    let read = inner.journal()?.read(n.saturating_sub(1), 1)?;
+    Ok(read.iter().find(|entry| entry.n == n).map(|entry| entry.last))
+}
+
+fn refused(text: &str) -> Error {
+    Error::new(Kind::Refused, text)
+}

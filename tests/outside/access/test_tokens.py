@@ -1,0 +1,197 @@
+"""Entra tokens of a service whose keys the server has in a file, and the roles of those who come with
+one: what each role is for, what a token has to be like, and that both files are read again."""
+
+import base64
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+from lib.nosql import QUERY, UPSERT, of_partition
+from lib.server import Server
+
+AUDIENCE, ISSUER = "https://ebb.example", "https://login.example/v2.0"
+#: Beginning of the names of data actions.
+ITEMS = "Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/"
+ROLES = f"""
+keys = "jwks.json"
+audience = ["{AUDIENCE}", "api://other"]
+issuer = "{ISSUER}"
+
+[[role]]
+name = "collector"
+actions = ["{ITEMS}create", "{ITEMS}upsert"]
+"""
+
+
+def encoded(data):
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def run(*command, given=None):
+    return subprocess.run(command, input=given, capture_output=True, check=True).stdout
+
+
+class Service:
+    """Something that signs tokens."""
+
+    def __init__(self, folder, name):
+        self.file, self.name = folder / f"{name}.pem", name
+        run("openssl", "genrsa", "-out", str(self.file), "2048")
+
+    def public(self):
+        """The key as it stands in a set of keys, like those that Entra publishes."""
+        modulus = run("openssl", "rsa", "-in", str(self.file), "-noout", "-modulus").decode()
+        modulus = bytes.fromhex(modulus.strip().removeprefix("Modulus="))
+        return {
+            "kty": "RSA",
+            "use": "sig",
+            "kid": self.name,
+            "n": encoded(modulus),
+            "e": "AQAB",
+            "x5c": ["MII"],
+        }
+
+    def token(self, principal="ann", head=(), **claims):
+        """A token; `None` leaves a claim out."""
+        now = int(time.time())
+        told = {"aud": AUDIENCE, "iss": ISSUER, "oid": principal, "nbf": now, "exp": now + 600}
+        told = {name: value for name, value in {**told, **claims}.items() if value is not None}
+        header = {"typ": "JWT", "alg": "RS256", "kid": self.name, **dict(head)}
+        text = ".".join(encoded(json.dumps(part).encode()) for part in (header, told))
+        sign = ("openssl", "dgst", "-sha256", "-sign", str(self.file))
+        return f"{text}.{encoded(run(*sign, given=text.encode()))}"
+
+
+def write_roles(folder, services, assigned, more=ROLES):
+    keys = {"keys": [service.public() for service in services]}
+    (folder / "jwks.json").write_text(json.dumps(keys))
+    lines = [more]
+    for principal, role, scope in assigned:
+        lines.append(
+            f'[[assignment]]\nprincipal = "{principal}"\nrole = "{role}"\nscope = "{scope}"\n'
+        )
+    (folder / "roles.toml").write_text("\n".join(lines))
+
+
+ASSIGNED = [
+    ("ann", "reader", "/"),
+    ("bob", "contributor", "/dbs/d/colls/c"),
+    ("cid", "collector", "/dbs/d"),
+]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    return Service(tmp_path_factory.mktemp("service"), "one")
+
+
+@pytest.fixture
+def server(tmp_path, service):
+    write_roles(tmp_path, [service], ASSIGNED)
+    flags = ["--cosmos-roles", str(tmp_path / "roles.toml")]
+    flags += ["--audit-file", str(tmp_path / "audit.log")]
+    with Server(nosql=True, flags=flags, log_level="info") as server:
+        server.folder = tmp_path
+        assert server.items.create_database("d").status == 201
+        for name in ("c", "e"):
+            assert server.items.container("d", name).define().status == 201
+        yield server
+
+
+def ask(server, token, method, path, body=None, headers=()):
+    told = {"authorization": f"type%3daad%26ver%3d1.0%26sig%3d{token}", **dict(headers)}
+    return server.items.again().call(method, path, body, told)
+
+
+def read_again(server, says):
+    before = server.log.read_text().count(says)
+    server.process.send_signal(signal.SIGHUP)
+    until = time.monotonic() + 10
+    while server.log.read_text().count(says) == before:
+        assert time.monotonic() < until, server.log.read_text()
+        time.sleep(0.01)
+
+
+def test_roles_say_what_a_token_is_for(server, service):
+    tokens = {name: service.token(name) for name in ("ann", "bob", "cid", "dan")}
+    docs, other = "dbs/d/colls/c/docs", "dbs/d/colls/e/docs"
+    select = {"query": "SELECT * FROM c"}
+    item = {"id": "1", "pk": "a"}
+    of_a = of_partition("a")
+    for who, method, path, body, headers, code in (
+        ("dan", "GET", "", None, {}, (403, 5301)),
+        ("ann", "GET", "", None, {}, (200, 0)),
+        ("ann", "POST", docs, item, of_a, (403, 5302)),
+        ("cid", "POST", docs, item, of_a, (201, 0)),
+        ("cid", "POST", docs, item, {**of_a, **UPSERT}, (200, 0)),
+        ("cid", "GET", f"{docs}/1", None, of_a, (403, 5302)),
+        ("cid", "DELETE", f"{docs}/1", None, of_a, (403, 5302)),
+        ("ann", "GET", f"{docs}/1", None, of_a, (200, 0)),
+        ("ann", "POST", docs, select, QUERY, (200, 0)),
+        ("bob", "POST", docs, select, QUERY, (200, 0)),
+        ("bob", "POST", other, select, QUERY, (403, 5302)),
+        ("bob", "PUT", f"{docs}/1", item, of_a, (200, 0)),
+        ("bob", "DELETE", f"{docs}/1", None, of_a, (204, 0)),
+        ("bob", "DELETE", "dbs/d/colls/c", None, {}, (403, 5300)),
+        ("ann", "POST", "dbs", {"id": "x"}, {}, (403, 5300)),
+        ("ann", "GET", "dbs", None, {}, (200, 0)),
+        ("bob", "GET", "dbs", None, {}, (403, 5301)),
+    ):
+        reply = ask(server, tokens[who], method, path, body, headers)
+        assert reply.code == code, (who, method, path, reply)
+    lines = [json.loads(line) for line in (server.folder / "audit.log").read_text().splitlines()]
+    users = {line.get("user") for line in lines if line["api"] == "nosql"}
+    assert {"key", "principal ann", "principal bob", "principal cid", "principal dan"} == users
+    assert tokens["bob"] not in json.dumps(lines) + server.log.read_text()
+
+
+def test_tokens_that_are_not_good(server, service, tmp_path):
+    now = int(time.time())
+    other = Service(tmp_path, "one")
+    good = service.token()
+    head, claims, signature = good.split(".")
+    unsigned = encoded(json.dumps({"alg": "none", "kid": "one"}).encode())
+    hmac = encoded(json.dumps({"alg": "HS256", "kid": "one"}).encode())
+    for token, code in (
+        (good, 200),
+        (service.token(aud=["api://x", "api://other"]), 200),
+        (service.token(oid=None, sub="ann"), 200),
+        (service.token(oid=None), 401),
+        (service.token(aud="https://elsewhere"), 401),
+        (service.token(aud=None), 401),
+        (service.token(iss="https://elsewhere"), 401),
+        (service.token(iss=None), 401),
+        (service.token(exp=now - 1), 403),
+        (service.token(exp=None), 401),
+        (service.token(nbf=now + 3600), 403),
+        (service.token(head={"kid": "two"}), 401),
+        (service.token(head={"kid": None}), 401),
+        (service.token(head={"alg": "RS512"}), 401),
+        (other.token(), 401),
+        (f"{unsigned}.{claims}.", 401),
+        (f"{hmac}.{claims}.{signature}", 401),
+        (f"{head}.{claims}.{signature[:-4]}AAAA", 401),
+        (f"{head}.{claims}", 401),
+        ("..", 401),
+        ("", 401),
+    ):
+        reply = ask(server, token, "GET", "dbs")
+        assert reply.status == code, (token, reply)
+
+
+def test_keys_and_roles_are_read_again(server, service, tmp_path):
+    newer = Service(tmp_path, "two")
+    assert ask(server, newer.token(), "GET", "dbs").status == 401
+    write_roles(server.folder, [service, newer], ASSIGNED)
+    read_again(server, "the roles of the NoSQL API were read again")
+    assert ask(server, newer.token(), "GET", "dbs").status == 200
+    write_roles(server.folder, [newer], [("ann", "reader", "/dbs/d")])
+    read_again(server, "the roles of the NoSQL API were read again")
+    assert ask(server, service.token(), "GET", "dbs").status == 401
+    assert ask(server, newer.token(), "GET", "dbs").code == (403, 5301)
+    assert ask(server, newer.token(), "GET", "dbs/d").status == 200
+    write_roles(server.folder, [newer], [("ann", "owner", "/")])
+    read_again(server, "the roles stay as they were")
+    assert ask(server, newer.token(), "GET", "dbs/d").status == 200

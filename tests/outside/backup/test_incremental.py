@@ -1,0 +1,168 @@
+"""Incremental backups and restores up to an instant: each goes on where the one before ended, and
+what is missing or of another database is refused."""
+
+import datetime
+import pathlib
+import shutil
+
+from lib.server import Server, date
+
+from backup.ledger import Ledger
+from backup.tools import at, backup, refused, restore, restored, run, sound
+
+#: What a server keeps for them.
+KEEPS = ["--backup-journal", "1g"]
+
+
+def rfc3339(ms):
+    at = datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}Z"
+
+
+def test_a_chain_under_load_with_restarts(tmp_path):
+    kept = tmp_path / "kept"
+    with Server(data_dir=True, flags=KEEPS) as server:
+        server.client["d"]["c"].insert_many([{"_id": n, "pad": "x" * 200} for n in range(5_000)])
+        backup(server, f"{kept}/")
+        for round in range(3):
+            with Ledger(server, f"round{round}") as ledger:
+                while ledger.done < 30:
+                    assert ledger.failure is None, ledger.failure
+                server.advance(1_000)
+                least = ledger.done
+                taken = backup(server, f"{kept}/", "--incremental")
+                most = ledger.begun
+            assert (taken["kind"], taken["after_entry"] < taken["last_entry"]) == (
+                "incremental",
+                True,
+            )
+            if round == 1:
+                server.kill()
+                server.start()
+            else:
+                server.restart()
+            directory = tmp_path / f"copy{round}"
+            restore(kept, directory)
+            sound(directory)
+            with restored(directory) as copy:
+                assert copy.client["d"]["c"].count_documents({}) == 5_000
+                ledger.step_of(copy.client, least, most)
+        # Nothing happened: an empty one.
+        server.advance(1_000)
+        quiet = backup(server, f"{kept}/", "--incremental")
+        assert quiet["bytes"] < 2_000
+    assert "5 of them follow each other" in verified(kept)
+
+
+def verified(folder):
+    return run("verify", folder)[0].decode()
+
+
+def test_a_restore_goes_up_to_the_instant_that_is_named(tmp_path):
+    """One document each second of a manual clock: each instant has its own number of them."""
+    kept = tmp_path / "kept"
+    with Server(data_dir=True, flags=KEEPS) as server:
+        collection = server.client["d"]["c"]
+        collection.insert_one({"_id": 0})
+        backup(server, f"{kept}/")
+        instants = [server.now_ms()]
+        for number in range(1, 13):
+            server.advance(1_000)
+            collection.insert_one({"_id": number})
+            instants.append(server.now_ms())
+            if number % 4 == 0:
+                backup(server, f"{kept}/", "--incremental")
+    for number, wanted in [(0, 0), (1, 0), (3, 3), (4, 4), (5, 4), (8, 8), (12, 12)]:
+        # A millisecond before a document came, where it is not to be there.
+        instant = instants[number] - (number - wanted)
+        directory = tmp_path / f"copy{number}"
+        said = restore(kept, directory, "--to", rfc3339(instant))
+        assert said["documents"] == wanted + 1, (number, said)
+        with restored(directory) as copy:
+            found = sorted(row["_id"] for row in copy.client["d"]["c"].find())
+            assert found == list(range(wanted + 1)), (number, found)
+            assert copy.now_ms() == instant
+        sound(directory)
+    flags = ["--data-dir", tmp_path / "x", "--to"]
+    early = refused("restore", kept, *flags, rfc3339(instants[0] - 1))
+    assert "no full backup that ended by that instant" in early
+    late = refused("restore", kept, *flags, rfc3339(instants[-1] + 9_000))
+    assert "leave --to out" in late
+    assert not (tmp_path / "x").exists()
+
+
+def test_what_expired_and_was_reaped_stays_gone_over_a_chain(tmp_path):
+    """Floors of an index that is dropped and forgotten have to reach rows of the full backup."""
+    kept = tmp_path / "kept"
+    with Server(data_dir=True, flags=KEEPS) as server:
+        collection = server.client["d"]["c"]
+        collection.create_index("at", expireAfterSeconds=10)
+        now = server.now_ms()
+        collection.insert_many(
+            [{"_id": n, "at": date(now), "pad": "x" * 500} for n in range(1_000)]
+        )
+        collection.insert_one({"_id": "stays"})
+        backup(server, f"{kept}/")
+        server.advance(20_000)
+        assert collection.count_documents({}) == 1
+        collection.drop_index("at_1")
+        server.wait_until_reaped(("d", "c"))
+        server.wait_for_passes(4)
+        collection.insert_one({"_id": "later"})
+        backup(server, f"{kept}/", "--incremental")
+    restore(kept, tmp_path / "copy")
+    sound(tmp_path / "copy")
+    with restored(tmp_path / "copy") as copy:
+        found = sorted(row["_id"] for row in copy.client["d"]["c"].find())
+        assert found == ["later", "stays"]
+        copy.wait_for_passes(4)
+        assert copy.client["d"]["c"].count_documents({}) == 2
+
+
+def test_gaps_and_foreign_backups_are_refused(tmp_path):
+    kept, other = tmp_path / "kept", tmp_path / "other"
+    with Server(data_dir=True, flags=KEEPS) as server:
+        collection = server.client["d"]["c"]
+        files = []
+        for number in range(4):
+            collection.insert_one({"_id": number})
+            flags = ["--incremental"] if number else []
+            taken = backup(server, f"{kept}/", *flags)
+            files.append(pathlib.Path(taken["file"]))
+            server.advance(1_000)
+        shutil.copytree(kept, other)
+        (other / files[2].name).unlink()
+        said = refused("restore", other, "--data-dir", tmp_path / "x")
+        assert "are missing before it" in said and files[3].name in said
+        assert "are missing" in refused("verify", other)
+        said = refused("restore", files[1], "--data-dir", tmp_path / "x")
+        assert "give its directory" in said
+        assert not (tmp_path / "x").exists()
+        # Another database goes on with these files.
+        restore(kept, tmp_path / "copy")
+        with restored(tmp_path / "copy", flags=KEEPS) as copy:
+            said = refused("backup", f"{kept}/", "--incremental", *at(copy))
+            assert "another database" in said
+        empty = tmp_path / "empty"
+        empty.mkdir()
+        said = refused("backup", f"{empty}/", "--incremental", *at(server))
+        assert "no full backup" in said or "no backup" in said
+        # A run without the journal's archive leaves a gap.
+        server.leave()
+        server.flags = []
+        server.start()
+        said = refused("backup", f"{kept}/", "--incremental", *at(server))
+        assert "--backup-journal" in said
+        server.client["d"]["c"].insert_one({"_id": "unseen"})
+        server.leave()
+        server.flags = KEEPS
+        server.start()
+        said = refused("backup", f"{kept}/", "--incremental", *at(server))
+        assert "make a full backup" in said
+        backup(server, f"{kept}/")
+        server.advance(1)
+        server.client["d"]["c"].insert_one({"_id": "seen"})
+        backup(server, f"{kept}/", "--incremental")
+    restore(kept, tmp_path / "again")
+    with restored(tmp_path / "again") as copy:
+        assert copy.client["d"]["c"].count_documents({}) == 6

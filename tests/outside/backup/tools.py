@@ -1,0 +1,65 @@
+"""The commands of backups as a person types them, and what they say."""
+
+import json
+import os
+import subprocess
+
+from lib.server import EBB_BIN, Server
+
+#: Seconds that a command may take.
+PATIENCE = 120
+#: Variables of a shell that would name another server or store.
+FOREIGN = ("EBB_", "AWS_")
+
+
+def environment(**more):
+    """The variables of a command: those of this process that do not change what is asked."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    return {**kept, **more}
+
+
+def run(*words, stdin=None, env=None, code=0):
+    """Runs `ebb`, which has to end with this code; answers its standard output and error."""
+    ended = subprocess.run(
+        [EBB_BIN, *map(str, words)],
+        input=stdin or b"",
+        capture_output=True,
+        timeout=PATIENCE,
+        env=env or environment(),
+    )
+    said = ended.stdout + ended.stderr
+    assert ended.returncode == code, f"exit {ended.returncode}: {said[-2000:]}"
+    assert b"panicked" not in said, said[-2000:]
+    return ended.stdout, ended.stderr.decode()
+
+
+def at(server):
+    """The flag that names a running server."""
+    return ["--admin-addr", server.admin_url.removeprefix("http://")]
+
+
+def backup(server, target, *flags, **more):
+    """Backs a running server up; answers what the command reports."""
+    out, _ = run("backup", target, "--json", *at(server), *flags, **more)
+    return json.loads(out)
+
+
+def restore(source, directory, *flags, **more):
+    """Restores into a directory; answers what the command reports."""
+    out, _ = run("restore", source, "--data-dir", directory, "--json", *flags, **more)
+    return json.loads(out)
+
+
+def refused(*words, code=1, **more):
+    """Runs a command that has to fail; answers what it says."""
+    return run(*words, code=code, **more)[1]
+
+
+def sound(directory):
+    """Walks a closed directory, in which nothing may disagree."""
+    run("verify", "--data-dir", directory)
+
+
+def restored(directory, clock="manual", **more):
+    """A server on a directory that was restored."""
+    return Server(data_dir=directory, clock=clock, **more)

@@ -1,0 +1,108 @@
+"""Steps of the machine's wall clock, which tests make by a file that the server adds to it: small
+ones are followed, large ones wait for somebody to accept them, and time never goes back, over
+restarts neither. What a step makes expire is gone with it, and what it does not is there."""
+
+import time
+
+import pytest
+
+from clock.boots import reboot
+from clock.walled import FOLLOWED, HOUR, ROUGHLY, SECOND, YEAR, Walled
+
+pytestmark = pytest.mark.real_clock
+
+#: Lives of documents, seconds; `None`: for ever.
+LIVES = {"short": 25, "long": 1_800, "ever": None}
+
+
+@pytest.fixture
+def walled(tmp_path):
+    with Walled(tmp_path) as walled:
+        walled.fill(LIVES)
+        yield walled
+        walled.server.end()
+
+
+def lasting(walled):
+    """Whether all that lives longer than any test is there."""
+    return all(names >= {"long", "ever"} for names in walled.names())
+
+
+def test_a_small_step_forward_is_followed(walled):
+    assert walled.shows(LIVES)
+    walled.move(30 * SECOND)
+    assert walled.reaches(30 * SECOND)
+    assert walled.shows({"long", "ever"})
+    assert not walled.clock()["unconfirmed"]
+    # No more than a minute in ten: the next one waits.
+    walled.move(80 * SECOND)
+    assert walled.waits()
+    assert abs(walled.off() - 30 * SECOND) < ROUGHLY
+
+
+def test_a_large_step_that_is_taken_back_leaves_no_trace(walled):
+    walled.move(HOUR)
+    assert walled.waits()
+    # Accepted too late: it is gone, and the next one waits as if nobody had.
+    walled.move(0)
+    assert walled.comes(lambda: not walled.clock()["unconfirmed"]), "it still waits"
+    walled.accept()
+    assert abs(walled.off()) < ROUGHLY
+    assert lasting(walled)
+    walled.move(YEAR)
+    assert walled.waits()
+    time.sleep(1.5)
+    assert walled.clock()["unconfirmed"] and abs(walled.off()) < ROUGHLY
+    assert lasting(walled)
+
+
+@pytest.mark.parametrize("step", [-30 * SECOND, -HOUR, -YEAR])
+def test_time_does_not_go_back(walled, step):
+    """Running, over a restart and over a reboot; what has expired stays gone, and all expires in
+    time."""
+    walled.written_ts()
+    assert walled.items.create({"id": "brief", "pk": "a", "ttl": 1}).status == 201
+    assert walled.comes(lambda: walled.items.read("brief", "a").status == 404)
+    before = walled.now()
+    walled.move(step)
+    until = time.monotonic() + 2
+    while time.monotonic() < until:
+        walled.now()
+        walled.written_ts()
+        time.sleep(0.02)
+    assert before + SECOND <= walled.now(), "time stands still"
+    for restart in (None, lambda: None, lambda: reboot(walled.server.data_dir)):
+        if restart is not None:
+            walled.server.kill()
+            restart()
+            walled.server.start()
+        walled.now()
+        walled.written_ts()
+        assert abs(walled.off()) < ROUGHLY
+        assert walled.items.read("brief", "a").status == 404
+        assert lasting(walled)
+        began = time.monotonic()
+        assert walled.items.create({"id": "next", "pk": "a", "ttl": 2}).status == 201
+        assert walled.comes(lambda: walled.items.read("next", "a").status == 404)
+        took = time.monotonic() - began
+        assert 0.9 < took < 3.5, f"a life of 2 seconds took {took:.2f} s"
+
+
+def test_a_step_while_the_server_is_away_waits_too(walled):
+    walled.server.leave()
+    walled.move(HOUR)
+    walled.server.start()
+    assert walled.waits()
+    assert abs(walled.off()) < ROUGHLY
+    assert lasting(walled)
+    walled.server.kill()
+    walled.server.start()
+    assert walled.waits()
+    walled.accept()
+    assert walled.reaches(HOUR, FOLLOWED)
+    assert walled.shows({"ever"})
+    # What a step made expire stays gone when the clock is set right again.
+    walled.move(0)
+    walled.server.restart()
+    assert abs(walled.off() - HOUR) < ROUGHLY
+    assert walled.shows({"ever"})

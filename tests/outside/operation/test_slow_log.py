@@ -1,0 +1,121 @@
+"""The log of slow operations: a line for each that takes as long as `--slow-ms` says, with what it
+looked at and by which way, the client's name and its request's id, and without a value of it."""
+
+import json
+
+import pytest
+from lib.server import Server
+
+SECRET = "a-value-that-nobody-logs"
+COUNT = 200
+
+
+def started(slow_ms):
+    flags = ["--slow-ms", slow_ms, "--log-format", "json"]
+    return Server(flags=flags, nosql=True, log_level="info")
+
+
+def lines(server):
+    """The fields of the lines about slow operations, oldest first."""
+    found = [json.loads(line) for line in server.log.read_text().splitlines()]
+    return [line["fields"] for line in found if line["fields"]["message"] == "slow operation"]
+
+
+@pytest.fixture(scope="module")
+def server():
+    with started("0") as server:
+        server.items.create_database("d")
+        yield server
+
+
+def one(server, command, **having):
+    """The last line about a command, whose further fields are these."""
+    found = [line for line in lines(server) if line["command"] == command]
+    assert found, f"no line of {command}"
+    last = found[-1]
+    assert {name: last[name] for name in having} == having, last
+    assert last["ms"] >= 0
+    return last
+
+
+def test_commands_of_the_mongodb_api(server):
+    client = server.connect(appname="the shop")
+    shop = client.d.shop
+    shop.insert_many([{"_id": n, "a": n % 10, "text": SECRET} for n in range(COUNT)])
+    shop.create_index("a")
+    same = {"api": "mongodb", "namespace": '"d.shop"', "app": '"the shop"', "failed": False}
+    one(server, "insert", written=COUNT, returned=0, **same)
+    shop.find_one({"text": SECRET + "x"})
+    one(server, "find", examined=COUNT, returned=0, plan='"scan"', **same)
+    assert len(list(shop.find({"a": 3}, batch_size=100))) == COUNT // 10
+    indexed = one(server, "find", returned=COUNT // 10, plan='"index a_1"', **same)
+    assert COUNT // 10 <= indexed["examined"] < COUNT
+    shop.find_one({"_id": 5})
+    one(server, "find", examined=1, returned=1, plan='"ids"', **same)
+    # Each batch of a cursor is an operation of its own.
+    assert len(list(shop.find({}, batch_size=150))) == COUNT
+    rest = one(server, "getMore", returned=COUNT - 150, plan='"scan"', **same)
+    assert rest["examined"] <= COUNT - 150 + 1
+    shop.update_many({"a": 4}, {"$set": {"text": SECRET}, "$inc": {"b": 1}})
+    one(server, "update", written=COUNT // 10, **same)
+    shop.delete_many({"a": 4})
+    one(server, "delete", written=COUNT // 10, **same)
+    assert client.d.command("aggregate", "shop", pipeline=[{"$match": {"b": SECRET}}], cursor={})
+    one(server, "aggregate", plan='"scan"', **same)
+    with pytest.raises(Exception, match="unknown operator"):
+        shop.find_one({"a": {"$secret": SECRET}})
+    one(server, "find", **{**same, "failed": True})
+    requests = [line["request"] for line in lines(server) if line["api"] == "mongodb"]
+    assert len(set(requests)) == len(requests)
+    client.close()
+
+
+def test_requests_of_the_nosql_api(server):
+    container = server.items.container("d", "i")
+    assert container.define().status == 201
+    sent = {"x-ms-activity-id": "11111111-2222-3333-4444-555555555555", "user-agent": "the till"}
+    for n in range(20):
+        body = {"id": str(n), "pk": "a", "text": SECRET}
+        assert container.create(body, headers=sent).status == 201
+    same = {
+        "api": "nosql",
+        "namespace": '"d.i"',
+        "app": '"the till"',
+        "request": f'"{sent["x-ms-activity-id"]}"',
+    }
+    made = one(server, "create item", status=201, **same)
+    assert made["units"] > 0
+    assert container.read("1", "a", headers=sent).status == 200
+    one(server, "read item", status=200, **same)
+    query = {
+        "query": "SELECT * FROM c WHERE c.text = @x",
+        "parameters": [{"name": "@x", "value": SECRET}],
+    }
+    reply = server.items.call(
+        "POST",
+        container.docs,
+        query,
+        {
+            "content-type": "application/query+json",
+            "x-ms-documentdb-isquery": "True",
+            "x-ms-documentdb-query-enablecrosspartition": "True",
+            **sent,
+        },
+    )
+    assert reply.json["_count"] == 20
+    one(server, "query", status=200, returned=20, examined=20, plan='"scan"', **same)
+    assert container.read("none", "a", headers=sent).status == 404
+    one(server, "read item", status=404, **same)
+
+
+def test_no_line_has_a_value(server):
+    assert len(lines(server)) > 20
+    assert SECRET not in server.log.read_text()
+
+
+@pytest.mark.parametrize("slow_ms", ["off", "60000"])
+def test_what_is_not_slow_is_not_named(slow_ms):
+    with started(slow_ms) as server:
+        server.client.d.c.insert_one({"_id": 1})
+        assert server.items.create_database("d").status == 201
+        assert lines(server) == []
