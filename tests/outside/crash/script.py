@@ -7,6 +7,8 @@ import copy
 
 from lib.server import date
 
+from crash.check import hinted
+
 DATABASE = "script"
 #: Bytes of a document, and of one that is large.
 SMALL, LARGE = 50, 4_000
@@ -183,7 +185,12 @@ class Script:
         yield make("i", "a"), lambda: status(self.items("a").define(defaultTtl=-1), 201)
         item = {"id": "last", "pk": "a"}
         yield put(("i", "a"), item), lambda: status(self.items("a").create(item), 201)
-        yield make("d", "a"), lambda: self.documents("a").insert_one(body("last", 1))
+        # The name is made before the document is put in.
+        row = body("last", 1)
+        yield (
+            [make("d", "a"), put(("d", "a"), row)],
+            lambda: self.documents("a").insert_one(dict(row)),
+        )
 
     # Afterwards.
 
@@ -197,7 +204,7 @@ class Script:
             for index in indexes:
                 if "_ts" in index:
                     continue
-                by_index = {row["_id"]: row for row in database[name].find().hint(index)}
+                by_index = {row["_id"]: row for row in hinted(database[name], index)}
                 if by_index != rows:
                     wrong.append(f"{name} by {index} differs from the scan")
             ttl = indexes.get("_ts_1", {}).get("expireAfterSeconds")
@@ -248,9 +255,6 @@ def nothing(_):
 def make(kind, name):
     def change(state):
         state[kind, name] = Collection()
-        if (kind, name) == ("d", "a") and ("d", "b") in state:
-            row = body("last", 1)
-            state[kind, name].rows["last"] = row, None
         if kind == "i" and ("d", "b") in state:
             state[kind, name].ttl = -1
 
