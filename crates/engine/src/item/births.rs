@@ -126,6 +126,7 @@ impl<S: Store> LiveView<S> {
             }
             BirthSource::Range(range) => Pages::of(range.clone()),
         };
+        context.budget.note_access(|| "scan".to_owned());
         while let Some(page) = self.next_rows(&mut pages).await? {
             charge_keys(context, page.examined).await?;
             page.items.iter().for_each(|row| earliest.offer_row(row));

@@ -85,6 +85,7 @@ impl<S: Store> LiveView<S> {
             start: keys::changes_after(wanted.after.saturating_add(1)),
             ..KeyRange::with_prefix(&keys::index_prefix(keys::CHANGES))
         });
+        context.budget.note_access(|| "feed".to_owned());
         while let Some(page) = self.next_entries(&index, &mut pages).await? {
             charge_keys(context, page.examined).await?;
             for entry in page.items {

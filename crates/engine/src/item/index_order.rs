@@ -205,7 +205,9 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
     async fn walk_entries(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
         let mut pages =
             Pages::of(range.clone()).in_direction(self.along.direction).growing_slowly();
-        while let Some(page) = self.view.next_entries(self.along.index, &mut pages).await? {
+        let along = self.along.index;
+        self.giver.context.budget.note_access(|| format!("index {}", along.name));
+        while let Some(page) = self.view.next_entries(along, &mut pages).await? {
             charge_keys(self.giver.context, page.examined).await?;
             for entry in page.items {
                 self.giver.scanned.entries += 1;
