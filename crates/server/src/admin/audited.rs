@@ -1,4 +1,4 @@
-//! What of the admin address goes into the audit log: logins and changes, done or refused. What pages ask
+//! What of the admin address goes into the audit log: logins, changes and backups, done or refused. What pages ask
 //! of the APIs is not among them, as the APIs write that down themselves.
 
 use std::{net::SocketAddr, sync::Arc};
@@ -13,12 +13,14 @@ use axum::{
 
 /// Paths that the portal hands on to the APIs.
 const RELAYED: &str = "/_portal/api/";
+/// A read that takes everything away.
+const BACKUP: &str = "/_ebb/backup";
 
 /// Has a request answered, and writes it down if it is one of those.
 pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
-    if reads || path.starts_with(RELAYED) {
+    if (reads && path != BACKUP) || path.starts_with(RELAYED) {
         return next.run(request).await;
     }
     let action = request.method().to_string();
