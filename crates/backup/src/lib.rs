@@ -24,6 +24,6 @@ pub use copy::copy_checked;
 pub use error::Error;
 pub use frame::{FrameKind, FrameReader, FrameWriter};
 pub use header::{Clock, Header, Kind, Stamp, Trailer};
-pub use reader::{Part, Reader};
+pub use reader::{Part, Reader, read_header};
 pub use survey::{Skip, Survey, survey};
 pub use writer::Writer;

@@ -130,6 +130,29 @@ impl<R: Read> Reader<R> {
     }
 }
 
+/// Reads what a stream is, and gives back the bytes that it read of it.
+pub fn read_header(input: impl Read) -> Result<(std::io::Cursor<Vec<u8>>, Header), Error> {
+    let mut kept = Kept { input, bytes: Vec::new() };
+    let reader = Reader::open(&mut kept)?;
+    let header = reader.header().clone();
+    drop(reader);
+    Ok((std::io::Cursor::new(kept.bytes), header))
+}
+
+/// Keeps what was read.
+struct Kept<R> {
+    input: R,
+    bytes: Vec<u8>,
+}
+
+impl<R: Read> Read for Kept<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(bytes)?;
+        self.bytes.extend_from_slice(bytes.get(..count).unwrap_or_default());
+        Ok(count)
+    }
+}
+
 /// The error of a backup whose writer could not go on.
 pub(crate) fn failed(payload: &[u8]) -> Error {
     Error::Refused(format!("it could not be finished: {}", String::from_utf8_lossy(payload)))

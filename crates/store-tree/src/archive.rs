@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use store::{Error, Kind, Stamp};
 
 use crate::{
-    archive_file::{Archived, Stretch, UNFINISHED, read_file, write_file},
+    archive_file::{Archived, Stretch, UNFINISHED, read_file, read_start, write_file, write_start},
     errors::from_io,
 };
 
@@ -114,7 +114,7 @@ impl Archive {
             });
             (state.files.last().map(|file| file.last), follow)
         };
-        let Some(last) = last else { return Ok(()) };
+        let Some(last) = last else { return self.find_start(journal, applied) };
         let has_next = journal.held().first <= last + 1 && last <= applied.0;
         if !has_next || !follow_each_other {
             return self.begin_anew(applied);
@@ -134,6 +134,19 @@ impl Archive {
         }
     }
 
+    /// The same where no file was written yet.
+    fn find_start(&self, journal: &dyn Journal, applied: (u64, Stamp)) -> Result<(), Error> {
+        match read_start(&self.folder) {
+            Some((last, stamp)) if journal.held().first <= last + 1 && last <= applied.0 => {
+                let mut state = self.state.lock();
+                (state.last, state.stamp) = (last, stamp);
+                Ok(())
+            }
+            Some(_) => self.begin_anew(applied),
+            None => write_start(&self.folder, applied),
+        }
+    }
+
     /// Gives up what there is, and begins behind this entry.
     fn begin_anew(&self, applied: (u64, Stamp)) -> Result<(), Error> {
         let mut state = self.state.lock();
@@ -143,7 +156,8 @@ impl Archive {
         let files = std::mem::take(&mut state.files);
         (state.last, state.stamp) = applied;
         drop(state);
-        files.into_iter().try_for_each(|file| self.remove_file(file))
+        files.into_iter().try_for_each(|file| self.remove_file(file))?;
+        write_start(&self.folder, applied)
     }
 
     fn remove_file(&self, file: Stretch) -> Result<(), Error> {

@@ -22,6 +22,9 @@ const LINE: &str = "ebb archive, format 1\n";
 /// The name of a file that is being written.
 pub(crate) const UNFINISHED: &str = "new";
 
+/// The file that says behind which entry the archive begins.
+const START: &str = "start";
+
 /// Entries that a file holds, by their numbers, and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
@@ -51,6 +54,31 @@ pub(crate) struct Archived {
     pub(crate) before: Stamp,
     /// Entries, encoded, one behind the other.
     pub(crate) entries: Vec<Bytes>,
+}
+
+/// Keeps behind which entry an archive begins, for as long as it has no file; durable when this returns.
+pub(crate) fn write_start(folder: &Path, (entry, stamp): (u64, Stamp)) -> Result<(), Error> {
+    let mut bytes = entry.to_be_bytes().to_vec();
+    bytes.extend_from_slice(&stamp.seq.to_be_bytes());
+    bytes.extend_from_slice(&stamp.at_ms.to_be_bytes());
+    bytes.extend_from_slice(&crc32c::crc32c(&bytes).to_be_bytes());
+    let unfinished = folder.join(UNFINISHED);
+    let written = fs::write(&unfinished, &bytes)
+        .and_then(|()| File::open(&unfinished)?.sync_all())
+        .and_then(|()| fs::rename(&unfinished, folder.join(START)))
+        .and_then(|()| File::open(folder)?.sync_all());
+    written.map_err(|error| from_io("begin the archive of the journal", &error))
+}
+
+/// Behind which entry it begins; `None` where that is not known.
+pub(crate) fn read_start(folder: &Path) -> Option<(u64, Stamp)> {
+    let bytes = fs::read(folder.join(START)).ok()?;
+    let (body, checksum) = bytes.split_at_checked(24)?;
+    if crc32c::crc32c(body).to_be_bytes() != *checksum {
+        return None;
+    }
+    let (entry, stamp) = body.split_at_checked(8)?;
+    Some((u64::from_be_bytes(entry.try_into().ok()?), stamp_of(stamp)?))
 }
 
 /// Writes entries `first` to `last` into a folder; durable when this returns.
@@ -153,6 +181,23 @@ mod tests {
             assert!(read_file(folder.path(), stretch).is_err(), "byte {at}");
             fs::write(&path, &whole[..at]).unwrap();
             assert!(read_file(folder.path(), stretch).is_err(), "{at} bytes");
+        }
+    }
+
+    #[test]
+    fn a_damaged_start_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(read_start(folder.path()), None);
+        let start = (9, Stamp { seq: 8, at_ms: -7 });
+        write_start(folder.path(), start).unwrap();
+        assert_eq!(read_start(folder.path()), Some(start));
+        let path = folder.path().join(START);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            fs::write(&path, changed).unwrap();
+            assert_eq!(read_start(folder.path()), None, "byte {at}");
         }
     }
 

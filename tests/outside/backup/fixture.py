@@ -4,7 +4,7 @@ for a new format only: those of a format that was released stay as they are.
 
     data-2.tar.xz     a data directory of format 2, closed
     backup-1.ebb      a full backup of format 1
-    contents.json     what a server has to show of both
+    contents.expected    what a server has to show of both
 """
 
 import json
@@ -97,7 +97,7 @@ def make(folder):
             archive.add(server.data_dir, "data")
         server.start()
         shown["later"] = later(server)
-    (folder / "contents.json").write_text(json.dumps(shown, indent=1) + "\n")
+    (folder / "contents.expected").write_text(json.dumps(shown, indent=1) + "\n")
 
 
 if __name__ == "__main__":

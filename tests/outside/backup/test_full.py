@@ -195,12 +195,17 @@ def test_a_key_that_may_only_read_gets_no_backup(tmp_path):
         server.client["d"]["c"].insert_one({"_id": 1})
         # Without the NoSQL API nothing asks for a key on this machine.
         backup(server, tmp_path / "open.ebb")
-    with Server(data_dir=True, flags=[*flags, "--mongo-auth"]) as server:
+    audit = tmp_path / "audit"
+    flags += ["--mongo-auth", "--audit-file", str(audit)]
+    with Server(data_dir=True, flags=flags) as server:
         target = tmp_path / "b.ebb"
         assert "may only read" in refused("backup", target, *at(server), "--key-file", reads)
         assert not target.exists()
         refused("backup", target, *at(server))
         backup(server, target, "--key-file", keys)
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    taken = [line["outcome"] for line in lines if line["object"] == "/_ebb/backup"]
+    assert taken == [403, 401, 0]
 
 
 @pytest.mark.parametrize("how", ["half", "flip", "more"])

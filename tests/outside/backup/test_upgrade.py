@@ -24,7 +24,7 @@ def directory(request, tmp_path):
 
 
 def test_all_that_was_written_is_there(directory):
-    wanted = json.loads((fixture.HERE / "contents.json").read_text())
+    wanted = json.loads((fixture.HERE / "contents.expected").read_text())
     sound(directory)
     with Server(data_dir=directory, nosql=True) as server:
         later = wanted.pop("later")

@@ -3,12 +3,14 @@
 
 use std::{
     fs::{self, File},
-    io::{self, Write},
+    io,
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
-use backup::{Header, Kind};
+use backup::Header;
+
+use super::kind_name;
 
 /// End of the names of backups in a directory.
 pub(super) const ENDING: &str = ".ebb";
@@ -70,22 +72,30 @@ impl BackupFile {
     }
 
     /// What is written to.
-    pub(super) fn writer(&self) -> io::BufWriter<&File> {
-        io::BufWriter::with_capacity(1 << 20, &self.file)
+    pub(super) fn writer(&self) -> Result<io::BufWriter<File>, String> {
+        let file = self.file.try_clone();
+        let file = file.map_err(|error| format!("cannot write {}: {error}", self.part.display()));
+        Ok(io::BufWriter::with_capacity(1 << 20, file?))
     }
 
     /// It is whole: durable under its own name when this returns, which is returned.
-    pub(super) fn finish(mut self, header: &Header, clock_ms: i64) -> Result<PathBuf, String> {
+    pub(super) fn finish(mut self, header: &Header) -> Result<PathBuf, String> {
         let path = match &self.target {
             Target::File(path) => path.clone(),
-            Target::Folder(folder) => folder.join(name_of(header, clock_ms)),
+            Target::Folder(folder) => folder.join(name_of(header)),
         };
         let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
         self.file.sync_all().map_err(failed)?;
-        // A link does not take the place of what is there, as a rename would.
-        fs::hard_link(&self.part, &path).map_err(failed)?;
+        // A link does not take the place of what is there, as a rename would; not every file system has
+        // links.
+        match fs::hard_link(&self.part, &path) {
+            Ok(()) => fs::remove_file(&self.part).map_err(failed)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(failed(error));
+            }
+            Err(_) => fs::rename(&self.part, &path).map_err(failed)?,
+        }
         self.is_whole = true;
-        fs::remove_file(&self.part).map_err(failed)?;
         File::open(&self.folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
         Ok(path)
     }
@@ -99,19 +109,10 @@ impl Drop for BackupFile {
     }
 }
 
-/// The name of a backup: when it ended, what it is, and its last entry, so that names are in order.
-pub(super) fn name_of(header: &Header, clock_ms: i64) -> String {
-    let at = jiff::Timestamp::from_millisecond(clock_ms).unwrap_or_default();
-    let at = at.strftime("%Y%m%dT%H%M%S");
-    let ms = clock_ms.rem_euclid(1000);
-    let kind = match header.kind {
-        Kind::Full => "full",
-        Kind::Incremental => "incremental",
-    };
+/// The name of a backup: when it was begun, what it is, and its last entry, so that names are in order.
+pub(super) fn name_of(header: &Header) -> String {
+    let at = jiff::Timestamp::from_millisecond(header.began_ms).unwrap_or_default();
+    let (at, ms) = (at.strftime("%Y%m%dT%H%M%S"), header.began_ms.rem_euclid(1000));
+    let kind = kind_name(header.kind);
     format!("ebb-{at}.{ms:03}Z-{kind}-{}{ENDING}", header.last_entry)
-}
-
-/// Writes bytes that were counted to standard output.
-pub(super) fn standard_output() -> impl Write {
-    io::BufWriter::with_capacity(1 << 20, io::stdout().lock())
 }

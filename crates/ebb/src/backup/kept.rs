@@ -6,13 +6,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use backup::{Header, Link, check_chain, survey};
+use backup::{Header, Link, Survey, check_chain, survey};
 use server::{Interrupt, Source, clock_of_backup};
 
-use super::{file::ENDING, place::Place, progress::Progress};
+use super::{
+    file::ENDING,
+    place::Place,
+    progress::Progress,
+    s3::{Bucket, Download},
+};
 
-/// All backups of a directory, in the order of their names, and where each lies.
-pub(super) fn backups_in(folder: &Path) -> Result<Vec<(PathBuf, Link)>, String> {
+/// The same of a directory, in the order of their names.
+fn backups_in(folder: &Path) -> Result<Vec<(PathBuf, Link)>, String> {
     let failed = |error: io::Error| format!("cannot read {}: {error}", folder.display());
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
@@ -27,14 +32,34 @@ pub(super) fn backups_in(folder: &Path) -> Result<Vec<(PathBuf, Link)>, String> 
     paths.into_iter().map(|path| look_at(&path).map(|link| (path, link))).collect()
 }
 
+/// All backups of a place that has several, and where each lies.
+pub(super) fn backups_at(place: &Place) -> Result<Vec<(Place, Link)>, String> {
+    match place {
+        Place::Folder(folder) => {
+            if !folder.is_dir() {
+                return Ok(Vec::new());
+            }
+            let kept = backups_in(folder)?.into_iter();
+            Ok(kept.map(|(path, link)| (Place::File(path), link)).collect())
+        }
+        Place::Prefix { bucket, prefix } => {
+            let store = Bucket::open(bucket)?;
+            let mut all = Vec::new();
+            for key in store.backups_below(prefix)? {
+                let place = Place::Object { bucket: bucket.clone(), key };
+                let link = look_at_object(&store, &place)?;
+                all.push((place, link));
+            }
+            Ok(all)
+        }
+        Place::Standard | Place::File(_) | Place::Object { .. } => Ok(Vec::new()),
+    }
+}
+
 /// What the newest backup of a directory is, behind which another one goes on.
 pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
-    let Place::Folder(folder) = place else { return Err("it is not a directory".to_owned()) };
-    let none = || format!("there is no full backup in {}: make one first", folder.display());
-    if !folder.is_dir() {
-        return Err(none());
-    }
-    let links: Vec<Link> = backups_in(folder)?.into_iter().map(|(_, link)| link).collect();
+    let none = || format!("there is no full backup in {place}: make one first");
+    let links: Vec<Link> = backups_at(place)?.into_iter().map(|(_, link)| link).collect();
     if links.is_empty() {
         return Err(none());
     }
@@ -44,58 +69,78 @@ pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
 
 /// Looks at what a file is.
 fn look_at(path: &Path) -> Result<Link, String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|error| wrong(&error))?;
+    let wrong = |error: io::Error| format!("{}: {error}", path.display());
+    let file = io::BufReader::new(File::open(path).map_err(wrong)?);
     let skip = |input: &mut io::BufReader<File>, bytes: u64| {
         input.seek_relative(i64::try_from(bytes).unwrap_or(i64::MAX))
     };
-    let found = survey(io::BufReader::new(file), &skip).map_err(|error| wrong(&error))?;
-    let clock_ms = clock_of_backup(&found.clock).ok_or_else(|| wrong(&"its clock is damaged"))?;
-    Ok(Link { name: path.display().to_string(), header: found.header, clock_ms })
+    link_of(path.display().to_string(), survey(file, &skip))
 }
 
-/// The backups that lead up to an instant, or to the end, in their order; and their bytes, where known.
+/// Looks at what an object is; it is read for that.
+fn look_at_object(store: &Bucket, place: &Place) -> Result<Link, String> {
+    let Place::Object { key, .. } = place else { return Err(format!("{place} is no object")) };
+    let object = store.read(key).map_err(|error| format!("{place}: {error}"))?;
+    let skip = |input: &mut Download, bytes: u64| {
+        io::copy(&mut input.take(bytes), &mut io::sink()).map(drop)
+    };
+    link_of(place.to_string(), survey(object, &skip))
+}
+
+fn link_of(name: String, found: Result<Survey, backup::Error>) -> Result<Link, String> {
+    let found = found.map_err(|error| format!("{name}: {error}"))?;
+    let clock_ms = clock_of_backup(&found.clock);
+    let clock_ms = clock_ms.ok_or_else(|| format!("{name}: its clock is damaged"))?;
+    Ok(Link { name, header: found.header, clock_ms })
+}
+
+/// Begins to read one backup.
+pub(super) fn source_of(place: &Place, bar: &Progress, interrupt: &Interrupt) -> Source {
+    let (of, bar, interrupt) = (place.clone(), bar.clone(), interrupt.clone());
+    let open = move || -> io::Result<Box<dyn Read + Send>> {
+        Ok(match of {
+            Place::File(path) => {
+                let file = io::BufReader::with_capacity(1 << 20, File::open(path)?);
+                Box::new(bar.reading(file, &interrupt))
+            }
+            Place::Object { bucket, key } => {
+                let store = Bucket::open(&bucket).map_err(io::Error::other)?;
+                Box::new(bar.reading(store.read(&key)?, &interrupt))
+            }
+            Place::Standard => Box::new(bar.reading(io::stdin(), &interrupt)),
+            Place::Folder(_) | Place::Prefix { .. } => {
+                return Err(io::Error::other("it is not one backup"));
+            }
+        })
+    };
+    Source { name: place.to_string(), open: Box::new(open) }
+}
+
+/// The backups that lead up to an instant, or to the end, in their order.
 pub(super) fn sources_of(
     place: &Place,
     to: Option<i64>,
     bar: &Progress,
     interrupt: &Interrupt,
 ) -> Result<Vec<Source>, String> {
-    let file = |path: PathBuf| {
-        let (bar, interrupt) = (bar.clone(), interrupt.clone());
-        let name = path.display().to_string();
-        let open = move || -> io::Result<Box<dyn Read + Send>> {
-            let file = io::BufReader::with_capacity(1 << 20, File::open(&path)?);
-            Ok(Box::new(bar.reading(file, &interrupt)))
-        };
-        Source { name, open: Box::new(open) }
-    };
-    match place {
-        Place::Standard => {
-            let (bar, interrupt) = (bar.clone(), interrupt.clone());
-            let open = move || -> io::Result<Box<dyn Read + Send>> {
-                Ok(Box::new(bar.reading(io::stdin(), &interrupt)))
-            };
-            Ok(vec![Source { name: "standard input".to_owned(), open: Box::new(open) }])
-        }
-        Place::File(path) => Ok(vec![file(path.clone())]),
-        Place::Folder(folder) => {
-            let kept = backups_in(folder)?;
-            if kept.is_empty() {
-                return Err(format!("there is no backup in {}", folder.display()));
-            }
-            let links = kept.iter().map(|(_, link)| link.clone()).collect();
-            let chain = check_chain(links, to).map_err(|error| error.to_string())?;
-            let path_of = |link: &Link| kept.iter().find(|(_, kept)| kept == link);
-            Ok(chain.iter().filter_map(path_of).map(|(path, _)| file(path.clone())).collect())
-        }
+    if !place.is_folder() {
+        return Ok(vec![source_of(place, bar, interrupt)]);
     }
+    let kept = backups_at(place)?;
+    if kept.is_empty() {
+        return Err(format!("there is no backup in {place}"));
+    }
+    let links = kept.iter().map(|(_, link)| link.clone()).collect();
+    let chain = check_chain(links, to).map_err(|error| error.to_string())?;
+    let place_of = |link: &Link| kept.iter().find(|(_, kept)| kept == link);
+    let places = chain.iter().filter_map(place_of);
+    Ok(places.map(|(place, _)| source_of(place, bar, interrupt)).collect())
 }
 
 /// Bytes of what is read, where that is known before.
 pub(super) fn bytes_of(place: &Place) -> Option<u64> {
     match place {
         Place::File(path) => path.metadata().ok().map(|file| file.len()),
-        Place::Standard | Place::Folder(_) => None,
+        _ => None,
     }
 }

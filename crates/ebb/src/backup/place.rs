@@ -1,6 +1,9 @@
 //! Where a backup goes to or comes from, as it is typed.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 /// A place for backups.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,12 +14,37 @@ pub(super) enum Place {
     File(PathBuf),
     /// A directory of them: it is there, or a slash ends its name.
     Folder(PathBuf),
+    /// An object of S3.
+    Object {
+        /// The bucket.
+        bucket: String,
+        /// Its key.
+        key: String,
+    },
+    /// All objects whose keys begin so: a slash ends it, or it is the whole bucket.
+    Prefix {
+        /// The bucket.
+        bucket: String,
+        /// What keys begin with.
+        prefix: String,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Standard => f.write_str("standard input"),
+            Self::File(path) | Self::Folder(path) => path.display().fmt(f),
+            Self::Object { bucket, key } => write!(f, "s3://{bucket}/{key}"),
+            Self::Prefix { bucket, prefix } => write!(f, "s3://{bucket}/{prefix}"),
+        }
+    }
 }
 
 impl Place {
     /// Whether it has several.
     pub(super) fn is_folder(&self) -> bool {
-        matches!(self, Self::Folder(_))
+        matches!(self, Self::Folder(_) | Self::Prefix { .. })
     }
 
     /// What was typed.
@@ -26,6 +54,17 @@ impl Place {
         }
         if text == "-" {
             return Ok(Self::Standard);
+        }
+        if let Some(rest) = text.strip_prefix("s3://") {
+            let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+            if bucket.is_empty() {
+                return Err(format!("{text}: it is not s3://BUCKET/KEY"));
+            }
+            let (bucket, key) = (bucket.to_owned(), key.to_owned());
+            return Ok(match key.is_empty() || key.ends_with('/') {
+                true => Self::Prefix { bucket, prefix: key },
+                false => Self::Object { bucket, key },
+            });
         }
         if let Some((scheme, _)) = text.split_once("://") {
             return Err(format!("{text}: backups are not kept in places of kind '{scheme}'"));
@@ -54,6 +93,15 @@ mod tests {
         ] {
             assert_eq!(Place::parse(text).unwrap(), want);
         }
+        let of = |bucket: &str, prefix: &str| Place::Prefix {
+            bucket: bucket.to_owned(),
+            prefix: prefix.to_owned(),
+        };
+        assert_eq!(Place::parse("s3://b").unwrap(), of("b", ""));
+        assert_eq!(Place::parse("s3://b/a/").unwrap(), of("b", "a/"));
+        let object = Place::Object { bucket: "b".to_owned(), key: "a/c.ebb".to_owned() };
+        assert_eq!(Place::parse("s3://b/a/c.ebb").unwrap(), object);
+        assert!(Place::parse("s3://").is_err());
         assert!(Place::parse("ftp://host/a").unwrap_err().contains("ftp"));
         assert!(Place::parse("").is_err());
     }

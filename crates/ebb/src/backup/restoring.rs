@@ -7,6 +7,7 @@ use serde_json::json;
 use server::{Interrupt, Restore, Restored};
 
 use super::{
+    instant,
     kept::{bytes_of, sources_of},
     place::Place,
     progress::Progress,
@@ -98,10 +99,6 @@ fn parse_instant(text: &str) -> Result<i64, String> {
 }
 
 fn report(restored: &Restored, directory: &str, as_json: bool) {
-    let instant = |ms: i64| match jiff::Timestamp::from_millisecond(ms) {
-        Ok(at) => format!("{at:.3}"),
-        Err(_) => format!("{ms} ms"),
-    };
     let Restored { documents, expired, at_ms, now_ms, bytes } = *restored;
     if as_json {
         let report = json!({

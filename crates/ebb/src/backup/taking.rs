@@ -2,21 +2,22 @@
 //! belongs.
 
 use std::{
-    io::{self, Read, Write},
+    io::{self, Read},
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use backup::{Header, Kind, Trailer, copy_checked};
+use backup::{Header, Trailer, copy_checked};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::json;
 use server::{Failure, Interrupt};
 
 use super::{
-    file::{BackupFile, Target, standard_output},
     kept::newest_in,
+    kind_name,
     place::Place,
     progress::Progress,
+    sink::{Sink, Unfinished},
 };
 use crate::{
     client::{self, Client},
@@ -31,7 +32,8 @@ pub(crate) fn backup_command() -> Command {
     Command::new("backup")
         .about("Back up a running server, or a data directory that no server has open")
         .arg(Arg::new("target").value_name("TARGET").required(true).help(
-            "A directory, in which the file gets a name by its time; a file; or - for standard output",
+            "A directory, in which the file gets a name by its time; a file; s3://BUCKET/KEY, or \
+             s3://BUCKET/PREFIX/ as a directory; or - for standard output",
         ))
         .arg(
             Arg::new("incremental")
@@ -89,49 +91,31 @@ fn take(matches: &ArgMatches, place: &Place) -> Result<Taken, Failure> {
         true => route_after(&newest_in(place).map_err(failed)?),
         false => ROUTE.to_owned(),
     };
-    let target = match place {
-        Place::Standard => None,
-        Place::File(path) => Some(Target::File(path.clone())),
-        Place::Folder(path) => Some(Target::Folder(path.clone())),
-    };
-    let file = target.map(BackupFile::begin).transpose().map_err(failed)?;
-    let part = file.as_ref().map(|file| file.part().to_owned());
-    let interrupt = Interrupt::watch(move || {
-        if let Some(part) = part {
-            let _ = std::fs::remove_file(part);
-        }
-    });
+    let unfinished = Unfinished::default();
+    let removed = unfinished.clone();
+    let interrupt = Interrupt::watch(move || removed.remove());
     let interrupt = interrupt.map_err(|error| failed(error.to_string()))?;
     let bar = Progress::new("backup", None);
-    let from = matches.get_one::<PathBuf>("data-dir").map(PathBuf::as_path);
-    let mut out = Counted { out: writer_of(file.as_ref()), bytes: 0 };
-    let written = match from {
-        Some(folder) => read_directory(folder, &mut out, &bar, &interrupt),
-        None => ask_server(matches, &route, &mut out, &bar, &interrupt),
+    let taken = match matches.get_one::<PathBuf>("data-dir") {
+        Some(folder) => {
+            let sink = Sink::begin(place, None, unfinished).map_err(failed)?;
+            read_directory(folder, sink, &bar, &interrupt)
+        }
+        None => {
+            let client = Client::from_matches(matches).map_err(failed)?;
+            let stream = client.stream(&route).map_err(failed)?;
+            let stream = io::BufReader::with_capacity(1 << 20, bar.reading(stream, &interrupt));
+            copy(stream, place, unfinished)
+        }
     };
     bar.end();
-    let (header, trailer) = written?;
-    out.out.flush().map_err(|error| failed(error.to_string()))?;
-    let written = out.bytes;
-    drop(out);
+    let (sink, header, trailer) = taken?;
     if interrupt.is_set() {
         return Err(failed("interrupted: nothing was kept".to_owned()));
     }
-    let place = match file {
-        None => "standard output".to_owned(),
-        Some(file) => {
-            let path = file.finish(&header, header.began_ms).map_err(failed)?;
-            path.display().to_string()
-        }
-    };
+    let written = sink.bytes;
+    let place = sink.finish(&header).map_err(failed)?;
     Ok(Taken { place, header, trailer, written })
-}
-
-fn writer_of(file: Option<&BackupFile>) -> Box<dyn Write + '_> {
-    match file {
-        Some(file) => Box::new(file.writer()),
-        None => Box::new(standard_output()),
-    }
 }
 
 /// The route of what was written since a backup.
@@ -141,59 +125,36 @@ fn route_after(before: &Header) -> String {
     format!("{ROUTE}?after={last_entry}&seq={seq}&at={at}&database={lineage}")
 }
 
-/// Copies what a server streams.
-fn ask_server(
-    matches: &ArgMatches,
-    route: &str,
-    out: &mut dyn Write,
-    bar: &Progress,
-    interrupt: &Interrupt,
-) -> Result<(Header, Trailer), Failure> {
-    let client = Client::from_matches(matches).map_err(Failure::Failed)?;
-    let stream = client.stream(route).map_err(Failure::Failed)?;
-    let stream = io::BufReader::with_capacity(1 << 20, bar.reading(stream, interrupt));
-    copy(stream, out)
-}
-
-fn copy(stream: impl Read, mut out: &mut dyn Write) -> Result<(Header, Trailer), Failure> {
-    let copied = copy_checked(stream, &mut out, &mut |_, _| {});
-    let copied = copied.map_err(|error| Failure::Failed(format!("no backup was kept: {error}")));
-    copied.map(|(header, trailer, _)| (header, trailer))
+/// Copies what a server streams. What it is comes first, and names it.
+fn copy(
+    mut stream: impl Read,
+    place: &Place,
+    unfinished: Unfinished,
+) -> Result<(Sink, Header, Trailer), Failure> {
+    let lost = |error: backup::Error| Failure::Failed(format!("no backup was kept: {error}"));
+    let (first, header) = backup::read_header(&mut stream).map_err(lost)?;
+    let mut sink = Sink::begin(place, Some(&header), unfinished).map_err(Failure::Failed)?;
+    let copied = copy_checked(first.chain(stream), &mut sink, &mut |_, _| {});
+    let (header, trailer, _) = copied.map_err(lost)?;
+    Ok((sink, header, trailer))
 }
 
 /// Writes what a directory holds.
 fn read_directory(
     folder: &Path,
-    out: &mut dyn Write,
+    mut sink: Sink,
     bar: &Progress,
     interrupt: &Interrupt,
-) -> Result<(Header, Trailer), Failure> {
+) -> Result<(Sink, Header, Trailer), Failure> {
     let mut seen = None;
     let mut tell = |header: &Header, bytes: u64| {
         seen.get_or_insert_with(|| header.clone());
         bar.set(bytes);
     };
-    let trailer = server::backup_directory(folder, out, &|| !interrupt.is_set(), &mut tell)?;
+    let goes_on = || !interrupt.is_set();
+    let trailer = server::backup_directory(folder, &mut sink, &goes_on, &mut tell)?;
     let header = seen.ok_or_else(|| Failure::Failed("the directory has no data".to_owned()))?;
-    Ok((header, trailer))
-}
-
-/// Counts what is written.
-struct Counted<W> {
-    out: W,
-    bytes: u64,
-}
-
-impl<W: Write> Write for Counted<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.out.write(bytes)?;
-        self.bytes += count as u64;
-        Ok(count)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
+    Ok((sink, header, trailer))
 }
 
 /// Says what was written. Where the backup itself goes to standard output, nothing else does.
@@ -202,10 +163,7 @@ fn report(taken: &Taken, place: &Place, as_json: bool) {
         return;
     }
     let Taken { place, header, trailer, written } = taken;
-    let kind = match header.kind {
-        Kind::Full => "full",
-        Kind::Incremental => "incremental",
-    };
+    let kind = kind_name(header.kind);
     if as_json {
         let report = json!({
             "file": place,

@@ -1,13 +1,15 @@
 //! `ebb verify` of backups: reads each to its end, and says which of a directory belong together.
 
-use std::{fs::File, io, path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
-use backup::{Kind, Link, check_chain};
+use backup::{Link, check_chain};
 use serde_json::{Value, json};
-use server::{BackupChecked, Interrupt, verify_backup};
+use server::{BackupChecked, Interrupt, Source, verify_backup};
 
 use super::{
-    kept::{backups_in, bytes_of},
+    instant,
+    kept::{backups_at, bytes_of, source_of},
+    kind_name,
     place::Place,
     progress::Progress,
     taking::{failure, usage},
@@ -24,19 +26,18 @@ pub(crate) fn run_verify(place: &str, as_json: bool) -> ExitCode {
         Ok(interrupt) => interrupt,
         Err(error) => return failure(error),
     };
-    let (paths, links) = match &place {
-        Place::Standard => (Vec::new(), Vec::new()),
-        Place::File(path) => (vec![path.clone()], Vec::new()),
-        Place::Folder(folder) => match backups_in(folder) {
+    let (places, links): (Vec<Place>, Vec<Link>) = match place.is_folder() {
+        false => (vec![place.clone()], Vec::new()),
+        true => match backups_at(&place) {
             Ok(kept) if kept.is_empty() => {
-                return failure(format!("there is no backup in {}", folder.display()));
+                return failure(format!("there is no backup in {place}"));
             }
             Ok(kept) => kept.into_iter().unzip(),
             Err(message) => return failure(message),
         },
     };
     let bar = Progress::new("verify", bytes_of(&place));
-    let read = read_all(&place, paths, &bar, &interrupt);
+    let read = read_all(&places, &bar, &interrupt);
     bar.end();
     match read.and_then(|read| chain_of(links).map(|chain| (read, chain))) {
         Ok((read, chain)) => {
@@ -48,26 +49,16 @@ pub(crate) fn run_verify(place: &str, as_json: bool) -> ExitCode {
 }
 
 fn read_all(
-    place: &Place,
-    paths: Vec<PathBuf>,
+    places: &[Place],
     bar: &Progress,
     interrupt: &Interrupt,
 ) -> Result<Vec<(String, BackupChecked)>, String> {
-    let goes_on = || !interrupt.is_set();
-    let read = |name: String, input: Box<dyn io::Read + Send>| {
-        let checked = verify_backup(&name, input, &goes_on, &mut |_| {});
-        checked.map(|checked| (name, checked)).map_err(|failure| failure.to_string())
-    };
-    if *place == Place::Standard {
-        let input = Box::new(bar.reading(io::stdin(), interrupt));
-        return Ok(vec![read("standard input".to_owned(), input)?]);
-    }
     let mut all = Vec::new();
-    for path in paths {
-        let name = path.display().to_string();
-        let file = File::open(&path).map_err(|error| format!("{name}: {error}"))?;
-        let file = io::BufReader::with_capacity(1 << 20, file);
-        all.push(read(name, Box::new(bar.reading(file, interrupt)))?);
+    for place in places {
+        let Source { name, open } = source_of(place, bar, interrupt);
+        let input = open().map_err(|error| format!("{name}: {error}"))?;
+        let checked = verify_backup(&name, input, &|| !interrupt.is_set(), &mut |_| {});
+        all.push((name, checked.map_err(|failure| failure.to_string())?));
     }
     Ok(all)
 }
@@ -82,14 +73,7 @@ fn chain_of(links: Vec<Link>) -> Result<Vec<String>, String> {
 }
 
 fn report(read: &[(String, BackupChecked)], chain: &[String], as_json: bool) {
-    let instant = |ms: i64| match jiff::Timestamp::from_millisecond(ms) {
-        Ok(at) => format!("{at:.3}"),
-        Err(_) => format!("{ms} ms"),
-    };
-    let kind = |of: &BackupChecked| match of.header.kind {
-        Kind::Full => "full",
-        Kind::Incremental => "incremental",
-    };
+    let kind = |of: &BackupChecked| kind_name(of.header.kind);
     if as_json {
         let of = |(name, found): &(String, BackupChecked)| {
             json!({

@@ -62,9 +62,9 @@ impl Asked {
     }
 }
 
-/// Handles `GET /_ebb/backup`, and with `?after=ENTRY&seq=NUMBER&at=MS&database=ID` for an incremental one:
-/// the last entry of the backup before, its stamp, and the database that it is of. What cannot be begun is an error; what ends later is a stream without its
-/// end.
+/// Handles `GET /_ebb/backup`; for an incremental one with `?after=ENTRY&seq=NUMBER&at=MS&database=ID`:
+/// the last entry of the backup before, its stamp, and the database that it is of. What cannot be begun is
+/// an error; what cannot be finished is a stream without its end.
 pub(crate) async fn get_backup(
     State(shared): State<Shared>,
     Query(asked): Query<Asked>,

@@ -125,6 +125,7 @@ impl Taking {
         goes_on: impl Fn() -> bool,
         tell: &mut dyn FnMut(&Header, u64),
     ) -> Result<Trailer, Failure> {
+        give_way_to_others();
         let Self { header, mut pieces, _hold } = self;
         let mut writer = Writer::begin(out, &header).map_err(failed)?;
         let packed = std::thread::scope(|scope| {

@@ -23,7 +23,7 @@ use crate::{
     backup::begin_lineage,
     checkpoint::CheckpointFile,
     config::{ClockMode, Config},
-    data_dir::{DataDir, Refused},
+    data_dir::DataDir,
     failure::{Failure, failed},
     features::Features,
     open::{engine_options, open_store, store_options},
@@ -238,13 +238,4 @@ async fn count_now(config: &Config) -> Result<(u64, i64), Failure> {
     let now = opened.engine.clock().last_used().ms;
     opened.engine.store().close().await.map_err(failed)?;
     Ok((live, now))
-}
-
-/// Refuses what nobody can restore.
-impl Restore<'_> {
-    /// Whether there is something to restore.
-    pub fn check(&self) -> Result<(), Failure> {
-        let refused = |why: &str| Err(Failure::Refused(Refused::Unusable(why.to_owned())));
-        if self.sources.is_empty() { refused("there is no backup to restore") } else { Ok(()) }
-    }
 }

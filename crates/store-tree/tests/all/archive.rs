@@ -42,6 +42,7 @@ fn wait_until_archived(store: &TreeStore, directory: &TempDir) {
     for _ in 0..2_000 {
         store.tick().unwrap_or(());
         let files = std::fs::read_dir(directory.path().join("archive")).unwrap().count();
+        // The start, and a file.
         if 1 < files {
             return;
         }
@@ -76,8 +77,14 @@ async fn entries_are_there_behind_the_journal_and_over_restarts() {
     let directory = TempDir::new().unwrap();
     let store = open(&directory, LARGE);
     let (first, stamp) = here(&store);
-    assert_eq!(read_after(&store, first, stamp).unwrap(), []);
-    fill(&store, 0, 60).await;
+    assert!(read_after(&store, first, stamp).unwrap().is_empty());
+    fill(&store, 0, 2).await;
+    store.close().await.unwrap();
+    drop(store);
+    // Nothing was archived yet, and the journal still has it.
+    let store = open(&directory, LARGE);
+    assert!(!read_after(&store, first, stamp).unwrap().is_empty());
+    fill(&store, 10, 60).await;
     wait_until_archived(&store, &directory);
     store.close().await.unwrap();
     drop(store);
@@ -122,7 +129,7 @@ async fn what_is_gone_is_refused() {
     let store = open(&directory, LARGE);
     assert!(read_after(&store, last, stamp).unwrap_err().contains("make a full backup"));
     let (now, stamp) = here(&store);
-    assert_eq!(read_after(&store, now, stamp).unwrap(), []);
+    assert!(read_after(&store, now, stamp).unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -136,6 +143,9 @@ async fn a_damaged_file_is_found_and_the_store_opens_all_the_same() {
     drop(store);
     for file in std::fs::read_dir(directory.path().join("archive")).unwrap() {
         let path = file.unwrap().path();
+        if path.ends_with("start") {
+            continue;
+        }
         let mut bytes = std::fs::read(&path).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
