@@ -203,6 +203,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "open",
             "node",
             "serve",
+            "supervised",
             "process",
             "verify",
         ],

@@ -48,6 +48,18 @@ fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i6
     }
 }
 
+/// Time as it runs before the first checkpoint is durable: none of it may be used.
+fn first_line(mode: ClockMode, start_ms: i64, boot_ns: i64, is_leased: bool) -> Line {
+    Line {
+        base_ms: start_ms,
+        base_ns: 0,
+        boot_ns,
+        ppm: if mode == ClockMode::Manual { STANDS_STILL } else { 0 },
+        limit_ms: i64::MIN,
+        until_ns: if is_leased { i64::MIN } else { i64::MAX },
+    }
+}
+
 impl Clock {
     /// Starts time from the last durable checkpoint. Nothing may be used before the checkpoint
     /// that [`tick`](Self::tick) asks for first is durable.
@@ -101,15 +113,7 @@ impl Clock {
             }
         };
         let start_ms = lease.map_or(start_ms, |lease| start_ms.max(lease.least.ms));
-        let line = Line {
-            base_ms: start_ms,
-            base_ns: 0,
-            boot_ns,
-            ppm: if mode == ClockMode::Manual { STANDS_STILL } else { 0 },
-            // No time before the first checkpoint is durable.
-            limit_ms: i64::MIN,
-            until_ns: if lease.is_some() { i64::MIN } else { i64::MAX },
-        };
+        let line = first_line(mode, start_ms, boot_ns, lease.is_some());
         let state = ClockState {
             steps: WallSteps::default(),
             boot_id,

@@ -20,7 +20,7 @@ pub(crate) use cluster::CassandraValues;
 use cluster::PeerValues;
 use limits::LimitValues;
 use other_names::{other_name, with_other_name, without_meaning};
-use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
+use server::{ClockMode, ClusterConfig, Config, LogFormat, REAP_DELAY, RootUser, Secret};
 use tls::TlsValues;
 use values::{
     Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_clock, parse_days,
@@ -239,19 +239,7 @@ impl Settings {
         if given.tls_cert.0.is_some() != given.tls_key.0.is_some() {
             return Err(Wrong("--tls-cert and --tls-key belong together".to_owned()));
         }
-        let cluster = match given.store {
-            StoreKind::Cassandra if given.in_memory => {
-                let text = "--in-memory and --store cassandra exclude each other";
-                return Err(Wrong(text.to_owned()));
-            }
-            StoreKind::Cassandra if given.max_forward_jump.0.is_some() => {
-                let text = "--max-forward-jump is of a server of its own: in a cluster the time of \
-                            the owner before counts";
-                return Err(Wrong(text.to_owned()));
-            }
-            StoreKind::Cassandra => Some(given.peer.add_to(given.cassandra.config()?)?),
-            StoreKind::Lsm => self.refuse_cluster_settings()?,
-        };
+        let cluster = self.cluster()?;
         let root_user = self.root_user()?;
         if given.mongo_no_auth && (given.mongo_auth || root_user.is_some()) {
             return Err(Wrong("--mongo-auth and --mongo-no-auth exclude each other".to_owned()));
@@ -307,6 +295,24 @@ impl Settings {
             memory: given.memory.0,
             cluster,
         })
+    }
+
+    /// The cluster that it is to be a node of.
+    fn cluster(&self) -> Result<Option<ClusterConfig>, Wrong> {
+        let given = self.values.clone();
+        match given.store {
+            StoreKind::Cassandra if given.in_memory => {
+                let text = "--in-memory and --store cassandra exclude each other";
+                Err(Wrong(text.to_owned()))
+            }
+            StoreKind::Cassandra if given.max_forward_jump.0.is_some() => {
+                let text = "--max-forward-jump is of a server of its own: in a cluster the time of \
+                            the owner before counts";
+                Err(Wrong(text.to_owned()))
+            }
+            StoreKind::Cassandra => given.peer.add_to(given.cassandra.config()?).map(Some),
+            StoreKind::Lsm => self.refuse_cluster_settings(),
+        }
     }
 
     /// The first user, with its password from wherever it was given.

@@ -42,6 +42,17 @@ pub(crate) enum Access {
     Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
 }
 
+impl Access {
+    /// By which way it comes to rows, for logs.
+    pub(crate) fn way(&self) -> String {
+        match self {
+            Self::Ids(_) => "ids".to_owned(),
+            Self::Rows(_) => "scan".to_owned(),
+            Self::Index { index, .. } => format!("index {}", index.name),
+        }
+    }
+}
+
 /// A choice.
 #[derive(Clone, Debug)]
 pub(crate) struct ChosenAccess {

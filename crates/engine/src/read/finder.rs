@@ -287,7 +287,7 @@ impl Finder {
         wanted: usize,
     ) -> Result<Option<u64>, Halt> {
         let Some(mut pages) = self.begin_page(wanted) else { return Ok(None) };
-        context.budget.note_access(|| self.way());
+        context.budget.note_access(|| self.chosen.access.way());
         let by_index = matches!(self.chosen.access, Access::Index { .. });
         let page = match by_index {
             true => view.count_entries(&mut pages).await?,
@@ -302,15 +302,6 @@ impl Finder {
         }
         charge_keys(context, page.examined).await?;
         Ok(Some(page.live))
-    }
-
-    /// By which way it comes to rows, for logs.
-    fn way(&self) -> String {
-        match &self.chosen.access {
-            Access::Ids(_) => "ids".to_owned(),
-            Access::Rows(_) => "scan".to_owned(),
-            Access::Index { index, .. } => format!("index {}", index.name),
-        }
     }
 
     /// What this view cannot tell of is the next candidate of a later one.
@@ -345,7 +336,7 @@ impl Finder {
         context: &Context,
         wanted: usize,
     ) -> Result<bool, Halt> {
-        context.budget.note_access(|| self.way());
+        context.budget.note_access(|| self.chosen.access.way());
         if let Access::Ids(ids) = &self.chosen.access {
             context.budget.note_examined(1);
             let id = ids.get(self.at).cloned();
