@@ -208,6 +208,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "offline_backup",
             "node",
             "serve",
+            "supervised",
             "process",
             "interrupt",
             "verify",

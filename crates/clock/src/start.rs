@@ -48,8 +48,8 @@ fn within_boot(last: &Checkpoint, wall: i64, boot_ns: i64, lease_ms: i64) -> (i6
     }
 }
 
-/// Time from here on; none before the first checkpoint is durable.
-fn first_line(start_ms: i64, boot_ns: i64, mode: ClockMode, is_leased: bool) -> Line {
+/// Time as it runs before the first checkpoint is durable: none of it may be used.
+fn first_line(mode: ClockMode, start_ms: i64, boot_ns: i64, is_leased: bool) -> Line {
     Line {
         base_ms: start_ms,
         base_ns: 0,
@@ -113,7 +113,7 @@ impl Clock {
             }
         };
         let start_ms = lease.map_or(start_ms, |lease| start_ms.max(lease.least.ms));
-        let line = first_line(start_ms, boot_ns, mode, lease.is_some());
+        let line = first_line(mode, start_ms, boot_ns, lease.is_some());
         let state = ClockState {
             steps: WallSteps::default(),
             boot_id,

@@ -10,6 +10,7 @@
 //! ebb admin         admin.rs              a running server's admin address
 //! ebb bench         bench.rs              the load generator, another binary
 //! ebb completions   print_completions     a shell's completion script
+//! ebb man           write_manual          manual pages, one for each subcommand
 //! ```
 //!
 //! A new subcommand: its `Command` in [`command`], its arm in [`run`].
@@ -63,6 +64,12 @@ fn command() -> Command {
     let completions = Command::new("completions").about("Print a shell's completion script").arg(
         Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell)),
     );
+    let man = Command::new("man").about("Write manual pages into a directory").arg(
+        Arg::new("directory")
+            .value_name("DIR")
+            .required(true)
+            .value_parser(clap::value_parser!(PathBuf)),
+    );
     Command::new("ebb")
         .about("A document database whose documents expire exactly on time")
         .version(env!("CARGO_PKG_VERSION"))
@@ -75,6 +82,7 @@ fn command() -> Command {
         .subcommand(verify)
         .subcommand(admin::command())
         .subcommand(completions)
+        .subcommand(man)
         .subcommand(bench::command())
 }
 
@@ -90,6 +98,7 @@ pub(crate) fn run() -> ExitCode {
         Some(("verify", matches)) => run_verify(matches),
         Some(("admin", matches)) => admin::run(matches),
         Some(("completions", matches)) => print_completions(matches),
+        Some(("man", matches)) => write_manual(matches),
         Some(("bench", matches)) => bench::run(matches),
         _ => ExitCode::from(USAGE),
     }
@@ -182,6 +191,16 @@ fn verify_audit(path: &str, as_json: bool) -> ExitCode {
     };
     print_text(if as_json { format!("{report}\n") } else { text });
     if found.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+}
+
+/// Writes manual pages into a directory, which is made when it is missing.
+fn write_manual(matches: &ArgMatches) -> ExitCode {
+    let Some(path) = matches.get_one::<PathBuf>("directory") else { return ExitCode::from(USAGE) };
+    let made = std::fs::create_dir_all(path);
+    match made.and_then(|()| clap_mangen::generate_to(command(), path)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => complain(format!("{}: {error}", path.display()), FAILED),
+    }
 }
 
 /// Prints the completion script of a shell.

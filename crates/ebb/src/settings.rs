@@ -218,7 +218,7 @@ impl Settings {
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         for (name, (value, source)) in &self.sources {
-            let other = other_name(name, Some(&own_variable(name)));
+            let other = other_name(name);
             let source = match (source, other) {
                 (Source::Flag, _) => "flag".to_owned(),
                 (Source::Environment, None) => "environment".to_owned(),
@@ -338,11 +338,6 @@ impl Settings {
             None => Ok(None),
         }
     }
-}
-
-/// The variable of a setting: `EBB_DATA_DIR` of `data-dir`.
-fn own_variable(name: &str) -> String {
-    format!("EBB_{}", name.replace('-', "_").to_uppercase())
 }
 
 /// Returns the texts of a file's settings by name. A name that is not known is an error, since it

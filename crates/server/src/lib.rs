@@ -43,6 +43,7 @@ mod sealed;
 mod serve;
 mod shares;
 mod site;
+mod supervised;
 mod term;
 mod test_clocks;
 #[cfg(test)]

@@ -13,7 +13,8 @@ use crate::{
     config::Config,
     failure::{Failure, failed},
     free_memory::IDLE_THREAD,
-    serve::start,
+    serve::{Running, start},
+    supervised,
 };
 
 /// How long an end may take, from the signal until the process is gone. Supervisors such as
@@ -56,6 +57,8 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
         // Before `start`, which writes the ready file: whoever reads it may send a signal at once.
         let mut signals = Signals::take_signals().map_err(failed)?;
         let running = start(config).await?;
+        supervised::tell_ready();
+        supervised::start_watchdog();
         let admin = running.admin().map(str::to_owned);
         let (sender, failure) = oneshot::channel();
         std::thread::Builder::new()
@@ -63,14 +66,22 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
             .spawn(move || beside(admin).map_err(|why| sender.send(why)))
             .map_err(failed)?;
         let ended = tokio::select! {
-            () = signals.wait_for_end(|| running.reload()) => Ok(()),
+            () = signals.wait_for_end(|| reload(&running)) => Ok(()),
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
+        supervised::tell_stopping();
         // The limit starts before the orderly end does, and needs no worker of the runtime.
         end_in_time().map_err(failed)?;
         running.stop().await.and(ended)
     })
+}
+
+/// Has a server read its files again.
+fn reload(running: &Running) {
+    supervised::tell_reloading();
+    running.reload();
+    supervised::tell_ready();
 }
 
 /// Starts a thread that ends the process with exit code 1 when its orderly end takes longer than

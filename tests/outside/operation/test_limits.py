@@ -48,8 +48,11 @@ def test_cursors_beyond_are_refused(server):
     with pytest.raises(OperationFailure) as failed:
         collection.find(batch_size=2).next()
     assert failed.value.code == 146
-    cursors[0].close()
-    assert collection.find(batch_size=2).next() == {"_id": 0}
+    cursors.pop().close()
+    cursors.append(collection.find(batch_size=2))
+    assert cursors[-1].next() == {"_id": 0}
+    for cursor in cursors:
+        cursor.close()
 
 
 def test_connections_beyond_are_closed():

@@ -28,9 +28,11 @@ fn value_of(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The variable of another system that a setting is read from.
-pub(super) fn other_name(setting: &str, own: Option<&str>) -> Option<&'static str> {
-    if own.is_some_and(|own| std::env::var_os(own).is_some()) {
+/// The variable of another system that a setting is read from. Its own, `EBB_DATA_DIR` of `data-dir`, goes
+/// before that.
+pub(super) fn other_name(setting: &str) -> Option<&'static str> {
+    let own = format!("EBB_{}", setting.replace('-', "_").to_uppercase());
+    if std::env::var_os(own).is_some() {
         return None;
     }
     let of_setting = |(name, _): &&(&str, &str)| *name == setting;
@@ -40,8 +42,7 @@ pub(super) fn other_name(setting: &str, own: Option<&str>) -> Option<&'static st
 
 /// Has a setting read from the variable of another system where its own is not set.
 pub(super) fn with_other_name(arg: Arg) -> Arg {
-    let own = arg.get_env().and_then(|own| own.to_str());
-    match other_name(arg.get_long().unwrap_or_default(), own) {
+    match other_name(arg.get_long().unwrap_or_default()) {
         Some(other) => arg.env(other),
         None => arg,
     }

@@ -43,8 +43,8 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// Its name, for logs.
-    pub(crate) fn name(&self) -> String {
+    /// By which way it comes to rows, for logs.
+    pub(crate) fn way(&self) -> String {
         match self {
             Self::Ids(_) => "ids".to_owned(),
             Self::Rows(_) => "scan".to_owned(),

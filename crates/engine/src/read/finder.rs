@@ -287,7 +287,7 @@ impl Finder {
         wanted: usize,
     ) -> Result<Option<u64>, Halt> {
         let Some(mut pages) = self.begin_page(wanted) else { return Ok(None) };
-        context.budget.note_access(|| self.chosen.access.name());
+        context.budget.note_access(|| self.chosen.access.way());
         let by_index = matches!(self.chosen.access, Access::Index { .. });
         let page = match by_index {
             true => view.count_entries(&mut pages).await?,
@@ -336,7 +336,7 @@ impl Finder {
         context: &Context,
         wanted: usize,
     ) -> Result<bool, Halt> {
-        context.budget.note_access(|| self.chosen.access.name());
+        context.budget.note_access(|| self.chosen.access.way());
         if let Access::Ids(ids) = &self.chosen.access {
             context.budget.note_examined(1);
             let id = ids.get(self.at).cloned();
