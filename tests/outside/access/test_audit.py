@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 import urllib.error
+import urllib.request
 
 import pytest
 from lib.server import EBB_BIN
@@ -73,6 +74,18 @@ def test_the_other_addresses(server):
         server.admin("/_ebb/clock", {})
     assert refused.value.code == 401
     assert found(path, api="admin", action="POST", object="/_ebb/clock", outcome=401)
+    with pytest.raises(urllib.error.HTTPError):
+        server.admin("/_ebb/features")
+    assert found(path, api="admin", action="GET", object="/_ebb/features", outcome=401)
+    text = (server.data_dir / "admin.key").read_text()
+    key = text.splitlines()[0].split("=", 1)[1].strip()
+    for page in ("features", "backup"):
+        request = urllib.request.Request(f"{server.admin_url}/_ebb/{page}")
+        request.add_header("authorization", f"Bearer {key}")
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            assert reply.read()
+    assert not found(path, action="GET", object="/_ebb/features", outcome=0)
+    assert found(path, api="admin", action="GET", object="/_ebb/backup", outcome=0)
 
 
 def test_a_changed_line_is_found(server):

@@ -1,4 +1,4 @@
-//! What of the admin address goes into the audit log: logins and changes, done or refused. What pages ask
+//! What of the admin address goes into the audit log: logins, changes and backups, done or refused. What pages ask
 //! of the APIs is not among them, as the APIs write that down themselves.
 
 use std::{net::SocketAddr, sync::Arc};
@@ -14,17 +14,25 @@ use axum::{
 /// Paths that the portal hands on to the APIs.
 const RELAYED: &str = "/_portal/api/";
 
+/// Statuses of those who are not known, and of those who may not.
+const REFUSED: [u16; 2] = [401, 403];
+/// What takes all data with it, and so is written down although it only reads.
+const BACKUP: &str = "/_ebb/backup";
+
 /// Has a request answered, and writes it down if it is one of those.
 pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
-    if reads || path.starts_with(RELAYED) {
+    if path.starts_with(RELAYED) {
         return next.run(request).await;
     }
     let action = request.method().to_string();
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.to_string());
     let answer = next.run(request).await;
     let status = answer.status().as_u16();
+    if reads && path != BACKUP && !REFUSED.contains(&status) {
+        return answer;
+    }
     let outcome = if status < 400 { 0 } else { status.into() };
     let peer = peer.unwrap_or_default();
     let (api, object) = (Api::Admin, path.as_str());
