@@ -1,5 +1,5 @@
-"""Entra tokens of a service whose keys the server has in a file, and the roles of those who come with
-one: what each role is for, what a token has to be like, and that both files are read again."""
+"""Entra tokens of a service whose keys the server has in a file, and the roles of those who come
+with one: what each role is for, what a token has to be like, and that both files are read again."""
 
 import base64
 import json

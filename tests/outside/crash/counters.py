@@ -1,13 +1,11 @@
 """Counters that several clients count up at the same time, and what is certain of each of them
 after the server was killed."""
 
-import http.client
 import threading
 
-from lib import ending
-from lib.nosql import Client
 from pymongo import WriteConcern
-from pymongo.errors import PyMongoError
+
+from crash.clients import OfDocuments, OfItems, Untiring
 
 JOURNALED = WriteConcern(j=True)
 DATABASE = "counting"
@@ -56,46 +54,27 @@ class Counter:
         return wrong
 
 
-class Counting:
+class Counting(Untiring):
     """A client that counts until its server ends."""
 
     def __init__(self, server, choose):
-        self.choose, self.wrong = choose, []
-        self.open(server)
-        self.thread = threading.Thread(target=self.work, daemon=True)
-        self.thread.start()
+        self.choose = choose
+        self.begin(type(self).__name__, server)
 
-    def work(self):
-        try:
-            while True:
-                counter = self.choose()
-                counter.send()
-                counter.answer(self.count(counter.name))
-        except Exception as error:
-            if not self.is_end(error):
-                self.wrong.append(f"{type(self).__name__}: {error!r}")
-        self.close()
-
-    def open(self, server):
-        raise NotImplementedError
+    def step(self):
+        counter = self.choose()
+        counter.send()
+        counter.answer(self.count(counter.name))
 
     def count(self, name):
         raise NotImplementedError
 
-    def is_end(self, error):
-        raise NotImplementedError
 
-    def close(self):
-        raise NotImplementedError
-
-
-class DocumentCounting(Counting):
+class DocumentCounting(Counting, OfDocuments):
     """By findAndModify with $inc, whose reply waits for the journal."""
 
     def open(self, server):
-        self.client = server.connect(
-            retryWrites=False, maxPoolSize=1, serverSelectionTimeoutMS=2_000
-        )
+        super().open(server)
         database = self.client[DATABASE]
         self.counters = database.get_collection("counters", write_concern=JOURNALED)
 
@@ -105,32 +84,17 @@ class DocumentCounting(Counting):
         )
         return reply["n"]
 
-    def is_end(self, error):
-        return isinstance(error, PyMongoError) and ending.is_end(error)
 
-    def close(self):
-        self.client.close()
-
-
-class ItemCounting(Counting):
+class ItemCounting(Counting, OfItems):
     """By a patch with `incr`."""
 
     def open(self, server):
-        self.client = Client(server.items.address, timeout=20)
+        super().open(server)
         self.items = self.client.container(DATABASE, "counters")
 
     def count(self, name):
-        reply = self.items.patch(name, "a", [{"op": "incr", "path": "/n", "value": 1}])
-        if reply.status in (500, 503) and ending.tells_end(str(reply)):
-            raise ConnectionError("the server ends")
-        assert reply.status == 200, reply
-        return reply.json["n"]
-
-    def is_end(self, error):
-        return isinstance(error, (ConnectionError, http.client.HTTPException, TimeoutError))
-
-    def close(self):
-        self.client.close()
+        change = [{"op": "incr", "path": "/n", "value": 1}]
+        return self.expect(self.items.patch(name, "a", change), 200).json["n"]
 
 
 def make(server, documents, items):

@@ -1,14 +1,11 @@
 """Clients that write documents of short lives and read them all, so that an oracle can judge each
 reply by the time that it tells."""
 
-import http.client
 import random
-import threading
 
-from lib import ending
-from lib.nosql import Client
 from lib.server import millis
-from pymongo.errors import PyMongoError
+
+from crash.clients import OfDocuments, OfItems, Untiring
 
 DATABASE = "mortals"
 #: Seconds that apply to documents without their own.
@@ -40,25 +37,16 @@ def make(server):
         database[name].insert_one(anchor)
 
 
-class Mortal:
+class Mortal(Untiring):
     """One client of one collection, which ends when its server does."""
 
     def __init__(self, server, oracle, name, number, seed):
-        self.server, self.oracle, self.name, self.number = server, oracle, name, number
-        self.random = random.Random(f"{seed} {name} {number}")
-        self.wrong, self.writes = [], 0
-        self.open()
-        self.thread = threading.Thread(target=self.work, daemon=True)
-        self.thread.start()
+        self.oracle, self.collected, self.number = oracle, name, number
+        self.random, self.writes = random.Random(f"{seed} {name} {number}"), 0
+        self.begin(f"{name} {number}", server)
 
-    def work(self):
-        try:
-            while True:
-                self.random.choice([self.write, self.write, self.remove, self.read, self.read])()
-        except Exception as error:
-            if not self.is_end(error):
-                self.wrong.append(f"{self.name} {self.number}: {error!r}")
-        self.client.close()
+    def step(self):
+        self.random.choice([self.write, self.write, self.remove, self.read, self.read])()
 
     def pick(self):
         return f"{self.number}-{self.random.randrange(POOL)}"
@@ -79,9 +67,6 @@ class Mortal:
         begun = self.oracle.begin()
         self.oracle.end(begun, *self.all())
 
-    def open(self):
-        raise NotImplementedError
-
     def put(self, id, life):
         """Writes a document; answers its deadline."""
         raise NotImplementedError
@@ -94,20 +79,15 @@ class Mortal:
         first is not exact."""
         raise NotImplementedError
 
-    def is_end(self, error):
-        raise NotImplementedError
 
-
-class MortalDocuments(Mortal):
+class MortalDocuments(Mortal, OfDocuments):
     """At the MongoDB API, where nothing tells `_ts`: it is not before `$$NOW` of the write, and not
     after the time that a later request tells. In a read `$$NOW` is taken before its view opens."""
 
-    def open(self):
-        self.client = self.server.connect(
-            retryWrites=False, retryReads=False, maxPoolSize=1, serverSelectionTimeoutMS=2_000
-        )
-        self.collection = self.client[DATABASE][self.name]
-        self.kind = COLLECTIONS[self.name][2]
+    def open(self, server):
+        super().open(server)
+        self.collection = self.client[DATABASE][self.collected]
+        self.kind = COLLECTIONS[self.collected][2]
 
     def put(self, id, life):
         fields = {"at": None, "written": "$$NOW", "k": self.random.randrange(100), "life": life}
@@ -148,11 +128,8 @@ class MortalDocuments(Mortal):
         after = self.now()
         return now, {id: self.deadline(row, after) for id, row in rows.items()}, after
 
-    def is_end(self, error):
-        return isinstance(error, PyMongoError) and ending.is_end(error)
 
-
-class MortalItems(Mortal):
+class MortalItems(Mortal, OfItems):
     """At the NoSQL API, where replies tell `_ts`."""
 
     FIELDS = "c.id, c._ts, c.ttl, GetCurrentTimestamp() AS now"
@@ -163,13 +140,13 @@ class MortalItems(Mortal):
         f"SELECT {FIELDS} FROM c ORDER BY c._ts DESC",
     )
 
-    def open(self):
-        self.client = Client(self.server.items.address, timeout=20)
-        self.items = self.client.container(DATABASE, self.name)
+    def open(self, server):
+        super().open(server)
+        self.items = self.client.container(DATABASE, self.collected)
 
     def put(self, id, life):
         body = {"id": id, "pk": "a", "k": self.random.randrange(100)}
-        if CONTAINERS[self.name] == -1:
+        if CONTAINERS[self.collected] == -1:
             body["ttl"] = life
         return self.deadline(self.expect(self.items.upsert(body), 200, 201).json)
 
@@ -186,13 +163,3 @@ class MortalItems(Mortal):
         rows = {item["id"]: item for item in reply.json["Documents"]}
         anchor = rows.pop("anchor")
         return anchor["now"], {id: self.deadline(item) for id, item in rows.items()}
-
-    @staticmethod
-    def expect(reply, *statuses):
-        if reply.status in (500, 503) and ending.tells_end(str(reply)):
-            raise ConnectionError("the server ends")
-        assert reply.status in statuses, f"{reply}, expected {statuses}"
-        return reply
-
-    def is_end(self, error):
-        return isinstance(error, (ConnectionError, http.client.HTTPException, TimeoutError))

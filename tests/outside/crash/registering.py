@@ -2,46 +2,33 @@
 what they asked and were answered."""
 
 import contextlib
-import http.client
 import random
-import threading
 import time
 
-from lib import ending
-from lib.nosql import Client, if_match
+from lib.nosql import if_match
 from lib.registers import UNKNOWN, Operation
-from pymongo.errors import DuplicateKeyError, PyMongoError
+from pymongo.errors import DuplicateKeyError
+
+from crash.clients import OfDocuments, OfItems, Untiring
 
 DATABASE = "registers"
 KINDS = ["read", "read", "insert", "delete", "swap", "swap", "swap"]
-#: Seconds between two requests of a client: a history is to stay short.
-PAUSE = 0.003
 
 
-class Registering:
+class Registering(Untiring):
     """One client, which ends when its server does."""
 
+    #: A history is to stay short.
+    PAUSE = 0.003
+
     def __init__(self, server, name, seed, registers):
-        self.name, self.registers = name, registers
-        self.random = random.Random(f"{seed} {name}")
+        self.registers, self.random = registers, random.Random(f"{seed} {name}")
         #: Operations by register, and of each the value that was seen last.
         self.history, self.last, self.pending = [], {}, None
-        self.values, self.wrong = 0, []
-        self.open(server)
-        self.thread = threading.Thread(target=self.work, daemon=True)
-        self.thread.start()
+        self.values = 0
+        self.begin(name, server)
 
-    def work(self):
-        try:
-            while True:
-                self.one()
-                time.sleep(PAUSE)
-        except Exception as error:
-            if not self.is_end(error):
-                self.wrong.append(f"{self.name}: {error!r}")
-        self.close()
-
-    def one(self):
+    def step(self):
         id, kind = self.random.choice(self.registers), self.random.choice(KINDS)
         old = self.last.get(id)
         if kind == "swap" and old is None:
@@ -64,27 +51,16 @@ class Registering:
         if self.pending and self.pending[1] != "read":
             self.keep(died, UNKNOWN)
 
-    def open(self, server):
-        raise NotImplementedError
-
     def ask(self, kind, id, value, old):
         """The answer, as an operation of a register has it."""
         raise NotImplementedError
 
-    def is_end(self, error):
-        raise NotImplementedError
 
-    def close(self):
-        self.client.close()
-
-
-class DocumentRegistering(Registering):
+class DocumentRegistering(Registering, OfDocuments):
     """At the MongoDB API; it swaps by findAndModify."""
 
     def open(self, server):
-        self.client = server.connect(
-            retryWrites=False, retryReads=False, maxPoolSize=1, serverSelectionTimeoutMS=2_000
-        )
+        super().open(server)
         self.collection = self.client[DATABASE]["r"]
 
     def ask(self, kind, id, value, old):
@@ -101,15 +77,12 @@ class DocumentRegistering(Registering):
         among = {"_id": id, "v": old}
         return self.collection.find_one_and_update(among, {"$set": {"v": value}}) is not None
 
-    def is_end(self, error):
-        return isinstance(error, PyMongoError) and ending.is_end(error)
 
-
-class ItemRegistering(Registering):
+class ItemRegistering(Registering, OfItems):
     """At the NoSQL API; it swaps by replacing the item of an ETag, which belongs to one value."""
 
     def open(self, server):
-        self.client = Client(server.items.address, timeout=20)
+        super().open(server)
         self.items = self.client.container(DATABASE, "r")
         self.etags = {}
 
@@ -128,13 +101,3 @@ class ItemRegistering(Registering):
             return self.expect(self.items.create(body), 201, 409).status == 201
         condition = if_match(self.etags[old])
         return self.expect(self.items.replace(body, condition), 200, 404, 412).status == 200
-
-    @staticmethod
-    def expect(reply, *statuses):
-        if reply.status in (500, 503) and ending.tells_end(str(reply)):
-            raise ConnectionError("the server ends")
-        assert reply.status in statuses, f"{reply}, expected {statuses}"
-        return reply
-
-    def is_end(self, error):
-        return isinstance(error, (ConnectionError, http.client.HTTPException, TimeoutError))

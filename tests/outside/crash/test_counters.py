@@ -14,6 +14,7 @@ import pytest
 from lib.seed import SEED, TORTURE
 from lib.server import Server
 
+from crash.clients import wait
 from crash.counters import Counter, DocumentCounting, ItemCounting, make, read
 
 ROUNDS = -(-int(os.environ.get("ROUNDS", 2_000 if TORTURE else 8)) // 2)
@@ -53,16 +54,13 @@ def test_counters(kind, report):
             ]
             time.sleep(rng.uniform(0.1, 1.0))
             server.kill()
-            for client in clients:
-                client.thread.join(20)
-                assert not client.thread.is_alive(), "a client hangs after its server died"
+            wrong = wait(clients)
             if round % VERIFIED == 0:
                 server.sound()
             began = time.monotonic()
             server.start()
             slowest = max(slowest, time.monotonic() - began)
             found = read(server, documents, items)
-            wrong = [text for client in clients for text in client.wrong]
             for name, counter in counters.items():
                 acknowledged += len(counter.answers)
                 unanswered += counter.sent - len(counter.answers)

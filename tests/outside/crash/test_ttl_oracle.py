@@ -13,6 +13,7 @@ import pytest
 from lib.seed import SEED, TORTURE
 from lib.server import Server
 
+from crash.clients import wait
 from crash.mortals import COLLECTIONS, CONTAINERS, MortalDocuments, MortalItems, make
 from crash.times import ManualTimes
 from crash.ttl_oracle import Oracle
@@ -43,11 +44,8 @@ def test_every_reply_is_of_its_instant(clock, reap_delay, report):
             time.sleep(rng.uniform(0.3, 1.5))
             times.stop()
             server.kill()
-            for client in clients:
-                client.thread.join(30)
-                assert not client.thread.is_alive(), "a client hangs after its server died"
-                writes += client.writes
-            wrong = [text for client in clients for text in client.wrong]
+            wrong = wait(clients)
+            writes += sum(client.writes for client in clients)
             for oracle in oracles.values():
                 wrong += oracle.wrong
                 oracle.died(OLD)

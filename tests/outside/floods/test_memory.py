@@ -2,7 +2,7 @@
 of 16 MB each, and sorts and groups of all of it. It refuses by name what does not fit, keeps its
 bound, and ends nothing but requests.
 
-WRITERS says how many clients there are (default 24; 200 with --torture).
+WRITERS says how many clients there are (default 12; 200 with --torture).
 """
 
 import os
@@ -16,12 +16,12 @@ from bombs.data import DATABASE
 from lib.seed import TORTURE
 from lib.server import Server
 
-WRITERS = int(os.environ.get("WRITERS", 200 if TORTURE else 24))
+WRITERS = int(os.environ.get("WRITERS", 200 if TORTURE else 12))
 MEMORY, BEYOND = 512 << 20, 200 << 20
 #: Bytes of a document: as large as one may be.
 LARGE = (16 << 20) - 1024
-#: Codes of refusals for want of memory or room.
-REFUSED = {365, 14031, 292, 146, 91}
+#: Codes of refusals for want of memory or room, and of a result that is larger than a document.
+REFUSED = {365, 14031, 292, 146, 91, 10334}
 PATIENCE = 180
 
 
