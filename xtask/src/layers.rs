@@ -85,6 +85,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("ebb", &["server"]),
     ("test-kit", &["*"]),
     ("sim", &["*"]),
+    ("fuzz-targets", &["*"]),
     ("xtask", &[]),
 ];
 

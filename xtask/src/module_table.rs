@@ -242,6 +242,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "continuation",
             "representation",
             "session",
+            "fuzzing",
             "routes",
             "dispatch",
             "http",
@@ -256,6 +257,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "names",
             "counters",
             "wire",
+            "fuzzing",
             "access",
             "login",
             "rights",
@@ -359,6 +361,10 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ),
     ("ebb", &["client", "ending", "settings", "admin", "bench", "quickstart", "commands"]),
     ("test-kit", &["build", "pausing", "task", "kit"]),
+    (
+        "fuzz-targets",
+        &["bounds", "documents", "texts", "queries", "headers", "bodies", "logins", "stored"],
+    ),
     ("sim", &["shape", "op", "model", "cursor", "dialect", "path", "world", "history", "names"]),
 ];
 

@@ -33,6 +33,8 @@ mod filter;
 mod filter_progress;
 mod flusher;
 mod following;
+#[doc(hidden)]
+pub mod fuzzing;
 mod generation;
 mod inner;
 mod keeper;
