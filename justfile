@@ -53,9 +53,14 @@ oracle *ARGS:
     cargo build --release -p ebb
     EBB_BIN=${CARGO_TARGET_DIR:-target}/release/ebb tests/oracle/run {{ARGS}}
 
-# Random bytes and queries thrown at everything that reads them; so many cases a target.
-fuzz CASES="1000000":
+# Fuzzing guided by coverage of everything that reads bytes from outside; seconds a target, targets.
+fuzz SECONDS="60" *TARGETS:
+    fuzz/run {{SECONDS}} {{TARGETS}}
+
+# The same without coverage: changed bytes and random trees, so many cases a target.
+fuzz-random CASES="1000000":
     FUZZ_CASES={{CASES}} cargo test --release -p sim fuzz
+    FUZZ_CASES={{CASES}} cargo test --release -p ebb changed_settings
 
 # Random histories against the model, by seed.
 sim *ARGS:

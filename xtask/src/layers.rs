@@ -88,6 +88,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("ebb", &["backup", "server"]),
     ("test-kit", &["*"]),
     ("sim", &["*"]),
+    ("fuzz-targets", &["*"]),
     ("xtask", &[]),
 ];
 

@@ -254,6 +254,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "continuation",
             "representation",
             "session",
+            "fuzzing",
             "routes",
             "dispatch",
             "http",
@@ -268,6 +269,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "names",
             "counters",
             "wire",
+            "fuzzing",
             "access",
             "login",
             "rights",
@@ -377,6 +379,10 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         &["client", "ending", "settings", "admin", "backup", "bench", "quickstart", "commands"],
     ),
     ("test-kit", &["build", "pausing", "task", "kit"]),
+    (
+        "fuzz-targets",
+        &["bounds", "documents", "texts", "queries", "headers", "bodies", "logins", "stored"],
+    ),
     ("sim", &["shape", "op", "model", "cursor", "dialect", "path", "world", "history", "names"]),
 ];
 

@@ -53,6 +53,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("ebb", Speech::Both),
     ("test-kit", Speech::Both),
     ("sim", Speech::Both),
+    ("fuzz-targets", Speech::Both),
 ];
 
 /// A file, what it says that its crate may not speak of, and why that stays.

@@ -80,6 +80,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "thread",
             "durable_watermark",
             "manifest",
+            "fuzzing",
             "reserve",
             "room",
             "filter_progress",

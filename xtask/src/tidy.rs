@@ -30,7 +30,7 @@ impl Source {
 
     fn is_test(&self) -> bool {
         let name = self.name();
-        let never_shipped = ["crates/sim/", "crates/test-kit/"];
+        let never_shipped = ["crates/fuzz-targets/", "crates/sim/", "crates/test-kit/"];
         name.contains("/tests/")
             || name.ends_with("tests.rs")
             || name.ends_with("laws.rs")

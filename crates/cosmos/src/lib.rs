@@ -25,6 +25,8 @@ mod door;
 mod epk;
 mod etag;
 mod failure;
+#[doc(hidden)]
+pub mod fuzzing;
 mod headers;
 mod homes;
 mod http;

@@ -382,4 +382,6 @@ fn value_error(error: &clap::Error) -> Wrong {
 }
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;

@@ -51,6 +51,8 @@ mod fail_point;
 mod first_user;
 /// Clients whose messages go to other servers.
 mod forwarded;
+#[doc(hidden)]
+pub mod fuzzing;
 /// Messages as they come in.
 mod homes;
 mod incoming;

@@ -38,6 +38,8 @@ mod filter;
 mod filter_progress;
 mod flusher;
 mod following;
+#[doc(hidden)]
+pub mod fuzzing;
 mod generation;
 mod images;
 mod inner;

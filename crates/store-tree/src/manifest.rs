@@ -159,14 +159,14 @@ fn read_if_there(path: &Path) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Number and checksum of the list in force, from the file `current`.
-fn parse_version(current: &[u8]) -> Option<(u64, u128)> {
+pub(crate) fn parse_version(current: &[u8]) -> Option<(u64, u128)> {
     let (number, rest) = current.split_first_chunk()?;
     let (checksum, rest) = rest.split_first_chunk()?;
     (rest == [0]).then(|| (u64::from_le_bytes(*number), u128::from_le_bytes(*checksum)))
 }
 
 /// Where the contents list is, from the end of a file.
-fn parse_trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
+pub(crate) fn parse_trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
     let rest = bytes.strip_prefix(b"SFA!\x01\x00")?;
     let (checksum, rest) = rest.split_first_chunk()?;
     let (at, rest) = rest.split_first_chunk()?;
@@ -176,13 +176,18 @@ fn parse_trailer(bytes: &[u8], len: u64) -> Option<(u128, u64, u64)> {
     (end == len).then(|| (u128::from_le_bytes(*checksum), at, list))
 }
 
+/// A part of a file by what the file says of its place, which may be anything.
+fn part_at(bytes: &[u8], at: u64, len: u64) -> Option<&[u8]> {
+    let end = usize::try_from(at.checked_add(len)?).ok()?;
+    bytes.get(usize::try_from(at).ok()?..end)
+}
+
 /// Numbers and checksums of the tables in a list whose own checksum agrees.
-fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
+pub(crate) fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
     let end = bytes.get(bytes.len().checked_sub(TRAILER_BYTES)?..)?;
     let (_, at, len) = parse_trailer(end, bytes.len() as u64)?;
-    let at = usize::try_from(at).ok()?;
     // Each: place u64, length u64, length of the name u16, name.
-    let mut sections = bytes.get(at..at + usize::try_from(len).ok()?)?.get(LIST_HEAD..)?;
+    let mut sections = part_at(bytes, at, len)?.get(LIST_HEAD..)?;
     let mut list = None;
     while !sections.is_empty() {
         let (at, rest) = sections.split_first_chunk()?;
@@ -190,8 +195,7 @@ fn parse_tables(bytes: &[u8]) -> Option<Vec<(u64, u128)>> {
         let (name_len, rest) = rest.split_first_chunk()?;
         let (name, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*name_len)))?;
         if name == b"tables" {
-            let at = usize::try_from(u64::from_le_bytes(*at)).ok()?;
-            list = bytes.get(at..at + usize::try_from(u64::from_le_bytes(*len)).ok()?);
+            list = part_at(bytes, u64::from_le_bytes(*at), u64::from_le_bytes(*len));
         }
         sections = rest;
     }
@@ -243,6 +247,20 @@ mod tests {
     use lsm_tree::{AbstractTree as _, Config, SequenceNumberCounter};
 
     use super::*;
+
+    #[test]
+    fn a_list_at_a_place_that_no_file_has_is_none() {
+        for (at, len) in [(u64::MAX, 2), (2, u64::MAX), (u64::MAX, u64::MAX), (40, 1 << 40)] {
+            let mut bytes = b"TOC!\x01\0\0\0".to_vec();
+            bytes.extend([at.to_le_bytes(), len.to_le_bytes()].concat());
+            bytes.extend(b"\x06\0tables");
+            let contents = bytes.len() as u64;
+            bytes.extend(b"SFA!\x01\0");
+            bytes.extend([0; 16]);
+            bytes.extend([0_u64.to_le_bytes(), contents.to_le_bytes()].concat());
+            assert_eq!(parse_tables(&bytes), None, "{at} {len}");
+        }
+    }
 
     #[test]
     fn every_flipped_bit_of_a_list_is_noticed() {

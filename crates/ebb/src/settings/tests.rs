@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn gather(typed: &[&str], file: Option<&str>) -> Result<Settings, Wrong> {
+pub(super) fn gather(typed: &[&str], file: Option<&str>) -> Result<Settings, Wrong> {
     let command = add_flags(Command::new("serve").no_binary_name(true));
     let matches = command.try_get_matches_from(typed).map_err(|error| value_error(&error))?;
     Settings::gather(&matches, file)

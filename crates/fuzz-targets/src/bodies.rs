@@ -1,0 +1,39 @@
+//! Bodies of requests to the NoSQL API.
+
+use document::{
+    DocRef,
+    json::{parse, to_string},
+    validate,
+};
+
+/// An item, or the definition of a partition key, as JSON.
+pub(crate) fn items(bytes: &[u8]) {
+    cosmos::fuzzing::read_definition(bytes);
+    let Some(item) = cosmos::fuzzing::read_item(bytes) else { return };
+    assert!(validate(&item).is_ok(), "an item is stored as what is no document");
+    let text = to_string(document::ValueRef::Document(DocRef::Raw(&item)));
+    let again = cosmos::fuzzing::read_item(text.as_bytes()).expect("an item is read again");
+    assert_eq!(again, item, "{text}");
+}
+
+/// A value in the SDKs' binary JSON is refused, or one that JSON can say, too.
+pub(crate) fn binary_json(bytes: &[u8]) {
+    let Some(value) = cosmos::fuzzing::read_binary(bytes) else { return };
+    let text = to_string(value.as_ref());
+    assert!(parse(text.as_bytes(), 200).is_ok(), "{text}");
+}
+
+/// A patch is refused, or its result is a document.
+pub(crate) fn patches(bytes: &[u8]) {
+    const ITEM: &[u8] = br#"{"id":"1","pk":"a","n":1,"s":"text","a":[1,2,[3]],"o":{"p":{"q":[]}}}"#;
+    if let Some(made) = cosmos::fuzzing::patch_item(bytes, ITEM) {
+        assert!(validate(&made).is_ok(), "a patch makes what is no document");
+    }
+}
+
+/// A batch is refused, or every operation in it is one or says what is wrong with it.
+pub(crate) fn batches(bytes: &[u8]) {
+    for item in cosmos::fuzzing::read_batch(bytes) {
+        assert!(validate(&item).is_ok(), "an item of a batch is no document");
+    }
+}

@@ -1,0 +1,49 @@
+//! What logins and signatures are read from.
+
+use auth::{
+    Authorization, Hosts, Key, Keys, Right, Signed, Token, WELL_KNOWN_KEY, check_entra, http_date,
+    scram::{ClientFirst, Exchange, Mechanism, Verifier, prepare_password},
+};
+
+/// Milliseconds since 1970 of 2026-01-01.
+const NOW_MS: i64 = 1_767_225_600_000;
+
+/// Two messages of a login, one behind the other with a NUL between them: nobody gets in.
+pub(crate) fn scram(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let _ = prepare_password(text);
+    }
+    let mut parts = bytes.splitn(2, |byte| *byte == 0);
+    let (first, last) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let Ok(first) = ClientFirst::parse(first) else { return };
+    let Ok(key) = Key::of(b"a key of the server's") else { return };
+    for mechanism in [Mechanism::Sha1, Mechanism::Sha256] {
+        let verifier = Verifier::fake(mechanism, &first.user, &key);
+        // The nonce of the server is known to the fuzzer, so that it gets further than an attacker.
+        let (exchange, _) = Exchange::begin(mechanism, &first, verifier, "x");
+        assert!(exchange.finish(last).is_err(), "somebody who is not there logged in");
+    }
+}
+
+/// Header, date and link of a request, in lines: only a right signature is let in.
+pub(crate) fn signatures(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let mut lines = text.splitn(3, '\n');
+    let header = lines.next().unwrap_or_default();
+    let date = lines.next().unwrap_or_default();
+    let link = lines.next().unwrap_or_default();
+    let _ = (http_date(date), Keys::parse(text), Key::parse(link));
+    let _ = Hosts::new(&["localhost".to_owned()]).holds(link);
+    let (Ok(keys), Ok(secret)) =
+        (Keys::new(&[(WELL_KNOWN_KEY, Right::Write)]), Key::parse(WELL_KNOWN_KEY))
+    else {
+        return;
+    };
+    let Ok(authorization) = Authorization::parse(header) else { return };
+    let links = [link];
+    let signed =
+        Signed { verb: "GET", kind: "docs", links: &links, ms_date: Some(date), date: None };
+    let _ = signed.check(&keys, &authorization, NOW_MS);
+    let _ = check_entra(&keys, &authorization, NOW_MS);
+    assert!(Token::check(&secret, &authorization, 0).is_err(), "a forged token is let in");
+}

@@ -1,0 +1,99 @@
+//! Queries of the MongoDB API: a document is taken for a filter, a projection, a sort, an update and
+//! an expression at once, each applied to a few documents; an array for a pipeline.
+
+use std::sync::Arc;
+
+use document::{DocBuf, DocRef, Value, ValueRef, doc, limits, validate, validate_depth};
+use mongo_query::{expression, filter, pipeline::parse as parse_stages, projection, sort, update};
+use pipeline::{
+    Env,
+    exec::{Exec, Next, Row},
+};
+
+use crate::bounds::context;
+
+fn samples() -> Vec<DocBuf> {
+    let list = || Value::Array(vec![Value::Int32(1), Value::from("b"), Value::Null]);
+    vec![
+        doc! { "_id": 1, "a": list(), "b": doc! { "c": "text" }, "n": 2.5 }.to_buf(),
+        doc! { "_id": 2, "a": Value::Array(vec![Value::Document(doc! { "b": list() })]) }.to_buf(),
+        doc! { "_id": "3", "when": Value::DateTime(0), "a": Value::Null, "n": i64::MAX }.to_buf(),
+    ]
+}
+
+/// What a query makes is a document.
+fn check<E>(made: Result<DocBuf, E>) {
+    if let Ok(made) = made {
+        let valid = validate_depth(made.bytes(), limits::MAX_WIRE_DEPTH * 2);
+        assert!(valid.is_ok(), "{valid:?}: {:?}", made.bytes());
+    }
+}
+
+/// Each form of a query is refused, or runs.
+pub(crate) fn queries(bytes: &[u8]) {
+    if validate(bytes).is_ok() {
+        run_query(DocRef::Raw(bytes), &samples());
+    }
+}
+
+/// Takes a document for each form of a query, and runs it over documents.
+pub fn run_query(query: DocRef<'_>, held: &[DocBuf]) {
+    let context = context();
+    let documents = || held.iter().map(DocBuf::as_ref);
+    if let Ok(filter) = filter::parse(query) {
+        for document in documents() {
+            let _ = filter.matches(document, &context);
+        }
+    }
+    if let Ok(projection) = projection::parse_find(query) {
+        documents().for_each(|document| check(projection.apply(document, None, &context)));
+    }
+    if let Ok(sort) = sort::parse(query) {
+        for document in documents() {
+            assert!(sort.compare_documents(document, document).is_eq());
+        }
+    }
+    if let Ok(edit) = update::parse(ValueRef::Document(query), None, false) {
+        for document in documents() {
+            check(edit.apply(document, None, &context).map(|outcome| outcome.document));
+        }
+    }
+    if let Ok(expression) = expression::parse(ValueRef::Document(query)) {
+        for document in documents() {
+            let _ = expression.evaluate(&Env::new(document, &context));
+        }
+    }
+}
+
+/// A pipeline, which is the first field of a document, is refused, or runs.
+pub(crate) fn pipelines(bytes: &[u8]) {
+    if validate(bytes).is_ok() {
+        run_pipeline(DocRef::Raw(bytes), samples());
+    }
+}
+
+/// Pauses of a pipeline, each a millisecond apart, after which it is left.
+const PAUSES: usize = 20;
+
+/// Runs a pipeline, which is the first field of a document, over documents.
+pub fn run_pipeline(held: DocRef<'_>, documents: Vec<DocBuf>) {
+    let Some((_, ValueRef::Array(stages))) = held.iter().next() else { return };
+    let Ok(stages) = parse_stages(stages) else { return };
+    let mut exec = Exec::new(stages, Arc::new(context()));
+    for document in documents {
+        if exec.offer_row(Row::not_stored(document)).is_err() {
+            return;
+        }
+    }
+    exec.finish_input();
+    let mut pauses = 0;
+    for _ in 0..1_000 {
+        match exec.next() {
+            Ok(Next::Pause) if pauses == PAUSES => return,
+            Ok(Next::Pause) => pauses += 1,
+            Ok(Next::Row(row)) => check(Ok::<_, ()>(row.document)),
+            Ok(Next::Want(_)) => assert!(exec.supply(Vec::new()).is_ok()),
+            Ok(Next::Done | Next::NeedInput) | Err(_) => return,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The reader of messages alone, for tests that hand it any bytes. No connection goes this way.
+
+use crate::wire::{HEADER_BYTES, Header, parse_message};
+
+/// What was read of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadMessage {
+    /// The command's document.
+    pub body: Vec<u8>,
+    /// Documents beside it, by their argument.
+    pub sequences: Vec<(String, Vec<Vec<u8>>)>,
+    /// The message again, as a client sends it that does not compress.
+    pub whole: Vec<u8>,
+}
+
+/// Reads one message, header and all, unpacking it where it is compressed; `None` where it is refused.
+pub fn read_message(bytes: &[u8]) -> Option<ReadMessage> {
+    let (head, payload) = bytes.split_first_chunk::<HEADER_BYTES>()?;
+    let header = Header::read(head).ok()?;
+    let message = parse_message(&header, payload.to_vec()).ok()?;
+    let body = message.slice(&message.body).to_vec();
+    let documents = |name: &str| {
+        let found = message.sequence(name).unwrap_or_default();
+        found.into_iter().map(<[u8]>::to_vec).collect()
+    };
+    let names = message.sequences.iter().map(|sequence| &sequence.name);
+    let sequences = names.map(|name| (name.clone(), documents(name))).collect();
+    Some(ReadMessage { body, sequences, whole: message.into_whole(header) })
+}
