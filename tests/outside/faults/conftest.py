@@ -10,7 +10,13 @@ from lib.inject import strace
 from faults.disk import Disk
 
 #: What each file needs.
-NEEDS = {"test_full_disk.py": "mounts", "test_errors.py": "strace"}
+NEEDS = {
+    "test_full_disk.py": "mounts",
+    "test_control.py": "strace",
+    "test_errors.py": "strace",
+    "test_failed_syncs.py": "strace",
+    "test_slow_disk.py": "strace",
+}
 
 
 def mounts():
