@@ -7,7 +7,7 @@ use engine::Model;
 
 use crate::{
     config::{ClockMode, Config},
-    data_dir::Refused,
+    data_dir::{DataDir, Refused},
     failure::Failure,
     features::Features,
     nosql,
@@ -33,6 +33,13 @@ pub struct Difference {
 /// files if there are any. Differences are a result; an error means that the walk could not be done,
 /// because the directory was refused or could not be read.
 pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
+    // A first start that was killed may have made no more than the directory: nothing can be in it, and
+    // opening it would make a store with a clock of its own.
+    let directory = DataDir::open(data_dir, true).map_err(Failure::Refused)?;
+    if !directory.path.join("store").exists() {
+        return Ok(Vec::new());
+    }
+    drop(directory);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -112,6 +119,14 @@ fn to_difference(
 mod tests {
     use super::*;
     use crate::serve::start;
+
+    #[test]
+    fn a_directory_without_a_store_stays_without_one() {
+        let directory = tempfile::tempdir().unwrap();
+        drop(DataDir::open(directory.path(), false).unwrap());
+        assert!(verify(directory.path()).unwrap().is_empty());
+        assert!(!directory.path().join("store").exists());
+    }
 
     #[tokio::test]
     async fn a_directory_is_verified_with_its_own_clock() {

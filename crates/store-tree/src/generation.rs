@@ -237,7 +237,7 @@ fn apply_all(
     first: u64,
 ) -> Result<(Replayed, Applied), Error> {
     // Without it all spaces have to be made by entries that are still there.
-    let (directory, listed) = if trees.has(DIRECTORY) || 1 < first {
+    let (directory, listed) = if trees.is_made(DIRECTORY) || 1 < first {
         let directory = trees.open(DIRECTORY, None)?;
         let listed = directory::read_all(&directory)?;
         (directory, listed)

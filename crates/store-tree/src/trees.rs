@@ -86,6 +86,12 @@ impl Trees {
         self.folder_of(number).exists()
     }
 
+    /// Whether a place was made to its end. A first start that was killed leaves a folder of which no tree
+    /// says anything.
+    pub(crate) fn is_made(&self, number: u64) -> bool {
+        self.folder_of(number).join("current").exists()
+    }
+
     /// The error of a folder that has to be there.
     pub(crate) fn missing_error(&self, number: u64) -> Error {
         let text = format!("the tree in {} is missing", self.folder_of(number).display());
@@ -94,20 +100,20 @@ impl Trees {
 
     /// Opens a place that has to be there; what nobody else would notice to be damaged is refused.
     pub(crate) fn open(&self, number: u64, space: Option<Space>) -> Result<Place, Error> {
-        let folder = self.folder_of(number);
-        if !folder.join("current").exists() {
+        if !self.is_made(number) {
             return Err(self.missing_error(number));
         }
+        let folder = self.folder_of(number);
         manifest::check_tables(&folder)?;
         self.open_folder(number, space, folder)
     }
 
     /// Opens a place, or makes it, empty and durable.
     pub(crate) fn open_or_make(&self, number: u64, space: Option<Space>) -> Result<Place, Error> {
-        let folder = self.folder_of(number);
-        if folder.join("current").exists() {
+        if self.is_made(number) {
             return self.open(number, space);
         }
+        let folder = self.folder_of(number);
         let place = self.open_folder(number, space, folder)?;
         // The tree makes durable what is in its folder, not the folder.
         sync_folder(&self.folder)?;

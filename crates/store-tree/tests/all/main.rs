@@ -4,6 +4,7 @@
 mod archive;
 mod bounds;
 mod damage;
+mod first_start;
 mod journals;
 mod kept;
 mod kills;
