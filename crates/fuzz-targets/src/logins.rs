@@ -44,6 +44,6 @@ pub(crate) fn signatures(bytes: &[u8]) {
     let signed =
         Signed { verb: "GET", kind: "docs", links: &links, ms_date: Some(date), date: None };
     let _ = signed.check(&keys, &authorization, NOW_MS);
-    let _ = check_entra(&keys, &authorization, NOW_MS);
+    let _ = check_entra(&keys, None, &authorization, NOW_MS);
     assert!(Token::check(&secret, &authorization, 0).is_err(), "a forged token is let in");
 }
