@@ -1,5 +1,6 @@
 //! Every kept input of every target again: those that once broke something, and those by which a
 //! fuzzer came furthest.
+#![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 use std::{fs, path::PathBuf};
 
