@@ -2,7 +2,7 @@
 //! makes a configuration that prints as it was read. `FUZZ_CASES` says how many, `FUZZ_SEED` where they
 //! begin.
 
-use super::{tests::gather, *};
+use super::tests::gather;
 
 /// A file with most settings, right ones.
 const FILE: &str = "clock = \"manual\"\nmongo-addr = \"127.0.0.1:27017\"\ncosmos-addr = \"off\"\n\
