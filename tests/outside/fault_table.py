@@ -76,7 +76,7 @@ ROWS = [
         ("crash/test_every_call.py",),
         1,
         {"POINTS": "60"},
-        {"POINTS": "0", "FIRST_STARTS": "1"},
+        {"POINTS": "0"},
     ),
     Row(
         "F4",

@@ -25,73 +25,104 @@ use crate::{
     limits::{BACKOFF_BURST, BACKOFF_MOST, BACKOFF_PLACE, MAX_SENDERS, SPRAY_FACTOR},
 };
 
-/// Who tries: the network of the address, and the name's hash; without it all names of that sender.
-type Attempter = (Option<IpAddr>, Option<u64>);
+/// Places that are shared by all for whom there is none of their own.
+const OTHERS: u64 = 4096;
+
+/// Under what an attempt is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Attempter {
+    /// The network of the address, and the name's hash.
+    Name(Option<IpAddr>, u64),
+    /// All names of that network together.
+    Sender(Option<IpAddr>),
+    /// Some of those for whom there is no place of their own, by their hash.
+    Others(u64),
+}
 
 /// What wrong passwords of late cost those who come next.
 #[derive(Debug, Default)]
 pub struct Backoff {
-    /// For each: when all its wrong passwords will be paid for, by the monotonic clock.
-    paid: Mutex<HashMap<Attempter, Duration>>,
+    debts: Mutex<Debts>,
     hasher: RandomState,
+}
+
+#[derive(Debug, Default)]
+struct Debts {
+    /// For each: when all its wrong passwords will be paid for, by the monotonic clock.
+    paid: HashMap<Attempter, Duration>,
+    /// When those who had paid made room last.
+    swept: Duration,
 }
 
 impl Backoff {
     /// Returns how long an attempt on this name has to wait before its password is looked at; `now` is
     /// the monotonic clock.
     pub fn time_to_wait(&self, peer: Option<IpAddr>, name: &str, now: Duration) -> Duration {
-        let paid = self.paid.lock();
-        let wait = |attempter: Attempter| {
-            let debt = paid.get(&attempter).map_or(Duration::ZERO, |paid| paid.saturating_sub(now));
-            debt.saturating_sub(allowance(attempter))
-        };
-        let waits = self.attempters(peer, name).map(wait);
-        // Without a place of its own a sender shares that of all those.
-        let shared = if MAX_SENDERS <= paid.len() { wait((None, None)) } else { Duration::ZERO };
-        waits.into_iter().max().unwrap_or_default().max(shared)
+        let debts = self.debts.lock();
+        let waits = self.attempters(peer, name).map(|attempter| {
+            let counted = self.counted_as(&debts.paid, attempter);
+            let paid = debts.paid.get(&counted);
+            let debt = paid.map_or(Duration::ZERO, |paid| paid.saturating_sub(now));
+            debt.saturating_sub(allowance(counted))
+        });
+        waits.into_iter().max().unwrap_or_default()
     }
 
     /// Notes a wrong password.
     pub fn note_wrong(&self, peer: Option<IpAddr>, name: &str, now: Duration) {
-        let mut paid = self.paid.lock();
+        let mut debts = self.debts.lock();
         for attempter in self.attempters(peer, name) {
-            let attempter =
-                if has_place(&mut paid, attempter, now) { attempter } else { (None, None) };
-            let debt = paid.entry(attempter).or_insert(now);
-            let most = now + allowance(attempter) + BACKOFF_MOST;
-            *debt = ((*debt).max(now) + place(attempter)).min(most);
+            debts.make_room(attempter, now);
+            let counted = self.counted_as(&debts.paid, attempter);
+            let debt = debts.paid.entry(counted).or_insert(now);
+            let most = now + allowance(counted) + BACKOFF_MOST;
+            *debt = ((*debt).max(now) + place(counted)).min(most);
         }
     }
 
     /// Returns under what an attempt is counted.
     fn attempters(&self, peer: Option<IpAddr>, name: &str) -> [Attempter; 2] {
         let sender = sender_prefix(peer);
-        [(sender, Some(self.hasher.hash_one(name))), (sender, None)]
+        [Attempter::Name(sender, self.hasher.hash_one(name)), Attempter::Sender(sender)]
+    }
+
+    /// Itself where it has a place or may take one, else a place that it shares with a few: so whoever
+    /// guesses from very many addresses makes hardly anybody else wait.
+    fn counted_as(&self, paid: &HashMap<Attempter, Duration>, attempter: Attempter) -> Attempter {
+        match paid.len() < MAX_SENDERS || paid.contains_key(&attempter) {
+            true => attempter,
+            false => Attempter::Others(self.hasher.hash_one(attempter) % OTHERS),
+        }
     }
 }
 
-/// Whether an attempter is counted by itself. Those who have paid make room for a new one.
-fn has_place(paid: &mut HashMap<Attempter, Duration>, attempter: Attempter, now: Duration) -> bool {
-    if MAX_SENDERS <= paid.len() && !paid.contains_key(&attempter) {
-        paid.retain(|_, paid| now < *paid);
+impl Debts {
+    /// Those who have paid make room for a new one; looked at once a second, as it takes a while.
+    fn make_room(&mut self, attempter: Attempter, now: Duration) {
+        let is_full = MAX_SENDERS <= self.paid.len() && !self.paid.contains_key(&attempter);
+        if is_full && self.swept + Duration::from_secs(1) <= now {
+            self.paid.retain(|_, paid| now < *paid);
+            self.swept = now;
+        }
     }
-    paid.len() < MAX_SENDERS || paid.contains_key(&attempter)
 }
 
 /// What one wrong password costs.
 fn place(attempter: Attempter) -> Duration {
-    match attempter.1 {
-        Some(_) => BACKOFF_PLACE,
-        None => BACKOFF_PLACE / SPRAY_FACTOR,
+    match attempter {
+        Attempter::Name(..) => BACKOFF_PLACE,
+        Attempter::Sender(_) | Attempter::Others(_) => BACKOFF_PLACE / SPRAY_FACTOR,
     }
 }
 
 /// What may be owed before anybody waits: that many wrong passwords for one name, and more for all
 /// together.
 fn allowance(attempter: Attempter) -> Duration {
-    match attempter.1 {
-        Some(_) => BACKOFF_PLACE * BACKOFF_BURST,
-        None => place(attempter) * BACKOFF_BURST * SPRAY_FACTOR,
+    match attempter {
+        Attempter::Name(..) => BACKOFF_PLACE * BACKOFF_BURST,
+        Attempter::Sender(_) | Attempter::Others(_) => {
+            place(attempter) * BACKOFF_BURST * SPRAY_FACTOR
+        }
     }
 }
 
@@ -135,17 +166,24 @@ mod tests {
     }
 
     #[test]
-    fn senders_are_bounded_and_share_a_place_when_there_are_too_many() {
+    fn senders_are_bounded_and_few_share_a_place_when_there_are_too_many() {
         let backoff = Backoff::default();
-        let now = Duration::ZERO;
-        for number in 0..u32::try_from(MAX_SENDERS).unwrap() {
-            backoff.note_wrong(Some(IpAddr::from(number.to_be_bytes())), "ann", now);
-        }
-        assert!(backoff.paid.lock().len() <= MAX_SENDERS + 1);
-        let new = peer("255.255.255.255");
+        let now = Duration::from_secs(10);
+        let sender = |number: u32| Some(IpAddr::from(number.to_be_bytes()));
+        let places = u32::try_from(MAX_SENDERS).unwrap();
+        (0..places).for_each(|number| backoff.note_wrong(sender(number), "ann", now));
+        let new = sender(u32::MAX);
         (0..1_000).for_each(|_| backoff.note_wrong(new, "ann", now));
         assert_eq!(backoff.time_to_wait(new, "ann", now), BACKOFF_MOST);
+        // One of those who share it may be among them, never many.
+        let waits = |number: u32| backoff.time_to_wait(sender(number), "ann", now);
+        let others = (u32::MAX - 200..u32::MAX).filter(|number| !waits(*number).is_zero());
+        assert!(others.count() < 10);
+        // However many guess, there are no more than so many places.
+        (0..50_000).for_each(|number| backoff.note_wrong(sender(1 << 24 | number), "bob", now));
+        let places = MAX_SENDERS + usize::try_from(OTHERS).unwrap();
+        assert!(backoff.debts.lock().paid.len() <= places);
         backoff.note_wrong(new, "ann", Duration::from_secs(3600));
-        assert!(backoff.paid.lock().len() < 10, "what is paid for makes room");
+        assert!(backoff.debts.lock().paid.len() < 10, "what is paid for makes room");
     }
 }

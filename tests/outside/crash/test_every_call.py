@@ -1,6 +1,6 @@
 """The server is killed at the Nth write, sync, rename or removal of a file, for each N: while it
-runs a script of about sixty requests, while it starts after a kill and stops, and (in the long run
-alone) while it starts for the first time. Each time `ebb verify` finds nothing, the next start
+runs a script of about sixty requests, while it starts after a kill and stops, and while it starts for
+the first time. Each time `ebb verify` finds nothing, the next start
 succeeds, and what is there is what was acknowledged, with the request that was under way or without
 it.
 
@@ -27,8 +27,6 @@ CALLS = [
     *("rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir"),
 ]
 POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 16))
-#: Whether first starts are killed too.
-FIRST = os.environ.get("FIRST_STARTS") == "1"
 FLAGS = ["--reap-delay", "0", "--memory", "128m"]
 OPTIONS = {"data_dir": True, "clock": "manual", "flags": FLAGS, "nosql": True}
 #: Runs side by side: most of the time they wait for the disk.
@@ -188,16 +186,10 @@ def test_of_checks_script():
         assert script.wrong() != []
 
 
-def first_starts(report):
+def test_kills_in_a_first_start(report):
     """A directory that was never served yet is made by the next start, whatever was there."""
     with closing(Traced(CALLS, **OPTIONS)) as server:
         server.start()
         points = chosen(server.most_calls())
     results = together(lambda point: killed_in_script(point, None), points)
     tell(results, points, report, "of a first start")
-
-
-if TORTURE or FIRST:
-
-    def test_kills_in_a_first_start(report):
-        first_starts(report)
