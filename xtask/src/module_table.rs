@@ -279,6 +279,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "client",
             "client_stream",
             "pause",
+            "stranger_pace",
             "repeatable",
             "homes",
             "siblings",

@@ -17,7 +17,7 @@
 use std::{pin::pin, sync::Arc};
 
 use engine::Store;
-use memory::Account;
+use memory::{Account, Short};
 use tokio::{
     io::{AsyncRead, AsyncWrite, BufReader},
     sync::watch,
@@ -43,6 +43,7 @@ use crate::{
     peer::Peer,
     repeatable::{is_introduction, is_repeatable, says_moved},
     run_call::run_call,
+    stranger_pace::StrangerPace,
     wire::{
         self, Header, Malformed, Message, Shape, arriving::Arrived, msg_reply, query_reply,
         whole_message,
@@ -108,6 +109,7 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     mut stop: watch::Receiver<bool>,
 ) -> Result<Left, ConnectionEnded> {
     let (mut is_known, moves) = (stream.get_ref().is_known(), stream.get_ref().is_movable());
+    let mut pace = StrangerPace::default();
     loop {
         if !has_begun(stream, &mut stop).await? {
             return Ok(Left::Stopped(None));
@@ -125,12 +127,7 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             arrived = read_payload(stream, &header, account, &mut held) => arrived?,
             () = until_cut(&mut stop, moves) => return Err(()),
         };
-        let (payload, refused) = match arrived {
-            Arrived::Whole(payload) => (payload, None),
-            Arrived::Refused(_, _) if !is_known => return Err(()),
-            Arrived::Refused(beginning, short) => (beginning, Some(short)),
-            Arrived::Cut => return Err(()),
-        };
+        let (payload, refused) = taken(arrived, is_known)?;
         if moves && refused.is_none() {
             if *stop.borrow() {
                 return Ok(Left::Stopped(Some((whole_message(header, payload), held))));
@@ -160,6 +157,9 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
                 }
                 is_known = is_known || is_let_in(door, connection);
                 stream.get_mut().note_answered();
+                if !is_known {
+                    sleep(pace.note_answered(clock::monotonic_time())).await;
+                }
                 continue;
             }
             Err(malformed) => malformed,
@@ -170,6 +170,15 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
             true if malformed.answerable => {}
             true => return Err(()),
         }
+    }
+}
+
+/// What has come of a message, and why no more of it is read.
+fn taken(arrived: Arrived, is_known: bool) -> Result<(Vec<u8>, Option<Short>), ConnectionEnded> {
+    match arrived {
+        Arrived::Whole(payload) => Ok((payload, None)),
+        Arrived::Refused(beginning, short) if is_known => Ok((beginning, Some(short))),
+        Arrived::Refused(..) | Arrived::Cut => Err(()),
     }
 }
 

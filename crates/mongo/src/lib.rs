@@ -99,6 +99,7 @@ mod run_call;
 mod session;
 mod siblings;
 mod slow;
+mod stranger_pace;
 /// Timestamps that the server sets.
 mod timestamps;
 /// What a server says that ends between two messages.
