@@ -47,10 +47,10 @@ def test_a_chain_under_load_with_restarts(tmp_path):
             with restored(directory) as copy:
                 assert copy.client["d"]["c"].count_documents({}) == 5_000
                 ledger.step_of(copy.client, least, most)
-        # Nothing happened: an empty one.
+        # Nothing happened but what the server does by itself.
         server.advance(1_000)
         quiet = backup(server, f"{kept}/", "--incremental")
-        assert quiet["bytes"] < 2_000
+        assert quiet["bytes"] < 50_000
     assert "5 of them follow each other" in verified(kept)
 
 

@@ -1,7 +1,7 @@
 //! A backup over HTTP: the stream of the crate `backup`, as the store is read. The portal's gate asks for a
 //! key that may change things, since users and all data are in it.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use ::backup::Stamp;
 use axum::{
@@ -26,6 +26,9 @@ use crate::{
     failure::Failure,
     features::Features,
 };
+
+/// How long a backup waits for the end of another: one whose client has left ends within moments.
+const TURN: Duration = Duration::from_secs(5);
 
 /// What the thread of a backup needs.
 struct Source {
@@ -70,7 +73,7 @@ pub(crate) async fn get_backup(
     Query(asked): Query<Asked>,
 ) -> Result<Response> {
     let wanted = asked.wanted()?;
-    let source = source_of(&shared)?;
+    let source = source_of(&shared).await?;
     let begun = tokio::task::spawn_blocking(move || {
         let Source { images, clock, folder, hold, stopping, _turn } = source;
         let lineage = lineage_of(&folder)?;
@@ -96,7 +99,7 @@ pub(crate) async fn get_backup(
     Ok((kind, Body::new(stream)).into_response())
 }
 
-fn source_of(shared: &Shared) -> Result<Source> {
+async fn source_of(shared: &Shared) -> Result<Source> {
     let config = &shared.subject.config;
     if config.cluster.is_some() {
         return Err(Error::conflict(
@@ -107,9 +110,10 @@ fn source_of(shared: &Shared) -> Result<Source> {
     let (Some(images), Some(folder)) = (shared.images.clone(), config.data_dir.clone()) else {
         return Err(Error::conflict("this server keeps nothing on disk that could be backed up"));
     };
-    let turn = Arc::clone(&shared.backups).try_acquire_owned();
-    let _turn =
-        turn.map_err(|_| Error::conflict("another backup is being taken: wait for its end"))?;
+    let turn = tokio::time::timeout(TURN, Arc::clone(&shared.backups).acquire_owned()).await;
+    let Ok(Ok(_turn)) = turn else {
+        return Err(Error::conflict("another backup is being taken: wait for its end"));
+    };
     // Before the image: nothing that is in it is reaped from here on.
     let hold = shared.engine.hold_reaping();
     let clock = Arc::clone(shared.engine.clock());
