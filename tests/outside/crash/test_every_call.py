@@ -1,6 +1,6 @@
 """The server is killed at the Nth write, sync, rename or removal of a file, for each N: while it
-runs a script of about sixty requests, while it starts after a kill and stops, and while it starts for
-the first time. Each time `ebb verify` finds nothing, the next start
+runs a script of about sixty requests, while it starts after a kill and stops, and while it starts
+for the first time. Each time `ebb verify` finds nothing, the next start
 succeeds, and what is there is what was acknowledged, with the request that was under way or without
 it.
 

@@ -12,6 +12,7 @@ import threading
 import bson
 import pytest
 from badinput.wire import OP_MSG, OP_QUERY, frame
+from lib.seed import TORTURE
 
 from floods.field import SECONDS, Field
 
@@ -20,8 +21,9 @@ CLIENTS = 4
 WAITING = ("hello that waits for nothing", "hello that waits a moment")
 #: Flag of a request that takes several replies.
 EXHAUST = 1 << 16
-#: The share of a processor that one of these may have.
-SHARE = 0.05
+#: The share of a processor that one of these may have: seldom more than 0.03, but the ordinary run
+#: measures too little to tell 0.05 from chance.
+SHARE = 0.05 if TORTURE else 0.1
 
 
 def op_msg(body, flags=0):
