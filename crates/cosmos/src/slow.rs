@@ -8,6 +8,7 @@ use evaluation::Looked;
 
 use crate::{
     door::Door,
+    link::Link,
     operation::{Metric, Operation},
     reply::Reply,
 };
@@ -15,8 +16,8 @@ use crate::{
 /// What a line says of a request that has been answered.
 pub(crate) struct Slow<'a> {
     pub(crate) operation: Option<Operation>,
-    /// The database and the container.
-    pub(crate) owners: &'a [String; 2],
+    /// The path that the request came to, which could be read.
+    pub(crate) path: &'a str,
     pub(crate) looked: &'a Looked,
     /// The client's program, as it calls itself.
     pub(crate) agent: &'a str,
@@ -34,7 +35,8 @@ pub(crate) fn note_slow<S: Store>(door: &Door<S>, slow: &Slow<'_>) {
         return;
     }
     let metric = slow.operation.and_then(|it| Metric::ALL.get(it.row().metric as usize));
-    let owners = slow.owners.join(".");
+    // Read again for the few that are slow, so that no request keeps names for this.
+    let owners = Link::parse(slow.path).map(|link| link.owners.join(".")).unwrap_or_default();
     tracing::info!(
         api = "nosql",
         command = metric.map_or("", |(_, name)| name),

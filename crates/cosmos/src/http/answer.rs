@@ -114,8 +114,8 @@ async fn serve_request<S: Store>(
     let mut held = door.settings.memory.share();
     let only_reads = request.as_ref().is_ok_and(Request::only_reads);
     let operation = request.as_ref().ok().map(|request| request.operation);
-    let slow = match (&request, door.settings.slow_ms) {
-        (Ok(request), Some(_)) => Some((request.link.owners.clone(), Arc::clone(&request.looked))),
+    let looked = match (&request, door.settings.slow_ms) {
+        (Ok(request), Some(_)) => Some(Arc::clone(&request.looked)),
         _ => None,
     };
     // A client that waits to be asked for its body has not sent it.
@@ -155,13 +155,13 @@ async fn serve_request<S: Store>(
     counters.request_units.fetch_add(reply.request_units, Ordering::Relaxed);
     let by = (sender, who.as_ref());
     note_request(door, &client, by, (operation, exchange.path()), reply.status);
-    if let Some((owners, looked)) = &slow {
+    if let Some(looked) = &looked {
         let agent = exchange.agent.as_ref().and_then(|agent| agent.to_str().ok());
         note_slow(
             door,
             &Slow {
                 operation,
-                owners,
+                path: exchange.path(),
                 looked,
                 agent: agent.unwrap_or_default(),
                 activity: &exchange.activity,
