@@ -47,6 +47,16 @@ pub struct Event<'a> {
     pub outcome: i64,
 }
 
+/// Whether an answer over HTTP refuses somebody: who is not known, or who may not.
+pub fn is_refusal(status: u16) -> bool {
+    matches!(status, 401 | 403)
+}
+
+/// What an answer over HTTP comes to in a line.
+pub fn outcome_of(status: u16) -> i64 {
+    if status < 400 { 0 } else { status.into() }
+}
+
 impl Event<'_> {
     /// The fields of the line, in the order of their names, but for the hashes.
     pub(crate) fn fields(&self, number: u64, time: &str) -> Map<String, Value> {

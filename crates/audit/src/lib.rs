@@ -10,5 +10,5 @@ mod event;
 mod log;
 
 pub use chain::{Broken, Checked, check};
-pub use event::{Api, Event};
+pub use event::{Api, Event, is_refusal, outcome_of};
 pub use log::AuditLog;

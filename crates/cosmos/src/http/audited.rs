@@ -1,7 +1,7 @@
 //! What of the NoSQL API goes into the audit log: refusals, and changes of what there is besides items. Of
 //! a request that is its operation and its path, and nothing else.
 
-use audit::{Api, Event};
+use audit::{Api, Event, is_refusal, outcome_of};
 use engine::Store;
 
 use crate::{
@@ -11,9 +11,6 @@ use crate::{
     operation::{Access, Metering, Operation},
     sender::Sender,
 };
-
-/// Statuses of those who are not known, and of those who may not.
-const REFUSED: [u16; 2] = [401, 403];
 
 /// Writes down a request that was answered with this status, if it is one of those. One that could not be
 /// read has no operation.
@@ -29,13 +26,13 @@ pub(super) fn note_request<S: Store>(
         let row = operation.row();
         row.access == Access::Writes && row.metering == Metering::Free
     });
-    if !changes && !REFUSED.contains(&status) {
+    if !changes && !is_refusal(status) {
         return;
     }
     let action = operation.map_or_else(|| "?".to_owned(), |operation| format!("{operation:?}"));
     let api = if sender == Sender::Signs { Api::NoSql } else { Api::Admin };
     let peer = client.peer().map(|peer| peer.to_string()).unwrap_or_default();
-    let outcome = if status < 400 { 0 } else { status.into() };
+    let outcome = outcome_of(status);
     let who = who.map(Principal::to_string);
     let user = who.as_deref();
     log.note(&Event { api, action: &action, peer: &peer, user, object: path, outcome });

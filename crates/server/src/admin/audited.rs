@@ -3,7 +3,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use audit::{Api, AuditLog, Event};
+use audit::{Api, AuditLog, Event, is_refusal, outcome_of};
 use axum::{
     extract::{ConnectInfo, Request},
     http::Method,
@@ -14,8 +14,6 @@ use axum::{
 /// Paths that the portal hands on to the APIs.
 const RELAYED: &str = "/_portal/api/";
 
-/// Statuses of those who are not known, and of those who may not.
-const REFUSED: [u16; 2] = [401, 403];
 /// What takes all data with it, and so is written down although it only reads.
 const BACKUP: &str = "/_ebb/backup";
 
@@ -30,10 +28,10 @@ pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: N
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.to_string());
     let answer = next.run(request).await;
     let status = answer.status().as_u16();
-    if reads && path != BACKUP && !REFUSED.contains(&status) {
+    if reads && path != BACKUP && !is_refusal(status) {
         return answer;
     }
-    let outcome = if status < 400 { 0 } else { status.into() };
+    let outcome = outcome_of(status);
     let peer = peer.unwrap_or_default();
     let (api, object) = (Api::Admin, path.as_str());
     audit.note(&Event { api, action: &action, peer: &peer, user: None, object, outcome });
