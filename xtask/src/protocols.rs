@@ -28,6 +28,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("memory", Speech::Nothing),
     ("metrics", Speech::Nothing),
     ("secret", Speech::Nothing),
+    ("traces", Speech::Nothing),
     ("audit", Speech::Both),
     ("backup", Speech::Nothing),
     ("spill", Speech::Nothing),

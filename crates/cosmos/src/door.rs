@@ -14,6 +14,7 @@ use auth::{CurrentKeys, Guesses, Hosts, Key, Secret};
 use engine::{Engine, RunApart, Store};
 use memory::Account;
 use metrics::{Distribution, Latencies};
+use traces::Tracer;
 
 use crate::{
     catalog::Containers, operation::Metric, pages::Pages, roles::CurrentTokenRules,
@@ -91,8 +92,12 @@ pub struct Settings {
     pub opened: Arc<AtomicI64>,
     /// How long a request may compute; `None`: as long as is usual.
     pub max_time: Option<Duration>,
+    /// Bytes of the largest body of a request, of [`BODY_BYTES`](crate::BODY_BYTES).
+    pub max_body_bytes: usize,
     /// How many milliseconds a request takes at least that the log names; `None`: it names none.
     pub slow_ms: Option<u64>,
+    /// Who is told of each operation.
+    pub tracer: Tracer,
     /// Pages that are served besides resources; `None` where there are none.
     pub pages: Option<Arc<dyn Pages>>,
 }

@@ -62,6 +62,7 @@ pub use homes::Home;
 pub use http::{
     Duplex, Entrance, Finding, Forwarded, Here, Passage, Stream, Way, Ways, serve, serve_forwarded,
 };
+pub use limits::BODY_BYTES;
 pub use pages::{PageAnswer, Pages};
 pub use roles::{CurrentTokenRules, Roles, TokenRules};
 pub use siblings::{AskSiblings, SharedFeed, Shown, Siblings};

@@ -2,12 +2,14 @@
 //! that what is refused there is refused here; the others bound what one client may take of the
 //! server.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 /// Largest item, bytes of JSON: the service's figure.
 pub(crate) const MAX_ITEM_BYTES: usize = 2 * 1024 * 1024;
 /// Largest request body, bytes: an item with room around it.
 pub(crate) const MAX_BODY_BYTES: usize = MAX_ITEM_BYTES + 128 * 1024;
+/// Sizes that the largest request body may be set to, bytes.
+pub const BODY_BYTES: RangeInclusive<usize> = 64 * 1024..=MAX_BODY_BYTES;
 /// Bytes of a refused request's body that are read and forgotten, so that its sender hears why.
 pub(crate) const MAX_DISCARDED_BYTES: usize = 64 * 1024 * 1024;
 /// A client that has sent nothing for this long is not waited for when its request is refused.

@@ -1,5 +1,5 @@
-//! The log of slow requests: one line each, with what was done and what it took, and without values. It
-//! decides nothing.
+//! What is told of a request that has been answered: a line of the log if it was slow, and a note for whoever
+//! traces operations, both with what was done and what it took, and without values. It decides nothing.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::{
     reply::Reply,
 };
 
-/// What a line says of a request that has been answered.
-pub(crate) struct Slow<'a> {
+/// What is said of a request that has been answered.
+pub(crate) struct Ended<'a> {
     pub(crate) operation: Option<Operation>,
     /// The path that the request came to, which could be read.
     pub(crate) path: &'a str,
@@ -22,33 +22,57 @@ pub(crate) struct Slow<'a> {
     /// The client's program, as it calls itself.
     pub(crate) agent: &'a str,
     pub(crate) activity: &'a str,
+    /// The operation of the client that it is a part of.
+    pub(crate) parent: Option<&'a str>,
     pub(crate) took: Duration,
     pub(crate) reply: &'a Reply,
 }
 
-/// Writes a line for a request that took as long as the door's limit says, or longer. What a client chose
-/// is escaped.
-pub(crate) fn note_slow<S: Store>(door: &Door<S>, slow: &Slow<'_>) {
-    let limit = door.settings.slow_ms;
-    let ms = u64::try_from(slow.took.as_millis()).unwrap_or(u64::MAX);
-    if limit.is_none_or(|limit| ms < limit) {
+/// Tells whoever traces operations of a request, and writes a line for one that took as long as the door's limit
+/// says, or longer. What a client chose is escaped in it.
+pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
+    let settings = &door.settings;
+    let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
+    let is_slow = settings.slow_ms.is_some_and(|limit| limit <= ms);
+    if !is_slow && settings.tracer.is_none() {
         return;
     }
-    let metric = slow.operation.and_then(|it| Metric::ALL.get(it.row().metric as usize));
+    let metric = ended.operation.and_then(|it| Metric::ALL.get(it.row().metric as usize));
     // Read again for the few that are slow, so that no request keeps names for this.
-    let owners = Link::parse(slow.path).map(|link| link.owners.join(".")).unwrap_or_default();
-    tracing::info!(
-        api = "nosql",
-        command = metric.map_or("", |(_, name)| name),
-        namespace = ?owners.trim_matches('.'),
-        ms,
-        examined = slow.looked.examined(),
-        returned = slow.reply.count.unwrap_or_default(),
-        plan = ?slow.looked.access().unwrap_or("none"),
-        units = slow.reply.request_units as f64 / 100.0,
-        status = slow.reply.status,
-        app = ?slow.agent,
-        request = ?slow.activity,
-        "slow operation"
-    );
+    let owners = Link::parse(ended.path).map(|link| link.owners).unwrap_or_default();
+    let known = traces::Operation {
+        system: "azure.cosmosdb",
+        name: metric.map_or("", |(_, name)| name),
+        database: owners.first().map_or("", |name| name),
+        collection: owners.get(1).map_or("", |name| name),
+        took: ended.took,
+        code: i64::from(ended.reply.status),
+        failed: 400 <= ended.reply.status,
+        examined: ended.looked.examined(),
+        returned: ended.reply.count.unwrap_or_default() as u64,
+        plan: ended.looked.access().unwrap_or_default(),
+        charge: Some(ended.reply.request_units as f64 / 100.0),
+        client: ended.agent,
+        request: ended.activity,
+        parent: ended.parent,
+    };
+    if let Some(tracer) = &settings.tracer {
+        tracer.note(&known);
+    }
+    if is_slow {
+        tracing::info!(
+            api = "nosql",
+            command = known.name,
+            namespace = ?owners.join(".").trim_matches('.'),
+            ms,
+            examined = known.examined,
+            returned = known.returned,
+            plan = ?if known.plan.is_empty() { "none" } else { known.plan },
+            units = known.charge,
+            status = known.code,
+            app = ?known.client,
+            request = ?known.request,
+            "slow operation"
+        );
+    }
 }

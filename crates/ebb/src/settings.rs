@@ -25,8 +25,8 @@ use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
 use tls::TlsValues;
 use values::{
     Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_bytes, parse_clock,
-    parse_days, parse_endpoint, parse_host, parse_log_format, parse_log_level, parse_path,
-    parse_seconds, parse_size, parse_span, parse_store, parse_text,
+    parse_collector, parse_days, parse_endpoint, parse_host, parse_log_format, parse_log_level,
+    parse_path, parse_seconds, parse_size, parse_span, parse_store, parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -134,6 +134,9 @@ struct Values {
     /// How log lines look [text on a terminal, json elsewhere]
     #[arg(long, env = "EBB_LOG_FORMAT", value_name = "text|json", default_value = "", value_parser = optional(parse_log_format))]
     log_format: Optional<LogFormat>,
+    /// OpenTelemetry collector that a span of each operation is sent to, over HTTP; needs a build with --features otlp [none]
+    #[arg(long, env = "EBB_OTLP_ENDPOINT", value_name = "URL", default_value = "", value_parser = optional(parse_collector))]
+    otlp_endpoint: Optional<String>,
     #[command(flatten)]
     limits: LimitValues,
     /// error, warn, info, debug or trace
@@ -289,6 +292,7 @@ impl Settings {
             index_unused_days: given.index_unused_days.0,
             log_format: Some(given.log_format.0.unwrap_or(usual_format)),
             log_level: given.log_level,
+            otlp_endpoint: given.otlp_endpoint.0,
             limits: given.limits.limits(),
             warnings: without_meaning(),
             banner: std::io::stdout().is_terminal(),

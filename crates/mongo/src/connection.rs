@@ -212,6 +212,9 @@ fn understood_header<S: Store>(
         Some(header) if door.settings.is_home.is_some() && !is_readable(&header) => {
             "a compressed message, which was not agreed on"
         }
+        Some(header) if door.settings.max_message_bytes < header.len => {
+            "a message that is larger than it may be"
+        }
         Some(header) if is_known || header.len <= MAX_FIRST_BYTES => return Ok(header),
         Some(_) => "a first message of more than 64 KB",
         None => "bytes that are not a MongoDB message",

@@ -17,6 +17,7 @@ use engine::{Engine, RunApart, Store};
 use memory::Account;
 use metrics::{Distribution, Latencies};
 use parking_lot::Mutex;
+use traces::Tracer;
 
 use crate::{
     client::{Connection, RelayedSender},
@@ -25,7 +26,7 @@ use crate::{
     cursors::Cursors,
     fail_point::FailPoint,
     homes::IsHome,
-    limits::MAX_CURSORS,
+    limits::{COMMAND_ROOM_BYTES, MAX_CURSORS, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES},
     peer::Peer,
     protocol_error_log::ProtocolErrorLog,
     siblings::Siblings,
@@ -87,8 +88,13 @@ pub struct Settings {
     pub max_time: Option<Duration>,
     /// How many cursors are open at once.
     pub max_cursors: usize,
+    /// Bytes of the largest message that a client may send, of [`MESSAGE_BYTES`](crate::MESSAGE_BYTES). Drivers
+    /// are told, with the largest document that has room in it.
+    pub max_message_bytes: usize,
     /// How many milliseconds a command takes at least that the log names; `None`: it names none.
     pub slow_ms: Option<u64>,
+    /// Who is told of each operation.
+    pub tracer: Tracer,
     /// What the process takes of its machine, asked when `serverStatus` runs.
     pub usage: fn() -> Usage,
 }
@@ -112,9 +118,18 @@ impl Default for Settings {
             siblings: None,
             max_time: None,
             max_cursors: MAX_CURSORS,
+            max_message_bytes: MAX_MESSAGE_BYTES,
             slow_ms: None,
+            tracer: None,
             usage: Usage::default,
         }
+    }
+}
+
+impl Settings {
+    /// Bytes of the largest document that a client may send.
+    pub(crate) fn max_document_bytes(&self) -> usize {
+        MAX_DOCUMENT_BYTES.min(self.max_message_bytes.saturating_sub(COMMAND_ROOM_BYTES))
     }
 }
 

@@ -97,7 +97,11 @@ pub(crate) async fn parse_message<S: Store>(
     payload: Vec<u8>,
     held: &mut Share,
 ) -> Result<Message, Malformed> {
-    let bytes = payload.len().saturating_add(wire::claimed_size(header, &payload));
+    let unpacked = wire::claimed_size(header, &payload);
+    if door.settings.max_message_bytes < unpacked.saturating_add(HEADER_BYTES) {
+        return Err(Malformed::fatal("a message that is larger than it may be, once unpacked"));
+    }
+    let bytes = payload.len().saturating_add(unpacked);
     held.set(bytes).map_err(memory_refusal)?;
     let parsed = pin!(async { wire::parse_message(header, payload) });
     let message = match LONG_BYTES <= bytes {

@@ -121,6 +121,7 @@ pub use errors::code_name;
 pub use evaluation::serve_process;
 pub use forwarded::Rooms;
 pub use homes::IsHome;
+pub use limits::MESSAGE_BYTES;
 pub use peer::Peer;
 pub use relay::{NoReply, Right, Sender, home_of_command};
 pub use siblings::{Answers, AskSiblings, Siblings, ask_once};

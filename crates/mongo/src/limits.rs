@@ -2,14 +2,18 @@
 //! `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's figures: drivers split batches by them.
 //! The others are this server's own.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 /// Largest message, bytes.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 48_000_000;
+/// Sizes that the largest message may be set to, bytes. Below are messages of clients that are not known yet.
+pub const MESSAGE_BYTES: RangeInclusive<usize> = MAX_FIRST_BYTES..=MAX_MESSAGE_BYTES;
 /// Largest stored document, bytes.
 pub(crate) const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Largest command body: a document plus room for the command around it.
-pub(crate) const MAX_COMMAND_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;
+/// Room for the command around a document.
+pub(crate) const COMMAND_ROOM_BYTES: usize = 16 * 1024;
+/// Largest command body: a document with room around it.
+pub(crate) const MAX_COMMAND_BYTES: usize = MAX_DOCUMENT_BYTES + COMMAND_ROOM_BYTES;
 /// Operations of one write command.
 pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
 /// Documents of a first batch when nothing is asked for.

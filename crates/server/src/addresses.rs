@@ -1,14 +1,14 @@
 //! The addresses of the settings: which of them are refused, and what the operator is told of one
 //! that cannot be bound.
 
-use std::net::SocketAddr;
+use std::io;
 
 use tokio::net::TcpListener;
 
 use crate::{
     config::{Config, TlsMode},
     failure::{Failure, failed},
-    listen,
+    listen::{self, Taken},
 };
 
 /// Refuses listeners that nobody can want: none at all, and a MongoDB API that lets other machines
@@ -50,17 +50,23 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// Binds the address of the setting `--<setting>`; a failure names the setting and what to do.
-pub(crate) async fn bind_setting(
-    setting: &str,
-    address: &str,
-) -> Result<(TcpListener, SocketAddr), Failure> {
-    listen::bind_address(address).await.map_err(|error| {
-        let way_out = match error.kind() {
-            std::io::ErrorKind::AddrInUse => ": another program listens there, give another port",
-            std::io::ErrorKind::PermissionDenied => ": ports below 1024 are for root, give another",
-            _ => "",
-        };
-        failed(format!("--{setting} {address}: {error}{way_out} (or 'off')"))
-    })
+/// Takes the address of the setting `--<setting>`; a failure names the setting and what to do.
+pub(crate) async fn take_setting(setting: &str, address: &str) -> Result<Taken, Failure> {
+    listen::take_address(address).await.map_err(|error| unusable(setting, address, &error))
+}
+
+/// Listens on the address of a setting that was taken. Of two servers
+/// that take the same one at the same time, the second one fails here.
+pub(crate) fn listen_on(setting: &str, taken: Taken) -> Result<TcpListener, Failure> {
+    let address = taken.address.to_string();
+    taken.listen().map_err(|error| unusable(setting, &address, &error))
+}
+
+fn unusable(setting: &str, address: &str, error: &io::Error) -> Failure {
+    let way_out = match error.kind() {
+        io::ErrorKind::AddrInUse => ": another program listens there, give another port",
+        io::ErrorKind::PermissionDenied => ": ports below 1024 are for root, give another",
+        _ => "",
+    };
+    failed(format!("--{setting} {address}: {error}{way_out} (or 'off')"))
 }

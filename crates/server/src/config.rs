@@ -105,6 +105,10 @@ pub struct Limits {
     pub max_connections: Option<usize>,
     /// How many cursors are open at once; `None`: as is usual.
     pub max_cursors: Option<usize>,
+    /// Bytes of the largest message of the MongoDB API; `None`: as large as mongod takes it.
+    pub max_message_bytes: Option<usize>,
+    /// Bytes of the largest body of a request of the NoSQL API; `None`: an item of the service and room.
+    pub max_body_bytes: Option<usize>,
 }
 
 /// Settings of a server.
@@ -112,6 +116,8 @@ pub struct Limits {
 pub struct Config {
     /// Where data lives; `None`: nothing is kept.
     pub data_dir: Option<PathBuf>,
+    /// Where traces of operations are sent, `http(s)://HOST[:PORT][/PATH]`; `None`: nowhere.
+    pub otlp_endpoint: Option<String>,
     /// Address of the MongoDB API; `None`: no such listener.
     pub mongo_addr: Option<String>,
     /// Whoever reaches the MongoDB API may do everything, also from other machines.
@@ -207,6 +213,7 @@ impl Config {
             mongo_addr: Some("127.0.0.1:0".to_owned()),
             mongo_no_auth: false,
             mongo_auth: false,
+            otlp_endpoint: None,
             root_user: None,
             audit_file: None,
             cosmos_addr: Some("127.0.0.1:0".to_owned()),

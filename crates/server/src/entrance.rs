@@ -1,20 +1,17 @@
-//! Where clients come in: the three addresses, bound at the start, and what is done with a client of
-//! each. Whether it is served here or somewhere else is decided by the [`Entrance`].
+//! Where clients come in: the three addresses, taken at the start, and what is done with a client of
+//! each. Whether it is served here or somewhere else is decided by the [`Entrance`]. Clients of the admin
+//! address are accepted earlier than the others, in `early_admin.rs`.
 
 use std::{net::SocketAddr, sync::Arc};
 
 use memory::Account;
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::watch,
-    task::JoinHandle,
-};
+use tokio::{net::TcpStream, sync::watch, task::JoinHandle};
 
 use crate::{
     addresses,
     config::Config,
     failure::Failure,
-    listen::{self, Places},
+    listen::{self, Places, Taken},
     tls::{Listener, Opened, Opener, Socket, Tls},
 };
 
@@ -42,20 +39,24 @@ pub(crate) trait Entrance: Send + Sync + 'static {
     ) -> impl Future<Output = ()> + Send;
 }
 
-/// The addresses of the settings, bound; `None`: it is off.
+/// The addresses of the settings, taken; `None`: it is off. Clients are refused until they are listened on.
 pub(crate) struct Bound {
-    pub(crate) mongo: Option<(TcpListener, SocketAddr)>,
-    pub(crate) nosql: Option<(TcpListener, SocketAddr)>,
-    pub(crate) admin: Option<(TcpListener, SocketAddr)>,
+    pub(crate) mongo: Option<Taken>,
+    pub(crate) nosql: Option<Taken>,
+    pub(crate) admin: Option<Taken>,
     /// How clients of the MongoDB API are let in.
     mongo_opener: Opener,
     /// How those of the admin address are.
-    admin_opener: Opener,
+    pub(crate) admin_opener: Opener,
 }
 
+/// The settings of the addresses.
+const MONGO: &str = "mongo-addr";
+const NOSQL: &str = "cosmos-addr";
+pub(crate) const ADMIN: &str = "admin-addr";
+
 impl Bound {
-    /// Binds them. From here on clients may connect; they wait until they are accepted. `strangers` has
-    /// memory for those who have not finished a handshake.
+    /// Takes them. `strangers` has memory for clients who have not finished a handshake.
     pub(crate) async fn bind(
         config: &Config,
         tls: Option<&Arc<Tls>>,
@@ -63,24 +64,25 @@ impl Bound {
     ) -> Result<Self, Failure> {
         let opener = |listener, mode| Opener::new(listener, mode, tls.cloned(), strangers.clone());
         Ok(Self {
-            mongo: bind("mongo-addr", config.mongo_addr.as_deref()).await?,
-            nosql: bind("cosmos-addr", config.cosmos_addr.as_deref()).await?,
-            admin: bind("admin-addr", config.admin_addr.as_deref()).await?,
+            mongo: take(MONGO, config.mongo_addr.as_deref()).await?,
+            nosql: take(NOSQL, config.cosmos_addr.as_deref()).await?,
+            admin: take(ADMIN, config.admin_addr.as_deref()).await?,
             mongo_opener: opener(Listener::Mongo, config.mongo_tls),
             admin_opener: opener(Listener::Admin, config.admin_tls),
         })
     }
 
-    /// Accepts clients until `stopped`; a task for each address. The two APIs share `places`; the admin
-    /// address has places of its own.
+    /// Listens on the addresses of the APIs and accepts clients until `stopped`; a task for each address. The
+    /// two share `places`.
     pub(crate) fn accept<E: Entrance>(
         self,
         entrance: &Arc<E>,
         stopped: &watch::Receiver<bool>,
         places: &Places,
-    ) -> Vec<JoinHandle<()>> {
+    ) -> Result<Vec<JoinHandle<()>>, Failure> {
         let mut tasks = Vec::new();
-        if let Some((listener, _)) = self.mongo {
+        if let Some(taken) = self.mongo {
+            let listener = addresses::listen_on(MONGO, taken)?;
             let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
             let opener = self.mongo_opener;
             let serve = move |stream, peer, stop| {
@@ -99,7 +101,8 @@ impl Bound {
             };
             tasks.push(tokio::spawn(listen::accept_connections(listener, stop, places, serve)));
         }
-        if let Some((listener, _)) = self.nosql {
+        if let Some(taken) = self.nosql {
+            let listener = addresses::listen_on(NOSQL, taken)?;
             let (entrance, stop, places) = (Arc::clone(entrance), stopped.clone(), places.clone());
             tasks.push(tokio::spawn(listen::accept_connections(
                 listener,
@@ -108,31 +111,13 @@ impl Bound {
                 move |stream, peer, _| Arc::clone(&entrance).nosql(stream, peer),
             )));
         }
-        if let Some((listener, _)) = self.admin {
-            let (entrance, stop) = (Arc::clone(entrance), stopped.clone());
-            let places = Places::of_admin(listen::descriptor_limit());
-            let opener = self.admin_opener;
-            let serve = move |stream, peer, stop: watch::Receiver<bool>| {
-                let (entrance, opener) = (Arc::clone(&entrance), opener.clone());
-                async move {
-                    let opened = Box::pin(opener.open(stream, peer, stop.clone())).await;
-                    if let Some(client) = opened {
-                        Box::pin(entrance.admin(client.socket, peer, stop)).await;
-                    }
-                }
-            };
-            tasks.push(tokio::spawn(listen::accept_connections(listener, stop, places, serve)));
-        }
-        tasks
+        Ok(tasks)
     }
 }
 
-async fn bind(
-    setting: &str,
-    address: Option<&str>,
-) -> Result<Option<(TcpListener, SocketAddr)>, Failure> {
+async fn take(setting: &str, address: Option<&str>) -> Result<Option<Taken>, Failure> {
     match address {
-        Some(address) => addresses::bind_setting(setting, address).await.map(Some),
+        Some(address) => addresses::take_setting(setting, address).await.map(Some),
         None => Ok(None),
     }
 }

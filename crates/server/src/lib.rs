@@ -18,6 +18,7 @@ mod checkpoint;
 mod config;
 mod data_dir;
 mod downtime;
+mod early_admin;
 mod entrance;
 mod explorer;
 mod failure;
@@ -32,6 +33,8 @@ mod node;
 mod nosql;
 mod offline_backup;
 mod open;
+#[cfg(feature = "otlp")]
+mod otlp;
 mod process;
 mod quickstart;
 mod ready;
@@ -51,6 +54,7 @@ mod testing;
 #[cfg(test)]
 mod testing_nosql;
 mod tls;
+mod tracer;
 mod verify;
 mod whole_file;
 
@@ -60,12 +64,15 @@ pub use config::{
     ClientCertificates, ClockMode, ClusterConfig, Config, Limits, LogFormat, PeerCertificates,
     REAP_DELAY, RootUser, TlsMode,
 };
-pub use cosmos::WELL_KNOWN_KEY;
+
+pub use cosmos::{BODY_BYTES, WELL_KNOWN_KEY};
 pub use data_dir::Refused;
 pub use failure::Failure;
 pub use interrupt::Interrupt;
 pub use journal_cassandra::Certificates;
 pub use memory::LEAST as LEAST_MEMORY;
+pub use mongo::MESSAGE_BYTES;
+
 pub use node::{
     Forgotten, Moved, NewCluster, NodeVerified, accept_loss, dump_cluster, forget_node,
     init_cluster, verify_node,

@@ -19,12 +19,33 @@ const DRAIN: Duration = Duration::from_secs(8);
 /// finds no place there tries again only after a second, so a burst of connections needs room.
 const BACKLOG: u32 = 4096;
 
-/// Binds an address `host:port` and listens on it; port 0 takes a free one. Returns the listener
-/// and the address with the port that it really has.
-pub(crate) async fn bind_address(address: &str) -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = bind_resolved(address).await?;
-    let bound = listener.local_addr()?;
-    Ok((listener, bound))
+/// An address that is taken, so that no other program gets it, and not listened on yet: the system refuses
+/// clients.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    socket: TcpSocket,
+    /// With the port that it really has.
+    pub(crate) address: SocketAddr,
+}
+
+impl Taken {
+    /// Listens on it: from here on clients may connect, and wait until they are accepted.
+    pub(crate) fn listen(self) -> io::Result<TcpListener> {
+        self.socket.listen(BACKLOG)
+    }
+}
+
+/// Takes an address `host:port`: the first one of a name that can be taken, or the failure of the last one.
+/// Port 0 takes a free one. Must run inside the runtime, which watches the socket.
+pub(crate) async fn take_address(address: &str) -> io::Result<Taken> {
+    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
+    for address in lookup_host(address).await? {
+        match take_socket(address) {
+            Ok(taken) => return Ok(taken),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }
 
 /// Returns whether only this machine can reach an address: all that its name resolves to is
@@ -37,28 +58,15 @@ pub(crate) async fn is_loopback(address: &str) -> bool {
     }
 }
 
-/// Listens on the first address of a name that can be listened on; otherwise returns the failure of
-/// the last one.
-async fn bind_resolved(address: &str) -> io::Result<TcpListener> {
-    let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
-    for address in lookup_host(address).await? {
-        match listen_at(address) {
-            Ok(listener) => return Ok(listener),
-            Err(error) => failed = error,
-        }
-    }
-    Err(failed)
-}
-
-/// Listens on one address. Must run inside the runtime, which watches the socket.
-fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
+fn take_socket(address: SocketAddr) -> io::Result<Taken> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     // A restarted server gets its port although connections of the old one linger. On other
     // systems the option would let two servers share a port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(BACKLOG)
+    let address = socket.local_addr()?;
+    Ok(Taken { socket, address })
 }
 
 /// Descriptors kept back from connections for the store's files, or half of all where there are

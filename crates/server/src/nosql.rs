@@ -83,8 +83,10 @@ pub(crate) async fn read_settings(
         give_way,
         run_apart,
         audit: None,
+        tracer: None,
         slow_ms: config.limits.slow_ms,
         max_time: config.limits.max_time,
+        max_body_bytes: config.limits.max_body_bytes.unwrap_or(*cosmos::BODY_BYTES.end()),
         enforce_throughput: config.enforce_throughput,
         pages: Some(Arc::new(AtDoor(Arc::clone(explorer)))),
     })

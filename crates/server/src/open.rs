@@ -40,10 +40,24 @@ pub(crate) struct Opened {
     pub(crate) data_dir: Option<DataDir>,
 }
 
+/// A data directory whose clock runs, and whose store is not open yet. The fields are dropped in the order
+/// of their declaration.
+pub(crate) struct Timed {
+    clock: Arc<Clock>,
+    file: Option<CheckpointFile>,
+    timekeeper: Timekeeper,
+    pub(crate) data_dir: Option<DataDir>,
+}
+
 /// Opens data and clock. With `must_exist` a directory without data is refused instead of being
 /// filled. Fails with `Failure::Refused` when the operator has to decide something (another clock,
 /// damage, another process), with `Failure::Failed` otherwise.
 pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
+    open_clock_of(config, must_exist)?.open_engine(config).await
+}
+
+/// Opens the data directory and its clock, which takes no time worth speaking of. Fails as [`open_store`] does.
+pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, Failure> {
     let mode = match config.clock {
         ClockMode::System => clock::ClockMode::System,
         ClockMode::Manual => clock::ClockMode::Manual,
@@ -85,29 +99,37 @@ pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Open
     clock.mark_persisted(&first);
     // From here on time is renewed, however long the store takes to open.
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
-    let time = Engine::<AnyStore>::timepiece(&clock);
-    let plan = plan_memory(config);
-    let store = match &data_dir {
-        None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
-        Some(directory) => {
-            let options = store_options(config, plan, &directory.path);
-            AnyStore::Tree(TreeStore::open(&options, time).map_err(refused_store)?)
-        }
-    };
-    let persist: Arc<dyn Persist> = match &file {
-        Some(file) => Arc::new(file.clone()),
-        None => Arc::new(KeepNothing),
-    };
-    let (measured, images) = (store.tree_metrics(), store.images());
-    let options = engine_options(config, plan, clock, persist);
-    let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
-        engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
-            "the data directory is damaged: {error}; restore a backup, or start with --accept-loss \
-             to go on with what is there"
-        ))),
-        _ => failed(error),
-    })?;
-    Ok(Opened { engine, measured, images, timekeeper, data_dir })
+    Ok(Timed { clock, file, timekeeper, data_dir })
+}
+
+impl Timed {
+    /// Opens the store, which replays its journal, and the engine. Fails as [`open_store`] does.
+    pub(crate) async fn open_engine(self, config: &Config) -> Result<Opened, Failure> {
+        let Self { clock, file, timekeeper, data_dir } = self;
+        let time = Engine::<AnyStore>::timepiece(&clock);
+        let plan = plan_memory(config);
+        let store = match &data_dir {
+            None => AnyStore::Memory(MemoryStore::bounded(plan.data_bytes(), time)),
+            Some(directory) => {
+                let options = store_options(config, plan, &directory.path);
+                AnyStore::Tree(TreeStore::open(&options, time).map_err(refused_store)?)
+            }
+        };
+        let persist: Arc<dyn Persist> = match &file {
+            Some(file) => Arc::new(file.clone()),
+            None => Arc::new(KeepNothing),
+        };
+        let (measured, images) = (store.tree_metrics(), store.images());
+        let options = engine_options(config, plan, clock, persist);
+        let engine = Engine::open(store, options).await.map_err(|error| match error.kind {
+            engine::Kind::Corrupt => Failure::Refused(Refused::Unusable(format!(
+                "the data directory is damaged: {error}; restore a backup, or start with \
+                 --accept-loss to go on with what is there"
+            ))),
+            _ => failed(error),
+        })?;
+        Ok(Opened { engine, measured, images, timekeeper, data_dir })
+    }
 }
 
 /// How an engine is opened.

@@ -56,7 +56,10 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
     runtime.block_on(async {
         // Before `start`, which writes the ready file: whoever reads it may send a signal at once.
         let mut signals = Signals::take_signals().map_err(failed)?;
-        let running = start(config).await?;
+        let early_end = tokio::spawn(end_while_starting(Signals::take_signals().map_err(failed)?));
+        let running = start(config).await;
+        early_end.abort();
+        let running = running?;
         supervised::tell_ready();
         supervised::start_watchdog();
         let admin = running.admin().map(str::to_owned);
@@ -75,6 +78,15 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
         end_in_time().map_err(failed)?;
         running.stop().await.and(ended)
     })
+}
+
+/// Ends the process when a signal asks for it while the server starts, which a long journal makes long.
+/// Nothing was acknowledged yet, and what is on the disk is what a crash at this point would leave. It is a
+/// task of its own, as the start keeps its thread to itself.
+async fn end_while_starting(mut signals: Signals) {
+    signals.wait_for_end(|| ()).await;
+    tracing::info!("stopped before the start was complete");
+    std::process::exit(0);
 }
 
 /// Has a server read its files again.

@@ -2,8 +2,9 @@
 //! else:
 //!
 //! ```text
-//! start  settings checked → data directory, clock, store, engine → files beside them
-//!        → addresses bound → doors, portal and background work → clients accepted → "ready"
+//! start  settings checked → data directory, clock → files beside them, addresses taken
+//!        → health answered → store, engine → doors, portal and background work
+//!        → clients accepted → "ready"
 //! stop   listeners and background work → store → engine → clock → data directory
 //! ```
 
@@ -20,13 +21,14 @@ use crate::{
     config::{ClusterConfig, Config},
     data_dir::DataDir,
     downtime::tell_downtime,
+    early_admin::EarlyAdmin,
     failure::{Failure, failed},
     features::Features,
     free_memory::return_free_memory,
     listen::Places,
     logging,
     node::{self, Node},
-    open::{Opened, open_store},
+    open::{Opened, open_clock_of},
     ready,
     site::Site,
     term::{Shards, Term, end_tasks},
@@ -104,7 +106,8 @@ impl Running {
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { site, stop, tasks, data } = self;
         site.note("stop");
-        match data {
+        let traces = site.traces.clone();
+        let stopped = match data {
             Data::Own(own) => {
                 stop.send_replace(true);
                 own.term.say_end();
@@ -119,7 +122,10 @@ impl Running {
                 drop(site);
                 node.stop().await
             }
-        }
+        };
+        // Last: requests under way are traced too.
+        traces.end().await;
+        stopped
     }
 }
 
@@ -176,8 +182,12 @@ pub(crate) async fn start_node<L: Ledger>(
 async fn start_own(config: &Config) -> Result<Running, Failure> {
     // Bound to names in this order so that on a failure the engine is dropped first and the
     // directory last.
+    let timed = open_clock_of(config, false)?;
+    let (stop, stopped) = watch::channel(false);
+    let (site, mut bound) = Site::open(config, timed.data_dir.as_ref(), None, &stopped).await?;
+    let admin = EarlyAdmin::listen(&mut bound, &stopped)?;
     let Opened { data_dir, timekeeper, engine, measured, images } =
-        open_store(config, false).await?;
+        timed.open_engine(config).await?;
     let kept = data_dir.as_ref().map(|directory| directory.path.as_path());
     // A damaged file refuses the start before any client is accepted.
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
@@ -185,12 +195,11 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
         // Numbers of entries that are missing are given again, to others.
         begin_lineage(folder)?;
     }
-    let (stop, stopped) = watch::channel(false);
-    let (site, bound) = Site::open(config, data_dir.as_ref(), None, &stopped).await?;
     let term = Term::begin(&site, engine, (measured, images), features, Shards::default()).await?;
     let mut tasks = vec![tokio::spawn(return_free_memory(stopped.clone()))];
     let places = Places::of_apis(config.limits.max_connections);
-    tasks.extend(bound.accept(&term, &stopped, &places));
+    tasks.extend(bound.accept(&term, &stopped, &places)?);
+    tasks.extend(admin.hand_to(&term));
     tasks.push(tokio::spawn(tell_downtime(term.shared.engine.clone())));
     // Last: whoever reads it may connect at once.
     announce_ready(&site)?;

@@ -26,6 +26,7 @@ use crate::{
     role_file::read_roles,
     shares::{open_accounts, temporary_area},
     tls::Tls,
+    tracer::Traces,
 };
 
 /// What stays while engines come and go.
@@ -58,6 +59,8 @@ pub(crate) struct Site {
     pub(crate) login: Login,
     /// The doors that are open now. The portal asks them.
     pub(crate) doors: watch::Sender<Doors>,
+    /// Where operations are traced to.
+    pub(crate) traces: Traces,
     /// The way to the data of all shards, where there are several.
     pub(crate) elsewhere: RelayOnce,
 }
@@ -129,33 +132,36 @@ impl Site {
         let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);
         let audit = config.audit_file.as_deref().map(open_audit).transpose()?;
         let tls = Tls::open(config)?;
+        let traces = Traces::open(config)?;
         let nosql = match &config.cosmos_addr {
             Some(address) => {
                 let accounts = (&memory, &strangers);
                 let secrets = (secret, tls.as_ref().map(|tls| tls.current()));
                 let read =
                     nosql::read_settings(config, address, &account, secrets, accounts, &explorer);
-                Some(cosmos::Settings { audit: audit.clone(), ..read.await? })
+                let (audit, tracer) = (audit.clone(), traces.tracer());
+                Some(cosmos::Settings { audit, tracer, ..read.await? })
             }
             None => None,
         };
         let bound = Bound::bind(config, tls.as_ref(), &strangers).await?;
         let mut ready = Ready::starting();
-        ready.mongo = bound.mongo.as_ref().map(|(_, bound)| bound.to_string());
-        ready.cosmos = bound.nosql.as_ref().map(|(_, bound)| bound.to_string());
-        ready.admin = bound.admin.as_ref().map(|(_, bound)| bound.to_string());
+        ready.mongo = bound.mongo.as_ref().map(|taken| taken.address.to_string());
+        ready.cosmos = bound.nosql.as_ref().map(|taken| taken.address.to_string());
+        ready.admin = bound.admin.as_ref().map(|taken| taken.address.to_string());
         // Only now are all ports known: a port of 0 is chosen when it is bound.
         explorer.listens(Ports {
-            admin: bound.admin.as_ref().map(|(_, bound)| bound.port()),
-            nosql: bound.nosql.as_ref().map(|(_, bound)| bound.port()),
+            admin: bound.admin.as_ref().map(|taken| taken.address.port()),
+            nosql: bound.nosql.as_ref().map(|taken| taken.address.port()),
         });
         let doors = watch::Sender::new(Doors::default());
         let elsewhere = RelayOnce::default();
         let (pages, login) = match &bound.admin {
-            Some((_, address)) => {
+            Some(taken) => {
                 let doors = (doors.subscribe(), elsewhere.clone());
                 let stopped = stopped.clone();
-                let made = admin::build_portal(config, &account, *address, &ready, doors, stopped)?;
+                let made =
+                    admin::build_portal(config, &account, taken.address, &ready, doors, stopped)?;
                 (Some(made.0), made.1)
             }
             None => (None, Login::Refused),
@@ -177,6 +183,7 @@ impl Site {
             pages,
             login,
             doors,
+            traces,
             elsewhere,
         };
         Ok((site, bound))

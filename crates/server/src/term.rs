@@ -212,9 +212,11 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
             Some(_) => Topology::Router,
             None => Topology::Standalone,
         },
+        tracer: site.traces.tracer(),
         slow_ms: site.config.limits.slow_ms,
         max_time: site.config.limits.max_time,
         max_cursors: site.config.limits.max_cursors.unwrap_or(usual.max_cursors),
+        max_message_bytes: site.config.limits.max_message_bytes.unwrap_or(usual.max_message_bytes),
         usage: machine::process_usage,
         ..usual
     }

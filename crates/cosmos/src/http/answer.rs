@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use engine::Store;
-use http::request::Parts;
+use http::{HeaderValue, request::Parts};
 use http_body_util::Full;
 use hyper::Response;
 use memory::Share;
@@ -36,7 +36,7 @@ use crate::{
     request_units,
     sender::Sender,
     session,
-    slow::{Slow, note_slow},
+    slow::{Ended, note_end},
 };
 
 /// Returns the response to a request. The operation says whether it runs in a task of its own: a change of resources
@@ -114,10 +114,8 @@ async fn serve_request<S: Store>(
     let mut held = door.settings.memory.share();
     let only_reads = request.as_ref().is_ok_and(Request::only_reads);
     let operation = request.as_ref().ok().map(|request| request.operation);
-    let looked = match (&request, door.settings.slow_ms) {
-        (Ok(request), Some(_)) => Some(Arc::clone(&request.looked)),
-        _ => None,
-    };
+    let is_told = door.settings.slow_ms.is_some() || door.settings.tracer.is_some();
+    let looked = request.as_ref().ok().filter(|_| is_told).map(|it| Arc::clone(&it.looked));
     // A client that waits to be asked for its body has not sent it.
     let mut reading = !exchange.waits_to_send;
     let mut who = None;
@@ -125,9 +123,9 @@ async fn serve_request<S: Store>(
         let mut request = request?;
         authorize(door, &request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
-        body::check_length(&body)?;
+        body::check_length(&body, door.settings.max_body_bytes)?;
         reading = true;
-        let body = body::read_body(&mut body, &mut held).await?;
+        let body = body::read_body(&mut body, door.settings.max_body_bytes, &mut held).await?;
         let is_query = request.operation.row().task == Task::ForQuery;
         held.grow(parsed_bytes(is_query, &body))?;
         let long = is_long(is_query, &body);
@@ -156,14 +154,14 @@ async fn serve_request<S: Store>(
     let by = (sender, who.as_ref());
     note_request(door, &client, by, (operation, exchange.path()), reply.status);
     if let Some(looked) = &looked {
-        let agent = exchange.agent.as_ref().and_then(|agent| agent.to_str().ok());
-        note_slow(
+        note_end(
             door,
-            &Slow {
+            &Ended {
                 operation,
                 path: exchange.path(),
                 looked,
-                agent: agent.unwrap_or_default(),
+                agent: text_of(&exchange.agent).unwrap_or_default(),
+                parent: text_of(&exchange.parent),
                 activity: &exchange.activity,
                 took: clock::monotonic_time().saturating_sub(exchange.began),
                 reply: &reply,
@@ -172,6 +170,11 @@ async fn serve_request<S: Store>(
     }
     let about = exchange.end(reply.status, door.engine.store().published());
     respond::build_response(reply, about, held)
+}
+
+/// A header as text, where it is one.
+fn text_of(header: &Option<HeaderValue>) -> Option<&str> {
+    header.as_ref()?.to_str().ok()
 }
 
 /// Holds the memory of a reply until it is read, instead of that of the request.

@@ -11,7 +11,7 @@ use memory::Share;
 
 use crate::{
     failure::{Failure, Fault, Result},
-    limits::{BODY_TIMEOUT, MAX_BODY_BYTES, MAX_DISCARDED_BYTES, QUIET_TIME, TRUSTED_BYTES},
+    limits::{BODY_TIMEOUT, MAX_DISCARDED_BYTES, QUIET_TIME, TRUSTED_BYTES},
 };
 
 /// The body of a request.
@@ -23,12 +23,12 @@ pub(super) enum Body {
     Whole(Bytes),
 }
 
-/// Reads a body. What it holds is taken from `held` as it arrives; a body that arrives too slowly
-/// is 408.
-pub(super) async fn read_body(body: &mut Body, held: &mut Share) -> Result<Bytes> {
+/// Reads a body of at most `limit` bytes. What it holds is taken from `held` as it arrives; a body that arrives
+/// too slowly is 408, and one that is longer 413.
+pub(super) async fn read_body(body: &mut Body, limit: usize, held: &mut Share) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,
-        Body::Whole(bytes) if MAX_BODY_BYTES < bytes.len() => return Err(Failure::too_large()),
+        Body::Whole(bytes) if limit < bytes.len() => return Err(Failure::too_large()),
         Body::Whole(bytes) => {
             held.set(bytes.len())?;
             return Ok(std::mem::take(bytes));
@@ -38,7 +38,7 @@ pub(super) async fn read_body(body: &mut Body, held: &mut Share) -> Result<Bytes
         return Ok(Bytes::new());
     }
     let slow = |_| Failure::new(Fault::Timeout, "The request's body took too long to arrive.");
-    tokio::time::timeout(BODY_TIMEOUT, collect_frames(body, held)).await.map_err(slow)?
+    tokio::time::timeout(BODY_TIMEOUT, collect_frames(body, limit, held)).await.map_err(slow)?
 }
 
 /// Reads what a client still sends of a request that is refused, and forgets it. Many clients do
@@ -67,19 +67,19 @@ fn claimed_bytes(body: &Incoming) -> usize {
 }
 
 /// Refuses a body that is said to be too long, before any of it is read.
-pub(super) fn check_length(body: &Body) -> Result<()> {
+pub(super) fn check_length(body: &Body, limit: usize) -> Result<()> {
     match body {
-        Body::Arriving(body) if MAX_BODY_BYTES < claimed_bytes(body) => Err(Failure::too_large()),
+        Body::Arriving(body) if limit < claimed_bytes(body) => Err(Failure::too_large()),
         _ => Ok(()),
     }
 }
 
 /// Collects the frames of a body. Most bodies are one frame, which is kept as it came and not
 /// copied; from the second one on all are copied into one buffer.
-async fn collect_frames(body: &mut Incoming, held: &mut Share) -> Result<Bytes> {
+async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> Result<Bytes> {
     // Without a length in its head a body may become as long as the limit.
     let most = body.size_hint().upper().and_then(|most| usize::try_from(most).ok());
-    let most = most.map_or(MAX_BODY_BYTES, |most| most.min(MAX_BODY_BYTES));
+    let most = most.map_or(limit, |most| most.min(limit));
     let mut first = Bytes::new();
     let mut whole: Option<Vec<u8>> = None;
     while let Some(frame) = body.frame().await {
@@ -87,7 +87,7 @@ async fn collect_frames(body: &mut Incoming, held: &mut Share) -> Result<Bytes> 
         // Trailers count for nothing.
         let Ok(data) = frame.into_data() else { continue };
         let len = whole.as_ref().map_or(first.len(), Vec::len) + data.len();
-        if MAX_BODY_BYTES < len {
+        if limit < len {
             return Err(Failure::too_large());
         }
         match &mut whole {

@@ -18,6 +18,8 @@ pub(super) struct Exchange {
     pub(super) activity: String,
     /// The client's program, as it calls itself.
     pub(super) agent: Option<HeaderValue>,
+    /// The operation of the client that it is a part of, as a header says; kept where that is traced.
+    pub(super) parent: Option<HeaderValue>,
     /// Where the request came to.
     uri: Uri,
     /// The address that a response about a resource names.
@@ -48,6 +50,7 @@ impl Exchange {
             began: clock::monotonic_time(),
             activity: given.map_or_else(new_activity, str::to_owned),
             agent: parts.headers.get(header::USER_AGENT).cloned(),
+            parent: door.settings.tracer.as_ref().and(parts.headers.get("traceparent")).cloned(),
             uri: parts.uri.clone(),
             location: request_address(door, scheme, parts),
             about_items,

@@ -178,7 +178,7 @@ impl<S: Store> Routed<S> {
         if !Home::is_in_body(&parts.method, &parts.headers, link) {
             return Ok(Home::of(link));
         }
-        let read = read_body(body, held).await?;
+        let read = read_body(body, self.entrance.settings.max_body_bytes, held).await?;
         let home = Home::of_body(&read);
         *body = Body::Whole(read);
         Ok(home)

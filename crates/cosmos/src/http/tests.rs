@@ -56,6 +56,8 @@ fn settings() -> Settings {
         enforce_throughput: false,
         slow_ms: None,
         max_time: None,
+        tracer: None,
+        max_body_bytes: *crate::BODY_BYTES.end(),
         pages: None,
         account: "test".to_owned(),
         endpoint: None,

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::values::{Optional, optional, parse_count, parse_ms, parse_slow};
+use super::values::{
+    Optional, optional, parse_body, parse_count, parse_message, parse_ms, parse_slow,
+};
 
 /// Limits, typed. A doc comment is the help of its flag.
 #[derive(Clone, Debug, Args)]
@@ -21,6 +23,12 @@ pub(super) struct LimitValues {
     /// How many cursors of the MongoDB API are open at once [100000]
     #[arg(long, env = "EBB_MAX_CURSORS", value_name = "COUNT", default_value = "", value_parser = optional(parse_count))]
     max_cursors: Optional<usize>,
+    /// The largest message of the MongoDB API, from 64k; drivers are told, with the document that has room in it [48000000]
+    #[arg(long, env = "EBB_MAX_MESSAGE", value_name = "BYTES", default_value = "", value_parser = optional(parse_message))]
+    max_message: Optional<usize>,
+    /// The largest body of a request of the NoSQL API, from 64k; beyond is 413 [2176k]
+    #[arg(long, env = "EBB_MAX_BODY", value_name = "BYTES", default_value = "", value_parser = optional(parse_body))]
+    max_body: Optional<usize>,
 }
 
 impl LimitValues {
@@ -31,6 +39,8 @@ impl LimitValues {
             max_time: self.max_time_ms.0,
             max_connections: self.max_connections.0,
             max_cursors: self.max_cursors.0,
+            max_message_bytes: self.max_message.0,
+            max_body_bytes: self.max_body.0,
         }
     }
 }

@@ -13,6 +13,8 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("key-file", "KEY_FILE"),
     ("data-dir", "DATA_PATH"),
     ("account-endpoint", "GATEWAY_PUBLIC_ENDPOINT"),
+    #[cfg(feature = "otlp")]
+    ("otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"),
 ];
 
 /// Variables of Azure's emulator that mean nothing here, and why.

@@ -1,7 +1,7 @@
 //! How the text of one setting becomes a value. The errors are ends of sentences: the caller says
 //! before them which value of which setting is wrong.
 
-use std::{path::PathBuf, time::Duration};
+use std::{ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use server::{ClockMode, LEAST_MEMORY, LogFormat};
 
@@ -83,6 +83,15 @@ pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     }
 }
 
+/// Reads the address of a collector, which may have a path.
+pub(super) fn parse_collector(text: &str) -> Result<String, String> {
+    let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
+    match host.is_some_and(|host| !host.is_empty() && !host.starts_with('/')) {
+        true => Ok(text.to_owned()),
+        false => Err("it is not http(s)://HOST[:PORT][/PATH]".to_owned()),
+    }
+}
+
 /// Reads a number of bytes, with a suffix for powers of 1024.
 pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
@@ -108,6 +117,21 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
         }
         Ok(bytes) => Ok(bytes),
     }
+}
+
+/// Reads the size of the largest message of the MongoDB API.
+pub(super) fn parse_message(text: &str) -> Result<usize, String> {
+    parse_within(text, &server::MESSAGE_BYTES)
+}
+
+/// Reads the size of the largest body of the NoSQL API.
+pub(super) fn parse_body(text: &str) -> Result<usize, String> {
+    parse_within(text, &server::BODY_BYTES)
+}
+
+fn parse_within(text: &str, sizes: &RangeInclusive<usize>) -> Result<usize, String> {
+    let bytes = usize::try_from(parse_bytes(text)?).ok().filter(|bytes| sizes.contains(bytes));
+    bytes.ok_or_else(|| format!("it is not between {} and {} bytes", sizes.start(), sizes.end()))
 }
 
 /// Reads seconds, which may have a fraction.

@@ -13,7 +13,7 @@ use crate::{
     access::RoleName,
     call::Call,
     errors::{Error, OperationFailed, Result},
-    limits::{MAX_DOCUMENT_BYTES, SERVER_VERSION},
+    limits::SERVER_VERSION,
     replies::ok,
 };
 
@@ -40,7 +40,7 @@ pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         "versionArray": Value::Array(parts),
         "bits": 64,
         "debug": false,
-        "maxBsonObjectSize": i32::try_from(MAX_DOCUMENT_BYTES).unwrap_or(i32::MAX),
+        "maxBsonObjectSize": i32::try_from(call.door.settings.max_document_bytes()).unwrap_or(i32::MAX),
         "storageEngines": array!["ebb"],
         "ebb": doc! { "version": call.door.settings.version.as_str() },
     })

@@ -28,10 +28,7 @@ use crate::{
     errors::{
         ClientMetadataAppNameTooLarge, ClientMetadataCannotBeMutated, Error, Result, TypeMismatch,
     },
-    limits::{
-        MAX_CLIENT_BYTES, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH,
-        SESSION_MINUTES,
-    },
+    limits::{MAX_CLIENT_BYTES, MAX_WIRE_VERSION, MAX_WRITE_BATCH, SESSION_MINUTES},
     pause::sleep,
     replies::ok,
     wire::Compressor,
@@ -81,8 +78,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let size = |bytes: usize| i32::try_from(bytes).unwrap_or(i32::MAX);
     for (name, value) in doc! {
-        "maxBsonObjectSize": size(MAX_DOCUMENT_BYTES),
-        "maxMessageSizeBytes": size(MAX_MESSAGE_BYTES),
+        "maxBsonObjectSize": size(call.door.settings.max_document_bytes()),
+        "maxMessageSizeBytes": size(call.door.settings.max_message_bytes),
         "maxWriteBatchSize": size(MAX_WRITE_BATCH),
         "localTime": Value::DateTime(now.ms),
         "logicalSessionTimeoutMinutes": SESSION_MINUTES,

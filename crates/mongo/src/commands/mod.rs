@@ -93,7 +93,7 @@ use crate::{
     operation::Running,
     parsers::{api_version, shared_arguments::check_shared},
     pause::sleep,
-    slow::{Before, note_slow},
+    slow::{Before, note_end},
 };
 
 /// What a client gets for a message.
@@ -177,7 +177,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.body.get("maxAwaitTimeMS").is_none() {
         let took = clock::monotonic_time().saturating_sub(began);
         call.door.latencies.observe(place, took);
-        note_slow(call, id, took, before, reply.is_err());
+        note_end(call, id, took, before, &reply);
     }
     reply
 }

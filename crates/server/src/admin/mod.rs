@@ -16,6 +16,7 @@ mod indexes;
 pub(crate) mod metrics;
 #[cfg(test)]
 mod metrics_tests;
+mod opening;
 pub(crate) mod own_key;
 mod pages;
 mod quickstart;
@@ -40,6 +41,7 @@ use spill::Area;
 use store_tree::{Images, TreeMetrics};
 use tokio::sync::{Semaphore, watch};
 
+pub(crate) use opening::opening_routes;
 pub(crate) use pages::{Pages, build_portal};
 pub(crate) use serve::serve_stream;
 

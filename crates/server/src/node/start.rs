@@ -19,7 +19,6 @@ use store_shared::{
 };
 use store_tree::TreeOptions;
 use tokio::{
-    net::TcpListener,
     sync::watch,
     task::{JoinHandle, JoinSet},
 };
@@ -42,9 +41,11 @@ use crate::{
     checkpoint::boot_id,
     config::{ClockMode, ClusterConfig, Config, REAP_DELAY},
     data_dir::{DataDir, Refused},
+    early_admin::EarlyAdmin,
     entrance::Bound,
     failure::{Failure, failed},
-    listen, machine,
+    listen::{self, Taken},
+    machine,
     open::store_options,
     shares::plan_memory,
     site::Site,
@@ -54,6 +55,9 @@ use crate::{
 
 /// How long a node may take until it is ready, before its start is reported all the same.
 const READY: Duration = Duration::from_secs(20);
+
+/// The setting of the link's address.
+const PEER: &str = "peer-addr";
 
 /// Messages that are passed on may hold this part (a quarter) of the memory for operations.
 const PASSED: usize = 4;
@@ -96,9 +100,10 @@ pub(crate) async fn open<L: Ledger>(
     let node = open_identity(&data_dir, record.id)?;
     let secret = Key::of(record.secret.bytes()).map_err(failed)?;
     let tokens = Some(Secret::from_bytes(secret.sign(&[b"nosql tokens"]).to_vec()));
-    let (site, bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
-    let (listener, peer) = addresses::bind_setting("peer-addr", &cluster.peer_addr).await?;
-    let about = Arc::new(about(cluster, &site, peer));
+    let (site, mut bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
+    let early = EarlyAdmin::listen(&mut bound, stopped)?;
+    let link = addresses::take_setting(PEER, &cluster.peer_addr).await?;
+    let about = Arc::new(about(cluster, &site, link.address));
     let place = place_of(&data_dir).map_err(failed)?;
     let mut settings = Settings::new(record.id, 0, node, about.encode(&place));
     settings.place_bytes = PLACE_BYTES;
@@ -141,7 +146,8 @@ pub(crate) async fn open<L: Ledger>(
     let guards = guards.chain(routes.all().map(|route| disk_guard::start(route, stopped)));
     let guards: Vec<_> = guards.collect();
     let gateway = Arc::new(gateway(&site, &routes, tls, stopped));
-    let mut tasks = accept(bound, listener, &gateway, stopped);
+    let mut tasks = accept(bound, link, &gateway, stopped)?;
+    tasks.extend(early.hand_to(&gateway));
     tasks.extend(guards.into_iter().chain(placement::start(&routes, stopped)));
     let node = Node { shared, routes, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
@@ -297,20 +303,21 @@ fn open_shared<L: Ledger>(
 
 fn accept(
     bound: Bound,
-    link: TcpListener,
+    link: Taken,
     gateway: &Arc<Gateway>,
     stopped: &watch::Receiver<bool>,
-) -> Vec<JoinHandle<()>> {
+) -> Result<Vec<JoinHandle<()>>, Failure> {
     let places = gateway.routes.first().places.clone();
-    let mut tasks = bound.accept(gateway, stopped, &places);
+    let listener = addresses::listen_on(PEER, link)?;
+    let mut tasks = bound.accept(gateway, stopped, &places)?;
     let gateway = Arc::clone(gateway);
     tasks.push(tokio::spawn(listen::accept_connections(
-        link,
+        listener,
         stopped.clone(),
         places,
         move |stream, peer, _| Arc::clone(&gateway).called(stream, peer),
     )));
-    tasks
+    Ok(tasks)
 }
 
 impl Node {

@@ -82,6 +82,8 @@ fn given() -> Settings {
         enforce_throughput: false,
         slow_ms: None,
         max_time: None,
+        tracer: None,
+        max_body_bytes: *cosmos::BODY_BYTES.end(),
         pages: None,
     }
 }

@@ -1,0 +1,155 @@
+//! The admin address from the moment its port is taken: health is answered while the store is opened, which
+//! a long journal makes long, and everything once there is somebody to answer it. Who that is, an
+//! [`Entrance`] decides.
+
+use std::sync::Arc;
+
+use tokio::{sync::watch, task::JoinHandle};
+
+use crate::{
+    addresses, admin,
+    entrance::{ADMIN, Bound, Entrance},
+    failure::Failure,
+    listen::{self, Places},
+};
+
+/// The accepted clients of the admin address, who get whoever serves them as soon as there is one.
+pub(crate) struct EarlyAdmin<E> {
+    /// Who serves them; `None`: nobody yet.
+    entrance: watch::Sender<Option<Arc<E>>>,
+    /// Tells connections from before to end. A client that goes on opens another.
+    opened: watch::Sender<bool>,
+    /// `None`: the address is off.
+    task: Option<JoinHandle<()>>,
+}
+
+impl<E: Entrance> EarlyAdmin<E> {
+    /// Listens on the address and accepts clients until `stopped`, in places of their own.
+    pub(crate) fn listen(
+        bound: &mut Bound,
+        stopped: &watch::Receiver<bool>,
+    ) -> Result<Self, Failure> {
+        let (entrance, current) = watch::channel(None::<Arc<E>>);
+        let (opened, until_opened) = watch::channel(false);
+        let routes = admin::opening_routes(clock::monotonic_time());
+        let Some(taken) = bound.admin.take() else {
+            return Ok(Self { entrance, opened, task: None });
+        };
+        let listener = addresses::listen_on(ADMIN, taken)?;
+        let opener = bound.admin_opener.clone();
+        let serve = move |stream, peer, stop: watch::Receiver<bool>| {
+            let (opener, current, routes) = (opener.clone(), current.clone(), routes.clone());
+            let until_opened = until_opened.clone();
+            async move {
+                let opened = Box::pin(opener.open(stream, peer, stop.clone())).await;
+                let Some(client) = opened else { return };
+                let entrance = current.borrow().clone();
+                match entrance {
+                    Some(entrance) => Box::pin(entrance.admin(client.socket, peer, stop)).await,
+                    None => {
+                        let served = admin::serve_stream(routes, client.socket, peer, until_opened);
+                        Box::pin(served).await;
+                    }
+                }
+            }
+        };
+        let places = Places::of_admin(listen::descriptor_limit());
+        let accepted = listen::accept_connections(listener, stopped.clone(), places, serve);
+        Ok(Self { entrance, opened, task: Some(tokio::spawn(accepted)) })
+    }
+
+    /// From here on clients are served by this one. Returns the task that accepts them.
+    pub(crate) fn hand_to(self, entrance: &Arc<E>) -> Option<JoinHandle<()>> {
+        self.entrance.send_replace(Some(Arc::clone(entrance)));
+        self.opened.send_replace(true);
+        self.task
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use memory::Account;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::TcpStream,
+    };
+
+    use super::*;
+    use crate::{
+        config::Config,
+        tls::{Opened, Socket},
+    };
+
+    /// Says that it is there to everybody.
+    struct Open;
+
+    impl Entrance for Open {
+        fn count_silent(&self) -> impl Send + 'static {}
+
+        async fn mongo(self: Arc<Self>, _: Opened, _: SocketAddr) {}
+
+        async fn nosql(self: Arc<Self>, _: TcpStream, _: SocketAddr) {}
+
+        async fn admin(
+            self: Arc<Self>,
+            mut stream: Socket,
+            _: SocketAddr,
+            _: watch::Receiver<bool>,
+        ) {
+            stream.write_all(b"HTTP/1.1 204 open\r\n\r\n").await.unwrap();
+            stream.shutdown().await.unwrap();
+        }
+    }
+
+    async fn ask(address: SocketAddr, path: &str) -> String {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer
+    }
+
+    #[tokio::test]
+    async fn health_is_told_until_somebody_serves_and_the_apis_refuse_clients() {
+        let config = Config::for_tests();
+        let mut bound = Bound::bind(&config, None, &Account::default()).await.unwrap();
+        let address = bound.admin.as_ref().unwrap().address;
+        let mongo = bound.mongo.as_ref().unwrap().address;
+        let (_stop, stopped) = watch::channel(false);
+        let early = EarlyAdmin::<Open>::listen(&mut bound, &stopped).unwrap();
+
+        for (path, status, has) in [
+            ("/livez", "200", "ok"),
+            ("/alive", "200", "ok"),
+            ("/readyz", "503", "replay: the store is being opened, for 0 s so far"),
+            ("/status", "503", r#""replay":"the store is being opened"#),
+            ("/metrics", "200", "ebb_ready 0"),
+            ("/_ebb/clock", "503", "retry-after: 1"),
+            ("/", "503", "replay: "),
+        ] {
+            let answer = ask(address, path).await;
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
+            assert!(answer.contains(has), "{path}: {answer}");
+        }
+        assert!(TcpStream::connect(mongo).await.is_err(), "nobody is kept waiting");
+        let mut kept = TcpStream::connect(address).await.unwrap();
+        kept.write_all(b"GET /livez HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+        let mut part = [0; 12];
+        kept.read_exact(&mut part).await.unwrap();
+        assert_eq!(&part, b"HTTP/1.1 200");
+
+        let open = Arc::new(Open);
+        let task = early.hand_to(&open);
+        assert!(task.is_some());
+        assert!(ask(address, "/readyz").await.starts_with("HTTP/1.1 204 open"));
+        let mut rest = Vec::new();
+        kept.read_to_end(&mut rest).await.unwrap();
+        let places = Places::of_apis(None);
+        let apis = bound.accept(&open, &stopped, &places).unwrap();
+        assert_eq!(apis.len(), 1 + usize::from(config.cosmos_addr.is_some()));
+        TcpStream::connect(mongo).await.unwrap();
+    }
+}

@@ -1,0 +1,237 @@
+//! Traces of operations, sent to an OpenTelemetry collector over HTTP (OTLP): a span for each, below the client's
+//! own where it says which that is. Which operations there are is not known here. Spans wait in a queue of a bounded
+//! length, and those beyond are dropped: no operation waits for a collector.
+//!
+//! Sampling, headers and the name of the service are as the variables `OTEL_...` say, which the library reads.
+
+use std::{
+    sync::Arc,
+    thread,
+    time::{Duration, SystemTime},
+};
+
+use clock::{ClockSource as _, Machine};
+use opentelemetry::{
+    Context, KeyValue,
+    propagation::{Extractor, TextMapPropagator as _},
+    trace::{Span as _, SpanKind, Status, Tracer as _, TracerProvider as _},
+};
+use opentelemetry_otlp::{SpanExporter, WithExportConfig as _};
+use opentelemetry_sdk::{
+    Resource,
+    propagation::TraceContextPropagator,
+    trace::{SdkTracer, SdkTracerProvider},
+};
+use traces::{Operation, Trace};
+
+use crate::failure::{Failure, failed};
+
+/// Where a collector takes spans, below its address.
+const PATH: &str = "/v1/traces";
+/// How long the end of the server waits for the spans that are still to be sent.
+const LAST: Duration = Duration::from_secs(2);
+
+/// Sends spans.
+#[derive(Debug)]
+pub(crate) struct Spans {
+    tracer: SdkTracer,
+    provider: SdkTracerProvider,
+}
+
+impl Spans {
+    /// Opens the way to a collector; nothing is sent yet, and it need not be there.
+    pub(crate) fn open(endpoint: &str, name: String) -> Result<Arc<Self>, Failure> {
+        let endpoint = address(endpoint);
+        let made = thread::scope(|scope| scope.spawn(|| make_provider(&endpoint, name)).join());
+        let made = made.map_err(|_| failed("--otlp-endpoint: its thread failed"))?;
+        let provider = made.map_err(|why| Failure::Usage(format!("--otlp-endpoint: {why}")))?;
+        let tracer = provider.tracer("ebb");
+        Ok(Arc::new(Self { tracer, provider }))
+    }
+
+    /// Sends what waits, for a while. Must not be called on a thread that others need.
+    pub(crate) fn end(&self) {
+        if let Err(error) = self.provider.shutdown_with_timeout(LAST) {
+            tracing::warn!(%error, "the last traces were not sent");
+        }
+    }
+}
+
+/// The address that spans are sent to: a path that somebody gave is kept.
+fn address(endpoint: &str) -> String {
+    let host = endpoint.split_once("://").map_or(endpoint, |(_, host)| host);
+    match host.trim_end_matches('/').contains('/') {
+        true => endpoint.to_owned(),
+        false => format!("{}{PATH}", endpoint.trim_end_matches('/')),
+    }
+}
+
+/// Makes the library's parts. On a thread of its own: its HTTP client starts a runtime.
+fn make_provider(endpoint: &str, name: String) -> Result<SdkTracerProvider, String> {
+    let exporter = SpanExporter::builder().with_http().with_endpoint(endpoint).build();
+    let exporter = exporter.map_err(|error| error.to_string())?;
+    let resource = Resource::builder().with_attributes([
+        KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
+        KeyValue::new("service.instance.id", name),
+    ]);
+    // A variable that names the service goes before our name.
+    let resource = match std::env::var_os("OTEL_SERVICE_NAME") {
+        Some(_) => resource,
+        None => resource.with_service_name("ebb"),
+    };
+    let provider = SdkTracerProvider::builder().with_batch_exporter(exporter);
+    Ok(provider.with_resource(resource.build()).build())
+}
+
+/// A header `traceparent` as the library wants to look it up.
+struct Parent<'a>(&'a str);
+
+impl Extractor for Parent<'_> {
+    fn get(&self, key: &str) -> Option<&str> {
+        (key == "traceparent").then_some(self.0)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        vec!["traceparent"]
+    }
+}
+
+/// The context of a client, as far as it says one that can be read.
+fn context_of(parent: Option<&str>) -> Context {
+    let Some(parent) = parent else { return Context::new() };
+    TraceContextPropagator::new().extract_with_context(&Context::new(), &Parent(parent))
+}
+
+impl Trace for Spans {
+    fn note(&self, operation: &Operation<'_>) {
+        let ended = now();
+        let began = ended.checked_sub(operation.took).unwrap_or(ended);
+        let context = context_of(operation.parent);
+        let names = [operation.name, operation.collection];
+        let title = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>();
+        let builder = self.tracer.span_builder(title.join(" "));
+        let builder = builder.with_kind(SpanKind::Server).with_start_time(began);
+        let builder = builder.with_attributes(attributes_of(operation));
+        let mut span = builder.start_with_context(&self.tracer, &context);
+        if operation.failed {
+            span.set_status(Status::error(operation.code.to_string()));
+        }
+        span.end_with_timestamp(ended);
+    }
+}
+
+/// The machine's time: collectors put spans of many machines in order by it, whatever database time is.
+fn now() -> SystemTime {
+    let ms = u64::try_from(Machine.wall_ms()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms)).unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// What is told of an operation, by the names of OpenTelemetry's conventions where they have one.
+fn attributes_of(operation: &Operation<'_>) -> Vec<KeyValue> {
+    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let texts = [
+        ("db.system.name", operation.system),
+        ("db.operation.name", operation.name),
+        ("db.namespace", operation.database),
+        ("db.collection.name", operation.collection),
+        ("user_agent.original", operation.client),
+        ("ebb.request", operation.request),
+        ("ebb.plan", operation.plan),
+    ];
+    let known = texts.into_iter().filter(|(_, text)| !text.is_empty());
+    let mut found: Vec<_> =
+        known.map(|(name, text)| KeyValue::new(name, text.to_owned())).collect();
+    found.push(KeyValue::new("db.response.status_code", operation.code.to_string()));
+    found.push(KeyValue::new("db.response.returned_rows", number(operation.returned)));
+    found.push(KeyValue::new("ebb.examined", number(operation.examined)));
+    if operation.failed {
+        found.push(KeyValue::new("error.type", operation.code.to_string()));
+    }
+    found.extend(operation.charge.map(|units| KeyValue::new("ebb.request_charge", units)));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_was_given_is_kept() {
+        for (given, sent_to) in [
+            ("http://localhost:4318", "http://localhost:4318/v1/traces"),
+            ("http://localhost:4318/", "http://localhost:4318/v1/traces"),
+            ("https://c.example/otlp/v1/traces", "https://c.example/otlp/v1/traces"),
+        ] {
+            assert_eq!(address(given), sent_to);
+        }
+    }
+
+    /// Takes one request and returns it whole.
+    fn take_request(listener: &TcpListener) -> Vec<u8> {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        let mut part = [0; 4096];
+        loop {
+            let read = stream.read(&mut part).unwrap();
+            request.extend_from_slice(&part[..read]);
+            let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
+            let Some((head, _)) = text.split_once("\r\n\r\n") else { continue };
+            let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+            let length: usize = length.unwrap().parse().unwrap();
+            if head.len() + 4 + length <= request.len() {
+                break;
+            }
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
+        request
+    }
+
+    #[test]
+    fn what_was_noted_is_sent_at_the_latest_at_the_end() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let collector = thread::spawn(move || take_request(&listener));
+        let spans = Spans::open(&endpoint, "a node".to_owned()).unwrap();
+        let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        spans.note(&Operation {
+            system: "azure.cosmosdb",
+            name: "ReadItem",
+            database: "shop",
+            collection: "orders",
+            took: Duration::from_millis(5),
+            code: 404,
+            failed: true,
+            examined: 1,
+            returned: 0,
+            plan: "",
+            charge: Some(1.5),
+            client: "test",
+            request: "an id",
+            parent: Some(parent),
+        });
+        spans.end();
+        let request = collector.join().unwrap();
+        // Protobuf has texts and ids as they are.
+        let has = |wanted: &[u8]| request.windows(wanted.len()).any(|part| part == wanted);
+        assert!(request.starts_with(b"POST /v1/traces HTTP/1.1\r\n"));
+        for wanted in ["ReadItem orders", "db.namespace", "shop", "error.type", "404", "a node"] {
+            assert!(has(wanted.as_bytes()), "{wanted}");
+        }
+        let trace = [0x0a, 0xf7, 0x65, 0x19, 0x16, 0xcd, 0x43, 0xdd, 0x84, 0x48, 0xeb, 0x21];
+        assert!(has(&trace), "it belongs to the client's trace");
+        assert!(!has(b"ebb.plan"), "what was not noted is left out");
+    }
+
+    #[test]
+    fn a_parent_that_cannot_be_read_is_none() {
+        use opentelemetry::trace::TraceContextExt as _;
+        for parent in [None, Some(""), Some("00-0-0-0"), Some("\u{1F980}")] {
+            assert!(!context_of(parent).span().span_context().is_valid(), "{parent:?}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What whoever traces operations is told of each, once it has been answered: names, times and counts, and no
+//! values. How that leaves the process is not known here.
+
+use std::{fmt::Debug, sync::Arc, time::Duration};
+
+/// An operation of an API that has been answered. Texts are as clients chose them.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation<'a> {
+    /// The API, as OpenTelemetry's conventions name database systems.
+    pub system: &'static str,
+    /// What was asked for, as the API's documentation calls it.
+    pub name: &'a str,
+    /// The database; empty: none.
+    pub database: &'a str,
+    /// The collection; empty: none.
+    pub collection: &'a str,
+    /// How long it took until now.
+    pub took: Duration,
+    /// The API's code of what came of it: an error's number or a status.
+    pub code: i64,
+    /// Whether it failed.
+    pub failed: bool,
+    /// Documents that were examined.
+    pub examined: u64,
+    /// Documents that were returned.
+    pub returned: u64,
+    /// How they were found; empty: that was not noted.
+    pub plan: &'a str,
+    /// What it is charged with, in the units of the API; `None`: the API has none.
+    pub charge: Option<f64>,
+    /// The client's program, as it calls itself.
+    pub client: &'a str,
+    /// The number or id of the request, as the log of slow operations has it.
+    pub request: &'a str,
+    /// The operation of the client that it is a part of, in the form of a header `traceparent`.
+    pub parent: Option<&'a str>,
+}
+
+/// Whoever traces operations. It must not wait: a client waits for it.
+pub trait Trace: Debug + Send + Sync {
+    /// Takes note of an operation.
+    fn note(&self, operation: &Operation<'_>);
+}
+
+/// One of them; `None`: nobody.
+pub type Tracer = Option<Arc<dyn Trace>>;

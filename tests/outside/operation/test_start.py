@@ -1,0 +1,90 @@
+"""What a server says while it opens its store, which a long journal makes long: that it lives and is not
+ready; and that it ends when it is told to. strace keeps it there."""
+
+import json
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+from lib.inject import injected
+from lib.server import EBB_BIN
+
+#: Seconds that the store takes to open, and those within which the rest has to happen.
+OPENING, WITHIN = 600, 30
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Starting:
+    """A server that does not come further than to the first look at its store's file system."""
+
+    def __init__(self, home):
+        self.admin, self.mongo = free_port(), free_port()
+        command = [EBB_BIN, "serve", "--data-dir", str(home / "data"), "--cosmos-addr", "off"]
+        command += ["--mongo-addr", f"127.0.0.1:{self.mongo}"]
+        command += ["--admin-addr", f"127.0.0.1:{self.admin}"]
+        held = injected(["statfs"], f"statfs:delay_enter={OPENING}s:when=1", home / "trace")
+        self.log = (home / "log").open("w+")
+        self.process = subprocess.Popen([*held, *command], stderr=self.log)
+
+    def get(self, path):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.admin}{path}", timeout=5) as got:
+                return got.status, got.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+
+    def until_it_answers(self):
+        until = time.monotonic() + WITHIN
+        while True:
+            try:
+                return self.get("/livez")
+            except OSError:
+                assert time.monotonic() < until, self.said()
+                assert self.process.poll() is None, self.said()
+                time.sleep(0.02)
+
+    def said(self):
+        self.log.seek(0)
+        return self.log.read()
+
+
+@pytest.fixture
+def starting(tmp_path):
+    server = Starting(tmp_path)
+    yield server
+    server.process.kill()
+    server.process.wait(WITHIN)
+    server.log.close()
+
+
+def test_health_is_told_while_the_store_is_opened(starting):
+    assert starting.until_it_answers() == (200, "ok\n")
+    status, text = starting.get("/readyz")
+    assert status == 503
+    assert text.startswith("replay: the store is being opened, for ")
+    status, text = starting.get("/status")
+    checks = json.loads(text)["checks"]
+    assert status == 503
+    assert checks.pop("replay").startswith("the store is being opened")
+    assert set(checks.values()) == {"ok"}
+    assert "\nebb_ready 0\n" in starting.get("/metrics")[1]
+    assert starting.get("/_ebb/clock")[0] == 503
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", starting.mongo), timeout=5)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_when_it_is_told_to(starting, signum):
+    starting.until_it_answers()
+    starting.process.send_signal(signum)
+    assert starting.process.wait(WITHIN) == 0
+    assert "stopped before the start was complete" in starting.said()
