@@ -1,11 +1,23 @@
 """Limits that an operator sets: how long a read may take that does not say so itself, how many
-connections and cursors there are at once. Each has the error that clients know."""
+connections and cursors there are at once, how large a message or a body may be. Each has the error that
+clients know."""
+
+import subprocess
+import zlib
 
 import pymongo
 import pytest
-from lib.server import Server
+from badinput.wire import Wire as BadWire
+from badinput.wire import command, compressed, msg
+from lib.server import EBB_BIN, Server
 from lib.wire import Wire
-from pymongo.errors import ExecutionTimeout, OperationFailure, PyMongoError
+from pymongo.errors import (
+    DocumentTooLarge,
+    ExecutionTimeout,
+    OperationFailure,
+    PyMongoError,
+    WriteError,
+)
 
 #: A pipeline that takes far longer than any limit here.
 LONG = [
@@ -69,3 +81,64 @@ def test_connections_beyond_are_closed():
             wire.close()
         with pymongo.MongoClient(*server.address, directConnection=True) as client:
             assert client.admin.command("ping")["ok"] == 1
+
+
+@pytest.fixture(scope="module")
+def small():
+    with Server(flags=["--max-message", "128k", "--max-body", "64k"], nosql=True) as server:
+        yield server
+
+
+def test_drivers_are_told_of_the_largest_message(small):
+    hello = small.client.admin.command("hello")
+    assert hello["maxMessageSizeBytes"] == 128 * 1024
+    assert hello["maxBsonObjectSize"] == 112 * 1024
+    assert small.client.admin.command("buildInfo")["maxBsonObjectSize"] == 112 * 1024
+    collection = small.client.d.small
+    # The driver splits what is larger than a message.
+    collection.insert_many([{"_id": n, "text": "x" * 50_000} for n in range(10)])
+    assert collection.count_documents({}) == 10
+    # It sends what is hardly larger and leaves it to the server, and no more than that.
+    with pytest.raises(WriteError) as failed:
+        collection.insert_one({"_id": 10, "text": "x" * 115_000})
+    assert failed.value.code == 10334
+    with pytest.raises(DocumentTooLarge):
+        collection.insert_one({"_id": 10, "text": "x" * 140_000})
+    assert collection.count_documents({}) == 10
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_larger_message_ends_its_connection(small, packed):
+    document = {"_id": "large", "text": "x" * 140_000}
+    message = msg(command(("insert", "small"), db="d", documents=[document]))
+    if packed:
+        message = compressed(message, 2, zlib.compress(message[16:]))
+    with BadWire(small.address) as wire:
+        assert wire.run(("ping", 1))["ok"] == 1
+        assert wire.ask(message) is None
+    assert small.client.d.small.find_one({"_id": "large"}) is None
+
+
+def test_a_larger_body_is_413(small):
+    small.items.create_database("small")
+    container = small.items.container("small", "c")
+    assert container.define().status == 201
+    assert container.create({"id": "fits", "pk": "a", "text": "x" * 60_000}).status == 201
+    assert container.create({"id": "large", "pk": "a", "text": "x" * 66_000}).status == 413
+    assert container.read("large", "a").status == 404
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "says"),
+    [
+        ("--max-message", "63k", "it is not between 65536 and 48000000 bytes"),
+        ("--max-body", "3m", "it is not between 65536 and 2228224 bytes"),
+        ("--otlp-endpoint", "http://127.0.0.1:1", "build it with --features otlp"),
+        ("--otlp-endpoint", "localhost:4318", "it is not http(s)://HOST[:PORT][/PATH]"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(flag, value, says):
+    started = [EBB_BIN, "serve", "--in-memory", "--mongo-addr", "127.0.0.1:0", flag, value]
+    ended = subprocess.run(started, capture_output=True, text=True, timeout=20, check=False)
+    assert ended.returncode == 2
+    assert says in ended.stderr

@@ -124,6 +124,7 @@ fn room_for(len: usize, most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::MAX_BODY_BYTES;
 
     #[test]
     fn room_is_made_for_what_came_and_not_for_what_is_claimed() {

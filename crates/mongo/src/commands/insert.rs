@@ -17,7 +17,6 @@ use crate::{
     counters::Counters,
     document_writer::{CheckedDocument, DocumentWriter, with_id},
     errors::{BSONObjectTooLarge, Error, Overflow, Result, WriteConflict},
-    limits::MAX_DOCUMENT_BYTES,
     numbered::Place,
     replies::{numbers::saturated_int, ok},
     reserved_property::{RESERVED, carried_second},
@@ -63,15 +62,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Checks size and depth of a document that is about to be stored. Messages may be larger and
-/// deeper than what is stored, since a command stands around its documents.
-pub(super) fn check_stored(document: DocRef<'_>) -> Result<()> {
+/// Checks size and depth of a document that is about to be stored, of at most `most` bytes. Messages may be
+/// larger and deeper than what is stored, since a command stands around its documents.
+pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
     let DocRef::Raw(bytes) = document else { return Ok(()) };
-    if MAX_DOCUMENT_BYTES < bytes.len() {
-        let message = format!(
-            "object to insert too large. size in bytes: {}, max size: {MAX_DOCUMENT_BYTES}",
-            bytes.len()
-        );
+    if most < bytes.len() {
+        let message =
+            format!("object to insert too large. size in bytes: {}, max size: {most}", bytes.len());
         return Err(Error::new(BSONObjectTooLarge, message));
     }
     // The message was validated as a whole.
@@ -200,7 +197,7 @@ fn as_stored<S: Store>(
     writer: &DocumentWriter,
     since: Option<i64>,
 ) -> Result<NewDocument> {
-    check_stored(document)?;
+    check_stored(document, call.door.settings.max_document_bytes())?;
     let CheckedDocument { lifetime, has_empty_timestamp } = writer.check_document(document)?;
     let mut owned = match document.iter().next() {
         Some(("_id", _)) => call.message.owned_document(document),
