@@ -1,14 +1,13 @@
 """Limits that an operator sets: how long a read may take that does not say so itself, how many
-connections and cursors there are at once, how large a message or a body may be. Each has the error that
-clients know."""
+connections and cursors there are at once, how large a message or a body may be. Each has the error
+that clients know."""
 
 import subprocess
 import zlib
 
 import pymongo
 import pytest
-from badinput.wire import Wire as BadWire
-from badinput.wire import command, compressed, msg
+from badinput.wire import Wire as BadWire, command, compressed, msg
 from lib.server import EBB_BIN, Server
 from lib.wire import Wire
 from pymongo.errors import (

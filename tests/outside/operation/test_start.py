@@ -1,5 +1,6 @@
-"""What a server says while it opens its store, which a long journal makes long: that it lives and is not
-ready; and that it ends when it is told to. A pipe in place of a file of the store keeps it there."""
+"""What a server says while it opens its store, which a long journal makes long: that it lives and
+is not ready; and that it ends when it is told to. A pipe in place of a file of the store keeps it
+there."""
 
 import json
 import os
