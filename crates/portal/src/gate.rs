@@ -32,7 +32,7 @@ const RELAYS: &str = "/_portal/api/";
 /// The explorer: another project's page, which signs its requests itself.
 const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
 /// A read of everything, users' verifiers and roles among it: a read-only key is not enough.
-const BACKUP: &str = "/_ebb/backup";
+pub const BACKUP: &str = "/_ebb/backup";
 /// End of the path of a forecast, which changes nothing although it is a POST.
 const PREVIEW: &str = "/expiry/preview";
 

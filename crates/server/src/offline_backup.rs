@@ -4,6 +4,7 @@ use std::{io::Write, path::Path};
 
 use backup::{Header, Trailer};
 use clock::{Checkpoint, LEASE_MS};
+use store_tree::TreeStore;
 
 use crate::{
     backup::{Taking, Wanted, lineage_of},
@@ -13,7 +14,6 @@ use crate::{
     failure::Failure,
     features::Features,
     open::{refused_store, store_options},
-    restore::open_still,
     shares::plan_memory,
 };
 
@@ -42,7 +42,7 @@ pub fn backup_directory(
     };
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let options = store_options(&config, plan_memory(&config), path);
-    let tree = open_still(&options).map_err(refused_store)?;
+    let tree = TreeStore::open_still(&options, options.journal_folder()).map_err(refused_store)?;
     // The server used no instant behind its checkpoint and the lease.
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let ms = last.ms.saturating_add(owed_ms);

@@ -14,7 +14,6 @@ use uuid::Uuid;
 use crate::{
     asking::{all_nodes, ask, pause, shard_of},
     entries::entries_of,
-    first_base::open_still,
 };
 
 /// How often it begins again where what it was reading was let go of.
@@ -53,7 +52,7 @@ pub struct Copied {
 
 /// Opens the store of a node that is stopped, to be read.
 pub fn open_stopped(tree: &TreeOptions) -> Result<TreeStore, Error> {
-    open_still(tree, tree.journal_of_copy())
+    TreeStore::open_still(tree, tree.journal_of_copy())
 }
 
 /// Why a copy ended early.
@@ -109,7 +108,7 @@ impl Copying {
         }
         let copy = Copy {
             copying: self,
-            tree: open_still(&self.tree, self.tree.journal_folder())?,
+            tree: TreeStore::open_still(&self.tree, self.tree.journal_folder())?,
             place,
             bytes,
         };

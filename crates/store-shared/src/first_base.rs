@@ -5,12 +5,9 @@
 //! An attempt that was interrupted is followed by another, which begins anew: nothing of the first
 //! counts any more then. No node may be in the cluster, and its record has to say so meanwhile.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use cluster::{BaseRecord, Ledger, Reply, Request, Settings, ShardRecord, Swapped};
-use journal::JournalFolder;
-use store::{Error, Kind, Space, Stamp, Timepiece};
+use store::{Error, Kind, Space, Stamp};
 use store_tree::{BaseReader, TreeOptions, TreeStore};
 use uuid::Uuid;
 
@@ -27,31 +24,10 @@ pub struct FirstBase {
     _tree: TreeStore,
 }
 
-/// Nothing is stamped.
-struct NoTime;
-
-impl Timepiece for NoTime {
-    fn now_ms(&self) -> i64 {
-        0
-    }
-
-    fn monotonic_ns(&self) -> u64 {
-        0
-    }
-}
-
-/// Opens a store that takes no commits; on an empty directory it may follow.
-pub(crate) fn open_still(
-    options: &TreeOptions,
-    journal: JournalFolder,
-) -> Result<TreeStore, Error> {
-    TreeStore::open_on(options, Arc::new(journal), Arc::new(NoTime), false)
-}
-
 impl FirstBase {
     /// Opens the store of a server of its own, to be read.
     pub fn open(options: &TreeOptions) -> Result<Self, Error> {
-        let tree = open_still(options, options.journal_folder())?;
+        let tree = TreeStore::open_still(options, options.journal_folder())?;
         Ok(Self { reader: tree.base()?, _tree: tree })
     }
 

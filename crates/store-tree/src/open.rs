@@ -10,7 +10,7 @@ use std::{
 };
 
 use arc_swap::ArcSwapOption;
-use journal::OpenJournal;
+use journal::{JournalFolder, OpenJournal};
 use parking_lot::Mutex;
 use store::{Error, Timepiece};
 use tokio::sync::Notify;
@@ -27,6 +27,20 @@ use crate::{
     shared::StoreShared,
     thread::spawn_named,
 };
+
+/// The clock of a store that takes no commits: nothing is stamped.
+#[derive(Debug)]
+struct NoTime;
+
+impl Timepiece for NoTime {
+    fn now_ms(&self) -> i64 {
+        0
+    }
+
+    fn monotonic_ns(&self) -> u64 {
+        0
+    }
+}
 
 /// The embedded store.
 pub struct TreeStore {
@@ -88,6 +102,12 @@ impl TreeStore {
         let keeper =
             Mutex::new(Some(spawn_named("keeper", move || keeper::keep_until_closed(&kept))?));
         Ok(Self { shared, keeper })
+    }
+
+    /// Opens a store that takes no commits, to be read; entries may be applied to it. On an empty directory it
+    /// may follow a journal.
+    pub fn open_still(options: &TreeOptions, journal: JournalFolder) -> Result<Self, Error> {
+        Self::open_on(options, Arc::new(journal), Arc::new(NoTime), false)
     }
 
     /// What was measured since it was opened.

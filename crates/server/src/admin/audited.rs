@@ -10,12 +10,10 @@ use axum::{
     middleware::Next,
     response::Response,
 };
+use portal::BACKUP;
 
 /// Paths that the portal hands on to the APIs.
 const RELAYED: &str = "/_portal/api/";
-
-/// What takes all data with it, and so is written down although it only reads.
-const BACKUP: &str = "/_ebb/backup";
 
 /// Has a request answered, and writes it down if it is one of those.
 pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
@@ -28,6 +26,7 @@ pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: N
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.to_string());
     let answer = next.run(request).await;
     let status = answer.status().as_u16();
+    // A backup takes all data with it, although it only reads.
     if reads && path != BACKUP && !is_refusal(status) {
         return answer;
     }

@@ -134,7 +134,7 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/quickstart", post(quickstart::run_quickstart))
         .route("/_ebb/users", get(users::get_users).post(users::add_user))
         .route("/_ebb/users/{database}/{user}", put(users::change_user).delete(users::remove_user))
-        .route("/_ebb/backup", get(backup::get_backup))
+        .route(::portal::BACKUP, get(backup::get_backup))
         .route("/_ebb/ttl", get(ttl::get_reaping))
         .route("/_ebb/ttl/pause", post(ttl::pause_reaping))
         .route("/_ebb/ttl/resume", post(ttl::resume_reaping))

@@ -10,8 +10,7 @@ mod apply;
 mod checked;
 mod counting;
 mod run;
-mod still;
+mod standing_clock;
 
 pub use checked::{BackupChecked, clock_of_backup, verify_backup};
 pub use run::{Restore, Restored, Source, restore};
-pub(crate) use still::open_still;

@@ -16,7 +16,7 @@ use store_tree::{TreeOptions, TreeStore};
 use super::{
     apply::{Ending, apply_entries, apply_pieces, check_place, open_reader},
     counting::{count_live, prolong_all},
-    still::{open_still, standing_clock},
+    standing_clock::standing_clock,
 };
 use crate::{
     any_store::AnyStore,
@@ -193,7 +193,9 @@ fn apply_all(
         } else {
             let tree = match &mut tree {
                 Some(tree) => tree,
-                none => none.insert(open_still(options).map_err(failed)?),
+                none => none.insert(
+                    TreeStore::open_still(options, options.journal_folder()).map_err(failed)?,
+                ),
             };
             apply_entries(tree, reader, to, progress)
         };

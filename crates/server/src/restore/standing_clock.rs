@@ -1,31 +1,9 @@
-//! Stores and clocks that stand: a store that takes no commits, a clock at one instant.
-
-use std::sync::Arc;
+//! A clock that stands at one instant.
 
 use clock::{BootId, Checkpoint, Clock, ClockMode, ClockSource};
-use store::{Error, Timepiece};
-use store_tree::{TreeOptions, TreeStore};
 
 /// A boot that no machine has.
 const NO_BOOT: BootId = [0xeb; 16];
-
-/// Nothing is stamped.
-struct NoTime;
-
-impl Timepiece for NoTime {
-    fn now_ms(&self) -> i64 {
-        0
-    }
-
-    fn monotonic_ns(&self) -> u64 {
-        0
-    }
-}
-
-/// Opens the store of a server of its own so that it takes no commits; entries may be applied to it.
-pub(crate) fn open_still(options: &TreeOptions) -> Result<TreeStore, Error> {
-    TreeStore::open_on(options, Arc::new(options.journal_folder()), Arc::new(NoTime), false)
-}
 
 /// A machine on which no time passes.
 #[derive(Debug)]
