@@ -66,6 +66,11 @@ fuzz-random CASES="1000000":
 sim *ARGS:
     cargo test --release -p sim {{ARGS}}
 
+# The list of what the binary is made of, crates and npm packages, as CycloneDX.
+sbom FILE="target/ebb.cdx.json":
+    cargo fetch --locked --quiet
+    deploy/sbom/run {{FILE}}
+
 # Style and likely mistakes in all languages, licences, unused dependencies (`just lint --fix python`).
 lint *ARGS:
     tests/lint/run {{ARGS}}

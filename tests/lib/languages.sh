@@ -60,6 +60,21 @@ need_chromium() {
   export EBB_CHROMIUM
 }
 
+# What checks rules and settings of Prometheus: the machine's own, or the one in its package, which is not
+# installed, since it would bring a server that runs.
+need_promtool() {
+  PROMTOOL=$(command -v promtool || true)
+  [ -z "$PROMTOOL" ] || return 0
+  local dir="$cache/promtool"
+  PROMTOOL=$dir/usr/bin/promtool
+  if [ ! -e "$dir/.complete" ]; then
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    { apt-get update -qq && (cd "$dir" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb . &&
+      rm -r prometheus_*.deb usr/bin/prometheus usr/share && touch .complete); } >&2 || return 1
+  fi
+}
+
 # node_modules FOLDER: installs that folder's lock file in the cache; prints the folder for NODE_PATH.
 node_modules() {
   local dir

@@ -250,7 +250,7 @@ mod tests {
             ask_server(&Client::new(&address, Some(&key)), &request).unwrap();
         }
         let refused = ask_server(&Client::new(&address, None), &Request::Clock).unwrap_err();
-        assert!(refused.contains("Bearer"), "{refused}");
+        assert!(refused.contains("give --key-file"), "{refused}");
         let other = server::Secret::from_text(server::WELL_KNOWN_KEY.to_owned());
         let refused =
             ask_server(&Client::new(&address, Some(&other)), &Request::Clock).unwrap_err();

@@ -234,6 +234,10 @@ impl Client {
         let body: Value = serde_json::from_str(&text)
             .map_err(|_| format!("{address} answers {status}, and not as an ebb server does"))?;
         match body.pointer("/error/message").and_then(Value::as_str) {
+            Some(_) if status == 401 && self.bearer.is_none() => Err(format!(
+                "{address} asks for a key: give --key-file, which is the server's, or admin.key in its \
+                 data directory"
+            )),
             Some(message) => Err(message.to_owned()),
             None => Ok(body),
         }

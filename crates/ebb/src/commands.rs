@@ -31,7 +31,13 @@ use crate::{
 fn command() -> Command {
     let serve = settings::add_flags(Command::new("serve"))
         .about("Run the server")
-        .arg(Arg::new("config").long("config").value_name("FILE").help("TOML file of settings"))
+        .arg(
+            Arg::new("config")
+                .long("config")
+                .env("EBB_CONFIG")
+                .value_name("FILE")
+                .help("TOML file of settings, named as the flags are [none]"),
+        )
         .arg(
             Arg::new("print-config")
                 .long("print-config")
@@ -109,6 +115,8 @@ pub(crate) fn run() -> ExitCode {
 fn run_serve(matches: &ArgMatches) -> ExitCode {
     let file = match matches.get_one::<String>("config") {
         None => None,
+        // A variable that is there and empty says nothing.
+        Some(path) if path.is_empty() => None,
         Some(path) => match std::fs::read_to_string(path) {
             Ok(text) => Some(text),
             Err(error) => return complain(format!("--config {path}: {error}"), USAGE),

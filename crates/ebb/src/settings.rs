@@ -191,11 +191,15 @@ impl Settings {
     pub(crate) fn gather(matches: &ArgMatches, file: Option<&str>) -> Result<Self, Wrong> {
         let known = add_flags(Command::new("config"));
         let names: Vec<_> = known.get_arguments().filter_map(|arg| arg.get_long()).collect();
+        let hidden = known.get_arguments().filter(|arg| arg.is_hide_set());
+        let hidden: Vec<_> = hidden.filter_map(|arg| arg.get_long()).collect();
         let file = parse_file(file.unwrap_or_default(), &names)?;
         let mut sources = BTreeMap::new();
         let mut used = Vec::new();
         for name in names {
             let value = match (find_source(matches, name), file.get(name)) {
+                // What is for tests alone is nobody's to look at, as long as nobody gave it.
+                (Source::Default, None) if hidden.contains(&name) => continue,
                 (Source::Default, Some(text)) => {
                     used.push(format!("--{name}={text}"));
                     (text.clone(), Source::File)

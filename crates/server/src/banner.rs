@@ -11,7 +11,8 @@ use crate::{
 /// public key it is for this machine only.
 #[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
 fn print_portal(config: &Config, admin: &str) {
-    if is_reached(admin) && config.key_file.is_none() {
+    let everybody_has_the_key = config.key_file.is_none() && !config.mongo_auth;
+    if is_reached(admin) && everybody_has_the_key {
         println!("  Portal        off: others can reach http://{admin}/, so give a --key-file");
     } else if ::portal::BUILT {
         println!("  Portal        http://{admin}/");

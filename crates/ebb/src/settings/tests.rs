@@ -68,6 +68,9 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
     let printed = gather(&["--clock", "manual"], Some(file)).unwrap().print();
     assert!(printed.contains("clock = \"manual\" # flag"), "{printed}");
     assert!(printed.contains("reap-delay = \"5\" # file"), "{printed}");
+    assert!(!printed.contains("test-wall"), "{printed}");
+    let printed = gather(&["--test-wall", "w"], None).unwrap().print();
+    assert!(printed.contains("test-wall = \"w\" # flag"), "{printed}");
 }
 
 #[test]

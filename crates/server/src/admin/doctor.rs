@@ -75,6 +75,7 @@ const CHECKS: &[Check] = &[
     ("nosql tls", check_nosql_tls),
     ("account key", check_account_key),
     ("certificate", check_certificate),
+    ("private key", check_private_key),
     ("audit log", check_audit),
     ("system user", check_system_user),
     ("data directory", check_data_directory),
@@ -175,6 +176,21 @@ fn check_certificate(shared: &Shared) -> Finding {
             warning("the server has signed its certificate itself", "--tls-cert and --tls-key")
         }
         None => good("no other machine is shown the certificate that the server has made"),
+    }
+}
+
+fn check_private_key(shared: &Shared) -> Finding {
+    let Some(path) = &shared.subject.config.tls_key else {
+        return good("the server keeps the key that it has made with its data");
+    };
+    match path.metadata() {
+        // The owner may be root, and the group the server's.
+        Ok(about) if about.permissions().mode() & 0o007 == 0 => good("others may not read it"),
+        Ok(_) => problem(
+            "everybody on this machine may read the key of the certificate",
+            "chmod o-rwx the file of --tls-key, and have another certificate made",
+        ),
+        Err(error) => problem(error, "see that the server may read --tls-key"),
     }
 }
 

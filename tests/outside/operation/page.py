@@ -1,0 +1,59 @@
+"""The commands of docs/operations.md, block by block, and who types them."""
+
+import dataclasses
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "operations.md"
+LINE = re.compile(r"^(#{1,6}) ([^\n]*)$|^```(\w*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+#: The part that an ordinary user goes through.
+OF_TOM = ("Install", "A first start")
+#: The reference begins with this heading.
+REFERENCE = "Settings"
+#: The server of the reference, as the page says before its first example.
+OF_REFERENCE = "ebb serve --backup-journal 10g"
+#: Blocks that are not typed, by their first line, and why.
+LEFT_OUT = {
+    "mongosh 'mongodb://localhost/?tls=true&authMechanism=MONGODB-X509' \\": (
+        "needs a server that asks for certificates: access/test_tls.py has one"
+    ),
+    "ebb serve --otlp-endpoint http://localhost:4318": "needs a build with --features otlp",
+    "mongodump --uri mongodb://127.0.0.1:27017 --out dump": (
+        "no package manager that the tests use has MongoDB's tools"
+    ),
+}
+
+
+@dataclasses.dataclass
+class Block:
+    """What stands between two fences."""
+
+    heading: str
+    language: str
+    text: str
+
+    def first_line(self):
+        return self.text.splitlines()[0]
+
+
+def blocks():
+    """All blocks of the page in order, each with the nearest heading before it."""
+    found, heading = [], ""
+    for match in LINE.finditer(PAGE.read_text()):
+        if match[1]:
+            heading = match[2]
+        else:
+            found.append(Block(heading, match[3], match[4]))
+    return found
+
+
+def parts():
+    """The blocks of commands of the way, and those of the reference."""
+    first, second = [], []
+    in_reference = False
+    for block in blocks():
+        in_reference = in_reference or block.heading == REFERENCE
+        if block.language == "sh" and block.first_line() not in LEFT_OUT:
+            (second if in_reference else first).append(block)
+    return first, second
