@@ -26,7 +26,7 @@ from lib.report import line
 
 #: How many runs go beside each other, how often bounds of time are stretched then, and how often
 #: where a row has the machine for itself.
-BESIDE, PATIENCE, PATIENCE_ALONE = 6, "5", "2"
+BESIDE, PATIENCE, PATIENCE_ALONE = 8, "5", "2"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,7 +183,6 @@ ROWS = [
         20,
         {"WRITERS": "60"},
         {"WRITERS": "200"},
-        alone=True,
     ),
     Row(
         "F18",
@@ -201,7 +200,6 @@ ROWS = [
         30,
         {"GUESSES": "10000"},
         {"GUESSES": "100000"},
-        alone=True,
     ),
     Row("F20", "directories and backups of released formats", ("backup/test_upgrade.py",), 10),
     Row(
