@@ -42,7 +42,8 @@ class Row:
     soak: dict = dataclasses.field(default_factory=dict)
     #: Expressions of pytest that choose tests; each is a run of its own.
     parts: tuple = ("",)
-    #: It looks how long things take, so that nothing else may run meanwhile.
+    #: It looks how long things take, or what they take of a processor, so that nothing else may run
+    #: meanwhile. Floods of connections compare with a server beside them that nobody floods.
     alone: bool = False
     elsewhere: str = ""
 
@@ -165,7 +166,6 @@ ROWS = [
         100,
         {**floods(20), "CONNECTIONS": "20000"},
         {**floods(600), "CONNECTIONS": "20000"},
-        alone=True,
     ),
     Row(
         "F16",
