@@ -24,9 +24,10 @@ import time
 
 from lib.report import line
 
-#: How many runs go beside each other, how often bounds of time are stretched then, and how often
-#: where a row has the machine for itself.
-BESIDE, PATIENCE, PATIENCE_ALONE = 8, "5", "2"
+#: How many runs go beside each other.
+BESIDE = int(os.environ.get("BESIDE", "8"))
+#: How often bounds of time are stretched then, and where a row has the machine for itself.
+PATIENCE, PATIENCE_ALONE = "5", "2"
 
 
 @dataclasses.dataclass(frozen=True)
