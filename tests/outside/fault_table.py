@@ -1,13 +1,17 @@
 """Runs every row of the table of faults, F1 to F23, at the sizes of the gate or of the soak, and
 writes what was run as a table: `table.md` to read and `table.json`.
 
-    fault_table.py gate DIRECTORY [F2 F7 ...]
-    fault_table.py soak DIRECTORY [F2 F7 ...]
+    fault_table.py gate DIRECTORY [beside|alone] [F2 F7 ...]
+    fault_table.py soak DIRECTORY [beside|alone] [F2 F7 ...]
+    fault_table.py files    prints the files of all rows
 
-Rows of one lane run one after the other, the lanes beside each other: most of the time a test waits
-for the disk or for a server's start. `run` starts this with the right Python and binary.
+Several rows, or parts of one, run beside each other, the longest first: most of the time a test
+waits for the disk, for a server's start or for its load to have lasted. Rows that look how long
+things take come last, one by one. `beside` and `alone` run the one kind or the other. `run` starts
+this with the right Python and binary.
 """
 
+import concurrent.futures
 import dataclasses
 import json
 import os
@@ -20,22 +24,28 @@ import time
 
 from lib.report import line
 
-#: How often a bound of time is stretched: four lanes share the machine.
-PATIENCE = "5"
+#: How many runs go beside each other.
+BESIDE = int(os.environ.get("BESIDE", "8"))
+#: How often bounds of time are stretched then, and where a row has the machine for itself.
+PATIENCE, PATIENCE_ALONE = "5", "2"
 
 
 @dataclasses.dataclass(frozen=True)
 class Row:
     """Tests of one fault. `gate` and `soak` are variables that size them; without `tests` the row
-    says where else it is held."""
+    says where else it is held. `seconds` is about how long its longest part takes in the gate."""
 
     fault: str
     what: str
     tests: tuple = ()
-    lane: int = 0
+    seconds: int = 0
     gate: dict = dataclasses.field(default_factory=dict)
     soak: dict = dataclasses.field(default_factory=dict)
-    chosen: tuple = ()
+    #: Expressions of pytest that choose tests; each is a run of its own.
+    parts: tuple = ("",)
+    #: It looks how long things take, or what they take of a processor, so that nothing else may run
+    #: meanwhile. Floods of connections compare with a server beside them that nobody floods.
+    alone: bool = False
     elsewhere: str = ""
 
 
@@ -43,13 +53,25 @@ def rounds(number):
     return {"ROUNDS": str(number)}
 
 
+def floods(number):
+    return {"FLOOD_SECONDS": str(number)}
+
+
 ROWS = [
-    Row("F1", "kill -9 at a random time", ("crash/test_kill.py",), 0, rounds(300), rounds(3_000)),
+    Row(
+        "F1",
+        "kill -9 at a random time",
+        ("crash/test_kill.py",),
+        180,
+        rounds(300),
+        rounds(3_000),
+        parts=("system-0", "manual-0", "system-60"),
+    ),
     Row(
         "F1",
         "kill -9 beside reads and swaps of single documents",
         ("crash/test_registers.py",),
-        1,
+        25,
         rounds(30),
         rounds(400),
     ),
@@ -57,64 +79,59 @@ ROWS = [
         "F1",
         "kill -9 beside mortal documents",
         ("crash/test_ttl_oracle.py",),
-        1,
+        25,
         rounds(20),
         rounds(400),
     ),
-    Row("F1", "storms of the catalog", ("storm/test_storm.py",), 2, rounds(10), rounds(200)),
+    Row("F1", "storms of the catalog", ("storm/test_storm.py",), 30, rounds(10), rounds(200)),
     Row(
         "F2",
         "kill -9 beside findAndModify $inc with j: true",
         ("crash/test_counters.py",),
-        1,
+        90,
         rounds(200),
         rounds(2_000),
+        parts=("one", "several"),
     ),
     Row(
         "F3",
         "kill at the Nth write, sync and rename",
         ("crash/test_every_call.py",),
-        1,
+        60,
         {"POINTS": "60"},
         {"POINTS": "0"},
+        parts=("in_a_script or of_checks", "in_a_start_and_a_stop", "in_a_first_start"),
     ),
     Row(
         "F4",
         "power cuts, ext4",
         ("power/test_power.py",),
-        2,
+        150,
         rounds(100),
         rounds(1_000),
-        ("-k", "ext4"),
+        parts=("ext4",),
     ),
     Row(
         "F4",
         "power cuts, xfs",
         ("power/test_power.py",),
-        2,
+        80,
         rounds(50),
         rounds(400),
-        ("-k", "xfs"),
+        parts=("xfs",),
     ),
-    Row("F4", "the control of power cuts", ("power/test_control.py",), 2, rounds(5), rounds(30)),
+    Row("F4", "the control of power cuts", ("power/test_control.py",), 10, rounds(5), rounds(30)),
     Row(
         "F5",
         "torn and reordered writes",
         elsewhere="`cargo test -p journal -p store-tree` (every byte of batches and lists)",
     ),
-    Row(
-        "F6",
-        "flipped bits",
-        ("flips/test_flips.py",),
-        3,
-        {"FLIPS": "500"},
-        {"FLIPS": "20000"},
-    ),
+    Row("F6", "flipped bits", ("flips/test_flips.py",), 100, {"FLIPS": "500"}, {"FLIPS": "20000"}),
     Row(
         "F7",
         "failing syncs",
         ("faults/test_failed_syncs.py", "faults/test_control.py"),
-        3,
+        60,
         rounds(50),
         rounds(500),
     ),
@@ -122,49 +139,49 @@ ROWS = [
         "F8",
         "full disks",
         ("faults/test_full_disk.py",),
-        3,
+        30,
         rounds(20),
         rounds(200),
-        ("-k", "again"),
     ),
-    Row("F9", "slow and stalling syncs", ("faults/test_slow_disk.py",), 3),
+    Row("F9", "slow and stalling syncs", ("faults/test_slow_disk.py",), 15, alone=True),
     Row(
         "F10, F11",
         "clocks that step, forward and back, and after a reboot",
         ("clock/test_steps.py", "clock/test_wall_clock.py", "clock/test_boots.py"),
-        0,
+        40,
     ),
     Row(
         "F12",
         "clocks that drift, swing, step and jitter, and kill -9",
         ("clock/test_skews.py",),
-        0,
+        40,
         rounds(40),
         rounds(2_000),
     ),
-    Row("F13", "clocks that stand still or are slow", ("clock/test_pace.py",), 0),
-    Row("F14", "SIGSTOP", ("clock/test_stopped.py", "crash/test_pause.py"), 0),
+    Row("F13", "clocks that stand still or are slow", ("clock/test_pace.py",), 20),
+    Row("F14", "SIGSTOP", ("clock/test_stopped.py", "crash/test_pause.py"), 30),
     Row(
         "F15",
         "floods of connections",
         ("floods/test_connections.py",),
-        3,
-        {"FLOOD_SECONDS": "20", "CONNECTIONS": "20000"},
-        {"FLOOD_SECONDS": "600", "CONNECTIONS": "20000"},
+        100,
+        {**floods(20), "CONNECTIONS": "20000"},
+        {**floods(600), "CONNECTIONS": "20000"},
     ),
     Row(
         "F16",
         "handshakes without end",
         ("floods/test_handshakes.py",),
-        3,
-        {"FLOOD_SECONDS": "8"},
-        {"FLOOD_SECONDS": "60"},
+        60,
+        floods(8),
+        floods(60),
+        alone=True,
     ),
     Row(
         "F17",
         "more than memory",
         ("floods/test_memory.py",),
-        3,
+        20,
         {"WRITERS": "60"},
         {"WRITERS": "200"},
     ),
@@ -172,37 +189,89 @@ ROWS = [
         "F18",
         "requests that cost much",
         ("bombs/test_bombs.py",),
-        3,
+        60,
         {"BOMBS": "24"},
         {"TORTURE": "1"},
+        alone=True,
     ),
     Row(
         "F19",
         "guessing",
         ("floods/test_guessing.py",),
-        3,
+        30,
         {"GUESSES": "10000"},
         {"GUESSES": "100000"},
     ),
-    Row("F20", "directories and backups of released formats", ("backup/test_upgrade.py",), 2),
+    Row("F20", "directories and backups of released formats", ("backup/test_upgrade.py",), 10),
     Row(
         "F21",
         "backups during load, full targets, interruptions",
         ("backup/test_full.py", "backup/test_incremental.py", "backup/test_full_target.py"),
-        2,
+        30,
     ),
     Row(
         "F22",
         "SIGTERM under load",
         ("crash/test_stop.py", "faults/test_stop.py"),
-        1,
+        40,
         rounds(20),
         rounds(200),
     ),
-    Row("F23", "two processes, stale locks, directories", ("crash/test_directories.py",), 1),
+    Row("F23", "two processes, stale locks, directories", ("crash/test_directories.py",), 30),
 ]
+#: Words that choose rows, and whether these are alone.
+KINDS = {"beside": False, "alone": True}
 #: How pytest sums up: `3 passed in 1.2s`.
 SUMMARY = (" passed", " failed", " error")
+
+
+class Part:
+    """Tests of a row that run in one process."""
+
+    def __init__(self, row, size, chosen):
+        self.row, self.sizes, self.chosen = row, getattr(row, size), chosen
+        self.told, self.passed, self.output = [], False, ""
+        self.seconds = self.processor = 0.0
+
+    def run(self):
+        began = time.monotonic()
+        patience = PATIENCE_ALONE if self.row.alone else PATIENCE
+        chosen = ["-k", self.chosen] if self.chosen else []
+        with (
+            tempfile.NamedTemporaryFile("r", suffix=".jsonl") as told,
+            tempfile.TemporaryFile("w+") as output,
+        ):
+            pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+            process = subprocess.Popen(
+                [*pytest, *self.row.tests, *chosen],
+                env={"PATIENCE": patience, **os.environ, **self.sizes, "FAULTS_TOLD": told.name},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+            # What it took of a processor, all its servers among it but for those that are traced.
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            self.output = output.read()
+            self.told = [json.loads(text) for text in told]
+        self.seconds = time.monotonic() - began
+        self.processor = used.ru_utime + used.ru_stime
+        self.passed = process.returncode == 0
+
+    def lines(self):
+        """What it says: a line for each report, or how many tests passed."""
+        fault, what = self.row.fault, f"{self.row.what} {self.chosen}".strip()
+        took = f"{self.seconds:.0f} s, {self.processor:.0f} of a processor"
+        if not self.passed:
+            return [f"{fault:<4} FAILED: {what}, {took}"]
+        own = [line(told) for told in self.told if told["fault"] == fault]
+        return [*own, f"{fault:<4} {self.summary()}, {took}: {what}"]
+
+    def summary(self):
+        """The last line of pytest."""
+        lines = [it for it in self.output.splitlines() if any(word in it for word in SUMMARY)]
+        return lines[-1].strip("= ") if lines else "nothing ran"
 
 
 class Run:
@@ -210,42 +279,24 @@ class Run:
 
     def __init__(self, row, size):
         self.row, self.sizes = row, getattr(row, size)
-        self.told, self.passed, self.output, self.seconds = [], False, "", 0.0
+        self.parts = [Part(row, size, chosen) for chosen in row.parts]
 
     def command(self):
         sizes = " ".join(f"{name}={value}" for name, value in self.sizes.items())
-        return " ".join([*([sizes] if sizes else []), "tests/outside/run", *self.arguments()])
+        chosen = " or ".join(it for it in self.row.parts if it)
+        command = [*([sizes] if sizes else []), "tests/outside/run", *self.row.tests]
+        return " ".join([*command, *([f"-k '{chosen}'"] if chosen else [])])
 
-    def arguments(self):
-        return [*self.row.tests, *self.row.chosen]
+    @property
+    def passed(self):
+        return all(part.passed for part in self.parts)
 
-    def run(self):
-        began = time.monotonic()
-        with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as told:
-            env = {"PATIENCE": PATIENCE, **os.environ, **self.sizes, "FAULTS_TOLD": told.name}
-            command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
-            ended = subprocess.run(
-                [*command, *self.arguments()],
-                env=env,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-            )
-            self.told = [json.loads(text) for text in told]
-        self.seconds = time.monotonic() - began
-        self.output, self.passed = ended.stdout + ended.stderr, ended.returncode == 0
-
-    def lines(self):
-        """What it says: a line for each report, or how many tests passed."""
-        if not self.passed:
-            return [f"{self.row.fault:<4} FAILED: {self.row.what}, {self.seconds:.0f} s"]
-        own = [line(told) for told in self.told if told["fault"] == self.row.fault]
-        return own or [f"{self.row.fault:<4} {self.summary()}: {self.row.what}"]
+    @property
+    def told(self):
+        return [told for part in self.parts for told in part.told]
 
     def summary(self):
-        """The last line of pytest."""
-        lines = [it for it in self.output.splitlines() if any(word in it for word in SUMMARY)]
-        return lines[-1].strip("= ") if lines else "nothing ran"
+        return "; ".join(part.summary() for part in self.parts)
 
     def as_json(self):
         return {
@@ -253,7 +304,8 @@ class Run:
             "what": self.row.what,
             "command": self.command(),
             "passed": self.passed,
-            "seconds": round(self.seconds, 1),
+            "seconds": round(sum(part.seconds for part in self.parts), 1),
+            "processor": round(sum(part.processor for part in self.parts), 1),
             "summary": self.summary(),
             "told": self.told,
         }
@@ -272,13 +324,20 @@ class Run:
         return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
-def lane(runs, lock):
-    for one in runs:
-        one.run()
+def run_all(parts, beside):
+    """Runs them, so many beside each other, and prints what each says when it ends."""
+    lock = threading.Lock()
+
+    def run(part):
+        part.run()
         with lock:
-            print("\n".join(one.lines()), flush=True)
-            if not one.passed:
-                print(one.output[-6_000:], flush=True)
+            print("\n".join(part.lines()), flush=True)
+            if not part.passed:
+                print(part.output[-6_000:], flush=True)
+
+    with concurrent.futures.ThreadPoolExecutor(beside) as pool:
+        # list() raises what a part has raised.
+        list(pool.map(run, sorted(parts, key=lambda it: -it.row.seconds)))
 
 
 def write(directory, size, runs, rest):
@@ -295,26 +354,29 @@ def write(directory, size, runs, rest):
     (directory / "table.md").write_text("\n".join(lines) + "\n")
 
 
-def main(size, directory, *faults):
+def main(size, directory, *chosen):
+    faults = [it for it in chosen if it not in KINDS]
     rows = [row for row in ROWS if not faults or row.fault in faults]
+    for kind in set(chosen) & KINDS.keys():
+        rows = [row for row in rows if row.alone == KINDS[kind]]
     runs = [Run(row, size) for row in rows if row.tests]
-    lock, lanes = threading.Lock(), sorted({one.row.lane for one in runs})
-    threads = [
-        threading.Thread(target=lane, args=([one for one in runs if one.row.lane == it], lock))
-        for it in lanes
-    ]
     began = time.monotonic()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for alone, beside in ((False, BESIDE), (True, 1)):
+        run_all([part for it in runs if it.row.alone == alone for part in it.parts], beside)
     write(pathlib.Path(directory), size, runs, rows)
     failed = [one.row.fault for one in runs if not one.passed]
-    print(f"{len(runs)} rows in {time.monotonic() - began:.0f} s, {len(failed)} failed {failed}")
+    processor = sum(part.processor for one in runs for part in one.parts)
+    print(
+        f"{len(runs)} rows in {time.monotonic() - began:.0f} s, {processor:.0f} s of a processor, "
+        f"{len(failed)} failed {failed}"
+    )
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["files"]:
+        print("\n".join(dict.fromkeys(file for row in ROWS for file in row.tests)))
+        sys.exit()
     if len(sys.argv) < 3 or sys.argv[1] not in ("gate", "soak"):
         sys.exit(__doc__)
     sys.exit(main(*sys.argv[1:]))

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import bson
 
+PACK_I32 = struct.Struct("<i").pack
+
 
 class Raw(NamedTuple):
     """An element's type code and its bytes, as they are to be written."""
@@ -18,7 +20,7 @@ class Raw(NamedTuple):
 
 
 def i32(number):
-    return struct.pack("<i", number)
+    return PACK_I32(number)
 
 
 def name_bytes(name):
@@ -36,6 +38,9 @@ class Pairs(list):
 
 def element(name, value):
     name = name_bytes(name) + b"\0"
+    # Most of what is large is of small numbers.
+    if type(value) is int and -(2**31) <= value < 2**31:
+        return b"\x10" + name + PACK_I32(value)
     if isinstance(value, Raw):
         return bytes([value.kind]) + name + value.bytes
     if isinstance(value, (Pairs, dict)):
@@ -51,7 +56,7 @@ def document(pairs):
     if isinstance(pairs, bytes):
         return pairs
     pairs = pairs.items() if isinstance(pairs, dict) else pairs
-    return framed(b"".join(element(name, value) for name, value in pairs))
+    return framed(b"".join([element(name, value) for name, value in pairs]))
 
 
 def embedded(data):

@@ -12,7 +12,7 @@ from lib.wire import WITHIN
 
 #: Seconds of one flood, and of what is measured before it.
 SECONDS = float(os.environ.get("FLOOD_SECONDS", "1800" if TORTURE else "1"))
-BASELINE = min(SECONDS, 5.0)
+BASELINE = min(SECONDS, 3.0)
 #: Honest clients of each API.
 HONEST = 8
 #: How much longer the honest wait, at their p99, and what a moment of the machine adds.

@@ -150,10 +150,9 @@ def deep(operator, levels):
     for _ in range(levels):
         array = 4 + 3 + size + 1
         whole = 4 + 1 + len(head) + array + 1
-        parts.insert(0, i32(whole) + b"\x04" + head + i32(array) + b"\x030\0")
-        parts.append(b"\0\0")
+        parts.append(i32(whole) + b"\x04" + head + i32(array) + b"\x030\0")
         size = whole
-    return embedded(b"".join(parts))
+    return embedded(b"".join(reversed(parts)) + b"\0\0" * levels)
 
 
 def million():

@@ -1,5 +1,6 @@
 """A file system in a file that loses its power: what was not made durable until then is gone."""
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -24,8 +25,10 @@ KINDS = {
 XFS = "xfsprogs"
 #: Whether images stay behind.
 KEEPS = os.environ.get("KEEP") == "1"
-#: Seconds within which nobody has a file open any more.
+#: Seconds within which nobody has a file open any more, and no other mount namespace has it.
 FREE_WITHIN = 10
+#: What says which file is behind a loop device.
+BACKING = "loop*/loop/backing_file"
 
 
 class Disk:
@@ -54,7 +57,7 @@ class Disk:
         return self
 
     def __exit__(self, error, *_):
-        if os.path.ismount(self.path):
+        if self.is_mounted():
             run("umount", "-l", str(self.path))
         if not self.keeps and not (error and FOUND):
             shutil.rmtree(self.home, ignore_errors=True)
@@ -70,21 +73,44 @@ class Disk:
         finally:
             os.close(place)
 
-    def renew(self):
+    def is_mounted(self):
+        """As the kernel says: the path itself cannot be looked at after a cut."""
+        mounts = pathlib.Path("/proc/self/mountinfo").read_text()
+        return any(line.split()[4] == str(self.path) for line in mounts.splitlines())
+
+    def is_attached(self):
+        """Whether the file system lives on, here or in a mount namespace of others."""
+        return str(self.image) in backing_files()
+
+    def renew(self, within=FREE_WITHIN):
         """Mounts what has reached the image."""
-        until = time.monotonic() + FREE_WITHIN
-        while True:
+        until = time.monotonic() + within
+        while self.is_mounted():
             try:
                 run("umount", str(self.path))
-                break
             except subprocess.CalledProcessError as error:
                 if time.monotonic() > until:
                     raise OSError(errno.EBUSY, error.stderr.decode()) from error
                 time.sleep(0.05)
+        # A second mount would be of the one that is cut off.
+        while self.is_attached():
+            if time.monotonic() > until:
+                raise OSError(errno.EBUSY, f"another mount namespace holds {self.path}")
+            time.sleep(0.01)
         if self.keeps:
             copy = ["cp", "--sparse=always", str(self.image), str(self.home / "before")]
             subprocess.run(copy, check=True)
         self.mount()
+
+
+def backing_files():
+    """The files behind the loop devices of this machine."""
+    found = set()
+    for path in pathlib.Path("/sys/block").glob(BACKING):
+        # One that has just gone is no more.
+        with contextlib.suppress(OSError):
+            found.add(path.read_text().rstrip("\n"))
+    return found
 
 
 def works(kind):

@@ -1,0 +1,38 @@
+"""A test of the test: a disk is itself again after a cut, whoever else has it mounted."""
+
+import subprocess
+
+import pytest
+
+from power.disk import KINDS, Disk
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cut_disk_is_not_mounted_again_while_others_hold_it(kind):
+    """A process with a mount namespace of its own keeps what was mounted when it began. The same
+    image would be mounted once more as it is there: cut off."""
+    with Disk(kind, 320, keeps=False) as disk:
+        (disk.path / "before").touch()
+        holder = subprocess.Popen(
+            ["unshare", "--mount", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        try:
+            holder.stdin.write(b"\n")
+            holder.stdin.flush()
+            assert holder.stdout.readline() == b"\n", "unshare does not begin"
+            disk.cut()
+            with pytest.raises(OSError, match="another mount namespace holds"):
+                disk.renew(within=0.5)
+        finally:
+            holder.stdin.close()
+            holder.stdout.close()
+            holder.wait(10)
+        disk.renew()
+        (disk.path / "after").write_text("it takes writes again")
+
+
+def test_a_cut_disk_is_not_left_mounted():
+    with Disk("xfs", 320, keeps=False) as disk:
+        disk.cut()
+        assert disk.is_mounted()
+    assert not disk.is_mounted() and not disk.is_attached()
