@@ -62,6 +62,7 @@ ROWS = [
         rounds(400),
     ),
     Row("F1", "storms of the catalog", ("storm/test_storm.py",), 2, rounds(10), rounds(200)),
+    Row("F1", "storms of users and roles", ("crash/test_users.py",), 1, rounds(20), rounds(300)),
     Row(
         "F2",
         "kill -9 beside findAndModify $inc with j: true",
@@ -185,6 +186,14 @@ ROWS = [
         {"GUESSES": "100000"},
     ),
     Row("F20", "directories and backups of released formats", ("backup/test_upgrade.py",), 2),
+    Row(
+        "F20",
+        "kill -9 while a directory of a released format is opened",
+        ("backup/test_upgrade_kills.py",),
+        2,
+        {"POINTS": "40", "ROUNDS": "30"},
+        {"POINTS": "0", "ROUNDS": "200"},
+    ),
     Row(
         "F21",
         "backups during load, full targets, interruptions",
