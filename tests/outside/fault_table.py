@@ -201,6 +201,14 @@ ROWS = [
         2,
     ),
     Row(
+        "F21",
+        "rounds of backup and restore, and instants of one history",
+        ("backup/test_rounds.py",),
+        3,
+        {"ROUNDS": "6", "INSTANTS": "5"},
+        {"ROUNDS": "50", "INSTANTS": "20"},
+    ),
+    Row(
         "F22",
         "SIGTERM under load",
         ("crash/test_stop.py", "faults/test_stop.py"),

@@ -12,6 +12,7 @@ import os
 import random
 import tarfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -35,6 +36,8 @@ OPTIONS = {"data_dir": True, "nosql": True, "flags": ["--reap-delay", "0"]}
 KILLED = -9
 #: What a client meets when its server dies, the helper's own assertions among it.
 ENDS = (PyMongoError, OSError, http.client.HTTPException, AssertionError)
+#: Runs side by side: most of the time they wait for the disk.
+BESIDE = 2
 #: Kills of one directory after each other, at most.
 IN_A_ROW = 4
 
@@ -145,16 +148,23 @@ def chosen(points):
     return [points[int((at + shift) * step) % len(points)] for at in range(POINTS)]
 
 
+def killed_at(point, directory):
+    """What is wrong after a kill at this call, and whether it was reached."""
+    call, n = point
+    with closing(Traced([call], f"{call}:signal=KILL:when={n}", **OPTIONS)) as server:
+        opened = Opened(server, directory)
+        opened.session()
+        reached = server.process.poll() == KILLED
+        server.injected = None
+        return opened.judge(f"{call} {n}"), reached
+
+
 def test_kills_at_every_call(directory, report):
-    points, reached, wrong = chosen(points_of(directory)), 0, []
-    for call, n in points:
-        injected = f"{call}:signal=KILL:when={n}"
-        with closing(Traced([call], injected, **OPTIONS)) as server:
-            opened = Opened(server, directory)
-            opened.session()
-            reached += server.process.poll() == KILLED
-            server.injected = None
-            wrong += opened.judge(f"{call} {n}")
+    points = chosen(points_of(directory))
+    with ThreadPoolExecutor(BESIDE) as pool:
+        results = list(pool.map(lambda point: killed_at(point, directory), points))
+    wrong = [text for texts, _ in results for text in texts]
+    reached = sum(reached for _, reached in results)
     assert wrong == [], f"SEED={SEED}, {len(wrong)} things:\n" + "\n".join(wrong[:8])
     report(
         "F20",
