@@ -21,7 +21,7 @@ class Gate:
         self.now = 0
         #: Instants at which no step was under way, and how far each client was.
         self.instants, self.marks = [], []
-        #: Which of them lie between the beginning and the end of a backup.
+        #: Instants between the beginning and the end of a backup.
         self.meanwhile = set()
         self.thread, self.stopping = None, False
 
@@ -62,6 +62,13 @@ class Gate:
         """The number of the mark whose state an instant has."""
         return bisect.bisect_right(self.instants, instant) - 1
 
+    def is_final(self, mark):
+        """Whether no step came at the instant of a mark later, as after a kill the clock may stand
+        where it stood, and no backup was taken at it."""
+        instant = self.instants[mark]
+        passed = self.at(instant) == mark and instant < self.now
+        return passed and instant not in self.meanwhile
+
     @contextlib.contextmanager
     def backup(self):
         """Notes which instants pass while a backup is taken."""
@@ -69,7 +76,7 @@ class Gate:
         try:
             yield
         finally:
-            self.meanwhile.update(range(began, len(self.marks)))
+            self.meanwhile.update(self.instants[began:])
 
     # What moves the clock.
 
