@@ -84,6 +84,7 @@ ROWS = [
         rounds(400),
     ),
     Row("F1", "storms of the catalog", ("storm/test_storm.py",), 30, rounds(10), rounds(200)),
+    Row("F1", "storms of users and roles", ("crash/test_users.py",), 60, rounds(20), rounds(300)),
     Row(
         "F2",
         "kill -9 beside findAndModify $inc with j: true",
@@ -204,10 +205,26 @@ ROWS = [
     ),
     Row("F20", "directories and backups of released formats", ("backup/test_upgrade.py",), 10),
     Row(
+        "F20",
+        "kill -9 while a directory of a released format is opened",
+        ("backup/test_upgrade_kills.py",),
+        60,
+        {"POINTS": "40", "ROUNDS": "30"},
+        {"POINTS": "0", "ROUNDS": "200"},
+    ),
+    Row(
         "F21",
         "backups during load, full targets, interruptions",
         ("backup/test_full.py", "backup/test_incremental.py", "backup/test_full_target.py"),
         30,
+    ),
+    Row(
+        "F21",
+        "rounds of backup and restore, and instants of one history",
+        ("backup/test_rounds.py",),
+        60,
+        {"ROUNDS": "6", "INSTANTS": "5"},
+        {"ROUNDS": "50", "INSTANTS": "20"},
     ),
     Row(
         "F22",

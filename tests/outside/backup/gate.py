@@ -1,0 +1,113 @@
+"""Steps of clients run beside each other; the manual clock moves while none is under way, so that
+each step has one instant, and each instant has its last step of every client."""
+
+import bisect
+import contextlib
+import random
+import threading
+import time
+
+from lib.server import date, millis
+from pymongo.errors import PyMongoError
+
+
+class Gate:
+    """Where clients and what moves the clock meet."""
+
+    def __init__(self, seed, clients, manual):
+        self.clients, self.manual = clients, manual
+        self.random = random.Random(f"{seed} gate")
+        self.condition, self.under_way, self.alone = threading.Condition(), 0, False
+        self.now = 0
+        #: Instants at which no step was under way, and how far each client was.
+        self.instants, self.marks = [], []
+        #: Instants between the beginning and the end of a backup.
+        self.meanwhile = set()
+        self.thread, self.stopping = None, False
+
+    @contextlib.contextmanager
+    def step(self):
+        """A step, at an instant that stands meanwhile."""
+        with self.condition:
+            self.condition.wait_for(lambda: not self.alone)
+            self.under_way += 1
+        try:
+            yield
+        finally:
+            with self.condition:
+                self.under_way -= 1
+                self.condition.notify_all()
+
+    @contextlib.contextmanager
+    def still(self):
+        """Nothing else is under way."""
+        with self.condition:
+            self.condition.wait_for(lambda: not self.alone)
+            self.alone = True
+            self.condition.wait_for(lambda: self.under_way == 0)
+        try:
+            yield
+        finally:
+            with self.condition:
+                self.alone = False
+                self.condition.notify_all()
+
+    def mark(self, now_ms):
+        """Notes how far each client is at this instant."""
+        self.now = now_ms
+        self.instants.append(now_ms)
+        self.marks.append([client.book.last() for client in self.clients])
+
+    def at(self, instant):
+        """The number of the mark whose state an instant has."""
+        return bisect.bisect_right(self.instants, instant) - 1
+
+    def is_final(self, mark):
+        """Whether no step came at the instant of a mark later, as after a kill the clock may stand
+        where it stood, and no backup was taken at it."""
+        instant = self.instants[mark]
+        passed = self.at(instant) == mark and instant < self.now
+        return passed and instant not in self.meanwhile
+
+    @contextlib.contextmanager
+    def backup(self):
+        """Notes which instants pass while a backup is taken."""
+        began = len(self.marks)
+        try:
+            yield
+        finally:
+            self.meanwhile.update(self.instants[began:])
+
+    # What moves the clock.
+
+    def attach(self, server):
+        """A server has started; its clock stands at the last move that was answered, or at one that
+        was not."""
+        self.now, self.stopping = server.now_ms(), False
+        self.thread = threading.Thread(target=self.work, args=(server,), daemon=True)
+        self.thread.start()
+
+    def work(self, server):
+        client = server.connect(retryReads=False, serverSelectionTimeoutMS=2_000)
+        with contextlib.suppress(PyMongoError):
+            while not self.stopping:
+                time.sleep(self.random.uniform(0.02, 0.08))
+                with self.still():
+                    self.move(client)
+        client.close()
+
+    def move(self, client):
+        if self.manual:
+            self.mark(self.now)
+            to = self.now + self.random.choice([1, 20, 300, 1_000, 2_500])
+            client.admin.command({"ebbClock": 1, "set": date(to)})
+            self.now = to
+        else:
+            self.mark(millis(client.admin.command({"ebbClock": 1})["now"]))
+            # A later step is at a later millisecond.
+            time.sleep(0.005)
+
+    def stop(self):
+        self.stopping = True
+        self.thread.join(20)
+        assert not self.thread.is_alive(), "what moves the clock hangs"

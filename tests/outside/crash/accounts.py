@@ -1,0 +1,182 @@
+"""The ledger of one client that makes, changes and removes users and roles of a database of its
+own: what there is after each of its commands, and what each user may do."""
+
+import dataclasses
+
+#: Collections and actions that privileges are about.
+COLLECTIONS, ACTIONS = ("c0", "c1", "c2"), ("find", "insert")
+#: Names are few, so that those that were removed come again.
+USERS = tuple(f"user{number}" for number in range(6))
+ROLES = tuple(f"role{number}" for number in range(4))
+
+
+@dataclasses.dataclass(frozen=True)
+class User:
+    """A user as the ledger has it."""
+
+    password: str
+    roles: frozenset = frozenset()
+    number: int = 0
+
+    def shown(self):
+        """What `usersInfo` tells of it."""
+        return self.roles, self.number
+
+
+@dataclasses.dataclass(frozen=True)
+class Role:
+    """A role: pairs of collection and action, and roles that it inherits from."""
+
+    rights: frozenset = frozenset()
+    roles: frozenset = frozenset()
+
+
+class Accounts:
+    """Users and roles by name. A change makes another one, so that both can be legal at a time."""
+
+    def __init__(self, users=None, roles=None, shared=False):
+        self.users, self.roles = dict(users or {}), dict(roles or {})
+        #: Whether the user of all clients has this client's role.
+        self.shared = shared
+
+    def copy(self):
+        return Accounts(self.users, self.roles, self.shared)
+
+    def shown(self):
+        """What a server tells of it, which is all but the passwords."""
+        users = {name: user.shown() for name, user in self.users.items()}
+        return users, self.roles, self.shared
+
+    def rights(self, name):
+        """What a user may do, through roles of roles too."""
+        rights, left, seen = set(), list(self.users[name].roles), set()
+        while left:
+            role = left.pop()
+            if role not in seen:
+                seen.add(role)
+                rights |= self.roles[role].rights
+                left += self.roles[role].roles
+        return rights
+
+    # Changes.
+
+    def put_user(self, name, **fields):
+        after = self.copy()
+        was = after.users.get(name)
+        after.users[name] = dataclasses.replace(was, **fields) if was else User(**fields)
+        return after
+
+    def put_role(self, name, **fields):
+        after = self.copy()
+        after.roles[name] = dataclasses.replace(after.roles.get(name, Role()), **fields)
+        return after
+
+    def without_user(self, name):
+        after = self.copy()
+        del after.users[name]
+        return after
+
+    def without_roles(self, names):
+        """Roles that are dropped are taken from everybody."""
+        gone, after = frozenset(names), self.copy()
+        after.roles = {
+            name: Role(role.rights, role.roles - gone)
+            for name, role in self.roles.items()
+            if name not in gone
+        }
+        after.users = {
+            name: dataclasses.replace(user, roles=user.roles - gone)
+            for name, user in self.users.items()
+        }
+        return after
+
+    def without_users(self):
+        return Accounts({}, self.roles, self.shared)
+
+    def with_shared(self, has):
+        return Accounts(self.users, self.roles, has)
+
+
+class Book:
+    """What is certain: one state, or two while a command has no answer; and the passwords that were
+    good once and are not any more, by user."""
+
+    def __init__(self):
+        self.states = [Accounts()]
+        #: The command under way changes users and roles one after the other.
+        self.in_parts = False
+        self.former = {}
+        self.acknowledged = self.parts = 0
+
+    @property
+    def now(self):
+        return self.states[-1]
+
+    def intend(self, after, in_parts=False):
+        self.states.append(after)
+        self.in_parts = in_parts
+
+    def acknowledge(self):
+        before, after = self.states
+        self.retire(before, after)
+        self.states = [after]
+        self.acknowledged += 1
+
+    def retire(self, before, after):
+        """Passwords of users who are gone or have another one."""
+        for name, user in before.users.items():
+            kept = after.users.get(name)
+            if kept is None or kept.password != user.password:
+                self.former.setdefault(name, []).append(user.password)
+
+    def settle(self, found, opens):
+        """Takes what a restarted server tells for certain; answers what is wrong with it. `opens`
+        says whether a password is good."""
+        legal = [state for state in self.states if state.shown() == found]
+        if not legal and self.in_parts and len(self.states) == 2:
+            part = self.part(found)
+            legal = [part] if part.shown() == found else []
+            self.parts += len(legal)
+        if not legal:
+            wanted = " or ".join(f"{state.shown()}" for state in self.states)
+            return [f"there is {found}, wanted {wanted}"]
+        if len(legal) == 2 and legal[0].users != legal[1].users:
+            # They differ in one password.
+            legal = [state for state in legal if self.opens_all(state, opens)]
+            if len(legal) != 1:
+                return [f"{len(legal)} of the old and the new password are good"]
+        chosen = legal[-1]
+        for other in self.states:
+            self.retire(other, chosen)
+        self.states = [chosen]
+        return []
+
+    def part(self, found):
+        """The state in which some of the roles, and of what is taken from users and roles, are as
+        before a removal and the others as after it."""
+        (users, roles, shared), before = found, self.states[0]
+        part = Accounts(shared=shared)
+        for name, user in before.users.items():
+            told, _ = users.get(name, (None, 0))
+            kept = self.states[1].users.get(name)
+            if told is not None and (kept or user).roles <= told <= user.roles:
+                part.users[name] = dataclasses.replace(user, roles=told)
+            elif kept:
+                part.users[name] = kept
+        for name, role in before.roles.items():
+            told, kept = roles.get(name), self.states[1].roles.get(name)
+            if told and (kept or Role()).roles <= told.roles <= role.roles:
+                part.roles[name] = Role(role.rights, told.roles)
+            elif kept:
+                part.roles[name] = kept
+        return part
+
+    def opens_all(self, state, opens):
+        """Whether the passwords in which the legal states differ are good as this one has them."""
+        names = {name for one in self.states for name in one.users}
+        changed = [
+            name
+            for name in names
+            if len({one.users[name].password for one in self.states if name in one.users}) > 1
+        ]
+        return all(opens(name, state.users[name].password) for name in changed)

@@ -1,0 +1,116 @@
+"""kill -9 among clients that make, change and remove users and roles: what was acknowledged is
+there, what was not is whole or absent, nobody has more rights than the ledger allows, no user comes
+back, and no password is good that was changed. A removal that concerns several users or roles
+(`dropRole`, `dropAll…FromDatabase`) may be done for some of them.
+
+ROUNDS says how many kills (default 8; 300 with --torture), SEED where they begin.
+"""
+
+import os
+import random
+import time
+
+from access.guarded import Guarded
+from lib.seed import SEED, TORTURE
+
+from crash.accounts import COLLECTIONS, Accounts, Book, User
+from crash.administrator import COMMON, SHARED, Administrator
+from crash.clients import wait
+
+ROUNDS = int(os.environ.get("ROUNDS", 300 if TORTURE else 8))
+CLIENTS = 5
+#: `ebb verify` walks the directory after every so many rounds.
+VERIFIED = 10
+
+
+def make(server, clients):
+    """The collections that rights are about, and the user of all clients with a role of each."""
+    with server.root() as root:
+        for client in clients:
+            for name in COLLECTIONS:
+                root.ok(client.database, {"create": name})
+            body = {"createRole": f"of{client.number}", "privileges": [], "roles": []}
+            root.ok(SHARED, body)
+        root.ok(SHARED, {"createUser": COMMON, "pwd": "pw", "roles": []})
+
+
+def compare(server, clients):
+    """What is wrong after a start, and how many logins were tried."""
+    wrong, logins = [], 0
+    with server.root() as root:
+        everybody = root.ok("admin", {"usersInfo": {"forAllDBs": True}})["users"]
+        known = {"admin", SHARED, *(client.database for client in clients)}
+        wrong += [f"nobody made {it['_id']}" for it in everybody if it["db"] not in known]
+        [common] = root.ok(SHARED, {"usersInfo": COMMON})["users"]
+        for client in clients:
+            told, tried = client.compare(root, common["roles"])
+            wrong, logins = wrong + told, logins + tried
+    return wrong, logins
+
+
+def test_users_and_roles(report):
+    rng, logins, slowest = random.Random(f"{SEED} users"), 0, 0.0
+    clients = [Administrator(number, SEED) for number in range(CLIENTS)]
+    with Guarded(data_dir=True, clock="system") as server:
+        make(server, clients)
+        for round in range(ROUNDS):
+            for client in clients:
+                client.attach(server)
+            time.sleep(rng.uniform(0.1, 0.8))
+            server.kill()
+            wrong = wait(clients)
+            if round % VERIFIED == 0:
+                server.sound()
+            began = time.monotonic()
+            server.start()
+            slowest = max(slowest, time.monotonic() - began)
+            told, tried = compare(server, clients)
+            wrong, logins = wrong + told, logins + tried
+            assert wrong == [], f"SEED={SEED}, round {round}: " + "\n".join(wrong[:10])
+        server.end()
+    acknowledged = sum(client.book.acknowledged for client in clients)
+    report(
+        "F1",
+        ROUNDS,
+        "kills among changes of users and roles",
+        seed=SEED,
+        acknowledged=acknowledged,
+        removals_done_in_part=sum(client.book.parts for client in clients),
+        logins_tried=logins,
+        logins_meanwhile=sum(client.probes for client in clients),
+        slowest_start=f"{slowest:.2f} s",
+    )
+    assert acknowledged > 5 * ROUNDS, "hardly any change"
+    assert logins > ROUNDS, "hardly any login"
+
+
+def test_of_checks_accounts():
+    """A book notices what is lost, what came back, half of a change, and an old password that is
+    good again."""
+    book = Book()
+    before = Accounts().put_role("role0", rights=frozenset({("c0", "find")}))
+    before = before.put_user("user0", password="old", roles=frozenset({"role0"}))
+    after = before.put_user("user0", password="new", roles=frozenset(), number=3)
+    book.states = [before, after]
+    half = before.put_user("user0", number=3)
+    for odd in (half, before.without_user("user0"), before.put_user("user1", password="x")):
+        assert book.settle(odd.shown(), None) != []
+    assert book.settle(after.shown(), None) == []
+    assert book.former == {"user0": ["old"]}
+    assert book.settle(before.shown(), None) != []
+    # A removal in parts: the role is taken from its users, and is there.
+    part = before.put_user("user0", roles=frozenset())
+    for in_parts in (False, True):
+        book.states, book.in_parts = [before, before.without_roles(["role0"])], in_parts
+        assert (book.settle(part.shown(), None) == []) == in_parts
+    book.states = [before, before.without_roles(["role0"])]
+    odd = part.put_role("role0", rights=frozenset())
+    assert book.settle(odd.shown(), None) != []
+    # Only the password differs: exactly one of both is good.
+    other = after.put_user("user0", password="newer")
+    for good, wanted in (({"new", "newer"}, False), (set(), False), ({"new"}, True)):
+        book.states = [after, other]
+        said = book.settle(after.shown(), lambda name, password, good=good: password in good)
+        assert (said == []) == wanted, (good, said)
+    assert book.now.users["user0"] == User("new", frozenset(), 3)
+    assert book.now.rights("user0") == set() and before.rights("user0") == {("c0", "find")}
