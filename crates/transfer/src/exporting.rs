@@ -170,3 +170,6 @@ pub(crate) fn interrupted(has_state: bool) -> String {
         false => "interrupted".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;

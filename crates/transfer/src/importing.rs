@@ -312,3 +312,6 @@ fn text_of(document: &DocBuf) -> Vec<u8> {
     write_document(document.as_ref(), Style::Canonical, &mut out);
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,3 +77,19 @@ pub trait Sink {
     /// How many documents there are; `None`: the server does not say.
     fn count(&mut self) -> Result<Option<u64>, String>;
 }
+
+/// What tests are watched by: nobody interrupts them.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct Calm;
+
+#[cfg(test)]
+impl Watch for Calm {
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    fn so_far(&self, _: u64) {}
+
+    fn pause(&self, _: Duration) {}
+}

@@ -66,34 +66,43 @@ def started(*words):
     )
 
 
-def killed_over_and_over(words, random, most=0.25):
-    """Runs a command that can be resumed and kills it at random moments until it ends by itself;
-    answers how often it was killed."""
-    kills = 0
+def until_begun(command, state, field):
+    """Waits until a command has written down that something is done."""
+    until = time.monotonic() + PATIENCE
+    while not (state.exists() and json.loads(state.read_text())[field]):
+        assert command.poll() is None, command.communicate()
+        assert time.monotonic() < until, "nothing is done"
+        time.sleep(0.001)
+
+
+def killed_over_and_over(words, random, code=0, begun=None):
+    """Runs a command that can be resumed and kills it at random moments until it ends by itself,
+    which takes longer each time; answers its standard output. `begun` is its state and a field of
+    it: the first time it is killed once something is done by that."""
+    words, most = [*words, "--resume"], 0.1
+    if begun:
+        command = started(*words)
+        until_begun(command, *begun)
+        command.kill()
+        command.communicate()
     while True:
-        command = started(*words, "--resume")
+        command = started(*words)
         try:
             out, said = command.communicate(timeout=random.uniform(0.01, most))
         except subprocess.TimeoutExpired:
             command.kill()
             command.communicate()
-            kills += 1
-            # It ends, however slow the machine is.
-            most *= 1.15
+            most *= 1.5
             continue
-        assert command.returncode == 0, (out + said)[-2000:]
-        return kills
+        assert command.returncode == code, (out + said)[-2000:]
+        return out
 
 
 def interrupted(words, state, field):
     """Runs a command, interrupts it once its state says that something was done, and answers what
     it says."""
     command = started(*words)
-    until = time.monotonic() + PATIENCE
-    while not (state.exists() and json.loads(state.read_text())[field]):
-        assert command.poll() is None, command.communicate()
-        assert time.monotonic() < until, "nothing is done"
-        time.sleep(0.002)
+    until_begun(command, state, field)
     command.send_signal(signal.SIGINT)
     out, said = command.communicate(timeout=PATIENCE)
     assert command.returncode == 1, out + said
