@@ -1,6 +1,7 @@
 //! Rules about the code's own shape, as tests: who may import whom, and how files look. It checks
 //! manifests and text; it builds and runs nothing.
 
+pub mod client_module_table;
 pub mod layers;
 pub mod module_table;
 pub mod modules;

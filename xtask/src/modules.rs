@@ -10,6 +10,7 @@ use std::{
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::{
+    client_module_table,
     module_table::{CIRCLES, ORDERS},
     store_module_table,
 };
@@ -17,7 +18,9 @@ use crate::{
 /// What is wrong with the imports of all crates in the table, in words.
 pub fn violations(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
-    for (name, order) in ORDERS.iter().chain(store_module_table::ORDERS) {
+    for (name, order) in
+        ORDERS.iter().chain(store_module_table::ORDERS).chain(client_module_table::ORDERS)
+    {
         let source = root.join("crates").join(name).join("src");
         let circles: Vec<_> = CIRCLES.iter().filter(|circle| circle.0 == *name).collect();
         let allowed = |from: &str, to: &str| {

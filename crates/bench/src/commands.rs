@@ -9,6 +9,7 @@
 use std::ops::Range;
 
 use document::{DocBuilder, ValueRef};
+use mongo_client::commands::begin_command;
 
 use crate::{limits::PAGE, limits::SCAN_DOCUMENTS};
 
@@ -24,37 +25,6 @@ pub(crate) struct Concern {
 
 /// The concern of inserts that only prepare: they need not wait for the disk.
 pub(crate) const LOADING: Concern = Concern { journal: false };
-
-/// The greeting, with which every connection begins.
-pub(crate) fn hello_command(body: &mut DocBuilder) {
-    begin_command(body, "hello", ValueRef::Int32(1), "admin");
-}
-
-/// The first step of a login by SCRAM-SHA-256.
-pub(crate) fn begin_login(payload: &str) -> impl FnOnce(&mut DocBuilder) {
-    move |body| {
-        begin_command(body, "saslStart", ValueRef::Int32(1), "admin");
-        body.append("mechanism", ValueRef::String("SCRAM-SHA-256"));
-        body.append("payload", binary(payload));
-        body.document("options", |options| {
-            options.append("skipEmptyExchange", ValueRef::Bool(true));
-        });
-    }
-}
-
-/// Its last step.
-pub(crate) fn end_login(conversation: i64, payload: &str) -> impl FnOnce(&mut DocBuilder) {
-    move |body| {
-        begin_command(body, "saslContinue", ValueRef::Int32(1), "admin");
-        body.append("conversationId", ValueRef::Int64(conversation));
-        body.append("payload", binary(payload));
-    }
-}
-
-/// A text as bytes.
-fn binary(text: &str) -> ValueRef<'_> {
-    ValueRef::Binary { subtype: 0, bytes: text.as_bytes() }
-}
 
 /// A command with these arguments on the `admin` database.
 pub(crate) fn admin_command<'a>(
@@ -294,12 +264,6 @@ pub(crate) fn change_ttl(
     }
 }
 
-/// Begins a command: its name has to be the first field.
-fn begin_command(body: &mut DocBuilder, name: &str, value: ValueRef<'_>, database: &str) {
-    body.append(name, value);
-    body.append("$db", ValueRef::String(database));
-}
-
 /// Adds an update that sets one field to a text.
 fn put_set(body: &mut DocBuilder, name: &str, field: &str, value: &str) {
     body.document(name, |change| {
@@ -332,7 +296,6 @@ mod tests {
     fn bodies() {
         let durable = Concern { journal: true };
         let id = ValueRef::Int32(7);
-        check(hello_command, r#"{hello: 1, $db: "admin"}"#);
         check(collection_command("drop", "c"), r#"{drop: "c", $db: "ebb_bench"}"#);
         check(
             admin_command("fsync", &[("lock", ValueRef::Bool(false))]),

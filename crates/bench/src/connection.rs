@@ -2,17 +2,21 @@
 //! buffers are used again for each request, so that the load generator costs little.
 
 use document::DocBuilder;
+use mongo_client::{
+    Reply, Scram, Sequence,
+    commands::{begin_login, end_login, hello_command},
+    encode_request, message_length, reply_body,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
     address::{Address, Login},
-    commands,
     error::{Error, Result},
-    reply::Reply,
-    scram::Scram,
     stream::{Stream, open_stream},
-    wire::{self, Sequence},
 };
+
+/// The database that knows the users.
+const ADMIN: &str = "admin";
 
 /// A connection that has said hello, and has logged in where that was asked for.
 #[derive(Debug)]
@@ -38,7 +42,7 @@ impl Connection {
             outgoing: Vec::new(),
             incoming: Vec::with_capacity(64 * 1024),
         };
-        connection.call_command(commands::hello_command).await?;
+        connection.call_command(hello_command).await?;
         if let Some(login) = &address.login {
             connection.log_in(login).await?;
         }
@@ -47,11 +51,11 @@ impl Connection {
 
     /// Logs in as a user of the database `admin`.
     async fn log_in(&mut self, login: &Login) -> Result<()> {
-        let scram = Scram::begin(login);
-        let begun = self.call_command(commands::begin_login(&scram.first())).await?;
+        let scram = Scram::begin(&login.user, &login.password);
+        let begun = self.call_command(begin_login(ADMIN, &scram.first())).await?;
         let conversation = begun.integer_field("conversationId");
         let (last, of_server) = scram.answer(&begun.payload()?)?;
-        let ended = self.call_command(commands::end_login(conversation, &last)).await?;
+        let ended = self.call_command(end_login(ADMIN, conversation, &last)).await?;
         if ended.payload()? == of_server {
             return Ok(());
         }
@@ -76,10 +80,10 @@ impl Connection {
         fill(&mut builder);
         self.body = builder.into_vec();
         self.request = self.request.wrapping_add(1);
-        wire::encode_request(&mut self.outgoing, self.request, &self.body, sequence);
+        encode_request(&mut self.outgoing, self.request, &self.body, sequence);
         self.stream.write_all(&self.outgoing).await?;
         self.receive_message().await?;
-        Reply::new(wire::reply_body(&self.incoming, self.request)?)
+        Ok(Reply::new(reply_body(&self.incoming, self.request)?)?)
     }
 
     /// Reads until one whole message is there. More than one is an error: nothing else was asked for.
@@ -90,7 +94,7 @@ impl Connection {
                 let source = std::io::ErrorKind::UnexpectedEof.into();
                 return Err(Error::io_error("the server closed the connection")(source));
             }
-            let Some(length) = wire::message_length(&self.incoming)? else { continue };
+            let Some(length) = message_length(&self.incoming)? else { continue };
             if length < self.incoming.len() {
                 return Err(Error::Protocol("more than one reply".to_owned()));
             }

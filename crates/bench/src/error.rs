@@ -63,6 +63,15 @@ impl std::error::Error for Error {
     }
 }
 
+impl From<mongo_client::Error> for Error {
+    fn from(error: mongo_client::Error) -> Self {
+        match error {
+            mongo_client::Error::Protocol(what) => Self::Protocol(what),
+            mongo_client::Error::Server { code, message } => Self::Server { code, message },
+        }
+    }
+}
+
 impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         Self::Io { doing: String::new(), source }

@@ -4,6 +4,7 @@ use std::{ops::Range, time::Duration};
 
 use document::DocBuf;
 use fastrand::Rng;
+use mongo_client::Sequence;
 
 use crate::{
     closed_loop::Subject,
@@ -14,7 +15,6 @@ use crate::{
     limits::LOAD_BATCH,
     load::{self, Loader},
     process,
-    wire::Sequence,
 };
 
 /// What inserts documents into a collection; `make` makes the document of a number.

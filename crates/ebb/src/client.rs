@@ -4,17 +4,13 @@
 use std::{
     net::{TcpStream, ToSocketAddrs},
     path::Path,
-    sync::Arc,
     time::Duration,
 };
 
 use clap::{Arg, ArgAction, ArgMatches, builder::OsStr};
 use serde_json::Value;
 use server::Secret;
-use ureq::{
-    http::HeaderValue,
-    tls::{PemItem, RootCerts, TlsConfig, TlsProvider, parse_pem},
-};
+use ureq::{http::HeaderValue, tls::TlsConfig};
 
 /// How long a server may take to answer a request, from connecting to the last byte.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -59,26 +55,6 @@ pub(crate) fn client_flags() -> [Arg; 4] {
     [address, key, tls, authority]
 }
 
-/// Reads the certificates that are believed; an error is a sentence.
-fn read_authority(path: &Path) -> Result<TlsConfig, String> {
-    let wrong = |error: &dyn std::fmt::Display| format!("--tls-ca {}: {error}", path.display());
-    let text = std::fs::read(path).map_err(|error| wrong(&error))?;
-    let mut roots = Vec::new();
-    for item in parse_pem(&text) {
-        if let PemItem::Certificate(root) = item.map_err(|error| wrong(&error))? {
-            roots.push(root);
-        }
-    }
-    if roots.is_empty() {
-        return Err(wrong(&"it holds no certificate"));
-    }
-    Ok(TlsConfig::builder()
-        .provider(TlsProvider::Rustls)
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .root_certs(RootCerts::new_with_certs(&roots))
-        .build())
-}
-
 /// Returns the key file that was typed; an empty text counts as none.
 pub(crate) fn key_file(matches: &ArgMatches) -> Option<&Path> {
     let path = matches.get_one::<String>("key-file").filter(|path| !path.is_empty());
@@ -106,7 +82,7 @@ impl Client {
         key: Option<&Secret>,
         authority: &Path,
     ) -> Result<Self, String> {
-        let tls = read_authority(authority)?;
+        let tls = transfer::http_authority(authority)?;
         Ok(Self { scheme: "https", ..Self::with_tls(address, key, tls) })
     }
 

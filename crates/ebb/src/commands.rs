@@ -6,6 +6,8 @@
 //! ebb quickstart    quickstart.rs         the sample, on a running server or one of its own
 //! ebb backup        backup/               a running server's data, or a closed data directory's
 //! ebb restore       backup/restoring.rs   a data directory of backups
+//! ebb export        moving/exporting.rs   a collection or container to a file
+//! ebb import        moving/importing.rs   a file to a collection or container
 //! ebb verify        run_verify            a closed data directory, backups, an audit log
 //! ebb admin         admin.rs              a running server's admin address
 //! ebb bench         bench.rs              the load generator, another binary
@@ -23,7 +25,7 @@ use serde_json::json;
 use crate::{
     admin, backup, bench,
     ending::{FAILED, USAGE, complain, end_failed, print_text},
-    quickstart,
+    moving, quickstart,
     settings::{self, Settings},
 };
 
@@ -85,6 +87,8 @@ fn command() -> Command {
         .subcommand(quickstart::command())
         .subcommand(backup::backup_command())
         .subcommand(backup::restore_command())
+        .subcommand(moving::export_command())
+        .subcommand(moving::import_command())
         .subcommand(verify)
         .subcommand(admin::command())
         .subcommand(completions)
@@ -101,6 +105,8 @@ pub(crate) fn run() -> ExitCode {
         Some(("quickstart", matches)) => quickstart::run(matches),
         Some(("backup", matches)) => backup::run_backup(matches),
         Some(("restore", matches)) => backup::run_restore(matches),
+        Some(("export", matches)) => moving::run_export(matches),
+        Some(("import", matches)) => moving::run_import(matches),
         Some(("verify", matches)) => run_verify(matches),
         Some(("admin", matches)) => admin::run(matches),
         Some(("completions", matches)) => print_completions(matches),

@@ -7,6 +7,9 @@ mod bench;
 mod client;
 mod commands;
 mod ending;
+mod moving;
+mod password;
+mod progress;
 mod quickstart;
 mod settings;
 

@@ -19,6 +19,9 @@ LEFT_OUT = {
         "needs a server that asks for certificates: access/test_tls.py has one"
     ),
     "ebb serve --otlp-endpoint http://localhost:4318": "needs a build with --features otlp",
+    "ebb export -d shop -c orders --out orders.json": (
+        "needs other machines and their data: export/ tests each of them"
+    ),
     "mongodump --uri mongodb://127.0.0.1:27017 --out dump": (
         "no package manager that the tests use has MongoDB's tools"
     ),

@@ -48,8 +48,9 @@ impl Documents {
 
 #[cfg(test)]
 mod tests {
+    use mongo_client::whole_number;
+
     use super::*;
-    use crate::reply::whole_number;
 
     #[test]
     fn half_of_them_expire_and_twenty_share_a_value() {

@@ -12,6 +12,7 @@ use std::{sync::Arc, time::Duration};
 
 use document::ValueRef;
 use fastrand::Rng;
+use mongo_client::whole_number;
 
 use super::Settings;
 use crate::{
@@ -24,7 +25,6 @@ use crate::{
     limits::{CHECK_PAUSE, RANGE_MAX},
     mortality::Mortality,
     pause,
-    reply::whole_number,
     target::Target,
     witness::{BLUR, Witness, is_mortal},
 };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use document::{DocBuf, ValueRef};
 use fastrand::Rng;
+use mongo_client::Sequence;
 
 use super::Settings;
 use crate::{
@@ -18,7 +19,6 @@ use crate::{
     limits::FIELD_BYTES,
     records,
     target::{Dataset, Target},
-    wire::Sequence,
 };
 
 /// The collection of YCSB's records.

@@ -12,12 +12,13 @@
 //! A password is read from a file or from standard input, never from the command line, which other
 //! users of the machine can see.
 
-use std::io::{BufRead, IsTerminal};
-
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
 
-use crate::client::{Client, escaped};
+use crate::{
+    client::{Client, escaped},
+    password::{password_flag, typed_password},
+};
 
 /// The database of a user and of a role where none is said.
 const DATABASE: &str = "admin";
@@ -40,12 +41,6 @@ pub(super) fn command() -> Command {
             .required(required)
             .help("A role of the user; may be repeated")
     };
-    let password = || {
-        Arg::new("password-file")
-            .long("password-file")
-            .value_name("PATH")
-            .help("File with the password [read from standard input]")
-    };
     let of_user = |name_of: &'static str, about: &'static str| {
         Command::new(name_of).about(about).arg(name()).arg(database())
     };
@@ -54,8 +49,8 @@ pub(super) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(Command::new("list").about("Show all users and their roles"))
-        .subcommand(of_user("add", "Make a user").args([roles(false), password()]))
-        .subcommand(of_user("password", "Give a user another password").arg(password()))
+        .subcommand(of_user("add", "Make a user").args([roles(false), password_flag()]))
+        .subcommand(of_user("password", "Give a user another password").arg(password_flag()))
         .subcommand(of_user("roles", "Give a user these roles instead of its own").arg(roles(true)))
         .subcommand(of_user("remove", "Remove a user"))
 }
@@ -71,7 +66,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
     let path = format!("/_ebb/users/{}/{}", escaped(&database), escaped(&user));
     match what {
         "add" => {
-            let password = read_password(matches)?;
+            let password = typed_password(matches)?;
             let body = json!({
                 "user": user,
                 "database": database,
@@ -80,7 +75,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
             });
             client.post_json("/_ebb/users", &body)
         }
-        "password" => client.put_json(&path, &json!({ "password": read_password(matches)? })),
+        "password" => client.put_json(&path, &json!({ "password": typed_password(matches)? })),
         "roles" => client.put_json(&path, &json!({ "roles": typed_roles(matches) })),
         _ => client.delete(&path),
     }
@@ -109,26 +104,6 @@ fn typed_roles(matches: &ArgMatches) -> Vec<Value> {
     let typed = matches.get_many::<String>("role").into_iter().flatten();
     let named = typed.map(|text| text.rsplit_once('@').unwrap_or((text, DATABASE)));
     named.map(|(role, database)| json!({ "role": role, "db": database })).collect()
-}
-
-/// Reads the password from the file that was typed, or the first line of standard input.
-fn read_password(matches: &ArgMatches) -> Result<String, String> {
-    let text = match matches.get_one::<String>("password-file") {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| format!("--password-file {path}: {error}"))?,
-        None => {
-            let input = std::io::stdin();
-            if input.is_terminal() {
-                return Err(
-                    "give --password-file PATH, or the password on standard input".to_owned()
-                );
-            }
-            let mut line = String::new();
-            input.lock().read_line(&mut line).map_err(|error| format!("the password: {error}"))?;
-            line
-        }
-    };
-    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
 #[cfg(test)]

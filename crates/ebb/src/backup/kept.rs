@@ -12,9 +12,9 @@ use server::{Interrupt, Source, clock_of_backup};
 use super::{
     file::ENDING,
     place::Place,
-    progress::Progress,
     s3::{Bucket, Download},
 };
+use crate::progress::Progress;
 
 /// The same of a directory, in the order of their names.
 fn backups_in(folder: &Path) -> Result<Vec<(PathBuf, Link)>, String> {

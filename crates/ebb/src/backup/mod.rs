@@ -15,7 +15,6 @@
 mod file;
 mod kept;
 mod place;
-mod progress;
 mod restoring;
 mod s3;
 mod sink;

@@ -10,10 +10,12 @@ use super::{
     instant,
     kept::{bytes_of, sources_of},
     place::Place,
-    progress::Progress,
     taking::{failure, usage},
 };
-use crate::ending::{end_failed, print_text};
+use crate::{
+    ending::{end_failed, print_text},
+    progress::Progress,
+};
 
 /// Returns the subcommand.
 pub(crate) fn restore_command() -> Command {

@@ -16,12 +16,12 @@ use super::{
     kept::newest_in,
     kind_name,
     place::Place,
-    progress::Progress,
     sink::{Sink, Unfinished},
 };
 use crate::{
     client::{self, Client},
     ending::{FAILED, USAGE, complain, end_failed, print_text},
+    progress::Progress,
 };
 
 /// The route of a server.

@@ -11,10 +11,12 @@ use super::{
     kept::{backups_at, bytes_of, source_of},
     kind_name,
     place::Place,
-    progress::Progress,
     taking::{failure, usage},
 };
-use crate::ending::{FAILED, complain, print_text};
+use crate::{
+    ending::{FAILED, complain, print_text},
+    progress::Progress,
+};
 
 /// Reads what was named. The exit code is 0 only if all of it is whole.
 pub(crate) fn run_verify(place: &str, as_json: bool) -> ExitCode {

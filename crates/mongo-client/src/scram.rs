@@ -1,42 +1,51 @@
 //! A login by SCRAM-SHA-256 (RFC 7677), as drivers do it: what the client says, and what it has to hear. Names
 //! and passwords are plain ASCII.
 
+use std::fmt;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
-use crate::{
-    address::Login,
-    error::{Error, Result},
-};
+use crate::error::{Error, Result};
+
+/// The most rounds of hashing that a server may ask for: more would only keep the client busy.
+const MAX_ROUNDS: u32 = 1_000_000;
 
 /// A login that has begun.
-#[derive(Debug)]
-pub(crate) struct Scram<'a> {
-    login: &'a Login,
+pub struct Scram<'a> {
+    user: &'a str,
+    password: &'a str,
     nonce: String,
+}
+
+/// The password is never shown.
+impl fmt::Debug for Scram<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scram").field("user", &self.user).finish_non_exhaustive()
+    }
 }
 
 impl<'a> Scram<'a> {
     /// Begins one.
-    pub(crate) fn begin(login: &'a Login) -> Self {
+    pub fn begin(user: &'a str, password: &'a str) -> Self {
         let nonce: [u8; 18] = std::array::from_fn(|_| fastrand::u8(..));
-        Self { login, nonce: STANDARD.encode(nonce) }
+        Self { user, password, nonce: STANDARD.encode(nonce) }
     }
 
     /// The first message without what comes before it.
     fn bare(&self) -> String {
-        let user = self.login.user.replace('=', "=3D").replace(',', "=2C");
+        let user = self.user.replace('=', "=3D").replace(',', "=2C");
         format!("n={user},r={}", self.nonce)
     }
 
     /// What the client says first.
-    pub(crate) fn first(&self) -> String {
+    pub fn first(&self) -> String {
         format!("n,,{}", self.bare())
     }
 
     /// What it says to the server's first message, and what the server has to say to that.
-    pub(crate) fn answer(&self, server: &str) -> Result<(String, String)> {
+    pub fn answer(&self, server: &str) -> Result<(String, String)> {
         let field = |name: &str| {
             let mut fields = server.split(',');
             let found = fields.find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -45,9 +54,10 @@ impl<'a> Scram<'a> {
         let (nonce, rounds) = (field("r")?, field("i")?);
         let salt = STANDARD.decode(field("s")?);
         let salt = salt.map_err(|_| Error::Protocol("a login with a broken salt".to_owned()))?;
-        let rounds = rounds.parse().ok().filter(|_| nonce.starts_with(&self.nonce));
+        let rounds = rounds.parse().ok().filter(|rounds| (1..=MAX_ROUNDS).contains(rounds));
+        let rounds = rounds.filter(|_| nonce.starts_with(&self.nonce));
         let rounds = rounds.ok_or_else(|| Error::Protocol("a login of another".to_owned()))?;
-        let password = self.login.password.as_bytes();
+        let password = self.password.as_bytes();
         let salted = pbkdf2::pbkdf2_hmac_array::<Sha256, 32>(password, &salt, rounds);
         let without_proof = format!("c=biws,r={nonce}");
         let signed = format!("{},{server},{without_proof}", self.bare());
@@ -74,8 +84,9 @@ mod tests {
 
     #[test]
     fn the_vector_of_rfc_7677() {
-        let login = Login { user: "user".to_owned(), password: "pencil".to_owned() };
-        let scram = Scram { login: &login, nonce: "rOprNGfwEbeRWgbNEkqO".to_owned() };
+        let nonce = "rOprNGfwEbeRWgbNEkqO".to_owned();
+        let scram = Scram { user: "user", password: "pencil", nonce };
+        assert!(!format!("{scram:?}").contains("pencil"));
         assert_eq!(scram.first(), "n,,n=user,r=rOprNGfwEbeRWgbNEkqO");
         let server = "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096";
         let (last, of_server) = scram.answer(server).unwrap();
@@ -83,6 +94,9 @@ mod tests {
         let nonce = "r=rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
         assert_eq!(last, format!("c=biws,{nonce},{proof}"));
         assert_eq!(of_server, "v=6rriTRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=");
-        assert!(scram.answer("r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096").is_err());
+        let other = "r=other,s=W22ZaJ0SNY7soEsUEjb6gQ==,i=4096".to_owned();
+        for refused in [other, server.replace("4096", "0"), server.replace("4096", "4000000000")] {
+            assert!(scram.answer(&refused).is_err(), "{refused}");
+        }
     }
 }

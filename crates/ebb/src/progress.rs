@@ -1,4 +1,4 @@
-//! How far a backup or a restore is, on a terminal: nothing is drawn anywhere else.
+//! How far a command is, on a terminal: nothing is drawn anywhere else.
 
 use std::{io::Read, time::Duration};
 
@@ -13,12 +13,12 @@ const UNKNOWN: &str = "{prefix} {spinner} {bytes}, {bytes_per_sec}, {elapsed}";
 const TURN: Duration = Duration::from_millis(200);
 
 /// A bar. Clones share it.
-#[derive(Clone)]
-pub(super) struct Progress(ProgressBar);
+#[derive(Clone, Debug)]
+pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     /// One for so many bytes, where that is known.
-    pub(super) fn new(prefix: &'static str, bytes: Option<u64>) -> Self {
+    pub(crate) fn new(prefix: &'static str, bytes: Option<u64>) -> Self {
         let bar = match bytes {
             Some(bytes) => ProgressBar::new(bytes),
             None => ProgressBar::new_spinner(),
@@ -33,23 +33,23 @@ impl Progress {
     }
 
     /// It is as far as this.
-    pub(super) fn set(&self, bytes: u64) {
+    pub(crate) fn set(&self, bytes: u64) {
         self.0.set_position(bytes);
     }
 
     /// Counts what is read.
-    pub(super) fn reading<R: Read>(&self, input: R, interrupt: &Interrupt) -> Watched<R> {
+    pub(crate) fn reading<R: Read>(&self, input: R, interrupt: &Interrupt) -> Watched<R> {
         Watched { input, bar: self.0.clone(), interrupt: interrupt.clone() }
     }
 
     /// Takes it away.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.0.finish_and_clear();
     }
 }
 
 /// A stream whose bytes are counted, and that fails once the command was asked to end.
-pub(super) struct Watched<R> {
+pub(crate) struct Watched<R> {
     input: R,
     bar: ProgressBar,
     interrupt: Interrupt,

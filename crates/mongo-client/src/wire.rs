@@ -18,15 +18,15 @@ pub(crate) const MESSAGE_MAX: usize = 48_000_000;
 
 /// Documents that go beside the body, as drivers send what they insert.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sequence<'a> {
+pub struct Sequence<'a> {
     /// The field they stand for.
-    pub(crate) name: &'a str,
+    pub name: &'a str,
     /// The documents.
-    pub(crate) documents: &'a [DocBuf],
+    pub documents: &'a [DocBuf],
 }
 
 /// Writes a request over what was in `out`. No flags are set, so a reply is expected.
-pub(crate) fn encode_request(
+pub fn encode_request(
     out: &mut Vec<u8>,
     request: i32,
     body: &[u8],
@@ -60,7 +60,7 @@ fn put_length(out: &mut [u8], start: usize) {
 
 /// Returns how many bytes the message has that begins here; `None` before its length has arrived. A
 /// length that cannot be is an error, before memory is taken for it.
-pub(crate) fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
+pub fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(word) = word_at(bytes, 0) else { return Ok(None) };
     match usize::try_from(word) {
         Ok(length) if (HEADER + 5..=MESSAGE_MAX).contains(&length) => Ok(Some(length)),
@@ -70,7 +70,7 @@ pub(crate) fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
 
 /// Returns the body document of a complete reply to `request`. Anything else that OP_MSG allows, such
 /// as a checksum, was not asked for and is an error.
-pub(crate) fn reply_body(message: &[u8], request: i32) -> Result<&[u8]> {
+pub fn reply_body(message: &[u8], request: i32) -> Result<&[u8]> {
     let broken = |what: &str| Error::Protocol(what.to_owned());
     if word_at(message, 8) != Some(request) {
         return Err(broken("a reply to another request"));

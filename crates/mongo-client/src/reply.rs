@@ -6,13 +6,13 @@ use crate::error::{Error, Result};
 
 /// The body of a reply, still encoded.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reply<'a>(DocRef<'a>);
+pub struct Reply<'a>(DocRef<'a>);
 
 /// One batch of a cursor.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Batch<'a> {
+pub struct Batch<'a> {
     /// The cursor to ask for more, 0 when this was all.
-    pub(crate) cursor: i64,
+    pub cursor: i64,
     /// The array of documents, still encoded.
     documents: &'a [u8],
 }
@@ -20,11 +20,8 @@ pub(crate) struct Batch<'a> {
 impl<'a> Reply<'a> {
     /// Takes a body; a refusal of the command, of one of its writes or of its write concern is an error:
     /// each of them means that what was asked for was not done.
-    pub(crate) fn new(body: &'a [u8]) -> Result<Self> {
-        let body = DocRef::Raw(body);
-        if whole_number(body.get("ok")) != Some(1) {
-            return Err(refusal_error(body));
-        }
+    pub fn new(body: &'a [u8]) -> Result<Self> {
+        let Self(body) = Self::of_writes(body)?;
         if let Some(errors) = body.get("writeErrors").and_then(ValueRef::as_array)
             && let Some(first) = errors.get(0).and_then(ValueRef::as_document)
         {
@@ -36,13 +33,22 @@ impl<'a> Reply<'a> {
         Ok(Self(body))
     }
 
+    /// Takes a body; a refusal of the command is an error, refusals of single writes stay in it.
+    pub fn of_writes(body: &'a [u8]) -> Result<Self> {
+        let body = DocRef::Raw(body);
+        match whole_number(body.get("ok")) {
+            Some(1) => Ok(Self(body)),
+            _ => Err(refusal_error(body)),
+        }
+    }
+
     /// Returns a field of the reply.
-    pub(crate) fn get_field(self, name: &str) -> Option<ValueRef<'a>> {
+    pub fn get_field(self, name: &str) -> Option<ValueRef<'a>> {
         self.0.get(name)
     }
 
     /// Returns the message of a login in it.
-    pub(crate) fn payload(self) -> Result<String> {
+    pub fn payload(self) -> Result<String> {
         let text = match self.get_field("payload") {
             Some(ValueRef::Binary { bytes, .. }) => String::from_utf8(bytes.to_vec()).ok(),
             _ => None,
@@ -51,12 +57,12 @@ impl<'a> Reply<'a> {
     }
 
     /// Returns a number of the reply, 0 when it is not there.
-    pub(crate) fn integer_field(self, name: &str) -> i64 {
+    pub fn integer_field(self, name: &str) -> i64 {
         whole_number(self.get_field(name)).unwrap_or(0)
     }
 
     /// Returns the batch that the reply carries, the first of a cursor or a later one.
-    pub(crate) fn read_batch(self) -> Result<Batch<'a>> {
+    pub fn read_batch(self) -> Result<Batch<'a>> {
         let broken = || Error::Protocol("a reply without a cursor".to_owned());
         let cursor = self.get_field("cursor").and_then(ValueRef::as_document).ok_or_else(broken)?;
         let batch = cursor.get("firstBatch").or_else(|| cursor.get("nextBatch"));
@@ -71,17 +77,17 @@ impl<'a> Reply<'a> {
 
 impl<'a> Batch<'a> {
     /// Returns how many documents it has.
-    pub(crate) fn document_count(self) -> usize {
+    pub fn document_count(self) -> usize {
         RawElements::new(self.documents).count()
     }
 
     /// Returns whether it has none, without counting them.
-    pub(crate) fn is_empty(self) -> bool {
+    pub fn is_empty(self) -> bool {
         RawElements::new(self.documents).next().is_none()
     }
 
     /// Returns its documents, still encoded.
-    pub(crate) fn iter_documents(self) -> impl Iterator<Item = DocRef<'a>> {
+    pub fn iter_documents(self) -> impl Iterator<Item = DocRef<'a>> {
         ArrayRef::Raw(self.documents).iter().filter_map(ValueRef::as_document)
     }
 }
@@ -95,7 +101,7 @@ fn refusal_error(from: DocRef<'_>) -> Error {
 }
 
 /// Returns a number of any type as a whole one; `None`: it is not a number, or is missing.
-pub(crate) fn whole_number(value: Option<ValueRef<'_>>) -> Option<i64> {
+pub fn whole_number(value: Option<ValueRef<'_>>) -> Option<i64> {
     match value? {
         ValueRef::Int32(v) => Some(i64::from(v)),
         ValueRef::Int64(v) => Some(v),
@@ -129,6 +135,9 @@ mod tests {
         check(doc! { "ok": 0.0, "code": 59, "errmsg": "no" }, Some((59, "no")));
         check(doc! { "ok": 1, "writeErrors": array![error(11000, "dup")] }, Some((11000, "dup")));
         check(doc! { "ok": 1, "writeErrors": array![] }, None);
+        let refused = doc! { "ok": 1, "writeErrors": array![error(11000, "dup")] }.to_buf();
+        let kept = Reply::of_writes(refused.bytes()).unwrap();
+        assert!(kept.get_field("writeErrors").is_some());
         check(doc! { "ok": 1, "writeConcernError": error(64, "late") }, Some((64, "late")));
     }
 

@@ -1,0 +1,186 @@
+//! `ebb export`: a collection or container to a file.
+
+use std::{path::PathBuf, process::ExitCode, sync::Arc};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::json;
+use transfer::{Export, Exported, Find, Format, MongoSource, NoSqlSource, Source, Watch, export};
+
+use super::{
+    flags::{Common, Server, common_flags, fields, text},
+    watching::Watching,
+};
+use crate::ending::{FAILED, USAGE, complain, print_text};
+
+/// Returns the subcommand.
+pub(crate) fn export_command() -> Command {
+    Command::new("export")
+        .about("Write a collection or container into a file; what has expired is never in it")
+        .args(common_flags())
+        .arg(
+            Arg::new("query").short('q').long("query").value_name("QUERY").help(
+                "Which documents: a filter in Extended JSON, or a query of the NoSQL API [all]",
+            ),
+        )
+        .arg(
+            Arg::new("fields")
+                .short('f')
+                .long("fields")
+                .value_name("NAME,...")
+                .value_delimiter(',')
+                .help("Which fields; the columns of csv, with dots for fields of documents inside"),
+        )
+        .arg(Arg::new("sort").long("sort").value_name("DOCUMENT").help(
+            "The order, as {\"at\":-1}; such an export cannot be resumed [by _id, MongoDB API]",
+        ))
+        .arg(
+            Arg::new("limit")
+                .long("limit")
+                .value_name("COUNT")
+                .value_parser(value_parser!(u64).range(1..))
+                .help("No more documents than this"),
+        )
+        .arg(
+            Arg::new("relaxed")
+                .long("relaxed")
+                .action(ArgAction::SetTrue)
+                .help("Relaxed Extended JSON: numbers and dates as people read them"),
+        )
+        .arg(
+            Arg::new("out")
+                .short('o')
+                .long("out")
+                .value_name("FILE")
+                .default_value("-")
+                .help("The file, which must not be there; - is standard output"),
+        )
+}
+
+/// Runs what was typed and returns the exit code.
+pub(crate) fn run_export(matches: &ArgMatches) -> ExitCode {
+    let common = match prepare(matches) {
+        Ok(common) => common,
+        Err(message) => return complain(message, USAGE),
+    };
+    let out = text(matches, "out");
+    let file = Some(&out).filter(|out| *out != "-").map(PathBuf::from);
+    let is_printed = file.is_some();
+    match run(matches, common, file) {
+        Ok(done) => {
+            if is_printed {
+                report(&out, done, matches.get_flag("json"));
+            }
+            ExitCode::SUCCESS
+        }
+        Err(message) => complain(message, FAILED),
+    }
+}
+
+/// What was typed, if it goes together.
+fn prepare(matches: &ArgMatches) -> Result<Common, String> {
+    let common = Common::from_matches(matches, matches.get_flag("relaxed"), false)?;
+    let has_sort = matches.contains_id("sort");
+    let names = fields(matches);
+    if common.format == Format::Csv(Vec::new()) {
+        return Err("--format csv needs --fields, the columns".to_owned());
+    }
+    if has_sort && matches.get_flag("resume") {
+        return Err("--resume needs the order of _id: leave out --sort".to_owned());
+    }
+    if matches!(common.server, Server::NoSql(_)) {
+        if has_sort {
+            return Err("--sort is for the MongoDB API: put ORDER BY into --query".to_owned());
+        }
+        if !matches!(common.format, Format::Csv(_)) && names.iter().any(|it| it.contains('.')) {
+            return Err("--fields of the NoSQL API are names at the root of items".to_owned());
+        }
+    }
+    if matches.get_flag("resume") && text(matches, "out") == "-" {
+        return Err("--resume needs --out FILE".to_owned());
+    }
+    Ok(common)
+}
+
+fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<Exported, String> {
+    let Common { server, database, collection, format, job } = common;
+    let (query, order) = (text(matches, "query"), text(matches, "sort"));
+    let limit = matches.get_one::<u64>("limit").copied();
+    let mut names = fields(matches);
+    let job = format!("{job} where {query} of {} up to {limit:?} in {order}", names.join(","));
+    if matches!(format, Format::Csv(_)) {
+        // Columns are found in whole fields: they may lead into documents and arrays.
+        names.iter_mut().for_each(|name| name.truncate(name.find('.').unwrap_or(name.len())));
+        names.sort_unstable();
+        names.dedup();
+    }
+    let asked = Export { job, file, format, limit, resume: matches.get_flag("resume") };
+    let watching = Watching::new("export", None)?;
+    let watch: Arc<dyn Watch> = watching.clone();
+    let open = move |mark: Option<&str>, limit: Option<u64>| -> Result<Box<dyn Source>, String> {
+        match server {
+            Server::Mongo(address) => {
+                let find =
+                    Find { database, collection, filter: query, fields: names, order, limit };
+                Ok(Box::new(MongoSource::open(&address, find, mark, watch)?))
+            }
+            Server::NoSql(address) => {
+                let place = (database.as_str(), collection.as_str());
+                Ok(Box::new(NoSqlSource::open(&address, place, &query, names, mark, watch)?))
+            }
+        }
+    };
+    let done = export(&asked, open, &*watching);
+    watching.end();
+    done
+}
+
+/// Says what was written.
+fn report(file: &str, done: Exported, as_json: bool) {
+    let Exported { documents, bytes, was_whole } = done;
+    print_text(match (as_json, was_whole) {
+        (true, _) => {
+            let documents = (!was_whole).then_some(documents);
+            format!("{}\n", json!({ "file": file, "documents": documents, "bytes": bytes }))
+        }
+        (false, true) => format!("{file}: it was exported already, {bytes} bytes\n"),
+        (false, false) => format!("{file}: {documents} documents, {bytes} bytes\n"),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        for (words, want) in [
+            (&[][..], None),
+            (&["--format", "csv", "-f", "a,b.c"], None),
+            (&["--nosql", "http://h:1", "--format", "extended-json"], None),
+            (&["--format", "csv"], Some("needs --fields")),
+            (&["--format", "jsonl", "--relaxed"], Some("--relaxed")),
+            (&["--nosql", "http://h:1", "--relaxed"], Some("--relaxed")),
+            (&["--sort", "{\"a\":1}", "--out", "x", "--resume"], Some("leave out --sort")),
+            (&["--resume"], Some("needs --out")),
+            (&["--nosql", "http://h:1", "--sort", "{}"], Some("ORDER BY")),
+            (&["--nosql", "http://h:1", "-f", "a.b"], Some("at the root")),
+            (&["--uri", "mongodb://h", "--nosql", "http://h"], Some("two servers")),
+            (&["--nosql", "h:1"], Some("does not begin with http")),
+            (&["--nosql", "https://h:1"], Some("needs --tls-ca")),
+            (&["--uri", "mongodb+srv://h"], Some("mongodb+srv")),
+            (&["--uri", "mongodb://ann@h", "--password-file", "/none"], Some("--password-file")),
+            (&["--nosql", "http://h:1", "--key-file", "/none"], Some("/none")),
+        ] {
+            let words = [&["export", "-d", "d", "-c", "c"], words].concat();
+            let typed = export_command().try_get_matches_from(&words).unwrap();
+            match (prepare(&typed), want) {
+                (Ok(_), None) => {}
+                (Err(got), Some(want)) => assert!(got.contains(want), "{words:?}: {got}"),
+                (got, want) => panic!("{words:?}: {got:?} instead of {want:?}"),
+            }
+        }
+        let words = ["export", "-d", "d", "-c", "c", "--limit", "0"];
+        assert!(export_command().try_get_matches_from(words).is_err());
+        assert!(export_command().try_get_matches_from(["export", "-d", "d"]).is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! What both commands are told: which server, which collection or container, and how documents stand in the
+//! file.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, builder::OsStr, parser::ValueSource};
+use server::{Secret, WELL_KNOWN_KEY};
+use transfer::{Format, MongoAddress, NoSqlAddress};
+
+use crate::{
+    client,
+    password::{password_flag, typed_password},
+};
+
+/// The server where none is said.
+const LOCAL: &str = "mongodb://127.0.0.1:27017";
+
+/// The server that was typed, by its API.
+#[derive(Debug)]
+pub(super) enum Server {
+    Mongo(MongoAddress),
+    NoSql(NoSqlAddress),
+}
+
+/// What was typed of both commands.
+#[derive(Debug)]
+pub(super) struct Common {
+    pub(super) server: Server,
+    pub(super) database: String,
+    pub(super) collection: String,
+    pub(super) format: Format,
+    /// Server, database and collection as one text, without a login.
+    pub(super) job: String,
+}
+
+/// The flags of both commands.
+pub(super) fn common_flags() -> Vec<Arg> {
+    let [_, key, tls, authority] = client::client_flags();
+    let value = |id: &'static str, name: &'static str| Arg::new(id).long(id).value_name(name);
+    vec![
+        value("uri", "URI").env(OsStr::from("EBB_URI")).hide_env_values(true).help(
+            "The server's MongoDB API: mongodb://[USER@]HOST[:PORT][/?authSource=DATABASE&tls=true&\
+             tlsCAFile=PATH] [default: mongodb://127.0.0.1:27017]",
+        ),
+        value("nosql", "URL")
+            .help("Speak to the server's NoSQL API instead: http://HOST:PORT or https://HOST:PORT"),
+        key.help("File with the key of the NoSQL API [the key that emulators have]"),
+        password_flag().help(
+            "File with the password of the user in --uri [it is read from standard input if it is \
+             not in --uri]",
+        ),
+        tls.help("Speak TLS with the MongoDB API; needs --tls-ca"),
+        authority.help(
+            "Speak TLS, and believe the certificates of this authority, or this one: a server keeps \
+             the one it made in DATA-DIR/nosql/certificate.pem",
+        ),
+        value("db", "DATABASE").short('d').required(true).help("The database"),
+        value("collection", "COLLECTION")
+            .short('c')
+            .visible_alias("container")
+            .required(true)
+            .help("The collection or container"),
+        value("format", "FORMAT").value_parser(["extended-json", "jsonl", "csv"]).help(
+            "extended-json: Extended JSON v2, a document a line, all types survive [default for the \
+             MongoDB API]; jsonl: plain JSON, a document a line [default for the NoSQL API]; csv: a \
+             table",
+        ),
+        Arg::new("resume").long("resume").action(ArgAction::SetTrue).help(
+            "Go on with what an earlier run with the same arguments has begun, if there is something",
+        ),
+        Arg::new("json")
+            .long("json")
+            .action(ArgAction::SetTrue)
+            .help("Print what was done as JSON"),
+    ]
+}
+
+/// The text that was typed behind a flag; an empty one counts as none.
+pub(super) fn text(matches: &ArgMatches, id: &str) -> String {
+    matches.get_one::<String>(id).cloned().unwrap_or_default()
+}
+
+/// The names behind `--fields`.
+pub(super) fn fields(matches: &ArgMatches) -> Vec<String> {
+    matches.get_many::<String>("fields").into_iter().flatten().cloned().collect()
+}
+
+impl Common {
+    /// Takes what was typed; an error says what does not go together. `relaxed` is the form of Extended JSON;
+    /// `from_standard` says that documents come from standard input, where a password cannot then.
+    pub(super) fn from_matches(
+        matches: &ArgMatches,
+        relaxed: bool,
+        from_standard: bool,
+    ) -> Result<Self, String> {
+        let authority = Some(text(matches, "tls-ca")).filter(|path| !path.is_empty());
+        let authority = authority.map(PathBuf::from);
+        let nosql = text(matches, "nosql");
+        if !nosql.is_empty() && matches.value_source("uri") == Some(ValueSource::CommandLine) {
+            return Err("--uri and --nosql name two servers: leave out one".to_owned());
+        }
+        let (server, shown) = if nosql.is_empty() {
+            let address = mongo_address(matches, authority, from_standard)?;
+            let shown = address.shown();
+            (Server::Mongo(address), shown)
+        } else {
+            let key = match client::key_file(matches) {
+                Some(path) => server::first_key(path).map_err(|failure| failure.to_string())?,
+                None => Secret::from_text(WELL_KNOWN_KEY.to_owned()),
+            };
+            let key = key.text().unwrap_or_default();
+            (Server::NoSql(NoSqlAddress::parse(&nosql, key, authority)?), nosql)
+        };
+        let usual = if matches!(server, Server::Mongo(_)) { "extended-json" } else { "jsonl" };
+        let typed = matches.get_one::<String>("format").map_or(usual, String::as_str);
+        let format = match typed {
+            "csv" => Format::Csv(fields(matches)),
+            "jsonl" => Format::Plain,
+            _ if relaxed => Format::Relaxed,
+            _ => Format::Canonical,
+        };
+        if relaxed && format != Format::Relaxed {
+            return Err("--relaxed is a form of --format extended-json".to_owned());
+        }
+        let (database, collection) = (text(matches, "db"), text(matches, "collection"));
+        let job = format!("{shown} {database}.{collection}");
+        Ok(Self { server, database, collection, format, job })
+    }
+}
+
+/// The server of the MongoDB API, with the user's password.
+fn mongo_address(
+    matches: &ArgMatches,
+    authority: Option<PathBuf>,
+    from_standard: bool,
+) -> Result<MongoAddress, String> {
+    let typed = Some(text(matches, "uri")).filter(|uri| !uri.is_empty());
+    let mut address = MongoAddress::parse(typed.as_deref().unwrap_or(LOCAL))?;
+    if matches.get_flag("tls") {
+        address.with_tls();
+    }
+    if let Some(authority) = authority {
+        address.with_authority(authority);
+    }
+    let has_file = matches.contains_id("password-file");
+    if address.wants_password() && from_standard && !has_file {
+        return Err("the documents come from standard input: give --password-file".to_owned());
+    }
+    if address.wants_password() || has_file {
+        address.set_password(Secret::from_text(typed_password(matches)?));
+    }
+    Ok(address)
+}

@@ -1,0 +1,223 @@
+//! `ebb import`: a file to a collection or container.
+
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use serde_json::json;
+use transfer::{
+    Format, Import, Imported, Mode, MongoSink, NoSqlSink, Sink, TableRules, Watch, import,
+};
+
+use super::{
+    flags::{Common, Server, common_flags, fields, text},
+    watching::Watching,
+};
+use crate::ending::{FAILED, USAGE, complain, print_text};
+
+/// Where refusals of what came from standard input go.
+const STANDARD: &str = "import";
+/// End of the name of the file of refusals.
+const REFUSED: &str = ".refused";
+
+/// Returns the subcommand.
+pub(crate) fn import_command() -> Command {
+    let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::SetTrue);
+    Command::new("import")
+        .about(
+            "Write the documents of a file into a collection or container; their lifetimes begin \
+             anew, as _ts is the second of this write",
+        )
+        .arg(
+            Arg::new("file")
+                .value_name("FILE")
+                .required(true)
+                .help("The file; - is standard input"),
+        )
+        .args(common_flags())
+        .arg(
+            Arg::new("mode")
+                .long("mode")
+                .value_name("MODE")
+                .value_parser(["insert", "upsert", "merge"])
+                .default_value("insert")
+                .help(
+                    "Where a document's id is there: insert refuses it, upsert replaces what is \
+                     there, merge sets its fields in it (MongoDB API)",
+                ),
+        )
+        .arg(flag("stop-on-error").help("End with the first document that is refused"))
+        .arg(
+            Arg::new("batch")
+                .long("batch")
+                .value_name("COUNT")
+                .value_parser(value_parser!(u32).range(1..=100_000))
+                .default_value("1000")
+                .help("Documents that are sent and acknowledged together"),
+        )
+        .arg(
+            Arg::new("refusals")
+                .long("refusals")
+                .value_name("FILE")
+                .help("Where refused documents go, with line and reason [FILE.refused]"),
+        )
+        .arg(
+            Arg::new("fields")
+                .short('f')
+                .long("fields")
+                .value_name("NAME,...")
+                .value_delimiter(',')
+                .help("The columns of csv, if the file has no header line"),
+        )
+        .arg(flag("columns-have-types").help(
+            "Names of columns end with a type, as age.int32(): auto, string, int32, int64, double, \
+             decimal, boolean, date, objectId",
+        ))
+        .arg(flag("ignore-blanks").help("Leave out fields that are empty in csv"))
+}
+
+/// Runs what was typed and returns the exit code.
+pub(crate) fn run_import(matches: &ArgMatches) -> ExitCode {
+    let (common, asked) = match prepare(matches) {
+        Ok(prepared) => prepared,
+        Err(message) => return complain(message, USAGE),
+    };
+    match run(common, &asked) {
+        Ok(done) => {
+            report(&asked, done, matches.get_flag("json"));
+            if done.refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+        }
+        Err(message) => complain(message, FAILED),
+    }
+}
+
+/// What was typed, if it goes together.
+fn prepare(matches: &ArgMatches) -> Result<(Common, Import), String> {
+    let typed = text(matches, "file");
+    let file = Some(&typed).filter(|file| *file != "-").map(PathBuf::from);
+    if file.is_none() && matches.get_flag("resume") {
+        return Err("--resume needs a FILE".to_owned());
+    }
+    let common = Common::from_matches(matches, false, file.is_none())?;
+    let rules = TableRules {
+        typed: matches.get_flag("columns-have-types"),
+        ignore_blanks: matches.get_flag("ignore-blanks"),
+    };
+    let is_table = matches!(common.format, Format::Csv(_));
+    if !is_table && (rules.typed || rules.ignore_blanks || !fields(matches).is_empty()) {
+        return Err(
+            "--fields, --columns-have-types and --ignore-blanks go with --format csv".to_owned()
+        );
+    }
+    let mode = match text(matches, "mode").as_str() {
+        "upsert" => Mode::Upsert,
+        "merge" => Mode::Merge,
+        _ => Mode::Insert,
+    };
+    let refusals = matches.get_one::<String>("refusals").map(PathBuf::from);
+    let beside =
+        || PathBuf::from(format!("{}{REFUSED}", if typed == "-" { STANDARD } else { &typed }));
+    let batch = matches.get_one::<u32>("batch").copied().unwrap_or(1);
+    let job = format!("{} {rules:?}", common.job);
+    let asked = Import {
+        job,
+        file,
+        format: common.format.clone(),
+        rules,
+        mode,
+        stop_on_error: matches.get_flag("stop-on-error"),
+        batch: usize::try_from(batch).unwrap_or(1),
+        refusals: refusals.unwrap_or_else(beside),
+        resume: matches.get_flag("resume"),
+    };
+    Ok((common, asked))
+}
+
+fn run(common: Common, asked: &Import) -> Result<Imported, String> {
+    let Common { server, database, collection, .. } = common;
+    let size = asked.file.as_deref().and_then(|path: &Path| path.metadata().ok());
+    let watching = Watching::new("import", size.map(|it| it.len()))?;
+    let watch: Arc<dyn Watch> = watching.clone();
+    let (mode, ordered) = (asked.mode, asked.stop_on_error);
+    let open = move || -> Result<Box<dyn Sink>, String> {
+        let (database, collection) = (database.as_str(), collection.as_str());
+        Ok(match server {
+            Server::Mongo(address) => {
+                Box::new(MongoSink::open(&address, database, collection, mode, ordered, watch)?)
+            }
+            Server::NoSql(address) => {
+                Box::new(NoSqlSink::open(&address, database, collection, mode, ordered, watch)?)
+            }
+        })
+    };
+    let done = import(asked, open, &*watching);
+    watching.end();
+    done
+}
+
+/// Says what was done.
+fn report(asked: &Import, done: Imported, as_json: bool) {
+    let Imported { read, created, replaced, refused, dead, stopped } = done;
+    let refusals = asked.refusals.display();
+    if as_json {
+        let report = json!({
+            "read": read,
+            "inserted": created,
+            "replaced": replaced,
+            "refused": refused,
+            "expired_on_arrival": dead,
+            "refusals": (0 < refused).then(|| refusals.to_string()),
+            "stopped_at_line": stopped,
+        });
+        print_text(format!("{report}\n"));
+        return;
+    }
+    let mut line =
+        format!("{read} read, {created} inserted, {replaced} replaced, {refused} refused");
+    if let Some(dead) = dead {
+        line.push_str(&format!(", {dead} expired on arrival"));
+    }
+    if 0 < refused {
+        line.push_str(&format!("; {refusals} says which and why"));
+    }
+    if let Some(stopped) = stopped {
+        line.push_str(&format!("; stopped at line {stopped}, where --resume goes on"));
+    }
+    print_text(format!("{line}\n"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        for (words, want) in [
+            (&["a"][..], None),
+            (&["-", "--mode", "merge"], None),
+            (&["a", "--format", "csv", "--ignore-blanks", "--columns-have-types"], None),
+            (&["-", "--uri", "mongodb://ann@h"], Some("--password-file")),
+            (&["-", "--resume"], Some("needs a FILE")),
+            (&["a", "--ignore-blanks"], Some("--format csv")),
+            (&["a", "-f", "x", "--format", "jsonl"], Some("--format csv")),
+        ] {
+            let words = [&["import", "-d", "d", "-c", "c"], words].concat();
+            let typed = import_command().try_get_matches_from(&words).unwrap();
+            match (prepare(&typed), want) {
+                (Ok((_, asked)), None) => {
+                    let name = asked.refusals.display().to_string();
+                    assert!(name.ends_with(".refused"), "{name}");
+                }
+                (Err(got), Some(want)) => assert!(got.contains(want), "{words:?}: {got}"),
+                (got, want) => panic!("{words:?}: {got:?} instead of {want:?}"),
+            }
+        }
+        for words in [&["a", "--batch", "0"][..], &["a", "--mode", "delete"], &[]] {
+            let words = [&["import", "-d", "d", "-c", "c"], words].concat();
+            assert!(import_command().try_get_matches_from(&words).is_err(), "{words:?}");
+        }
+    }
+}

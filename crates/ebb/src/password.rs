@@ -1,0 +1,34 @@
+//! Where a command takes a password from: a file or standard input, never the command line, which other users
+//! of the machine can see.
+
+use std::io::{BufRead, IsTerminal};
+
+use clap::{Arg, ArgMatches};
+
+/// Returns the flag that names the file.
+pub(crate) fn password_flag() -> Arg {
+    Arg::new("password-file")
+        .long("password-file")
+        .value_name("PATH")
+        .help("File with the password [read from standard input]")
+}
+
+/// Reads the password from the file that was typed, or the first line of standard input.
+pub(crate) fn typed_password(matches: &ArgMatches) -> Result<String, String> {
+    let text = match matches.get_one::<String>("password-file") {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| format!("--password-file {path}: {error}"))?,
+        None => {
+            let input = std::io::stdin();
+            if input.is_terminal() {
+                return Err(
+                    "give --password-file PATH, or the password on standard input".to_owned()
+                );
+            }
+            let mut line = String::new();
+            input.lock().read_line(&mut line).map_err(|error| format!("the password: {error}"))?;
+            line
+        }
+    };
+    Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+}

@@ -1,0 +1,31 @@
+//! What can go wrong with a request: the server refuses it, or does not speak the protocol.
+
+use std::fmt;
+
+/// A request that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// The server answered with bytes that are not a reply to what was asked.
+    Protocol(String),
+    /// The server refused a command.
+    Server {
+        /// Its error code, 0 when it gave none.
+        code: i32,
+        /// Its message.
+        message: String,
+    },
+}
+
+/// The crate's results.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Protocol(what) => write!(f, "the server broke the protocol: {what}"),
+            Self::Server { code, message } => write!(f, "the server refused ({code}): {message}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

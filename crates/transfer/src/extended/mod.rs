@@ -1,0 +1,13 @@
+//! Documents as JSON text: MongoDB's Extended JSON v2 in its canonical and its relaxed form, and plain JSON.
+//! One text is one document; files and lines are not known here.
+
+mod read;
+mod wrapped;
+mod write;
+
+pub(crate) use read::{Reading, parse_document};
+pub(crate) use wrapped::date;
+pub(crate) use write::{Style, write_document, write_value};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,340 @@
+//! A file as documents: where each stands, and what it is or why it is none. What is held is bounded,
+//! whatever the file is.
+
+use std::{
+    cell::Cell,
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom},
+    path::Path,
+    rc::Rc,
+};
+
+use document::DocBuf;
+
+use crate::{
+    extended::{Reading, parse_document},
+    format::Format,
+    limits::{KEPT_LINE_BYTES, MAX_LINE_BYTES, MAX_RECORD_BYTES},
+    table::Columns,
+};
+
+/// One line, or one record of a table.
+#[derive(Debug)]
+pub(crate) struct Item {
+    /// The line on which it begins, from 1.
+    pub(crate) line: u64,
+    /// Where the next one begins.
+    pub(crate) next: Place,
+    /// The document, or why there is none and what stands there.
+    pub(crate) document: Result<DocBuf, (String, Vec<u8>)>,
+}
+
+/// A place in a file, between two items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Bytes before it.
+    pub(crate) offset: u64,
+    /// The line that begins there, from 1.
+    pub(crate) line: u64,
+}
+
+impl Place {
+    /// The beginning of a file.
+    pub(crate) const START: Self = Self { offset: 0, line: 1 };
+}
+
+/// How texts of a table become values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TableRules {
+    /// Types stand behind the names of columns.
+    pub typed: bool,
+    /// Empty texts are left out.
+    pub ignore_blanks: bool,
+}
+
+/// A file that is read.
+pub(crate) enum Input {
+    /// A document a line.
+    Lines(Lines),
+    /// A table.
+    Table(Box<Table>),
+}
+
+impl Input {
+    /// Opens a file, or standard input where there is no path, at a place.
+    pub(crate) fn open(
+        path: Option<&Path>,
+        format: &Format,
+        rules: TableRules,
+        from: Place,
+    ) -> Result<Self, String> {
+        let reading = match format {
+            Format::Csv(columns) => {
+                return Table::open(path, columns, rules, from).map(|it| Self::Table(Box::new(it)));
+            }
+            Format::Plain => Reading::Plain,
+            Format::Canonical | Format::Relaxed => Reading::Extended,
+        };
+        let input = BufReader::with_capacity(1 << 18, open_at(path, from.offset)?);
+        Ok(Self::Lines(Lines { input, reading, at: from }))
+    }
+
+    /// The next item; an error is one of reading, behind which nothing can be read.
+    pub(crate) fn next_item(&mut self) -> Result<Option<Item>, String> {
+        match self {
+            Self::Lines(lines) => lines.next_item(),
+            Self::Table(table) => table.next_item(),
+        }
+    }
+}
+
+fn open_at(path: Option<&Path>, offset: u64) -> Result<Box<dyn Read>, String> {
+    let Some(path) = path else { return Ok(Box::new(io::stdin())) };
+    let open = || {
+        let mut file = File::open(path)?;
+        if file.metadata()?.len() < offset {
+            return Err(io::Error::other("it is shorter than what was imported of it"));
+        }
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(file)
+    };
+    let file = open().map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Ok(Box::new(file))
+}
+
+/// Lines with a document each; empty ones are passed over.
+pub(crate) struct Lines {
+    input: BufReader<Box<dyn Read>>,
+    reading: Reading,
+    at: Place,
+}
+
+impl Lines {
+    fn next_item(&mut self) -> Result<Option<Item>, String> {
+        loop {
+            let line = self.at.line;
+            let Some((text, is_whole)) = self.next_line()? else { return Ok(None) };
+            let text = match text.strip_prefix(b"\xef\xbb\xbf") {
+                Some(rest) if line == 1 => rest,
+                _ => &text,
+            };
+            if is_whole && text.trim_ascii().is_empty() {
+                continue;
+            }
+            let document = match is_whole {
+                true => parse_document(text, self.reading),
+                false => Err(format!("the line is longer than {} MiB", MAX_LINE_BYTES >> 20)),
+            };
+            let kept = text.get(..KEPT_LINE_BYTES).unwrap_or(text);
+            let document = document.map_err(|reason| (reason, kept.to_vec()));
+            return Ok(Some(Item { line, next: self.at, document }));
+        }
+    }
+
+    /// The next line without its end, and whether it is all of it: of one that is too long the beginning.
+    fn next_line(&mut self) -> Result<Option<(Vec<u8>, bool)>, String> {
+        let mut text = Vec::new();
+        let mut length = 0;
+        loop {
+            let bytes = self.input.fill_buf().map_err(|error| format!("the input: {error}"))?;
+            if bytes.is_empty() {
+                if length == 0 {
+                    return Ok(None);
+                }
+                break;
+            }
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
+            if length + part.len() <= MAX_LINE_BYTES {
+                text.extend_from_slice(part);
+            } else if length <= MAX_LINE_BYTES {
+                // Nothing is read out of it.
+                text.truncate(KEPT_LINE_BYTES);
+                text.shrink_to_fit();
+            }
+            length += part.len();
+            let taken = part.len() + usize::from(end.is_some());
+            self.input.consume(taken);
+            self.at.offset += taken as u64;
+            if end.is_some() {
+                self.at.line += 1;
+                break;
+            }
+        }
+        Ok(Some((text, length <= MAX_LINE_BYTES)))
+    }
+}
+
+/// Records of a table.
+pub(crate) struct Table {
+    reader: csv::Reader<Bounded>,
+    columns: Columns,
+    record: csv::ByteRecord,
+    /// Where the reader began.
+    base: Place,
+    taken: Rc<Cell<u64>>,
+}
+
+/// Bytes of a table, as long as a record ends in time.
+struct Bounded {
+    input: Box<dyn Read>,
+    taken: Rc<Cell<u64>>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        if MAX_RECORD_BYTES < self.taken.get() {
+            let most = MAX_RECORD_BYTES >> 20;
+            return Err(io::Error::other(format!(
+                "a record is longer than {most} MiB: is a quote missing?"
+            )));
+        }
+        let count = self.input.read(bytes)?;
+        self.taken.set(self.taken.get() + count as u64);
+        Ok(count)
+    }
+}
+
+fn reader(input: Box<dyn Read>) -> (csv::Reader<Bounded>, Rc<Cell<u64>>) {
+    let taken = Rc::new(Cell::new(0));
+    let bounded = Bounded { input, taken: taken.clone() };
+    // Every line is a record here, and what does not fit the columns is refused by its line.
+    let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bounded);
+    (reader, taken)
+}
+
+impl Table {
+    fn open(
+        path: Option<&Path>,
+        names: &[String],
+        rules: TableRules,
+        from: Place,
+    ) -> Result<Self, String> {
+        let columns = |names: &[String]| Columns::new(names, rules.typed, rules.ignore_blanks);
+        let record = csv::ByteRecord::new();
+        if !names.is_empty() {
+            let (reader, taken) = reader(open_at(path, from.offset)?);
+            return Ok(Self { reader, columns: columns(names)?, record, base: from, taken });
+        }
+        let (reader, taken) = reader(open_at(path, 0)?);
+        let columns = Columns::new(&["_".to_owned()], false, false)?;
+        let mut table = Self { reader, columns, record, base: Place::START, taken };
+        if !table.read_record()? {
+            return Err("the table has no header line: name its columns with --fields".to_owned());
+        }
+        let names: Result<Vec<String>, String> = table.record.iter().map(name_of).collect();
+        let columns = Columns::new(&names?, rules.typed, rules.ignore_blanks)?;
+        table.columns = columns;
+        if from != Place::START {
+            let (reader, taken) = self::reader(open_at(path, from.offset)?);
+            table = Self { reader, taken, base: from, ..table };
+        }
+        Ok(table)
+    }
+
+    /// Where the reader is.
+    fn place(&self) -> Place {
+        let at = self.reader.position();
+        Place { offset: self.base.offset + at.byte(), line: self.base.line + at.line() - 1 }
+    }
+
+    fn read_record(&mut self) -> Result<bool, String> {
+        self.taken.set(0);
+        let read = self.reader.read_byte_record(&mut self.record);
+        read.map_err(|error| format!("line {}: {error}", self.place().line))
+    }
+
+    fn next_item(&mut self) -> Result<Option<Item>, String> {
+        if !self.read_record()? {
+            return Ok(None);
+        }
+        let begun = self.record.position().map_or(1, csv::Position::line);
+        let line = self.base.line + begun - 1;
+        let document = self.columns.document(&self.record).map(|tree| tree.to_buf());
+        let document = document.map_err(|reason| (reason, self.record.as_slice().to_vec()));
+        Ok(Some(Item { line, next: self.place(), document }))
+    }
+}
+
+/// The name of a column; some programs begin a table with a mark of its encoding.
+fn name_of(field: &[u8]) -> Result<String, String> {
+    let field = field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field);
+    let name = str::from_utf8(field).map_err(|_| "a name in the header is not UTF-8".to_owned());
+    name.map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Seen = (u64, u64, Result<String, String>);
+
+    /// All items of a file from a place on: line, offset behind it, document.
+    fn items(text: &[u8], format: &Format, from: Place) -> Result<Vec<Seen>, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let mut input = Input::open(Some(file.path()), format, TableRules::default(), from)?;
+        let mut found = Vec::new();
+        while let Some(item) = input.next_item()? {
+            let shown = item.document.map(|it| format!("{it:?}")).map_err(|(reason, _)| reason);
+            found.push((item.line, item.next.offset, shown));
+        }
+        Ok(found)
+    }
+
+    #[test]
+    fn lines_have_places_and_reasons() {
+        let text = b"\xef\xbb\xbf{\"a\":1}\r\n\n  \n{\"b\":\n{\"c\":\"\xff\"}\n{\"d\":1}";
+        let found = items(text, &Format::Plain, Place::START).unwrap();
+        let lines: Vec<u64> = found.iter().map(|it| it.0).collect();
+        assert_eq!(lines, [1, 4, 5, 6]);
+        assert_eq!(found[0].2.as_deref(), Ok("{ a: 1 }"));
+        assert!(found[1].2.as_ref().unwrap_err().contains("EOF"));
+        assert!(found[2].2.as_ref().unwrap_err().contains("unicode"));
+        assert_eq!(found[3].1, text.len() as u64);
+        for (at, (line, offset, _)) in found.iter().enumerate() {
+            let from = Place { offset: *offset, line: line + 1 };
+            let rest = items(text, &Format::Plain, from).unwrap();
+            assert_eq!(rest.len(), found.len() - at - 1, "behind line {line}");
+        }
+        let beyond = Place { offset: 1000, line: 9 };
+        assert!(items(text, &Format::Plain, beyond).unwrap_err().contains("shorter"));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_passed_over() {
+        let mut text = b"{\"a\":\"".to_vec();
+        text.resize(MAX_LINE_BYTES + 10, b'x');
+        text.extend_from_slice(b"\n{\"b\":1}\n");
+        let found = items(&text, &Format::Plain, Place::START).unwrap();
+        assert_eq!(found.len(), 2);
+        assert!(found[0].2.as_ref().unwrap_err().contains("longer than 128 MiB"));
+        assert_eq!((found[1].0, found[1].2.as_deref()), (2, Ok("{ b: 1 }")));
+    }
+
+    #[test]
+    fn records_go_over_lines_and_are_found_again() {
+        let text = b"a,b\n1,\"x\ny\"\n2\n3,z\n";
+        let csv = Format::Csv(Vec::new());
+        let found = items(text, &csv, Place::START).unwrap();
+        let lines: Vec<u64> = found.iter().map(|it| it.0).collect();
+        assert_eq!(lines, [2, 4, 5]);
+        assert_eq!(found[0].2.as_deref(), Ok("{ a: 1, b: \"x\\ny\" }"));
+        assert!(found[1].2.as_ref().unwrap_err().contains("1 fields"));
+        let from = Place { offset: found[0].1, line: 4 };
+        assert_eq!(items(text, &csv, from).unwrap(), found[1..]);
+        let named = Format::Csv(vec!["p".to_owned(), "q".to_owned()]);
+        assert_eq!(items(text, &named, Place::START).unwrap().len(), 4);
+        assert!(items(b"", &csv, Place::START).unwrap_err().contains("no header"));
+        assert!(items(b"a,a\n", &csv, Place::START).unwrap_err().contains("twice"));
+        assert!(items(b"a\xff\n", &csv, Place::START).unwrap_err().contains("UTF-8"));
+    }
+
+    #[test]
+    fn a_record_that_does_not_end_is_an_error() {
+        let mut text = b"a\n\"".to_vec();
+        text.resize(usize::try_from(MAX_RECORD_BYTES).unwrap() + (1 << 20), b'x');
+        let refused = items(&text, &Format::Csv(Vec::new()), Place::START).unwrap_err();
+        assert!(refused.contains("longer than 64 MiB"), "{refused}");
+    }
+}

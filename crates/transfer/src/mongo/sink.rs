@@ -1,0 +1,224 @@
+//! A collection that is written: batches of inserts or updates, durable before they are acknowledged.
+
+use document::{DocBuf, DocBuilder, DocRef, ObjectId, ValueRef};
+use mongo_client::{Error, Sequence, whole_number};
+
+use super::connection::{Connection, begin};
+use crate::{
+    endpoint::MongoAddress,
+    place::{Entry, Mode, Outcome, Sink, Watcher},
+};
+
+/// Error codes by which the server says that a document cannot be stored: its size, its depth, its
+/// fields, a duplicate. Others mean that the server cannot take anything at the moment, or not from us.
+const OF_DOCUMENTS: [i32; 17] =
+    [2, 9, 14, 15, 16, 22, 28, 52, 53, 54, 55, 56, 57, 66, 10334, 11000, 17280];
+/// Error code of a duplicate.
+const DUPLICATE: i32 = 11000;
+
+/// The collection.
+#[derive(Debug)]
+pub struct MongoSink {
+    connection: Connection,
+    database: String,
+    collection: String,
+    mode: Mode,
+    /// Whether nothing is sent behind what was refused.
+    ordered: bool,
+}
+
+impl MongoSink {
+    /// Opens a collection, which need not be there.
+    pub fn open(
+        address: &MongoAddress,
+        database: &str,
+        collection: &str,
+        mode: Mode,
+        ordered: bool,
+        watch: Watcher,
+    ) -> Result<Self, String> {
+        let connection = Connection::open(address, watch)?;
+        let (database, collection) = (database.to_owned(), collection.to_owned());
+        Ok(Self { connection, database, collection, mode, ordered })
+    }
+
+    /// Sends these documents, in as many commands as it takes.
+    fn send(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        match self.send_command(batch, again)? {
+            Ok((mut outcomes, looked_at)) => {
+                let rest = self.send(batch.get(looked_at..).unwrap_or_default(), again)?;
+                outcomes.truncate(looked_at);
+                outcomes.extend(rest);
+                Ok(outcomes)
+            }
+            // It is one of them that the server does not take: the halves tell which.
+            Err(message) => {
+                let (first, second) = batch.split_at(batch.len() / 2);
+                if first.is_empty() {
+                    return Ok(vec![Outcome::Refused(message)]);
+                }
+                let mut outcomes = self.send(first, again)?;
+                let ends = |it: &Outcome| matches!(it, Outcome::Refused(_) | Outcome::Unsent);
+                if self.ordered && outcomes.iter().any(ends) {
+                    outcomes.resize(batch.len(), Outcome::Unsent);
+                } else {
+                    outcomes.extend(self.send(second, again)?);
+                }
+                Ok(outcomes)
+            }
+        }
+    }
+
+    /// Sends one command. Returns what became of the documents and how many of them the server has looked
+    /// at, or why it refuses the command for one of them.
+    fn send_command(
+        &mut self,
+        batch: &[Entry],
+        again: bool,
+    ) -> Result<Result<(Vec<Outcome>, usize), String>, String> {
+        let documents: Vec<DocBuf> = batch.iter().map(|entry| self.operation(entry)).collect();
+        let insert = self.mode == Mode::Insert;
+        let (command, field) = if insert { ("insert", "documents") } else { ("update", "updates") };
+        let begin = begin(command, &self.database, &self.collection);
+        let ordered = self.ordered;
+        let fill = |body: &mut DocBuilder| {
+            begin(body);
+            body.append("ordered", ValueRef::Bool(ordered));
+            body.document("writeConcern", |concern| {
+                concern.append("w", ValueRef::Int32(1));
+                concern.append("j", ValueRef::Bool(true));
+            });
+        };
+        let sequence = Sequence { name: field, documents: &documents };
+        let reply = match self.connection.try_call(fill, Some(sequence))? {
+            Ok(reply) => reply,
+            Err(Error::Server { code, message }) if OF_DOCUMENTS.contains(&code) => {
+                return Ok(Err(message));
+            }
+            Err(Error::Server { message, .. }) => return Err(message),
+            Err(broken) => return Err(broken.to_string()),
+        };
+        let of = |name: &str| {
+            let all = reply.get_field(name).and_then(ValueRef::as_array);
+            all.into_iter().flat_map(|all| all.iter()).filter_map(ValueRef::as_document)
+        };
+        let usual = if insert { Outcome::Created } else { Outcome::Replaced };
+        let mut outcomes = vec![usual; batch.len()];
+        for one in of("upserted") {
+            if let Some(outcome) = place_of(one).and_then(|at| outcomes.get_mut(at)) {
+                *outcome = Outcome::Created;
+            }
+        }
+        for one in of("writeErrors") {
+            let at = place_of(one);
+            let outcome = at.and_then(|at| outcomes.get_mut(at));
+            let outcome = outcome.ok_or("the server refuses what was not sent")?;
+            *outcome = refusal(one, again && insert)?;
+            let ends = *outcome != Outcome::Created;
+            if ordered && let Some(at) = at {
+                // The server has not looked at what is behind it.
+                if ends {
+                    outcomes.iter_mut().skip(at + 1).for_each(|it| *it = Outcome::Unsent);
+                    break;
+                }
+                return Ok(Ok((outcomes, at + 1)));
+            }
+        }
+        Ok(Ok((outcomes, batch.len())))
+    }
+
+    /// What is sent for a document.
+    fn operation(&self, entry: &Entry) -> DocBuf {
+        if self.mode == Mode::Insert {
+            return entry.document.clone();
+        }
+        let mut update = DocBuilder::new();
+        let id = entry.document.get("_id").unwrap_or(ValueRef::Null);
+        // Written out, so that an id that is a regular expression is compared and not matched.
+        update.document("q", |query| query.document("_id", |is| is.append("$eq", id)));
+        match self.mode {
+            Mode::Merge => update.document("u", |change| {
+                change.document("$set", |set| {
+                    let fields = entry.document.as_ref().iter();
+                    fields.filter(|it| it.0 != "_id").for_each(|(name, value)| {
+                        set.append(name, value);
+                    });
+                });
+            }),
+            _ => update.append("u", ValueRef::Document(entry.document.as_ref())),
+        }
+        update.append("upsert", ValueRef::Bool(true));
+        update.finish()
+    }
+
+    /// Why a document cannot be sent as it is.
+    fn unfit(&self, document: &DocBuf) -> Option<String> {
+        let mut names = document.as_ref().iter().map(|it| it.0);
+        match self.mode {
+            // These would be paths and operators.
+            Mode::Merge => names
+                .find(|name| name.contains('.') || name.starts_with('$') || name.is_empty())
+                .map(|name| format!("a field with the name {name:?} cannot be merged")),
+            // A document of operators is no document to them.
+            Mode::Upsert => names
+                .next()
+                .filter(|name| name.starts_with('$'))
+                .map(|name| format!("a document that begins with {name:?} cannot be upserted")),
+            Mode::Insert => None,
+        }
+    }
+}
+
+/// The place in a batch that a part of a reply is about.
+fn place_of(one: DocRef<'_>) -> Option<usize> {
+    whole_number(one.get("index")).and_then(|at| usize::try_from(at).ok())
+}
+
+/// What became of a document that has an error in a reply.
+fn refusal(error: DocRef<'_>, again: bool) -> Result<Outcome, String> {
+    let message = error.get("errmsg").and_then(ValueRef::as_str).unwrap_or("no reason given");
+    let code = whole_number(error.get("code")).and_then(|code| i32::try_from(code).ok());
+    let code = code.unwrap_or(0);
+    if !OF_DOCUMENTS.contains(&code) {
+        return Err(message.to_owned());
+    }
+    let pattern = error.get("keyPattern").and_then(ValueRef::as_document);
+    let of_id = pattern.is_some_and(|it| it.get("_id").is_some() && it.len() == 1);
+    Ok(if again && code == DUPLICATE && of_id {
+        Outcome::Created
+    } else {
+        Outcome::Refused(message.to_owned())
+    })
+}
+
+impl Sink for MongoSink {
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<Entry, String> {
+        if let Some(why) = self.unfit(&document) {
+            return Err(why);
+        }
+        if document.get("_id").is_some() {
+            return Ok(Entry { document, is_named: false });
+        }
+        let mut named = DocBuilder::new();
+        named.append("_id", ValueRef::ObjectId(id));
+        document.as_ref().iter().for_each(|(name, value)| named.append(name, value));
+        Ok(Entry { document: named.finish(), is_named: true })
+    }
+
+    fn write(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+        self.send(batch, again)
+    }
+
+    fn count(&mut self) -> Result<Option<u64>, String> {
+        let begin = begin("count", &self.database, &self.collection);
+        let reply = match self.connection.try_call(begin, None)? {
+            Ok(reply) => reply,
+            // Who may write need not be allowed to read.
+            Err(_) => return Ok(None),
+        };
+        Ok(u64::try_from(reply.integer_field("n")).ok())
+    }
+}

@@ -1,0 +1,137 @@
+//! A collection that is read: in the order of `_id`, so that a later run can go on behind the last one.
+
+use document::{DocBuf, DocBuilder, ValueRef};
+use mongo_client::commands::begin_command;
+
+use super::connection::{Connection, begin};
+use crate::{
+    endpoint::MongoAddress,
+    extended::{Reading, Style, parse_document, write_document},
+    limits::PAGE_DOCUMENTS,
+    place::{Page, Source, Watcher},
+};
+
+/// What is read of a collection.
+#[derive(Clone, Debug, Default)]
+pub struct Find {
+    /// The database.
+    pub database: String,
+    /// The collection.
+    pub collection: String,
+    /// A filter in Extended JSON; empty: all documents.
+    pub filter: String,
+    /// The names of fields that are wanted beside `_id`; empty: all of them.
+    pub fields: Vec<String>,
+    /// An order in JSON; empty: that of `_id`.
+    pub order: String,
+    /// How many documents are wanted at the most.
+    pub limit: Option<u64>,
+}
+
+/// The collection.
+#[derive(Debug)]
+pub struct MongoSource {
+    connection: Connection,
+    find: Find,
+    filter: DocBuf,
+    order: DocBuf,
+    /// The cursor that has more; `None`: none is open yet.
+    cursor: Option<i64>,
+}
+
+impl MongoSource {
+    /// Opens a collection at its beginning, or behind the mark of an earlier run.
+    pub fn open(
+        address: &MongoAddress,
+        find: Find,
+        mark: Option<&str>,
+        watch: Watcher,
+    ) -> Result<Self, String> {
+        let of = |name: &str, text: &str| match text.is_empty() {
+            true => Ok(DocBuf::default()),
+            false => parse_document(text.as_bytes(), Reading::Extended)
+                .map_err(|error| format!("--{name} is not a document: {error}")),
+        };
+        let filter = of("query", &find.filter)?;
+        let order = of("sort", &find.order)?;
+        let filter = match mark {
+            None => filter,
+            Some(mark) => behind(&filter, mark)?,
+        };
+        let connection = Connection::open(address, watch)?;
+        Ok(Self { connection, find, filter, order, cursor: None })
+    }
+
+    fn find_command(&self, body: &mut DocBuilder) {
+        let find = &self.find;
+        begin("find", &find.database, &find.collection)(body);
+        body.append("filter", ValueRef::Document(self.filter.as_ref()));
+        match find.order.is_empty() {
+            true => body.document("sort", |sort| sort.append("_id", ValueRef::Int32(1))),
+            false => body.append("sort", ValueRef::Document(self.order.as_ref())),
+        }
+        if !find.fields.is_empty() {
+            body.document("projection", |wanted| {
+                find.fields.iter().for_each(|name| wanted.append(name, ValueRef::Int32(1)));
+            });
+        }
+        if let Some(limit) = find.limit.and_then(|limit| i64::try_from(limit).ok()) {
+            body.append("limit", ValueRef::Int64(limit));
+        }
+        body.append("batchSize", ValueRef::Int32(PAGE_DOCUMENTS));
+    }
+}
+
+/// The filter of what lies behind a document's `_id`, of whatever type that is.
+fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
+    let mark = parse_document(mark.as_bytes(), Reading::Extended);
+    let mark = mark.map_err(|error| format!("the state of the run is damaged: {error}"))?;
+    let id = mark.get("_id").ok_or("the state of the run is damaged: it has no _id")?;
+    let mut both = DocBuilder::new();
+    both.array("$and", |both| {
+        both.push(ValueRef::Document(filter.as_ref()));
+        // A comparison in a filter is one of values of the same type; this one is of all.
+        both.document(|second| {
+            second.document("$expr", |compared| {
+                compared.array("$gt", |sides| {
+                    sides.push(ValueRef::String("$_id"));
+                    sides.document(|literal| literal.append("$literal", id));
+                });
+            });
+        });
+    });
+    Ok(both.finish())
+}
+
+impl Source for MongoSource {
+    fn next_page(&mut self) -> Result<Page, String> {
+        let mut body = DocBuilder::new();
+        match self.cursor {
+            None => self.find_command(&mut body),
+            Some(cursor) => {
+                begin_command(&mut body, "getMore", ValueRef::Int64(cursor), &self.find.database);
+                body.append("collection", ValueRef::String(&self.find.collection));
+                body.append("batchSize", ValueRef::Int32(PAGE_DOCUMENTS));
+            }
+        }
+        let reply = self.connection.call(|out| *out = body, None)?;
+        let batch = reply.read_batch().map_err(|error| error.to_string())?;
+        let documents: Vec<DocBuf> = batch.iter_documents().map(|it| it.to_buf()).collect();
+        self.cursor = Some(batch.cursor);
+        let mark = match batch.cursor {
+            0 => None,
+            // An empty page has no mark of its own, and is asked for again.
+            _ => Some(documents.last().and_then(|last| last.get("_id")).map_or_else(
+                String::new,
+                |id| {
+                    let mut mark = DocBuilder::new();
+                    mark.append("_id", id);
+                    let mut text = Vec::new();
+                    write_document(mark.finish().as_ref(), Style::Canonical, &mut text);
+                    String::from_utf8(text).unwrap_or_default()
+                },
+            )),
+        };
+        Ok(Page { documents, mark })
+    }
+}

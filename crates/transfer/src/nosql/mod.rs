@@ -1,0 +1,9 @@
+//! A container over the NoSQL API.
+
+mod item;
+mod service;
+mod sink;
+mod source;
+
+pub use sink::NoSqlSink;
+pub use source::NoSqlSource;

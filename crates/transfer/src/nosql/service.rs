@@ -1,0 +1,180 @@
+//! Signed requests to one container, and their answers.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+
+use crate::{
+    endpoint::NoSqlAddress,
+    limits::{MAX_ANSWER_BYTES, TRIES, WORKERS},
+    place::Watcher,
+    tls::http_authority,
+};
+
+/// What stands for itself in a path.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// The version of the API.
+const VERSION: &str = "2020-07-15";
+/// How long a request may take.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// How long is waited where the server does not say.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The kind of a resource as it is signed, and what follows the container's path: the container itself.
+const CONTAINER: (&str, &str) = ("colls", "");
+/// The same of its items.
+const ITEMS: (&str, &str) = ("docs", "/docs");
+
+/// An answer.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// Where the next page begins.
+    pub(super) continuation: Option<String>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    /// The server's words for what it refuses, in one line.
+    pub(super) fn reason(&self) -> String {
+        let body: Option<Value> = serde_json::from_slice(&self.body).ok();
+        let text = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default();
+        let text = text.strip_prefix("Message: ").unwrap_or(text).split("\\r\\n").next();
+        let text = text.unwrap_or_default();
+        // The service wraps texts into JSON of its own.
+        let inner: Option<Value> = serde_json::from_str(text).ok();
+        let inner = inner.as_ref().and_then(|it| it["Errors"][0].as_str()).unwrap_or(text);
+        format!("{} {}", self.status, inner.trim()).trim().to_owned()
+    }
+}
+
+/// A container, and how it is asked.
+#[derive(Clone, Debug)]
+pub(super) struct Service {
+    agent: ureq::Agent,
+    address: NoSqlAddress,
+    /// The container's link as it is signed, and as it stands in a path.
+    link: String,
+    path: String,
+    watch: Watcher,
+}
+
+impl Service {
+    /// It asks nothing yet.
+    pub(super) fn new(
+        address: &NoSqlAddress,
+        database: &str,
+        container: &str,
+        watch: Watcher,
+    ) -> Result<Self, String> {
+        let config = ureq::Agent::config_builder();
+        let config = match &address.authority {
+            Some(file) => config.tls_config(http_authority(file)?),
+            None => config,
+        };
+        // The address is meant as it is, without the proxies of the environment.
+        let config = config.http_status_as_error(false).timeout_global(Some(PATIENCE)).proxy(None);
+        let config = config.max_idle_connections_per_host(WORKERS).max_idle_connections(WORKERS);
+        let encoded = |name: &str| utf8_percent_encode(name, PLAIN).to_string();
+        Ok(Self {
+            agent: ureq::Agent::new_with_config(config.build()),
+            address: address.clone(),
+            link: format!("dbs/{database}/colls/{container}"),
+            path: format!("dbs/{}/colls/{}", encoded(database), encoded(container)),
+            watch,
+        })
+    }
+
+    /// Reads what the container is.
+    pub(super) fn definition(&self) -> Result<Value, String> {
+        let answer = self.ask(CONTAINER, None, &[])?;
+        if answer.status != 200 {
+            return Err(answer.reason());
+        }
+        serde_json::from_slice(&answer.body)
+            .map_err(|_| format!("{} does not answer as the NoSQL API does", self.address.base))
+    }
+
+    /// Reads a page of items.
+    pub(super) fn read_feed(&self, headers: &[(&str, &str)]) -> Result<Answer, String> {
+        self.ask(ITEMS, None, headers)
+    }
+
+    /// Sends a body to the items: a new one, or a query.
+    pub(super) fn post(&self, body: &[u8], headers: &[(&str, &str)]) -> Result<Answer, String> {
+        self.ask(ITEMS, Some(body), headers)
+    }
+
+    /// Asks, again and again while the server puts it off.
+    fn ask(
+        &self,
+        (kind, under): (&str, &str),
+        body: Option<&[u8]>,
+        headers: &[(&str, &str)],
+    ) -> Result<Answer, String> {
+        for _ in 0..TRIES {
+            if !self.watch.goes_on() {
+                return Err("interrupted".to_owned());
+            }
+            let (answer, later) = self.ask_once((kind, under), body, headers)?;
+            match answer.status {
+                408 | 429 | 449 | 503 => self.watch.pause(later.unwrap_or(PAUSE)),
+                _ => return Ok(answer),
+            }
+        }
+        Err(format!("{} puts off every request", self.address.base))
+    }
+
+    fn ask_once(
+        &self,
+        (kind, under): (&str, &str),
+        body: Option<&[u8]>,
+        headers: &[(&str, &str)],
+    ) -> Result<(Answer, Option<Duration>), String> {
+        let verb = if body.is_some() { "post" } else { "get" };
+        let ms = u64::try_from(clock::wall_ms()).unwrap_or_default();
+        let date = httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_millis(ms));
+        let url = format!("{}/{}{under}", self.address.base, self.path);
+        let authorization = self.signature(verb, kind, &date.to_ascii_lowercase());
+        let fixed = [
+            ("authorization", authorization.as_str()),
+            ("x-ms-date", &date),
+            ("x-ms-version", VERSION),
+            ("accept", "application/json"),
+        ];
+        let all = fixed.iter().chain(headers);
+        let sent = match body {
+            None => {
+                let request =
+                    all.fold(self.agent.get(&url), |it, (name, value)| it.header(*name, *value));
+                request.call()
+            }
+            Some(body) => {
+                let request =
+                    all.fold(self.agent.post(&url), |it, (name, value)| it.header(*name, *value));
+                request.send(body)
+            }
+        };
+        let failed = |error: ureq::Error| format!("no answer from {}: {error}", self.address.base);
+        let mut answer = sent.map_err(failed)?;
+        let header = |name: &str| {
+            let value = answer.headers().get(name)?.to_str().ok()?;
+            Some(value.to_owned())
+        };
+        let continuation = header("x-ms-continuation").filter(|text| !text.is_empty());
+        let later = header("x-ms-retry-after-ms").and_then(|ms| ms.parse().ok());
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_vec();
+        let body = body.map_err(failed)?;
+        Ok((Answer { status, continuation, body }, later.map(Duration::from_millis)))
+    }
+
+    /// The value of the header `authorization`.
+    fn signature(&self, verb: &str, kind: &str, date: &str) -> String {
+        let parts = [verb, "\n", kind, "\n", &self.link, "\n", date, "\n\n"];
+        let signed = STANDARD.encode(self.address.key.sign(&parts.map(str::as_bytes)));
+        utf8_percent_encode(&format!("type=master&ver=1.0&sig={signed}"), PLAIN).to_string()
+    }
+}

@@ -1,0 +1,144 @@
+//! A container that is written: an item a request, several requests at once. Items of one id go one after
+//! the other, in the order of the input.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use document::{DocBuf, DocBuilder, ObjectId, ValueRef};
+
+use super::{
+    item::{body, partition_key, path_of},
+    service::Service,
+};
+use crate::{
+    endpoint::NoSqlAddress,
+    limits::WORKERS,
+    place::{Entry, Mode, Outcome, Sink, Watcher},
+};
+
+/// The container.
+#[derive(Debug)]
+pub struct NoSqlSink {
+    service: Service,
+    paths: Vec<Vec<String>>,
+    mode: Mode,
+    /// Whether nothing is sent behind what was refused.
+    ordered: bool,
+}
+
+impl NoSqlSink {
+    /// Opens a container, which has to be there.
+    pub fn open(
+        address: &NoSqlAddress,
+        database: &str,
+        container: &str,
+        mode: Mode,
+        ordered: bool,
+        watch: Watcher,
+    ) -> Result<Self, String> {
+        if mode == Mode::Merge {
+            return Err("--mode merge is for the MongoDB API; \
+                        use --mode upsert, which replaces items"
+                .to_owned());
+        }
+        let service = Service::new(address, database, container, watch)?;
+        let definition = service.definition()?;
+        let paths = definition["partitionKey"]["paths"].as_array().into_iter().flatten();
+        let paths = paths.filter_map(|path| path.as_str()).map(path_of).collect();
+        Ok(Self { service, paths, mode, ordered })
+    }
+
+    /// Writes one item.
+    fn send(&self, entry: &Entry, again: bool) -> Result<Outcome, String> {
+        let item = entry.document.as_ref();
+        let key = partition_key(item, &self.paths);
+        let mut headers =
+            vec![("content-type", "application/json"), ("x-ms-documentdb-partitionkey", &key)];
+        if self.mode == Mode::Upsert {
+            headers.push(("x-ms-documentdb-is-upsert", "True"));
+        }
+        let answer = self.service.post(&body(item), &headers)?;
+        match answer.status {
+            201 => Ok(Outcome::Created),
+            200 => Ok(Outcome::Replaced),
+            409 if again && self.mode == Mode::Insert => Ok(Outcome::Created),
+            400 | 409 | 412 | 413 => Ok(Outcome::Refused(answer.reason())),
+            _ => Err(answer.reason()),
+        }
+    }
+
+    /// Writes one item after the other.
+    fn send_in_order(&self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for entry in batch {
+            let outcome = self.send(entry, again)?;
+            let ends = matches!(outcome, Outcome::Refused(_));
+            outcomes.push(outcome);
+            if ends {
+                break;
+            }
+        }
+        outcomes.resize(batch.len(), Outcome::Unsent);
+        Ok(outcomes)
+    }
+
+    /// Writes several at once; each worker has the ids of its own.
+    fn send_at_once(&self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+        let mut shares: Vec<Vec<usize>> = vec![Vec::new(); WORKERS];
+        for (at, entry) in batch.iter().enumerate() {
+            let mut hasher = DefaultHasher::new();
+            entry.document.get("id").and_then(ValueRef::as_str).hash(&mut hasher);
+            let share = usize::try_from(hasher.finish() % WORKERS as u64).unwrap_or_default();
+            shares[share].push(at);
+        }
+        let work = |share: &[usize]| -> Result<Vec<(usize, Outcome)>, String> {
+            share.iter().map(|at| Ok((*at, self.send(&batch[*at], again)?))).collect()
+        };
+        let done: Vec<Result<Vec<(usize, Outcome)>, String>> = std::thread::scope(|scope| {
+            let begun: Vec<_> = shares.iter().map(|share| scope.spawn(|| work(share))).collect();
+            let lost = || Err("a worker has ended".to_owned());
+            begun.into_iter().map(|one| one.join().unwrap_or_else(|_| lost())).collect()
+        });
+        let mut outcomes = vec![Outcome::Unsent; batch.len()];
+        for share in done {
+            for (at, outcome) in share? {
+                outcomes[at] = outcome;
+            }
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Sink for NoSqlSink {
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<Entry, String> {
+        if document.get("id").is_some() {
+            return Ok(Entry { document, is_named: false });
+        }
+        let mut named = DocBuilder::new();
+        named.append("id", ValueRef::String(&id.to_string()));
+        document.as_ref().iter().for_each(|(name, value)| named.append(name, value));
+        Ok(Entry { document: named.finish(), is_named: true })
+    }
+
+    fn write(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+        match self.ordered {
+            true => self.send_in_order(batch, again),
+            false => self.send_at_once(batch, again),
+        }
+    }
+
+    fn count(&mut self) -> Result<Option<u64>, String> {
+        let headers = [
+            ("content-type", "application/query+json"),
+            ("x-ms-documentdb-isquery", "True"),
+            ("x-ms-documentdb-query-enablecrosspartition", "True"),
+        ];
+        let query = br#"{"query":"SELECT VALUE COUNT(1) FROM c","parameters":[]}"#;
+        let answer = self.service.post(query, &headers)?;
+        // The service itself refuses it: its SDKs ask each partition.
+        if answer.status != 200 || answer.continuation.is_some() {
+            return Ok(None);
+        }
+        let body: Option<serde_json::Value> = serde_json::from_slice(&answer.body).ok();
+        Ok(body.and_then(|body| body["Documents"][0].as_u64()))
+    }
+}

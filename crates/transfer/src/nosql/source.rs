@@ -1,0 +1,84 @@
+//! A container that is read, page by page; a page's continuation is where a later run goes on.
+
+use document::{DocBuf, Value, json};
+
+use super::{
+    item,
+    service::{Answer, Service},
+};
+use crate::{
+    endpoint::NoSqlAddress,
+    limits::{MAX_DEPTH, PAGE_DOCUMENTS},
+    place::{Page, Source, Watcher},
+};
+
+/// The container.
+#[derive(Debug)]
+pub struct NoSqlSource {
+    service: Service,
+    /// A query; empty: all items.
+    query: String,
+    fields: Vec<String>,
+    continuation: Option<String>,
+}
+
+impl NoSqlSource {
+    /// Opens a container at its beginning, or behind the mark of an earlier run. Without a query all items
+    /// are read; `fields` are the names of the properties that are wanted beside `id`.
+    pub fn open(
+        address: &NoSqlAddress,
+        (database, container): (&str, &str),
+        query: &str,
+        fields: Vec<String>,
+        mark: Option<&str>,
+        watch: Watcher,
+    ) -> Result<Self, String> {
+        let service = Service::new(address, database, container, watch)?;
+        let (query, continuation) = (query.to_owned(), mark.map(str::to_owned));
+        Ok(Self { service, query, fields, continuation })
+    }
+
+    fn ask(&self) -> Result<Answer, String> {
+        let most = PAGE_DOCUMENTS.to_string();
+        let mut headers = vec![("x-ms-max-item-count", most.as_str())];
+        if let Some(continuation) = &self.continuation {
+            headers.push(("x-ms-continuation", continuation));
+        }
+        if self.query.is_empty() {
+            return self.service.read_feed(&headers);
+        }
+        headers.extend([
+            ("content-type", "application/query+json"),
+            ("x-ms-documentdb-isquery", "True"),
+            ("x-ms-documentdb-query-enablecrosspartition", "True"),
+        ]);
+        let body = serde_json::json!({ "query": self.query, "parameters": [] });
+        self.service.post(body.to_string().as_bytes(), &headers)
+    }
+}
+
+impl Source for NoSqlSource {
+    fn next_page(&mut self) -> Result<Page, String> {
+        let answer = self.ask()?;
+        if answer.status != 200 {
+            return Err(answer.reason());
+        }
+        // Two levels more: the answer, and the list in it.
+        let body = json::parse_document(&answer.body, MAX_DEPTH + 2)
+            .map_err(|error| format!("the server does not answer in JSON: {error}"))?;
+        let Some(Value::Array(rows)) = body.get("Documents") else {
+            return Err("the server answers without items".to_owned());
+        };
+        let documents: Result<Vec<DocBuf>, String> = rows
+            .iter()
+            .map(|row| match row.as_ref().as_document() {
+                Some(row) => Ok(item::exported(row, &self.fields)),
+                None => Err("--query returns values that are no objects: \
+                             name them, as in SELECT VALUE {\"a\": c.a}"
+                    .to_owned()),
+            })
+            .collect();
+        self.continuation = answer.continuation;
+        Ok(Page { documents: documents?, mark: self.continuation.clone() })
+    }
+}

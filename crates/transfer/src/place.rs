@@ -1,0 +1,95 @@
+//! What an export reads from and an import writes to, whichever API it speaks.
+
+use std::{sync::Arc, time::Duration};
+
+use document::{DocBuf, ObjectId};
+
+/// What a run is told from outside, and what it tells.
+pub trait Watch: std::fmt::Debug + Send + Sync {
+    /// Whether it may go on; where not, it ends with what has been done.
+    fn goes_on(&self) -> bool;
+    /// How many bytes of the file are done.
+    fn so_far(&self, bytes: u64);
+    /// Lets some time pass, as a server has asked for.
+    fn pause(&self, time: Duration);
+}
+
+/// A watch that several hold.
+pub(crate) type Watcher = Arc<dyn Watch>;
+
+/// Some documents in the order in which they are exported.
+#[derive(Debug)]
+pub struct Page {
+    /// The documents.
+    pub documents: Vec<DocBuf>,
+    /// Where the page behind begins, for a later run; `None`: nothing is behind it.
+    pub mark: Option<String>,
+}
+
+/// Where documents are read.
+pub trait Source {
+    /// The next page; the first begins behind the mark that the source was opened with.
+    fn next_page(&mut self) -> Result<Page, String>;
+}
+
+/// What an import does with a document whose id is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It is refused.
+    Insert,
+    /// It takes the place of the one that is there.
+    Upsert,
+    /// Its fields are set in the one that is there.
+    Merge,
+}
+
+/// A document that is sent.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The document, with an id.
+    pub document: DocBuf,
+    /// Whether the id was made for it.
+    pub is_named: bool,
+}
+
+/// What became of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was not there before.
+    Created,
+    /// It has changed the one that was there.
+    Replaced,
+    /// The server does not take it.
+    Refused(String),
+    /// It was not sent, as one before it was refused.
+    Unsent,
+}
+
+/// Where documents are written.
+pub trait Sink {
+    /// Gives a document the id where it has none of its own.
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<Entry, String>;
+
+    /// Writes documents, of which nobody knows whether they are there already if this is done `again`: what
+    /// is refused since its id is there counts as created then. One outcome each.
+    fn write(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String>;
+
+    /// How many documents there are; `None`: the server does not say.
+    fn count(&mut self) -> Result<Option<u64>, String>;
+}
+
+/// What tests are watched by: nobody interrupts them.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct Calm;
+
+#[cfg(test)]
+impl Watch for Calm {
+    fn goes_on(&self) -> bool {
+        true
+    }
+
+    fn so_far(&self, _: u64) {}
+
+    fn pause(&self, _: Duration) {}
+}

@@ -1,0 +1,109 @@
+"""The commands of exports and imports as a person types them, and what they say."""
+
+import json
+import signal
+import subprocess
+import time
+
+from backup.tools import environment, run
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
+from lib.server import EBB_BIN
+
+#: Seconds until a command that was started is as far as a test wants it.
+PATIENCE = 30
+RAW = CodecOptions(document_class=RawBSONDocument)
+
+
+def mongo(server, collection, database="d"):
+    """The flags that name a collection."""
+    host, port = server.address
+    return ["--uri", f"mongodb://{host}:{port}", "-d", database, "-c", collection]
+
+
+def nosql(server, container, database="i"):
+    """The flags that name a container."""
+    host, port = server.items.address
+    return ["--nosql", f"http://{host}:{port}", "-d", database, "-c", container]
+
+
+def exported(place, file, *flags, **more):
+    """Exports into a file; answers what the command reports."""
+    out, _ = run("export", *place, "--out", file, "--json", *flags, **more)
+    return json.loads(out)
+
+
+def printed(place, *flags):
+    """What an export writes to standard output."""
+    return run("export", *place, *flags)[0].decode()
+
+
+def imported(place, file, *flags, code=0, **more):
+    """Imports a file; answers what the command reports."""
+    out, _ = run("import", file, *place, "--json", *flags, code=code, **more)
+    return json.loads(out)
+
+
+def refusals(file):
+    """The refusals of an import: line and reason of each."""
+    lines = file.with_name(file.name + ".refused").read_text().splitlines()
+    return [(one["line"], one["reason"]) for one in map(json.loads, lines)]
+
+
+def raw(collection):
+    """All documents of a collection as bytes, by `_id`."""
+    found = collection.with_options(RAW).find(sort=[("_id", 1)])
+    return [document.raw for document in found]
+
+
+def started(*words):
+    """A command that runs."""
+    return subprocess.Popen(
+        [EBB_BIN, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+
+
+def until_begun(command, state, field):
+    """Waits until a command has written down that something is done."""
+    until = time.monotonic() + PATIENCE
+    while not (state.exists() and json.loads(state.read_text())[field]):
+        assert command.poll() is None, command.communicate()
+        assert time.monotonic() < until, "nothing is done"
+        time.sleep(0.001)
+
+
+def killed_over_and_over(words, random, code=0, begun=None):
+    """Runs a command that can be resumed and kills it at random moments until it ends by itself,
+    which takes longer each time; answers its standard output. `begun` is its state and a field of
+    it: the first time it is killed once something is done by that."""
+    words, most = [*words, "--resume"], 0.1
+    if begun:
+        command = started(*words)
+        until_begun(command, *begun)
+        command.kill()
+        command.communicate()
+    while True:
+        command = started(*words)
+        try:
+            out, said = command.communicate(timeout=random.uniform(0.01, most))
+        except subprocess.TimeoutExpired:
+            command.kill()
+            command.communicate()
+            most *= 1.5
+            continue
+        assert command.returncode == code, (out + said)[-2000:]
+        return out
+
+
+def interrupted(words, state, field):
+    """Runs a command, interrupts it once its state says that something was done, and answers what
+    it says."""
+    command = started(*words)
+    until_begun(command, state, field)
+    command.send_signal(signal.SIGINT)
+    out, said = command.communicate(timeout=PATIENCE)
+    assert command.returncode == 1, out + said
+    return said.decode()
