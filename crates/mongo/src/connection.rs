@@ -292,9 +292,11 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
         commands::Response::Reply(body) => body,
         commands::Response::CloseConnection => return Err(()),
     };
+    if matches!(message.shape, Shape::Msg { more_to_come: true, .. }) {
+        return Ok(Answered::Sent);
+    }
     tell_user(connection, stream).await?;
     match message.shape {
-        Shape::Msg { more_to_come: true, .. } => {}
         Shape::Msg { checksum, exhaust_allowed, .. } => {
             let more = exhaust_allowed && open_cursor(&body).is_some();
             if more {

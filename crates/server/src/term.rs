@@ -119,7 +119,9 @@ impl Term {
         let known_routes = admin::routes(shared.clone());
         let routes = site.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
         site.doors.send_replace(doors);
-        let follows = mongo.clone().map(|door| background::follow_users(door, stopped.clone()));
+        let follows = shards.first.is_some() && site.config.mongo_auth;
+        let follows = mongo.clone().filter(|_| follows);
+        let follows = follows.map(|door| background::follow_users(door, stopped.clone()));
         let tasks = background::start(&engine, mongo, site.config.index_unused_days, &stopped);
         let tasks = tasks.into_iter().chain(follows.map(tokio::spawn)).collect();
         Ok(Arc::new(Self { shared, routes, known_routes, stop, tasks: Mutex::new(tasks) }))

@@ -23,7 +23,7 @@ use crate::{any_store::AnyStore, background, term::Term};
 /// How long an answer waits for a change.
 const WAIT: Duration = Duration::from_secs(1);
 /// Between two looks whether there is one.
-const LOOK: Duration = Duration::from_millis(10);
+const LOOK: Duration = Duration::from_millis(25);
 /// How long the first shard may take to answer, beside that.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Bytes of an answer at the most: all users and roles.

@@ -162,3 +162,29 @@ impl Verdict {
             .find(|verdict| *verdict as u8 == byte)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_is_the_same_client_at_the_node_that_is_called() {
+        let peer = Peer {
+            address: "10.0.0.7:5000".to_owned(),
+            certificate_subject: Some("CN=ann".to_owned()),
+            reached_at: Some([10, 0, 0, 1].into()),
+            has_to_log_in: true,
+        };
+        let user = KnownUser { user: "ann".to_owned(), database: "admin".to_owned(), id: [7; 16] };
+        for user in [None, Some(user)] {
+            let told = serde_json::to_string(&Guest::of(&peer, user.as_ref())).unwrap();
+            let heard: Guest = serde_json::from_str(&told).unwrap();
+            let client = peer.address.parse().unwrap();
+            assert_eq!(heard.into_peer(client), (peer.clone(), user));
+        }
+        // A call of which nothing is known.
+        let told = r#"{"cluster": "00000000-0000-0000-0000-000000000001", "purpose": "mongo",
+            "client": null, "secure": false, "open": false, "nonce": ""}"#;
+        assert_eq!(serde_json::from_str::<Call>(told).unwrap().guest, None);
+    }
+}
