@@ -101,9 +101,9 @@ async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said:
 /// or with one that another server may answer, or with one that another has to; an error ends the
 /// connection at once.
 ///
-/// A client is known from its first message that parses, or from its login where it needs one. Until then a message is small, and its
-/// memory comes from an account that all unknown clients share: a client that only connects cannot
-/// take what working clients need.
+/// A client is known from its first message that was answered, or from its login where it needs one. Until
+/// then a message is small, and its memory comes from an account that all unknown clients share: a client
+/// that only connects cannot take what working clients need.
 async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -151,12 +151,12 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
         };
         let malformed = match parsed {
             Ok(message) => {
-                note_message(door, stream.get_mut(), &message);
                 if answer_in_turn(door, connection, stream, &message, &mut stop).await?
                     == Answered::Not
                 {
                     return Ok(Left::Stopped(Some((message.into_whole(header), held))));
                 }
+                note_message(door, stream.get_mut(), &message);
                 is_known = is_known || is_let_in(door, connection);
                 stream.get_mut().note_answered();
                 if !is_known {
@@ -249,7 +249,7 @@ async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     answered
 }
 
-/// Keeps for the next server what a client says of itself.
+/// Keeps for the next server what a client has said of itself. What was not answered it says again by itself.
 fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, message: &Message) {
     if !client.is_movable() {
         return;

@@ -185,9 +185,7 @@ where
         let command = command_of(&header, &payload);
         let repeatable = command.is_some_and(|body| is_repeatable(&COMMANDS, body));
         let introduction = command.filter(|body| is_introduction(&COMMANDS, *body));
-        if let Some(body) = introduction {
-            self.client.get_mut().note_introduction(&introduction_of(body));
-        }
+        let introduction = introduction.map(introduction_of);
         let kept = Kept { bytes: whole_message(header, payload), held, is_repeatable: repeatable };
         if self.send(&kept.bytes).await.is_err() {
             // No server has got it whole.
@@ -197,7 +195,14 @@ where
             return Ok(None);
         }
         match self.reply_header().await {
-            Ok(reply) => self.pass_replies(reply).await.map(|()| None),
+            Ok(reply) => {
+                self.pass_replies(reply).await?;
+                // Until it was answered, the message itself goes to the next server.
+                if let Some(said) = introduction {
+                    self.client.get_mut().note_introduction(&said);
+                }
+                Ok(None)
+            }
             Err(Lost::Unbegun) => Ok(Some(kept)),
             Err(Lost::Server) if kept.is_repeatable => Ok(Some(kept)),
             Err(Lost::Server | Lost::Client) => Err(()),
