@@ -13,17 +13,19 @@ use crate::{
     call::Call,
     client::Connection,
     command_row::CommandRow,
-    door::{Door, Topology},
+    door::Door,
     errors::{CommandNotSupported, Error, Result, Unauthorized},
-    login::Login,
+    login::{KnownUser, Login},
     operation::Operation,
     rights::Need,
+    users_copy::unreached,
 };
 
 impl<S: Store> Door<S> {
     /// Whether a connection's commands are those of users who have to log in.
     pub(crate) fn asks_for_login(&self, connection: &Connection) -> bool {
-        self.settings.asks_for_login && connection.relayed_sender.is_none()
+        let asks = self.settings.asks_for_login || connection.has_to_log_in;
+        asks && connection.relayed_sender.is_none()
     }
 
     /// Who is logged in on a connection, with the rights of this moment. A user who is no more is not
@@ -61,6 +63,17 @@ impl<S: Store> Door<S> {
         Ok(Some((user, Arc::new(login))))
     }
 
+    /// The login of a user whom another server has let in; `None`: there is no such user any more.
+    fn login_of_known(
+        &self,
+        connection: &Connection,
+        known: &KnownUser,
+    ) -> Result<Option<Arc<Login>>> {
+        let found = self.login_as(&known.name())?;
+        let is_it = |user: &User| user.id == known.id && may_come_from(connection, user);
+        Ok(found.filter(|(user, _)| is_it(user)).map(|(_, login)| login))
+    }
+
     /// Whether a connection may do one of these to each of the objects, whichever user it is.
     pub(crate) fn permits(&self, connection: &Connection, needs: &[Need]) -> bool {
         if !self.asks_for_login(connection) {
@@ -75,7 +88,7 @@ impl<S: Store> Door<S> {
 ///
 /// Errors: 13 without a login where one is needed, and without the right; the text of both is what
 /// applications and drivers look for.
-pub(crate) fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Result<()> {
+fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Result<()> {
     if row.before_login() || !call.door.asks_for_login(call.connection) {
         return Ok(());
     }
@@ -105,18 +118,70 @@ pub(crate) fn check_still_permitted<S: Store>(
     check_needs(call, &operation.needs())
 }
 
-/// Checks that there can be users here: they are those of one server, and in a cluster each shard would
-/// have its own.
+/// Checks that users are kept here. Only a command that says itself that it is one shard's comes to another.
 ///
-/// Errors: 115 on a node of a cluster.
+/// Errors: 115 where the first shard of the cluster keeps them.
 pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
-    match call.door.settings.topology {
-        Topology::Standalone => Ok(()),
-        Topology::Router => {
-            let text = "users and logins are not supported yet on a node of a cluster";
+    match call.door.users.copy() {
+        None => Ok(()),
+        Some(_) => {
+            let text = "users and logins are those of the first shard of the cluster";
             Err(Error::new(CommandNotSupported, text))
         }
     }
+}
+
+/// Makes ready what the rights of the sender are found by: who is logged in, where another server has let
+/// the user in, and users and roles, where the first shard of the cluster keeps them.
+///
+/// Errors: 91 where that is not reached, and a command needs to know.
+pub(crate) async fn prepare_rights<S: Store>(
+    call: &Call<'_, S>,
+    row: &'static CommandRow,
+) -> Result<()> {
+    let (door, connection) = (call.door, call.connection);
+    if !door.asks_for_login(connection) {
+        return Ok(());
+    }
+    if connection.logins.lock().known_user().is_none() {
+        return Ok(());
+    }
+    if let Some(copy) = door.users.copy()
+        && let Err(unreached) = copy.check_good().await
+    {
+        // Who the user is stays open then.
+        return if row.before_login() { Ok(()) } else { Err(unreached) };
+    }
+    let Some(known) = connection.logins.lock().known.clone() else { return Ok(()) };
+    let mut login = door.login_of_known(connection, &known)?;
+    if login.is_none()
+        && let Some(copy) = door.users.copy()
+    {
+        // The user may be newer than what is known here.
+        if !copy.catch_up().await {
+            return if row.before_login() { Ok(()) } else { Err(unreached()) };
+        }
+        login = door.login_of_known(connection, &known)?;
+    }
+    let mut logins = connection.logins.lock();
+    (logins.current, logins.known) = (login, None);
+    Ok(())
+}
+
+/// Checks the rights of a sender ([`check_rights`]), once more where the first shard of the cluster may have
+/// given others since it was asked last.
+pub(crate) async fn check_rights_of_now<S: Store>(
+    call: &Call<'_, S>,
+    row: &'static CommandRow,
+) -> Result<()> {
+    prepare_rights(call, row).await?;
+    let checked = check_rights(call, row);
+    let (Err(_), Some(copy)) = (&checked, call.door.users.copy()) else { return checked };
+    if call.connection.logins.lock().current.is_none() {
+        return checked;
+    }
+    copy.catch_up().await;
+    check_rights(call, row)
 }
 
 /// Whether the user may be logged in on a connection from where it comes.

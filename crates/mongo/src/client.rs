@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use crate::{
     access::UserName,
     counters::Counters,
-    login::Logins,
+    login::{KnownUser, Logins},
     operation::{Operation, Running, StopReason},
     peer::Peer,
     wire::Compressor,
@@ -35,6 +35,8 @@ pub(crate) struct Connection {
     pub(crate) certificate_subject: Option<String>,
     /// The server's own address of it.
     pub(crate) reached_at: Option<IpAddr>,
+    /// Whether it has to log in whatever this server asks of its own clients.
+    pub(crate) has_to_log_in: bool,
     /// What it counts. Only its own task writes to it.
     pub(crate) counters: Counters,
     /// Compressors that both sides know, in the client's order; empty before the handshake.
@@ -105,6 +107,7 @@ impl Connection {
             peer: peer.address,
             certificate_subject: peer.certificate_subject,
             reached_at: peer.reached_at,
+            has_to_log_in: peer.has_to_log_in,
             counters: Counters::default(),
             compressors: Mutex::default(),
             introduced: AtomicBool::new(false),
@@ -125,7 +128,8 @@ impl Connection {
     /// Whose commands its commands are.
     pub(crate) fn sender(&self) -> Sender {
         let logins = self.logins.lock();
-        let user = logins.current.as_ref().map(|login| login.name.clone());
+        let current = logins.current.as_ref().map(|login| login.name.clone());
+        let user = current.or_else(|| logins.known.as_ref().map(KnownUser::name));
         Sender { relayed: self.relayed_sender, user }
     }
 

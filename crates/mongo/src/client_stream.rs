@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 use crate::{
     limits::{CLOSE_TIME, MAX_INTRODUCTION_BYTES, MAX_SENDS},
+    login::KnownUser,
     wire::HEADER_BYTES,
 };
 
@@ -58,6 +59,12 @@ struct Past {
     introduction: Option<Vec<u8>>,
     /// How many servers have got the message that is not answered yet.
     sends: usize,
+    /// Who is logged in.
+    user: Option<KnownUser>,
+    /// Whether it has to log in before it counts as understood.
+    has_to_log_in: bool,
+    /// It is another server that passes a client on, and is told who is logged in.
+    is_server: bool,
 }
 
 impl<S> ClientStream<S> {
@@ -69,6 +76,36 @@ impl<S> ClientStream<S> {
     /// A client that may be served by one server after another.
     pub fn movable(stream: S) -> Self {
         Self { past: Some(Past::default()), ..Self::fixed(stream) }
+    }
+
+    /// The same, where clients have to log in or not.
+    pub fn movable_where(stream: S, has_to_log_in: bool) -> Self {
+        Self { past: Some(Past { has_to_log_in, ..Past::default() }), ..Self::fixed(stream) }
+    }
+
+    /// A client that another server passes on, with the user whom that one knows to be logged in.
+    pub fn passed_on(stream: S, user: Option<KnownUser>, has_to_log_in: bool) -> Self {
+        let is_known = user.is_some();
+        let past = Past { is_known, user, has_to_log_in, is_server: true, ..Past::default() };
+        Self { past: Some(past), ..Self::fixed(stream) }
+    }
+
+    /// Who is logged in.
+    pub fn user(&self) -> Option<&KnownUser> {
+        self.past.as_ref()?.user.as_ref()
+    }
+
+    /// Notes who is logged in, for the servers that come.
+    pub(crate) fn note_user(&mut self, user: Option<KnownUser>) {
+        if let Some(past) = &mut self.past {
+            past.is_known |= user.is_some();
+            past.user = user;
+        }
+    }
+
+    /// Whether it is another server, which passes a client on.
+    pub(crate) fn is_server(&self) -> bool {
+        self.past.as_ref().is_some_and(|past| past.is_server)
     }
 
     /// Whether another server may go on with it.
@@ -89,7 +126,7 @@ impl<S> ClientStream<S> {
     /// Notes that a server understands it.
     pub(crate) fn note_known(&mut self) {
         if let Some(past) = &mut self.past {
-            past.is_known = true;
+            past.is_known |= !past.has_to_log_in || past.user.is_some();
         }
     }
 

@@ -58,6 +58,8 @@ pub enum Home {
     Namespaces,
     /// That of the first shard, which speaks for all; one that it asks answers itself.
     First,
+    /// That of the first shard where the message carries a login, and any otherwise.
+    FirstForLogins,
     /// Any.
     Any,
 }
@@ -151,6 +153,8 @@ pub struct CommandRow {
     pub sees_documents: bool,
     /// A router takes it with a `txnNumber`, and does it once however often it is sent.
     pub numbered: bool,
+    /// It goes on with what the server that gets it has begun, which no other can do.
+    pub continues: bool,
     /// The argument that holds the name of its collection; `None`: the first one.
     pub collection_in: Option<&'static str>,
     /// What `currentOp` shows as the collection where the command names none.
@@ -183,6 +187,7 @@ impl CommandRow {
             stores_bytes: false,
             sees_documents: true,
             numbered: false,
+            continues: false,
             collection_in: None,
             without_collection: "$cmd",
             work: Work::Command,
@@ -229,7 +234,8 @@ impl CommandRow {
     /// It says who the server is: drivers send it in the oldest form, uncompressed, and may ask it
     /// to wait for another state of the server.
     pub(crate) const fn handshake(self) -> Self {
-        Self { legacy: true, compress: false, awaits_state: true, ..self }
+        let home = Home::FirstForLogins;
+        Self { legacy: true, compress: false, awaits_state: true, home, ..self }
     }
 
     /// It carries credentials: its reply is never compressed, and nobody is shown its arguments.
@@ -280,6 +286,11 @@ impl CommandRow {
     /// With a number it is done once, however often it is sent.
     pub(crate) const fn numbered(self) -> Self {
         Self { numbered: true, ..self }
+    }
+
+    /// It goes on with what its server has begun.
+    pub(crate) const fn continues(self) -> Self {
+        Self { continues: true, ..self }
     }
 
     /// The name of its collection stands in this argument.

@@ -37,11 +37,12 @@ use crate::{
         ConnectionEnded, has_begun, memory_refusal, parse_message, read_header, read_payload,
     },
     limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, MOVE_TIME},
-    outgoing::{compress_reply, send_bytes, send_refusal},
+    login_word,
+    outgoing::{compress_reply, send_bytes, send_refusal, write_within},
     parsed_command,
     pause::sleep,
     peer::Peer,
-    repeatable::{is_introduction, is_repeatable, says_moved},
+    repeatable::{introduction_of, is_introduction, is_repeatable, says_moved},
     run_call::run_call,
     stranger_pace::StrangerPace,
     wire::{
@@ -70,6 +71,7 @@ pub async fn serve_movable<S: Store>(
     stop: watch::Receiver<bool>,
 ) -> Ended {
     let connection = door.add_connection(peer.into(), None);
+    connection.logins.lock().known = client.user().cloned();
     introduce(&door, &connection, client.introduction()).await;
     let mut stream = BufReader::with_capacity(BUFFER_BYTES, &mut *client);
     let left = serve_messages(&door, &connection, &mut stream, stop).await;
@@ -99,9 +101,9 @@ async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said:
 /// or with one that another server may answer, or with one that another has to; an error ends the
 /// connection at once.
 ///
-/// A client is known from its first message that parses. Until then a message is small, and its
-/// memory comes from an account that all unknown clients share: a client that only connects cannot
-/// take what working clients need.
+/// A client is known from its first message that was answered, or from its login where it needs one. Until
+/// then a message is small, and its memory comes from an account that all unknown clients share: a client
+/// that only connects cannot take what working clients need.
 async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -149,12 +151,12 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
         };
         let malformed = match parsed {
             Ok(message) => {
-                note_message(door, stream.get_mut(), &header, &message);
                 if answer_in_turn(door, connection, stream, &message, &mut stop).await?
                     == Answered::Not
                 {
                     return Ok(Left::Stopped(Some((message.into_whole(header), held))));
                 }
+                note_message(door, stream.get_mut(), &message);
                 is_known = is_known || is_let_in(door, connection);
                 stream.get_mut().note_answered();
                 if !is_known {
@@ -185,7 +187,7 @@ fn taken(arrived: Arrived, is_known: bool) -> Result<(Vec<u8>, Option<Short>), C
 /// Whether a client that has asked something is no stranger any more: where clients have to log in it
 /// has done so.
 fn is_let_in<S: Store>(door: &Door<S>, connection: &Connection) -> bool {
-    !door.asks_for_login(connection) || connection.logins.lock().current.is_some()
+    !door.asks_for_login(connection) || connection.logins.lock().known_user().is_some()
 }
 
 fn note_malformed<S: Store>(door: &Door<S>, connection: &Connection, malformed: &Malformed) {
@@ -250,13 +252,8 @@ async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     answered
 }
 
-/// Keeps for the next server what a client says of itself.
-fn note_message<S: Store, C>(
-    door: &Door<S>,
-    client: &mut ClientStream<C>,
-    header: &Header,
-    message: &Message,
-) {
+/// Keeps for the next server what a client has said of itself. What was not answered it says again by itself.
+fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, message: &Message) {
     if !client.is_movable() {
         return;
     }
@@ -265,7 +262,7 @@ fn note_message<S: Store, C>(
         && client.introduction().is_none()
         && is_introduction(&door.commands, message.body())
     {
-        client.note_introduction(&whole_message(*header, message.bytes.to_vec()));
+        client.note_introduction(&introduction_of(message.body()));
     }
 }
 
@@ -298,8 +295,11 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
         commands::Response::Reply(body) => body,
         commands::Response::CloseConnection => return Err(()),
     };
+    if matches!(message.shape, Shape::Msg { more_to_come: true, .. }) {
+        return Ok(Answered::Sent);
+    }
+    tell_user(connection, stream).await?;
     match message.shape {
-        Shape::Msg { more_to_come: true, .. } => {}
         Shape::Msg { checksum, exhaust_allowed, .. } => {
             let more = exhaust_allowed && open_cursor(&body).is_some();
             if more {
@@ -319,6 +319,26 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
         }
     }
     Ok(Answered::Sent)
+}
+
+/// Notes who is logged in now for the servers that come, and tells the one that passes the client on, if
+/// there is one. It hears that before the reply, so that no request of the client comes in between.
+async fn tell_user<C: AsyncRead + AsyncWrite + Unpin>(
+    connection: &Connection,
+    stream: &mut BufReader<&mut ClientStream<C>>,
+) -> Result<(), ConnectionEnded> {
+    if !stream.get_ref().is_movable() {
+        return Ok(());
+    }
+    let user = connection.logins.lock().known_user();
+    if user.as_ref() == stream.get_ref().user() {
+        return Ok(());
+    }
+    if stream.get_ref().is_server() {
+        write_within(stream, &login_word::word(user.as_ref())).await?;
+    }
+    stream.get_mut().note_user(user);
+    Ok(())
 }
 
 /// Whether another server is to answer a message: this one stops, or is not the right one any more and

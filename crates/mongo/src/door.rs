@@ -25,6 +25,7 @@ use crate::{
     counters::{COUNTERS, Counters},
     cursors::Cursors,
     fail_point::FailPoint,
+    first_shard::FirstShard,
     homes::IsHome,
     limits::{COMMAND_ROOM_BYTES, MAX_CURSORS, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES},
     peer::Peer,
@@ -84,6 +85,8 @@ pub struct Settings {
     pub is_home: Option<IsHome>,
     /// The servers of the cluster's other shards; `None`: there are none.
     pub siblings: Option<Siblings>,
+    /// The server of the cluster's first shard, which keeps the users; `None`: they are kept here.
+    pub first_shard: Option<FirstShard>,
     /// How long a command that only reads may take when it does not say itself; `None`: any time.
     pub max_time: Option<Duration>,
     /// How many cursors are open at once.
@@ -116,6 +119,7 @@ impl Default for Settings {
             topology: Topology::default(),
             is_home: None,
             siblings: None,
+            first_shard: None,
             max_time: None,
             max_cursors: MAX_CURSORS,
             max_message_bytes: MAX_MESSAGE_BYTES,
@@ -217,7 +221,7 @@ impl<S: Store> Door<S> {
         let cursors = Arc::new(Cursors::with_room(settings.max_cursors));
         settings.memory.relieved_by(&cursors);
         Arc::new(Self {
-            users: Users::new(engine.clone()),
+            users: Users::new(engine.clone(), settings.first_shard.clone()),
             backoff: auth::Backoff::default(),
             engine,
             messages: settings.memory.split_off(settings.memory.limit() / 2),
@@ -239,6 +243,26 @@ impl<S: Store> Door<S> {
             opened: AtomicI64::new(0),
             connections: Mutex::default(),
         })
+    }
+
+    /// What the server of another shard is told of users and roles that knows what it was told before; an
+    /// error is a sentence.
+    pub fn told_users(&self, seen: &[u8]) -> Result<Vec<u8>, String> {
+        self.users.told(self.process, seen).map_err(|error| error.message)
+    }
+
+    /// Whether users or roles are others than somebody knows who was told them.
+    pub fn has_other_users(&self, seen: &[u8]) -> bool {
+        self.users.token(self.process) != seen
+    }
+
+    /// Follows the users that the first shard keeps, for as long as it is polled; never ready where they are
+    /// kept here.
+    pub async fn follow_users(&self) -> std::convert::Infallible {
+        match self.users.copy() {
+            Some(copy) => copy.follow().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// The engine below it.

@@ -6,7 +6,7 @@ use engine::Store;
 
 use crate::{
     access::{RoleName, User, UserName},
-    door::{Door, Topology},
+    door::Door,
     passwords::{NewPassword, new_credentials},
     users::new_user_id,
 };
@@ -16,11 +16,12 @@ const DATABASE: &str = "admin";
 
 impl<S: Store> Door<S> {
     /// Makes the user who may do everything, with this name and password in `admin`, unless there is a
-    /// user already. Called before clients come, so that none of them meets a server without it.
+    /// user already. Called before clients come, so that none of them meets a server without it. In a cluster
+    /// that is the business of whoever owns the first shard, which one node does at a time.
     ///
     /// An error is a sentence for the person who starts the server.
     pub async fn prepare_access(&self, root: Option<(&str, &Secret)>) -> Result<(), String> {
-        if self.settings.topology == Topology::Router {
+        if self.users.copy().is_some() {
             return Ok(());
         }
         let prepared = self.make_first_user(root).await;

@@ -17,8 +17,9 @@ use crate::{
     homes::{IsHome, is_readable},
     incoming::{ConnectionEnded, client_left, memory_refusal, read_header, read_payload},
     limits::{BUFFER_BYTES, MAX_FIRST_BYTES, MAX_KEPT_BYTES, MESSAGE_TIMEOUT, PASSED_BYTES},
+    login_word,
     outgoing::{refusal, write_within},
-    repeatable::{command_of, is_introduction, is_repeatable},
+    repeatable::{command_of, introduction_of, is_introduction, is_repeatable},
     unbegun,
     wire::{self, HEADER_BYTES, Header, arriving::Arrived, msg_reply, whole_message},
 };
@@ -156,10 +157,11 @@ where
     /// for much.
     async fn introduce(&mut self) -> Result<(), Lost> {
         let client = self.client.get_ref();
-        if !client.is_known() {
-            return Ok(());
-        }
-        let introduction = client.introduction().map_or_else(hello, <[u8]>::to_vec);
+        let introduction = match client.introduction() {
+            Some(said) => said.to_vec(),
+            None if client.is_known() => hello(),
+            None => return Ok(()),
+        };
         self.send(&introduction).await.map_err(|_| Lost::Server)?;
         let header = self.reply_header().await?;
         let mut left = header.len - HEADER_BYTES;
@@ -180,14 +182,11 @@ where
         held: Share,
     ) -> Result<Option<Kept>, ConnectionEnded> {
         let wants_reply = !wire::wants_no_reply(&header, &payload);
-        let (repeatable, introduces) = match command_of(&header, &payload) {
-            Some(body) => (is_repeatable(&COMMANDS, body), is_introduction(&COMMANDS, body)),
-            None => (false, false),
-        };
+        let command = command_of(&header, &payload);
+        let repeatable = command.is_some_and(|body| is_repeatable(&COMMANDS, body));
+        let introduction = command.filter(|body| is_introduction(&COMMANDS, *body));
+        let introduction = introduction.map(introduction_of);
         let kept = Kept { bytes: whole_message(header, payload), held, is_repeatable: repeatable };
-        if introduces {
-            self.client.get_mut().note_introduction(&kept.bytes);
-        }
         if self.send(&kept.bytes).await.is_err() {
             // No server has got it whole.
             return Ok(Some(kept));
@@ -196,7 +195,14 @@ where
             return Ok(None);
         }
         match self.reply_header().await {
-            Ok(reply) => self.pass_replies(reply).await.map(|()| None),
+            Ok(reply) => {
+                self.pass_replies(reply).await?;
+                // Until it was answered, the message itself goes to the next server.
+                if let Some(said) = introduction {
+                    self.client.get_mut().note_introduction(&said);
+                }
+                Ok(None)
+            }
             Err(Lost::Unbegun) => Ok(Some(kept)),
             Err(Lost::Server) if kept.is_repeatable => Ok(Some(kept)),
             Err(Lost::Server | Lost::Client) => Err(()),
@@ -263,8 +269,24 @@ where
         }
     }
 
-    /// The header of the next reply, as soon as one begins.
+    /// The header of the next reply, as soon as one begins. What the server says before it of who is logged
+    /// in is noted.
     async fn reply_header(&mut self) -> Result<Header, Lost> {
+        loop {
+            let header = self.next_header().await?;
+            if unbegun::is_word(&header) {
+                return Err(Lost::Unbegun);
+            }
+            if !login_word::is_word(&header) {
+                return Ok(header);
+            }
+            let mut payload = vec![0; header.len - HEADER_BYTES];
+            self.read_reply(&mut payload).await?;
+            self.client.get_mut().note_user(login_word::read(&payload));
+        }
+    }
+
+    async fn next_header(&mut self) -> Result<Header, Lost> {
         tokio::select! {
             biased;
             begun = self.server.fill_buf() => match begun {
@@ -276,8 +298,7 @@ where
         }
         let mut head = [0; HEADER_BYTES];
         self.read_reply(&mut head).await?;
-        let header = Header::read(&head).map_err(|_| Lost::Server)?;
-        if unbegun::is_word(&header) { Err(Lost::Unbegun) } else { Ok(header) }
+        Header::read(&head).map_err(|_| Lost::Server)
     }
 
     /// Reads a part of a reply that has begun.
@@ -329,9 +350,15 @@ async fn copy_messages(
         else {
             return Ok(());
         };
-        client.write_all(&head).await?;
         let left = (header.len - HEADER_BYTES) as u64;
-        tokio::io::copy(&mut (&mut *server).take(left), client).await?;
+        let mut rest = (&mut *server).take(left);
+        if login_word::is_word(&header) {
+            // The client ends with this server: nobody needs to know who it is.
+            tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;
+            continue;
+        }
+        client.write_all(&head).await?;
+        tokio::io::copy(&mut rest, client).await?;
     }
 }
 

@@ -8,7 +8,7 @@ use document::{DocRef, ValueRef};
 use crate::{
     arguments::OF_SHARD,
     command_row::{CommandTable, Home},
-    repeatable::command_of,
+    repeatable::{command_of, is_of_login},
     wire::{Header, OpCode},
 };
 
@@ -72,6 +72,7 @@ pub(crate) fn database_of_command<'a>(
         Home::Any => None,
         Home::Database => database,
         Home::First => body.get(OF_SHARD).is_none().then_some(FIRST),
+        Home::FirstForLogins => has_login(body).then_some(FIRST),
         Home::Namespace => database_in(text(body.get(known.row.name)?)?),
         Home::Namespaces => {
             let spaces = body.get("nsInfo")?.as_array()?;
@@ -79,6 +80,19 @@ pub(crate) fn database_of_command<'a>(
             database_in(text(first.get("ns")?)?)
         }
     }
+}
+
+fn has_login(handshake: DocRef<'_>) -> bool {
+    handshake.iter().any(|(name, _)| is_of_login(name))
+}
+
+/// Whether a command logs its client in, by itself or beside something else.
+pub(crate) fn carries_login(commands: &CommandTable, body: DocRef<'_>) -> bool {
+    commands.find_body(body).is_some_and(|known| match known.row.home {
+        Home::FirstForLogins => has_login(body),
+        Home::First => known.row.hides_arguments && known.row.before_login(),
+        Home::Database | Home::Namespace | Home::Namespaces | Home::Any => false,
+    })
 }
 
 fn text(value: ValueRef<'_>) -> Option<&str> {
@@ -115,6 +129,14 @@ mod tests {
             (doc! { "dropDatabase": 1, "$db": "one" }, Some("one")),
             (doc! { "hello": 1, "$db": "admin" }, None),
             (doc! { "ping": 1, "$db": "one" }, None),
+            // Users are those of the first shard, and so are logins.
+            (doc! { "hello": 1, "saslSupportedMechs": "admin.ann", "$db": "admin" }, Some("admin")),
+            (doc! { "isMaster": 1, "speculativeAuthenticate": doc! {}, "$db": "x" }, Some("admin")),
+            (doc! { "saslStart": 1, "$db": "one" }, Some("admin")),
+            (doc! { "saslContinue": 1, "$db": "one" }, Some("admin")),
+            (doc! { "authenticate": 1, "$db": "$external" }, Some("admin")),
+            (doc! { "logout": 1, "$db": "one" }, None),
+            (doc! { "createUser": "ann", "$db": "one" }, Some("admin")),
             (doc! { "currentOp": 1, "$db": "admin" }, Some("admin")),
             (doc! { "ebbClock": 1, "$db": "one" }, Some("admin")),
             // What one shard asks another is answered there, and nothing else is.

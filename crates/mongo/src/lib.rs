@@ -47,6 +47,8 @@ mod errors;
 /// The fail point that is set.
 mod exhaust;
 mod fail_point;
+/// The server of a cluster's first shard.
+mod first_shard;
 /// The first user.
 mod first_user;
 /// Clients whose messages go to other servers.
@@ -60,6 +62,8 @@ mod incoming;
 mod limits;
 /// Who is logged in on a connection.
 mod login;
+/// What servers tell each other of that.
+mod login_word;
 /// Rules for names of databases and collections.
 mod names;
 /// Writes that drivers may send twice.
@@ -104,10 +108,14 @@ mod stranger_pace;
 mod timestamps;
 /// What a server says that ends between two messages.
 mod unbegun;
+/// What a client hears that nobody serves.
+mod unserved;
 /// What the process takes of its machine.
 mod usage;
 /// Users and roles, as they are kept.
 mod users;
+/// What another shard knows of them.
+mod users_copy;
 /// Messages as bytes.
 mod wire;
 
@@ -119,10 +127,12 @@ pub use dialect::MongoDialect;
 pub use door::{Door, Settings, Silent, Topology};
 pub use errors::code_name;
 pub use evaluation::serve_process;
+pub use first_shard::{AskFirstShard, FirstShard, Heard};
 pub use forwarded::Rooms;
 pub use homes::IsHome;
 pub use limits::MESSAGE_BYTES;
+pub use login::KnownUser;
 pub use peer::Peer;
 pub use relay::{NoReply, Right, Sender, home_of_command};
-pub use siblings::{Answers, AskSiblings, Siblings, ask_once};
+pub use siblings::{Answers, AskSiblings, Siblings};
 pub use usage::Usage;

@@ -93,6 +93,11 @@ pub(crate) const MAX_SECTIONS: usize = 64;
 pub(crate) const MAX_EXPIRY_IDS: usize = 1_000;
 /// Users and roles that a server keeps: all of them are in memory.
 pub(crate) const MAX_ACCESS_RECORDS: usize = 10_000;
+/// How long what another shard knows of them is gone by while the first shard, which keeps them, is not
+/// reached: it gets another owner in less.
+pub(crate) const USERS_GOOD: Duration = Duration::from_secs(10);
+/// Between two questions to the first shard where the one before had no answer.
+pub(crate) const USERS_AGAIN: Duration = Duration::from_millis(200);
 /// Bytes of all of them together.
 pub(crate) const MAX_ACCESS_BYTES: usize = 32 * 1024 * 1024;
 /// Longest time that a login waits because of wrong passwords before it; whoever would wait longer is

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use auth::scram::{Exchange, Mechanism};
+use document::{DocRef, Document, Value, ValueRef, doc};
 
 use crate::access::{Privileges, RoleName, User, UserName};
 
@@ -19,6 +20,46 @@ pub(crate) struct Login {
     pub(crate) privileges: Privileges,
     /// How often users and roles had changed before these were read.
     pub(crate) seen: u64,
+}
+
+/// A user whom another server of the cluster has let in: what one server believes the other. Rights are not
+/// in it, since whoever gets it looks them up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownUser {
+    /// The name.
+    pub user: String,
+    /// The database of the name.
+    pub database: String,
+    /// The user's id: one who is made anew under the same name is another.
+    pub id: [u8; 16],
+}
+
+impl KnownUser {
+    /// The name as users have it here.
+    pub(crate) fn name(&self) -> UserName {
+        UserName { user: self.user.clone(), database: self.database.clone() }
+    }
+
+    /// As servers tell each other.
+    pub(crate) fn to_document(&self) -> Document {
+        let id = Value::Binary { subtype: 0, bytes: self.id.to_vec() };
+        doc! { "user": self.user.as_str(), "db": self.database.as_str(), "id": id }
+    }
+
+    /// Reads that; `None`: nobody is logged in.
+    pub(crate) fn from_document(told: DocRef<'_>) -> Option<Self> {
+        let text = |name| told.get(name).and_then(ValueRef::as_str).map(str::to_owned);
+        let Some(ValueRef::Binary { bytes, .. }) = told.get("id") else { return None };
+        Some(Self { user: text("user")?, database: text("db")?, id: bytes.try_into().ok()? })
+    }
+}
+
+impl Login {
+    /// As another server of the cluster is told of it.
+    fn known_user(&self) -> KnownUser {
+        let UserName { user, database } = self.name.clone();
+        KnownUser { user, database, id: self.id }
+    }
 }
 
 /// A login between the client's first message and its last one.
@@ -48,6 +89,20 @@ pub(crate) enum Step {
 pub(crate) struct Logins {
     pub(crate) current: Option<Arc<Login>>,
     pub(crate) under_way: Option<Conversation>,
+    /// The user whom another server has let in and whose rights are not looked up yet.
+    pub(crate) known: Option<KnownUser>,
     /// The number of the last conversation.
     pub(crate) last: i32,
+}
+
+impl Logins {
+    /// Logs this user in, in the place of whoever was.
+    pub(crate) fn log_in(&mut self, login: Arc<Login>) {
+        (self.current, self.known) = (Some(login), None);
+    }
+
+    /// The user who is logged in, as another server of the cluster is told of it.
+    pub(crate) fn known_user(&self) -> Option<KnownUser> {
+        self.current.as_ref().map(|login| login.known_user()).or_else(|| self.known.clone())
+    }
 }

@@ -13,11 +13,13 @@ pub struct Peer {
     pub certificate_subject: Option<String>,
     /// The server's own address of this connection, for restrictions of users.
     pub reached_at: Option<IpAddr>,
+    /// Whoever passes it on asks clients to log in, so that it has to whatever this server asks.
+    pub has_to_log_in: bool,
 }
 
 impl From<String> for Peer {
     /// A client of this address that has shown no certificate.
     fn from(address: String) -> Self {
-        Self { address, certificate_subject: None, reached_at: None }
+        Self { address, ..Self::default() }
     }
 }

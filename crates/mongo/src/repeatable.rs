@@ -1,22 +1,22 @@
 //! Which messages may be sent to another server when the one that got them did not answer, and which
 //! answers say that there is another.
 
-use document::{DocBuf, DocRef, Number, validate};
+use document::{DocBuf, DocRef, Document, Number, validate};
 
 use crate::{
-    command_row::{CommandTable, Work},
+    command_row::CommandTable,
     errors::{InterruptedAtShutdown, ShutdownInProgress},
-    wire::{self, Header, OpCode},
+    wire::{self, Header, OpCode, msg_reply},
 };
 
-/// Whether a command may be done again, although it may have been done: it only reads, and not from a
-/// cursor that it moves on, or it has a number by which it is done once.
+/// Whether a command may be done again, although it may have been done: it only reads, and goes on with
+/// nothing (as a cursor, or a login), or it has a number by which it is done once.
 pub(crate) fn is_repeatable(commands: &CommandTable, body: DocRef<'_>) -> bool {
     let Some(known) = commands.find_body(body) else { return false };
     if known.row.numbered && body.get("txnNumber").is_some() {
         return true;
     }
-    known.row.work != Work::GetMore && commands.changes_nothing(body)
+    !known.row.continues && commands.changes_nothing(body)
 }
 
 /// Whether a command says who its client is: the first handshake.
@@ -24,6 +24,23 @@ pub(crate) fn is_introduction(commands: &CommandTable, body: DocRef<'_>) -> bool
     commands.find_body(body).is_some_and(|known| known.row.awaits_state)
         && body.get("client").is_some()
         && body.get("maxAwaitTimeMS").is_none()
+}
+
+/// The introduction of a client as the servers after the first get it: without a login, which was that of the
+/// first.
+pub(crate) fn introduction_of(body: DocRef<'_>) -> Vec<u8> {
+    let mut said = Document::new();
+    for (name, value) in body.iter().filter(|(name, _)| !is_of_login(name) && *name != "$db") {
+        said.push(name, value);
+    }
+    said.push("$db", "admin");
+    // A request has the form of a reply.
+    msg_reply(1, 0, said.to_buf().bytes(), false, false)
+}
+
+/// Whether an argument of a handshake carries a login, or asks how a user may log in.
+pub(crate) fn is_of_login(argument: &str) -> bool {
+    matches!(argument, "speculativeAuthenticate" | "saslSupportedMechs")
 }
 
 /// Whether a reply says that this server does not answer such requests any more, and another may.

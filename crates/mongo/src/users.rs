@@ -1,5 +1,6 @@
 //! Users and roles as they are kept: small records of the engine, which no command shows as documents.
-//! All of them are in memory, and each change is a commit. Who may change them is not asked here.
+//! All of them are in memory, and each change is a commit. Who may change them is not asked here. In a
+//! cluster the first shard keeps them; the others have a copy (`users_copy.rs`), which is read only.
 //!
 //! ```text
 //! "mongodb access" / "user" / <database> / <user>
@@ -10,14 +11,16 @@
 use std::sync::Arc;
 
 use auth::Key;
-use document::{DocRef, Document, Value, doc};
+use document::{DocRef, Document, ObjectId, Value, doc};
 use engine::{Engine, Expected, Kind, Resource, Store, What};
 use parking_lot::Mutex;
 
 use crate::{
     access::{Privileges, Role, RoleName, User, UserName, builtin, expand},
     errors::{Error, InternalError, Result},
+    first_shard::FirstShard,
     limits::{MAX_ACCESS_BYTES, MAX_ACCESS_RECORDS},
+    users_copy::{UsersCopy, make_answer},
 };
 
 /// The first part of all paths.
@@ -45,6 +48,8 @@ pub(crate) struct Kept<T> {
 #[derive(Debug)]
 pub(crate) struct Users<S: Store> {
     engine: Engine<S>,
+    /// Those that the first shard keeps; `None`: they are kept here.
+    copy: Option<UsersCopy>,
     /// Changes that look at several records are made one after the other.
     changing: tokio::sync::Mutex<()>,
     /// Made of the secret, once it has been read.
@@ -67,14 +72,56 @@ fn kept_role(record: &Resource) -> Result<Kept<Role>> {
 }
 
 impl<S: Store> Users<S> {
-    /// Those that an engine keeps.
-    pub(crate) fn new(engine: Engine<S>) -> Self {
-        Self { engine, changing: tokio::sync::Mutex::default(), key: Mutex::default() }
+    /// Those that an engine keeps, or the server of the first shard.
+    pub(crate) fn new(engine: Engine<S>, first: Option<FirstShard>) -> Self {
+        let copy = first.map(UsersCopy::new);
+        Self { engine, copy, changing: tokio::sync::Mutex::default(), key: Mutex::default() }
+    }
+
+    /// The copy of those that the first shard keeps; `None`: they are kept here.
+    pub(crate) fn copy(&self) -> Option<&UsersCopy> {
+        self.copy.as_ref()
+    }
+
+    fn record_at(&self, path: &[&str]) -> Option<Arc<Resource>> {
+        match &self.copy {
+            Some(copy) => copy.record_at(path),
+            None => self.engine.resource_at(path),
+        }
+    }
+
+    fn records_below(&self, path: &[&str]) -> Vec<Arc<Resource>> {
+        match &self.copy {
+            Some(copy) => copy.records_below(path),
+            None => self.engine.resources_below(path),
+        }
+    }
+
+    /// What the server of another shard is told that knows what it was told with this token.
+    pub(crate) fn told(&self, process: ObjectId, seen: &[u8]) -> Result<Vec<u8>> {
+        let token = self.token(process);
+        if token == seen {
+            return Ok(make_answer(&token, None));
+        }
+        let mut records = self.records_below(&[ROOT, ROLES]);
+        for user in self.engine.resources_below(&[ROOT, USERS]) {
+            let Kept { value, .. } = kept_user(&user)?;
+            // Logins are made here, so nobody else needs what is kept of passwords.
+            let told = User { credentials: Default::default(), custom_data: None, ..value };
+            let (path, body) = (user.path.clone(), told.to_stored());
+            records.push(Arc::new(Resource { path, body, ..*user }));
+        }
+        Ok(make_answer(&token, Some(&records)))
+    }
+
+    /// What tells one state of them from another, over all servers that keep them one after the other.
+    pub(crate) fn token(&self, process: ObjectId) -> Vec<u8> {
+        [&process.0[..], &self.changes().to_le_bytes()].concat()
     }
 
     /// How often any of them changed: what was made of them is right while this number stays the same.
     pub(crate) fn changes(&self) -> u64 {
-        self.engine.resource_changes()
+        self.copy.as_ref().map_or_else(|| self.engine.resource_changes(), UsersCopy::changes)
     }
 
     /// Whoever holds this is the only one who changes anything.
@@ -84,35 +131,35 @@ impl<S: Store> Users<S> {
 
     /// Whether there is any user.
     pub(crate) fn has_any(&self) -> bool {
-        !self.engine.resources_below(&[ROOT, USERS]).is_empty()
+        !self.records_below(&[ROOT, USERS]).is_empty()
     }
 
     /// The user of this name.
     pub(crate) fn user(&self, name: &UserName) -> Result<Option<Kept<User>>> {
-        let record = self.engine.resource_at(&[ROOT, USERS, &name.database, &name.user]);
+        let record = self.record_at(&[ROOT, USERS, &name.database, &name.user]);
         record.map(|record| kept_user(&record)).transpose()
     }
 
     /// The users of a database, or all; by database and name.
     pub(crate) fn users(&self, database: Option<&str>) -> Result<Vec<Kept<User>>> {
         let records = match database {
-            Some(database) => self.engine.resources_below(&[ROOT, USERS, database]),
-            None => self.engine.resources_below(&[ROOT, USERS]),
+            Some(database) => self.records_below(&[ROOT, USERS, database]),
+            None => self.records_below(&[ROOT, USERS]),
         };
         records.iter().map(|record| kept_user(record)).collect()
     }
 
     /// The role of this name that somebody made; a built-in one is none of those.
     pub(crate) fn role(&self, name: &RoleName) -> Result<Option<Kept<Role>>> {
-        let record = self.engine.resource_at(&[ROOT, ROLES, &name.database, &name.role]);
+        let record = self.record_at(&[ROOT, ROLES, &name.database, &name.role]);
         record.map(|record| kept_role(&record)).transpose()
     }
 
     /// The roles that somebody made in a database, or all; by database and name.
     pub(crate) fn roles(&self, database: Option<&str>) -> Result<Vec<Kept<Role>>> {
         let records = match database {
-            Some(database) => self.engine.resources_below(&[ROOT, ROLES, database]),
-            None => self.engine.resources_below(&[ROOT, ROLES]),
+            Some(database) => self.records_below(&[ROOT, ROLES, database]),
+            None => self.records_below(&[ROOT, ROLES]),
         };
         records.iter().map(|record| kept_role(record)).collect()
     }

@@ -19,10 +19,6 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
         let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
         return Err(Failure::Usage(text.to_owned()));
     }
-    if config.mongo_auth && config.cluster.is_some() {
-        let text = "--mongo-auth is not supported yet with --store cassandra";
-        return Err(Failure::Usage(text.to_owned()));
-    }
     if let Some(address) = &config.mongo_addr
         && config.mongo_auth
         && config.mongo_tls != TlsMode::Require

@@ -244,6 +244,14 @@ async fn tend_paths(
     }
 }
 
+/// Follows until `stop` the users that the first shard of a cluster keeps.
+pub(crate) async fn follow_users(door: Arc<Door<AnyStore>>, mut stop: watch::Receiver<bool>) {
+    tokio::select! {
+        never = door.follow_users() => match never {},
+        _ = stop.changed() => {}
+    }
+}
+
 /// Runs the reaper and closes idle cursors until `stop`. `now` and the due times are readings of
 /// the monotonic clock. A failed pass is tried again after a second.
 async fn keep_house(

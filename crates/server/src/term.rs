@@ -6,7 +6,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::Router;
 use engine::Engine;
-use mongo::{Door, IsHome, Siblings, Topology};
+use mongo::{Door, FirstShard, IsHome, Siblings, Topology};
 use parking_lot::Mutex;
 use store_tree::{Images, TreeMetrics};
 use tokio::{
@@ -37,6 +37,8 @@ pub(crate) struct Shards {
     pub(crate) is_home: Option<IsHome>,
     /// The servers of the others.
     pub(crate) siblings: Option<Siblings>,
+    /// The server of the first one, which keeps the users of the MongoDB API; `None`: this is it.
+    pub(crate) first: Option<FirstShard>,
     /// Which one it is for the NoSQL API.
     pub(crate) nosql: cosmos::Shard,
     /// The servers of the others, for it.
@@ -71,7 +73,8 @@ impl Term {
         let mongo = site.ready.mongo.as_ref().map(|bound| {
             let settings = mongo_settings(site, bound.clone(), &features);
             let (is_home, siblings) = (shards.is_home.clone(), shards.siblings.clone());
-            let settings = mongo::Settings { is_home, siblings, ..settings };
+            let first_shard = shards.first.clone();
+            let settings = mongo::Settings { is_home, siblings, first_shard, ..settings };
             Door::new(engine.clone(), settings)
         });
         if let Some(door) = &mongo {
@@ -116,8 +119,12 @@ impl Term {
         let known_routes = admin::routes(shared.clone());
         let routes = site.pages.clone().map(|pages| admin::mounted(pages, shared.clone()));
         site.doors.send_replace(doors);
+        let follows = shards.first.is_some() && site.config.mongo_auth;
+        let follows = mongo.clone().filter(|_| follows);
+        let follows = follows.map(|door| background::follow_users(door, stopped.clone()));
         let tasks = background::start(&engine, mongo, site.config.index_unused_days, &stopped);
-        Ok(Arc::new(Self { shared, routes, known_routes, stop, tasks: Mutex::new(tasks.into()) }))
+        let tasks = tasks.into_iter().chain(follows.map(tokio::spawn)).collect();
+        Ok(Arc::new(Self { shared, routes, known_routes, stop, tasks: Mutex::new(tasks) }))
     }
 
     /// Tells connections and background work to end.

@@ -83,7 +83,7 @@ use self::table::Runs;
 use crate::{
     arguments::GENERIC,
     audited::note_command,
-    authorize::check_rights,
+    authorize::check_rights_of_now,
     call::Call,
     command_row::{ANY_ARGUMENT, CommandRow, Known, NotYet},
     counters::Counters,
@@ -136,7 +136,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
     let Some((Known { place, row }, run)) = found else { return Err(unknown_command(call)) };
     Counters::add(&call.connection.counters.command, 1);
-    check_rights(call, row)?;
+    check_rights_of_now(call, row).await?;
     let args = call.args().with_noted_names();
     api_version::check_version(row, &args)?;
     check_fields(call, row.fields)?;

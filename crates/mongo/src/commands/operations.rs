@@ -15,7 +15,7 @@ use engine::Store;
 use memory::Share;
 
 use crate::{
-    access::Action,
+    access::{Action, UserName},
     arguments::Args,
     call::Call,
     client::{Connection, Sender},
@@ -30,6 +30,7 @@ use crate::{
     replies::ok,
     rights::{Asked, Need, Object, is_set},
     session,
+    siblings::Siblings,
 };
 
 /// How many copies of a shown command exist until the reply is sent, with what is shown beside it:
@@ -179,7 +180,8 @@ async fn list_operations<S: Store>(
         let (answers, _counted) = siblings.ask(ask, &call.door.settings.memory).await?;
         for (shard, reply) in answers {
             held.grow(SHOWN_COPIES.saturating_mul(reply.bytes().len()))?;
-            shown.extend(operations_of(shard, &reply));
+            let operations = operations_of(shard, &reply).into_iter();
+            shown.extend(operations.filter(|it| !hides_others || is_of(it, own.user.as_ref())));
         }
     }
     let idle = if asked.cursors { call.door.cursors.idle_ids() } else { Vec::new() };
@@ -207,6 +209,37 @@ fn operations_of(shard: u32, reply: &DocBuf) -> Vec<Document> {
         Some(operation)
     };
     operations.iter().filter_map(of_shard).collect()
+}
+
+/// Whether an operation that another shard shows is this user's.
+fn is_of(operation: &Document, user: Option<&UserName>) -> bool {
+    let shown = user.map(|user| Value::Array(vec![Value::Document(user.to_document())]));
+    operation.get("effectiveUsers") == shown.as_ref()
+}
+
+/// Ends an operation of another shard. Who may not end any may end the own ones.
+async fn kill_elsewhere<S: Store>(
+    call: &Call<'_, S>,
+    siblings: &Siblings,
+    (shard, number): (u32, i32),
+) -> Result<DocBuf> {
+    let memory = &call.door.settings.memory;
+    if !call.door.permits(call.connection, &[Need::of(Action::KillOp, Object::Server)]) {
+        let (answers, _held) = siblings.ask(doc! { "currentOp": 1 }, memory).await?;
+        let id = Value::from(format!("{SHARD}{shard}:{number}"));
+        let user = call.connection.sender().user;
+        let is_it = |it: &Document| it.get("opid") == Some(&id) && is_of(it, user.as_ref());
+        let mut shown = answers.iter().flat_map(|(shard, reply)| operations_of(*shard, reply));
+        if !shown.any(|operation| is_it(&operation)) {
+            return Err(not_own());
+        }
+    }
+    siblings.ask_one(doc! { "killOp": 1, "op": number }, shard, memory).await?;
+    ok(doc! { "info": "attempting to kill op" })
+}
+
+fn not_own() -> Error {
+    Error::new(Unauthorized, "not authorized on admin to end the operations of others")
 }
 
 /// The shard and the number of an operation of another shard.
@@ -263,10 +296,8 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 /// Errors: 4 without a number, 14 for another type, 2 for a number that no operation can have.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
-    if let (Some((shard, number)), Some(siblings)) = (elsewhere, call.siblings()) {
-        let kill = doc! { "killOp": 1, "op": number };
-        siblings.ask_one(kill, shard, &call.door.settings.memory).await?;
-        return ok(doc! { "info": "attempting to kill op" });
+    if let (Some(operation), Some(siblings)) = (elsewhere, call.siblings()) {
+        return kill_elsewhere(call, siblings, operation).await;
     }
     let id = match call.body.get("op") {
         None => return Err(Error::new(NoSuchKey, "Missing expected field \"op\"")),
@@ -289,8 +320,7 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         (any || connection.sender() == own) && connection.stop_command(Some(id), StopReason::Killed)
     };
     if !call.door.connections().iter().any(killed) && !any {
-        let text = "not authorized on admin to end the operations of others";
-        return Err(Error::new(Unauthorized, text));
+        return Err(not_own());
     }
     ok(doc! { "info": "attempting to kill op" })
 }

@@ -24,9 +24,10 @@ use crate::{
     audited::note_login,
     authorize::{check_users, may_come_from},
     call::Call,
+    door::Topology,
     errors::{
         AuthenticationFailed, BadValue, Error, MechanismUnavailable, ProtocolError, Result,
-        TypeMismatch,
+        ShutdownInProgress, TypeMismatch,
     },
     limits::LOGIN_WAIT,
     login::{Conversation, Step},
@@ -124,7 +125,7 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     // Taken out: a message that is not the right one ends the login.
     let Some(conversation) = call.connection.logins.lock().under_way.take() else {
-        return Err(Error::new(ProtocolError, "No SASL session state found"));
+        return Err(without_conversation(call));
     };
     let id = args.get("conversationId").and_then(document::Number::of);
     if id.and_then(document::Number::to_i64_exact) != Some(conversation.id.into()) {
@@ -165,6 +166,18 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
+/// What is answered to a message of a login that is not under way. In a cluster it may have begun with a
+/// server that is gone: drivers begin again.
+fn without_conversation<S: Store>(call: &Call<'_, S>) -> Error {
+    match call.door.settings.topology {
+        Topology::Standalone => Error::new(ProtocolError, "No SASL session state found"),
+        Topology::Router => Error::new(
+            ShutdownInProgress,
+            "the server that began this login does not go on with it: log in again",
+        ),
+    }
+}
+
 fn step_reply(id: i32, done: bool, bytes: Vec<u8>) -> Document {
     doc! {
         "conversationId": id,
@@ -181,7 +194,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<
     let Some((_, login)) = now.filter(|(now, _)| same(now)) else {
         return Err(note_failure(call, Some(&user.name), "the user has changed meanwhile"));
     };
-    call.connection.logins.lock().current = Some(login);
+    call.connection.logins.lock().log_in(login);
     note_login(call, &user.name.to_string(), mechanism, 0);
     tracing::debug!(
         user = user.name.to_string(),
@@ -263,7 +276,9 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
 
 /// Runs `logout`: nobody is logged in afterwards.
 pub(super) async fn log_out<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let gone = std::mem::take(&mut call.connection.logins.lock().current);
-    drop::<Option<Arc<_>>>(gone);
+    let mut logins = call.connection.logins.lock();
+    let gone = (logins.current.take(), logins.known.take());
+    drop(logins);
+    drop::<(Option<Arc<_>>, _)>(gone);
     ok(doc! {})
 }

@@ -110,11 +110,11 @@ const FIND_OUTSIDE_API: &[&str] = &[
 rows! {
     "hello" => handshake::run, handshake::FIELDS, "who the server is",
         CommandRow::reads(Rights::Open).handshake().in_api(&[]).no_write_concern()
-            .without_documents().home(Home::Any);
+            .without_documents();
     "isMaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
-        CommandRow::reads(Rights::Open).handshake().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).handshake().without_documents();
     "ismaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
-        CommandRow::reads(Rights::Open).handshake().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).handshake().without_documents();
     "ping" => diagnosis::ping, &[], "answers",
         CommandRow::reads(Rights::Open).in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
@@ -205,7 +205,7 @@ rows! {
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
         "the next batch of a cursor",
         CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern()
-            .at_levels(ReadLevels::All).collection_in("collection").counted_as(Work::GetMore);
+            .at_levels(ReadLevels::All).collection_in("collection").continues().counted_as(Work::GetMore);
     "killCursors" => kill_cursors::run, &["cursors"], "closes cursors",
         CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
@@ -241,11 +241,11 @@ rows! {
     "logout" => sasl::log_out, &[], "forgets who is logged in",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "saslStart" => sasl::start, sasl::START_FIELDS, "begins a login",
-        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::First);
     "saslContinue" => sasl::proceed, sasl::CONTINUE_FIELDS, "goes on with a login",
-        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::First).continues();
     "authenticate" => x509::authenticate, x509::FIELDS, "logs in with a certificate",
-        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::First);
     "createUser" => users::create_user, users::CREATE_FIELDS, "makes a user",
         CommandRow::writes(Rights::ByArguments(users::create_needs)).of_users().credentials();
     "updateUser" => users::update_user, users::UPDATE_FIELDS, "changes a user",

@@ -79,7 +79,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, body: DocRef<'_>, database: &str) -> Res
         let why = "the user may not log in from this address";
         return Err(sasl::note_failure(call, Some(&name), why));
     }
-    call.connection.logins.lock().current = Some(login);
+    call.connection.logins.lock().log_in(login);
     note_login(call, &name.to_string(), mechanism, 0);
     tracing::debug!(user = name.to_string(), peer = call.connection.peer, mechanism, "logged in");
     Ok(doc! { "dbname": EXTERNAL_DATABASE, "user": subject })

@@ -141,6 +141,58 @@ async fn what_may_be_done_again_is_answered_by_the_next_server() {
     }
 }
 
+/// Who said hello and was not answered says it once to the next server: a second time is an error.
+#[tokio::test]
+async fn a_hello_that_was_not_answered_is_said_once_to_the_next_server() {
+    let mut passed = Passed::new(rooms(ROOM));
+    passed.say(&hello()).await;
+    assert_eq!(body(&read_message(&mut passed.server).await), hello());
+    let mut passed = passed.server_ends().await.unwrap();
+    assert_eq!(body(&read_message(&mut passed.server).await), hello());
+    let Passed { mut client, server, ended, over, .. } = passed;
+    drop(server);
+    let (mut stream, _) = ended.await.unwrap();
+    drop(over);
+    let (_stop, stopped) = watch::channel(false);
+    let door = Client::new().door;
+    let served = serve_movable(door, &mut stream, "test".to_owned(), stopped);
+    tokio::select! {
+        reply = read_message(&mut client) => {
+            let reply = body(&reply);
+            assert_eq!(reply.get("ok"), Some(&document::Value::Double(1.0)), "{reply:?}");
+        }
+        ended = served => panic!("{ended:?}"),
+    }
+}
+
+/// What a server says of who is logged in is for the servers that come, and not for the client.
+#[tokio::test]
+async fn who_is_logged_in_is_known_to_whoever_passes_the_client_on() {
+    let mut passed = Passed::new(rooms(ROOM));
+    let id = document::Value::Binary { subtype: 0, bytes: vec![7; 16] };
+    for told in [doc! { "user": "ann", "db": "admin", "id": id }, doc! {}, doc! { "user": "x" }] {
+        passed.say(&find()).await;
+        read_message(&mut passed.server).await;
+        let told = told.to_buf();
+        let mut word = vec![0; 16];
+        word[0] = u8::try_from(16 + told.bytes().len()).unwrap();
+        word[12..].copy_from_slice(&0x6562_6201_i32.to_le_bytes());
+        word.extend_from_slice(told.bytes());
+        passed.server.write_all(&[word, message(&ok())].concat()).await.unwrap();
+        assert_eq!(body(&read_message(&mut passed.client).await), ok());
+        let Passed { client, server, ended, over, rooms } = passed;
+        drop(server);
+        let (stream, _) = ended.await.unwrap();
+        drop(over);
+        let ann = mongo::KnownUser { user: "ann".into(), database: "admin".into(), id: [7; 16] };
+        let is_ann = told.get("id").is_some();
+        assert_eq!(stream.user(), is_ann.then_some(&ann));
+        passed = Passed::on(client, stream, rooms);
+        // The next one hears a hello first, as the client is known.
+        passed.answer(&ok()).await;
+    }
+}
+
 #[tokio::test]
 async fn what_may_not_ends_the_client() {
     for asked in [insert(None), doc! { "getMore": 1_i64, "collection": "c", "$db": "db" }] {

@@ -13,7 +13,12 @@ fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
     let certificate_subject = subject.map(str::to_owned);
     Client::known_as(
         of.door.clone(),
-        Peer { address, certificate_subject, reached_at: Some([127, 0, 0, 1].into()) },
+        Peer {
+            address,
+            certificate_subject,
+            reached_at: Some([127, 0, 0, 1].into()),
+            ..Peer::default()
+        },
     )
 }
 

@@ -1,10 +1,11 @@
 //! The key of the admin address where the MongoDB API asks who people are and the account has the
 //! public key alone: without one, whoever reaches this address would have by the portal what the API
-//! asks a login for. It is made once and kept in the data directory, where its owner may read it.
+//! asks a login for. It is made once and kept in the data directory, where its owner may read it. All nodes
+//! of a cluster have the same one, which is made of the cluster's secret: a request goes on to other nodes.
 
 use std::{io, path::PathBuf};
 
-use auth::CurrentKeys;
+use auth::{CurrentKeys, Key};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cosmos::Keys;
 
@@ -37,6 +38,21 @@ pub(crate) fn portal_keys(config: &Config, account: &CurrentKeys) -> Result<Curr
     }
 }
 
+/// Keeps the key that all nodes of a cluster have, in the place of any other.
+pub(crate) fn keep_of_cluster(config: &Config, secret: &Key) -> Result<(), Failure> {
+    let (Some(path), Some(folder)) = (path(config), &config.data_dir) else { return Ok(()) };
+    let text = key_file(&secret.sign(&[b"key of the admin address"]));
+    if sealed::read_text(&path).is_ok_and(|kept| kept == text) {
+        return Ok(());
+    }
+    sealed::write_text(folder, FILE, text.as_bytes()).map_err(failed)
+}
+
+/// What is in the file of a key.
+fn key_file(key: &[u8]) -> String {
+    format!("primary = {}\n", STANDARD.encode(key))
+}
+
 /// Reads the key of its own, which is made where there is none.
 fn read_own(config: &Config) -> Result<Keys, Failure> {
     let kept = path(config);
@@ -48,7 +64,7 @@ fn read_own(config: &Config) -> Result<Keys, Failure> {
         }
         _ => {
             let random = nosql::random_bytes().map_err(failed)?;
-            let text = format!("primary = {}\n", STANDARD.encode(random));
+            let text = key_file(&random);
             match &config.data_dir {
                 Some(folder) => {
                     sealed::write_text(folder, FILE, text.as_bytes()).map_err(failed)?
@@ -85,6 +101,15 @@ mod tests {
         let again = nosql::read_keys(Some(&file)).unwrap();
         assert_eq!(again.primary(), made.primary());
         assert_eq!(read_keys(&asks).unwrap().primary(), made.primary());
+        // Nodes of a cluster have the one of its secret, whatever was there.
+        let secret = Key::of(b"secret").unwrap();
+        keep_of_cluster(&asks, &secret).unwrap();
+        let of_cluster = read_keys(&asks).unwrap();
+        assert_ne!(of_cluster.primary(), made.primary());
+        let other = tempfile::tempdir().unwrap();
+        let there = Config { data_dir: Some(other.path().to_owned()), ..asks.clone() };
+        keep_of_cluster(&there, &secret).unwrap();
+        assert_eq!(read_keys(&there).unwrap().primary(), of_cluster.primary());
         std::fs::write(&file, "primary = a\n# crc32c 00000000\n").unwrap();
         assert!(read_keys(&asks).is_err());
     }

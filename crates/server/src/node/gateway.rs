@@ -10,11 +10,11 @@ use mongo::{ClientStream, Ended, Rooms};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{
-    link::{Call, Called, LinkTls, Purpose, Verdict, greet},
+    link::{Call, Called, Guest, LinkTls, Passed, Purpose, Verdict, greet},
     relaying,
     route::{Route, Way},
     routes::Routes,
-    siblings,
+    siblings, users,
 };
 use crate::{
     admin,
@@ -38,6 +38,8 @@ pub(super) struct Gateway {
     pub(super) nosql: Option<Arc<cosmos::Entrance<AnyStore>>>,
     /// Of the link.
     pub(super) tls: Option<LinkTls>,
+    /// Whether clients of the MongoDB API have to log in.
+    pub(super) asks_for_login: bool,
     /// What messages that are passed on may hold.
     pub(super) rooms: Rooms,
     /// Becomes true when the process ends.
@@ -50,17 +52,20 @@ impl Entrance for Gateway {
 
     /// The client stays while those who serve it change.
     async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
-        let who = client.peer(peer);
-        let mut client = ClientStream::movable(client.socket);
+        let who = mongo::Peer { has_to_log_in: self.asks_for_login, ..client.peer(peer) };
+        let mut client = ClientStream::movable_where(client.socket, self.asks_for_login);
         let mut shard = self.routes.any_shard();
         // Whoever serves is looked for when there is something to serve.
         while self.until_stop(client.has_begun()).await == Some(true) {
-            let ended = match self.find(shard, Purpose::Mongo, peer, false).await {
+            let ended = match self.find_for(shard, peer, Guest::of(&who, client.user())).await {
                 Some(Way::Here(term)) => Some(term.serve_movable(&mut client, who.clone()).await),
                 Some(Way::There(passage)) => {
                     self.until_stop(passage.pass_messages(&mut client, &self.rooms)).await
                 }
-                None => None,
+                None => {
+                    client.refuse_login(&self.rooms.strangers).await;
+                    return;
+                }
             };
             match ended {
                 Some(Ended::Moves) => {}
@@ -82,14 +87,10 @@ impl Entrance for Gateway {
 }
 
 impl Gateway {
-    async fn find(
-        &self,
-        shard: u32,
-        purpose: Purpose,
-        client: SocketAddr,
-        secure: bool,
-    ) -> Option<Way> {
-        let found = self.routes.shard(shard)?.find(purpose, client, secure);
+    /// Who serves a client of the MongoDB API.
+    async fn find_for(&self, shard: u32, client: SocketAddr, guest: Guest) -> Option<Way> {
+        let passed = Passed { client, secure: false, guest: Some(guest) };
+        let found = self.routes.shard(shard)?.find_for(Purpose::Mongo, &passed);
         self.until_stop(found).await.flatten()
     }
 
@@ -140,7 +141,9 @@ impl Gateway {
         }
         let term = route.here().ok_or(Verdict::NotOwner)?;
         let is_on = match call.purpose {
-            Purpose::Mongo | Purpose::Command => term.shared.doors.mongo.is_some(),
+            Purpose::Mongo | Purpose::Command | Purpose::Users | Purpose::UsersLater => {
+                term.shared.doors.mongo.is_some()
+            }
             Purpose::Nosql
             | Purpose::NosqlReader
             | Purpose::NosqlWriter
@@ -163,14 +166,16 @@ impl Gateway {
     async fn serve(&self, called: Called, (route, term): (&Route, Arc<Term>), peer: SocketAddr) {
         let counts = &route.facts.counts;
         counts.received.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let Call { purpose, client, secure, .. } = called.call;
+        let Call { purpose, client, secure, guest, .. } = called.call.clone();
         let client = client.unwrap_or(peer);
         let Ok(stream) = called.answer(Verdict::Served).await else { return };
         match purpose {
             Purpose::Mongo => {
                 // The node that passed it on finds who answers what is not answered here.
-                let mut stream = ClientStream::movable(stream);
-                match term.serve_movable(&mut stream, client.to_string().into()).await {
+                let (peer, user) = guest.unwrap_or_default().into_peer(client);
+                let asks = self.asks_for_login || peer.has_to_log_in;
+                let mut stream = ClientStream::passed_on(stream, user, asks);
+                match term.serve_movable(&mut stream, peer).await {
                     // Whoever passes a message on to the wrong shard finds another by itself.
                     Ended::Moves | Ended::Elsewhere(_) => stream.end_unbegun().await,
                     Ended::Closed => {}
@@ -197,6 +202,8 @@ impl Gateway {
             Purpose::Command => relaying::run_command(&term, stream).await,
             Purpose::Databases => siblings::show(&term, SharedFeed::Databases, stream).await,
             Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
+            Purpose::Users => users::tell(&term, stream, false).await,
+            Purpose::UsersLater => users::tell(&term, stream, true).await,
             Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
         }
     }

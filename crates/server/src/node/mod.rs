@@ -52,6 +52,9 @@ mod start;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod users;
+#[cfg(test)]
+mod users_tests;
 mod verifying;
 
 pub use forgetting::Forgotten;

@@ -17,7 +17,7 @@ use axum::{
 };
 use bytes::Bytes;
 use cosmos::{Duplex, Home};
-use memory::Account;
+use memory::{Account, Share};
 use mongo::{NoReply, Sender};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -96,7 +96,7 @@ impl Relay for Relaying {
                     let (stream, _place) = passage.into_stream();
                     // What became of it is not known where that fails.
                     let asked = Asked::of(&sender, database);
-                    let asked = ask(stream, (&asked, &command), &self.memory).await;
+                    let asked = ask(stream, (&asked, &command), &mut self.memory.share()).await;
                     Some(asked.unwrap_or(Err(NoReply::Closed)))
                 }
                 None => Some(Err(NoReply::Closed)),
@@ -107,7 +107,7 @@ impl Relay for Relaying {
 
 /// Who asks, and for what.
 #[derive(Debug, Deserialize, Serialize)]
-struct Asked {
+pub(super) struct Asked {
     writes: bool,
     peer: String,
     session: [u8; 32],
@@ -115,7 +115,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(sender: &Sender, database: String) -> Self {
+    pub(super) fn of(sender: &Sender, database: String) -> Self {
         let writes = sender.right == mongo::Right::Write;
         Self { writes, peer: sender.peer.clone(), session: sender.session, database }
     }
@@ -126,18 +126,18 @@ impl Asked {
     }
 }
 
-/// Has another node run a command.
-async fn ask(
+/// Has another node run a command. What it answers counts in this share.
+pub(super) async fn ask(
     mut stream: Box<dyn Duplex>,
     (asked, command): (&Asked, &[u8]),
-    memory: &Account,
+    held: &mut Share,
 ) -> io::Result<Result<Bytes, NoReply>> {
     let about = serde_json::to_vec(asked).map_err(io::Error::other)?;
     write_piece(&mut *stream, &about).await?;
     write_piece(&mut *stream, command).await?;
     stream.flush().await?;
     let became = stream.read_u8().await?;
-    let piece = read_piece(&mut *stream, &mut memory.share()).await?;
+    let piece = read_piece(&mut *stream, held).await?;
     Ok(match became {
         0 => Ok(Bytes::from(piece)),
         1 => Err(NoReply::Malformed(String::from_utf8_lossy(&piece).into_owned())),

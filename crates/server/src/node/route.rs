@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::{
     facts::{Facts, Owner},
-    link::{Dialer, Purpose, Unreached, Verdict},
+    link::{Dialer, Passed, Purpose, Unreached, Verdict},
 };
 use crate::{background, listen::Places, term::Term};
 
@@ -120,7 +120,7 @@ impl Route {
             let (dialer, word) = (self.dialer.clone(), word(node));
             calls.spawn(async move {
                 // A node that is gone is not waited for.
-                let call = dialer.call(&peer, word, None, false);
+                let call = dialer.call(&peer, word, None);
                 let _ = tokio::time::timeout(WORD, call).await;
             });
         }
@@ -135,16 +135,16 @@ impl Route {
         client: SocketAddr,
         secure: bool,
     ) -> Option<Way> {
-        let found = self.find_at_last(purpose, client, secure);
+        self.find_for(purpose, &Passed { client, secure, guest: None }).await
+    }
+
+    /// The same for a client of whom more is known.
+    pub(super) async fn find_for(&self, purpose: Purpose, passed: &Passed) -> Option<Way> {
+        let found = self.find_at_last(purpose, passed);
         tokio::time::timeout(PATIENCE, found).await.ok().flatten()
     }
 
-    async fn find_at_last(
-        &self,
-        purpose: Purpose,
-        client: SocketAddr,
-        secure: bool,
-    ) -> Option<Way> {
+    async fn find_at_last(&self, purpose: Purpose, passed: &Passed) -> Option<Way> {
         let (mut terms, mut view) = (self.terms.clone(), self.facts.view.clone());
         loop {
             if let Some(term) = terms.borrow_and_update().clone() {
@@ -153,7 +153,7 @@ impl Route {
             view.mark_unchanged();
             if let Some(owner) = self.facts.other_owner() {
                 let place = self.places.take()?;
-                match self.dialer.call(&owner.peer, purpose, Some(client), secure).await {
+                match self.dialer.call(&owner.peer, purpose, Some(passed)).await {
                     Ok(stream) => {
                         self.facts.counts.passed.fetch_add(1, Ordering::Relaxed);
                         return Some(Way::There(Passage {

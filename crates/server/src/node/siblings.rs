@@ -4,13 +4,14 @@
 use std::{io, time::Duration};
 
 use cosmos::{Duplex, SharedFeed, Shown};
-use document::{DocBuf, Document};
+use document::{DocBuf, DocRef, Document};
 use memory::Share;
 use mongo::{Answers, AskSiblings, Right, Sender, Siblings};
 use tokio::io::AsyncWriteExt;
 
 use super::{
     link::{Purpose, read_piece, write_piece},
+    relaying::{self, Asked},
     route::{NOBODY, Route, Way},
     routes::Routes,
 };
@@ -60,24 +61,29 @@ fn unreached() -> io::Error {
 }
 
 async fn ask_one(route: &Route, command: &Document, held: &mut Share) -> io::Result<DocBuf> {
-    let ask = async |way| match way {
-        Way::Here(term) => {
-            let door = term.shared.doors.mongo.clone().ok_or_else(unreached)?;
-            let peer = "another shard".to_owned();
-            let sender = Sender { right: Right::Write, peer, session: [0; 32] };
-            let reply = door.relay(sender, "admin", command.to_buf().bytes()).await;
-            // A command's own reply is a document.
-            let reply = reply.map(DocBuf::from_trusted).map_err(io::Error::other)?;
-            held.grow(reply.bytes().len())?;
-            Ok(reply)
-        }
-        Way::There(passage) => {
-            // Its place goes when it was answered.
-            let (mut stream, _place) = passage.into_stream();
-            mongo::ask_once(&mut stream, command.clone(), held).await
-        }
+    let peer = "another shard".to_owned();
+    let sender = Sender { right: Right::Write, peer, session: [0; 32] };
+    let (database, command) = ("admin".to_owned(), command.to_buf());
+    let ask = async |way| {
+        let reply = match way {
+            Way::Here(term) => {
+                let door = term.shared.doors.mongo.clone().ok_or_else(unreached)?;
+                let reply = door.relay(sender, &database, command.bytes()).await;
+                held.grow(reply.as_ref().map_or(0, |reply| reply.len()))?;
+                reply
+            }
+            Way::There(passage) => {
+                // Its place goes when it was answered.
+                let (stream, _place) = passage.into_stream();
+                let asked = Asked::of(&sender, database);
+                relaying::ask(stream, (&asked, command.bytes()), held).await?
+            }
+        };
+        let reply = reply.map_err(io::Error::other)?;
+        document::validate(&reply).map_err(io::Error::other)?;
+        Ok(DocRef::Raw(&reply).to_buf())
     };
-    asked(route, Purpose::Mongo, ask).await
+    asked(route, Purpose::Command, ask).await
 }
 
 impl cosmos::AskSiblings for Others {

@@ -37,7 +37,9 @@ use super::{
     terms::{CurrentTerm, Terms},
 };
 use crate::{
-    addresses, background,
+    addresses,
+    admin::own_key,
+    background,
     checkpoint::boot_id,
     config::{ClockMode, ClusterConfig, Config, REAP_DELAY},
     data_dir::{DataDir, Refused},
@@ -99,6 +101,7 @@ pub(crate) async fn open<L: Ledger>(
     let config = Config { cluster: Some(cluster.clone()), ..clocked(config, &record)? };
     let node = open_identity(&data_dir, record.id)?;
     let secret = Key::of(record.secret.bytes()).map_err(failed)?;
+    own_key::keep_of_cluster(&config, &secret)?;
     let tokens = Some(Secret::from_bytes(secret.sign(&[b"nosql tokens"]).to_vec()));
     let (site, mut bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
     let early = EarlyAdmin::listen(&mut bound, stopped)?;
@@ -166,6 +169,7 @@ fn gateway(
         routes: routes.clone(),
         nosql: site.nosql.clone().map(|settings| nosql_ways::entrance(settings, routes.clone())),
         tls,
+        asks_for_login: site.config.mongo_auth,
         rooms: rooms(site),
         stopped: stopped.clone(),
     }

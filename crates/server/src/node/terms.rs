@@ -12,6 +12,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     copy, link::Purpose, ownership::InLease, route::Route, routes::Routes, siblings::siblings_of,
+    users::first_shard_of,
 };
 use crate::{
     any_store::{AnyStore, TermTree},
@@ -113,6 +114,7 @@ impl Terms {
         let shards = Shards {
             is_home: facts.is_home(),
             siblings,
+            first: first_shard_of(&self.routes, facts.number),
             nosql: facts.nosql_shard(),
             nosql_siblings,
         };

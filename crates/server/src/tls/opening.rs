@@ -71,6 +71,7 @@ impl Opened {
             address: peer.to_string(),
             certificate_subject: self.certificate_subject.clone(),
             reached_at: self.reached_at,
+            ..mongo::Peer::default()
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What a node says when it calls another, and what it is answered.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
+use mongo::{KnownUser, Peer};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -28,6 +29,11 @@ pub(crate) enum Purpose {
     NosqlWriter,
     /// One command for the MongoDB API, of somebody whom the caller knows.
     Command,
+    /// The caller asks for users and roles of the MongoDB API, which the first shard has: the mark of what it
+    /// knows follows, and the answer.
+    Users,
+    /// The same; the answer comes when they change, or after a while.
+    UsersLater,
     /// Nothing: the node is to let others go first when the shard is free.
     HoldBack,
     /// Nothing: the node need not let others go first any more.
@@ -49,8 +55,64 @@ impl Purpose {
             | Self::Offers
             | Self::NosqlReader
             | Self::NosqlWriter
-            | Self::Command => false,
+            | Self::Command
+            | Self::Users
+            | Self::UsersLater => false,
         }
+    }
+}
+
+/// A client that is passed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub(crate) client: SocketAddr,
+    /// Whether it speaks TLS to the node that passes it on.
+    pub(crate) secure: bool,
+    /// What else that node knows of it; `None`: nothing.
+    pub(crate) guest: Option<Guest>,
+}
+
+/// What a node knows of a client of the MongoDB API that it passes on. The node that is called believes it:
+/// who calls knows the cluster's secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Guest {
+    /// Who is logged in.
+    pub(crate) user: Option<User>,
+    /// The subject of the certificate that it has shown.
+    pub(crate) certificate_subject: Option<String>,
+    /// The address of the node at which it came in.
+    pub(crate) reached_at: Option<IpAddr>,
+    /// Whether clients of that node have to log in.
+    pub(crate) has_to_log_in: bool,
+}
+
+/// [`KnownUser`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct User {
+    user: String,
+    database: String,
+    id: [u8; 16],
+}
+
+impl Guest {
+    /// A client, and who is logged in.
+    pub(crate) fn of(peer: &Peer, user: Option<&KnownUser>) -> Self {
+        let user =
+            user.cloned().map(|KnownUser { user, database, id }| User { user, database, id });
+        Self {
+            user,
+            certificate_subject: peer.certificate_subject.clone(),
+            reached_at: peer.reached_at,
+            has_to_log_in: peer.has_to_log_in,
+        }
+    }
+
+    /// Who it is to the MongoDB API, and who is logged in.
+    pub(crate) fn into_peer(self, client: SocketAddr) -> (Peer, Option<KnownUser>) {
+        let Self { user, certificate_subject, reached_at, has_to_log_in } = self;
+        let user = user.map(|User { user, database, id }| KnownUser { user, database, id });
+        let address = client.to_string();
+        (Peer { address, certificate_subject, reached_at, has_to_log_in }, user)
     }
 }
 
@@ -68,6 +130,9 @@ pub(crate) struct Call {
     pub(crate) client: Option<SocketAddr>,
     /// Whether the client speaks TLS to the caller.
     pub(crate) secure: bool,
+    /// What the caller knows of a client of the MongoDB API.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) guest: Option<Guest>,
     /// Whether the caller's admin address asks nobody who they are.
     pub(crate) open: bool,
     /// Made for this call, in hexadecimal digits.
@@ -95,5 +160,31 @@ impl Verdict {
         [Self::Served, Self::NotOwner, Self::OtherCluster, Self::OtherAccess, Self::Off]
             .into_iter()
             .find(|verdict| *verdict as u8 == byte)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_is_the_same_client_at_the_node_that_is_called() {
+        let peer = Peer {
+            address: "10.0.0.7:5000".to_owned(),
+            certificate_subject: Some("CN=ann".to_owned()),
+            reached_at: Some([10, 0, 0, 1].into()),
+            has_to_log_in: true,
+        };
+        let user = KnownUser { user: "ann".to_owned(), database: "admin".to_owned(), id: [7; 16] };
+        for user in [None, Some(user)] {
+            let told = serde_json::to_string(&Guest::of(&peer, user.as_ref())).unwrap();
+            let heard: Guest = serde_json::from_str(&told).unwrap();
+            let client = peer.address.parse().unwrap();
+            assert_eq!(heard.into_peer(client), (peer.clone(), user));
+        }
+        // A call of which nothing is known.
+        let told = r#"{"cluster": "00000000-0000-0000-0000-000000000001", "purpose": "mongo",
+            "client": null, "secure": false, "open": false, "nonce": ""}"#;
+        assert_eq!(serde_json::from_str::<Call>(told).unwrap().guest, None);
     }
 }

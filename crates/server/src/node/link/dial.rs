@@ -1,6 +1,6 @@
 //! Calls another node and hands out the stream to it, if it serves what is asked for.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{io, time::Duration};
 
 use auth::Key;
 use cosmos::Duplex;
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use uuid::Uuid;
 
 use super::{
-    call::{Call, Purpose, Verdict},
+    call::{Call, Passed, Purpose, Verdict},
     greeting,
     tls::LinkTls,
 };
@@ -45,8 +45,7 @@ impl Dialer {
         &self,
         address: &str,
         purpose: Purpose,
-        client: Option<SocketAddr>,
-        secure: bool,
+        passed: Option<&Passed>,
     ) -> Result<Box<dyn Duplex>, Unreached> {
         let called = async {
             let stream = TcpStream::connect(address).await.map_err(Unreached::Silent)?;
@@ -63,7 +62,16 @@ impl Dialer {
             let nonce = random_bytes().map_err(Unreached::Silent)?;
             let nonce = nonce.iter().map(|byte| format!("{byte:02x}")).collect();
             let Self { cluster, shard, open, .. } = *self;
-            let call = Call { cluster, shard, purpose, client, secure, open, nonce };
+            let call = Call {
+                cluster,
+                shard,
+                purpose,
+                client: passed.map(|passed| passed.client),
+                secure: passed.is_some_and(|passed| passed.secure),
+                guest: passed.and_then(|passed| passed.guest.clone()),
+                open,
+                nonce,
+            };
             let verdict = greeting::call(&mut *stream, &call, &self.key).await;
             match verdict.map_err(Unreached::Silent)? {
                 Verdict::Served => Ok(stream),

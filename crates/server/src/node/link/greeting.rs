@@ -11,8 +11,8 @@ use crate::nosql::random_bytes;
 
 /// What a node says first; the digit is the version of the link.
 const MAGIC: &[u8; 8] = b"ebblink1";
-/// Bytes of a call at the most.
-const CALL_MAX: usize = 4096;
+/// Bytes of a call at the most: names of users and of certificates are in it.
+const CALL_MAX: usize = 32 << 10;
 
 /// What is signed, so that no signature of one message is one of the other.
 const CALL: &[u8] = b"call";
@@ -103,6 +103,7 @@ mod tests {
             purpose: Purpose::Mongo,
             client: Some("10.0.0.1:5".parse().unwrap()),
             secure: false,
+            guest: None,
             open: true,
             nonce: "n".repeat(32),
         }

@@ -17,7 +17,7 @@ mod greeting;
 mod pieces;
 mod tls;
 
-pub(crate) use call::{Call, Purpose, Verdict};
+pub(crate) use call::{Call, Guest, Passed, Purpose, Verdict};
 pub(crate) use dial::{Dialer, Unreached};
 pub(crate) use greeting::{Called, greet};
 pub(crate) use pieces::{read_piece, write_piece};

@@ -1,0 +1,296 @@
+//! What the server of another shard knows of users and roles, which the first shard keeps: a copy in memory,
+//! that is asked for again whenever it may be old. It has no passwords, since logins are the first shard's.
+//!
+//! ```text
+//! answer   {token: <what it is as of>}                                        nothing has changed
+//!          {token, records: [{path: [..], body: {..}, stamp: ..}, ..]}        all of them
+//! ```
+//!
+//! A copy is as of the moment in which the question was asked. Questions that wait bring changes at once; a
+//! copy that could not be asked for is good for a while, so that nobody notices when the first shard gets
+//! another owner.
+
+use std::{sync::Arc, time::Duration};
+
+use document::{ArrayRef, DocRef, Document, Value, ValueRef, doc, validate};
+use engine::Resource;
+use parking_lot::Mutex;
+
+use crate::{
+    errors::{Error, Result, ShutdownInProgress},
+    first_shard::FirstShard,
+    limits::{USERS_AGAIN, USERS_GOOD},
+    pause::sleep,
+};
+
+/// What is known.
+#[derive(Debug, Default)]
+struct Held {
+    /// What the first shard said that it is as of.
+    token: Vec<u8>,
+    /// By their paths.
+    records: Vec<Arc<Resource>>,
+    /// How often they became others.
+    changes: u64,
+    /// When the last question was asked that the first shard answered; `None`: none was.
+    heard: Option<Duration>,
+    /// When it was last known that nobody can have changed anything since, beyond what the first shard may
+    /// have done before it lost its owner.
+    as_of: Option<Duration>,
+    /// How many answers there were. One that was asked for before another came is not taken.
+    answers: u64,
+}
+
+/// The copy.
+#[derive(Debug)]
+pub(crate) struct UsersCopy {
+    first: FirstShard,
+    held: Mutex<Arc<Held>>,
+    /// Who has to have the state of this moment asks one after the other.
+    asking: tokio::sync::Mutex<()>,
+}
+
+impl UsersCopy {
+    /// Nothing so far.
+    pub(crate) fn new(first: FirstShard) -> Self {
+        Self { first, held: Mutex::default(), asking: tokio::sync::Mutex::default() }
+    }
+
+    fn held(&self) -> Arc<Held> {
+        Arc::clone(&self.held.lock())
+    }
+
+    /// How often they became others.
+    pub(crate) fn changes(&self) -> u64 {
+        self.held().changes
+    }
+
+    /// The record at a path.
+    pub(crate) fn record_at(&self, path: &[&str]) -> Option<Arc<Resource>> {
+        let held = self.held();
+        let found = held.records.binary_search_by(|record| {
+            record.path.iter().map(String::as_str).cmp(path.iter().copied())
+        });
+        found.ok().and_then(|at| held.records.get(at).cloned())
+    }
+
+    /// The records below a path, in the order of their paths.
+    pub(crate) fn records_below(&self, path: &[&str]) -> Vec<Arc<Resource>> {
+        let is_below = |record: &&Arc<Resource>| {
+            path.len() < record.path.len()
+                && record.path.iter().zip(path).all(|(it, part)| it == part)
+        };
+        self.held().records.iter().filter(is_below).cloned().collect()
+    }
+
+    /// Has the state of this moment or of a later one; false: the first shard was not reached.
+    pub(crate) async fn catch_up(&self) -> bool {
+        let now = clock::monotonic_time();
+        let _one = self.asking.lock().await;
+        // Somebody else may have asked since.
+        self.held().heard.is_some_and(|heard| now <= heard) || self.ask(false).await
+    }
+
+    /// Checks that what is known may still be gone by, and asks where it is old.
+    ///
+    /// Errors: 91 where the first shard was not reached for long.
+    pub(crate) async fn check_good(&self) -> Result<()> {
+        if !self.is_good() {
+            self.catch_up().await;
+        }
+        if self.is_good() { Ok(()) } else { Err(unreached()) }
+    }
+
+    fn is_good(&self) -> bool {
+        let age = |as_of| clock::monotonic_time().saturating_sub(as_of);
+        self.held().as_of.is_some_and(|as_of| age(as_of) < USERS_GOOD)
+    }
+
+    /// Follows what changes, for as long as it is polled.
+    pub(crate) async fn follow(&self) -> std::convert::Infallible {
+        loop {
+            if !self.ask(true).await {
+                sleep(USERS_AGAIN).await;
+            }
+        }
+    }
+
+    /// Asks, and takes the answer; whether the first shard gave one.
+    async fn ask(&self, waits: bool) -> bool {
+        let asked = clock::monotonic_time();
+        let before = self.held();
+        match self.first.ask(before.token.clone(), waits).await {
+            Ok(Some(answer)) => match read_answer(&answer) {
+                Some((token, records)) => {
+                    self.take((asked, before.answers), Some(token), records);
+                    true
+                }
+                None => {
+                    tracing::error!("the first shard's answer about users is not understood");
+                    false
+                }
+            },
+            Ok(None) => {
+                self.take((asked, before.answers), None, None);
+                false
+            }
+            Err(error) => {
+                tracing::debug!(%error, "ask the first shard about users");
+                false
+            }
+        }
+    }
+
+    /// Takes an answer that was asked for at this time, when there had been so many.
+    fn take(
+        &self,
+        (asked, answers): (Duration, u64),
+        token: Option<Vec<u8>>,
+        records: Option<Vec<Arc<Resource>>>,
+    ) {
+        let mut held = self.held.lock();
+        // An owner that was asked before may know less than the one that has answered since.
+        let is_late = answers < held.answers;
+        let is_same = token.as_ref().is_none_or(|token| *token == held.token);
+        if !is_same && (is_late || records.is_none()) {
+            return;
+        }
+        let changed = !is_same;
+        let heard = if token.is_some() { held.heard.max(Some(asked)) } else { held.heard };
+        // Who was never told anything does not know that there is nothing.
+        let as_of = heard.and(held.as_of.max(Some(asked)));
+        *held = Arc::new(Held {
+            heard,
+            as_of,
+            token: token.unwrap_or_else(|| held.token.clone()),
+            records: match records {
+                Some(records) if changed => records,
+                _ => held.records.clone(),
+            },
+            changes: held.changes + u64::from(changed),
+            answers: held.answers + u64::from(changed),
+        });
+    }
+}
+
+/// What is answered where nobody knows whether users are still what they were.
+pub(crate) fn unreached() -> Error {
+    let text = "the first shard of the cluster, which keeps the users, is not reached: try again";
+    Error::new(ShutdownInProgress, text)
+}
+
+/// The answer of the first shard; without records where they are as the asker knows them.
+pub(crate) fn make_answer(token: &[u8], records: Option<&[Arc<Resource>]>) -> Vec<u8> {
+    let mut answer = doc! { "token": Value::Binary { subtype: 0, bytes: token.to_vec() } };
+    if let Some(records) = records {
+        let told = |record: &Arc<Resource>| {
+            let path = record.path.iter().map(|part| Value::from(part.as_str())).collect();
+            let stamp = i64::try_from(record.stamp).unwrap_or(i64::MAX);
+            doc! { "path": Value::Array(path), "body": record.body.clone(), "stamp": stamp }
+        };
+        let records = records.iter().map(told).map(Value::Document).collect();
+        answer.push("records", Value::Array(records));
+    }
+    answer.to_buf().into_bytes().into()
+}
+
+type Answer = (Vec<u8>, Option<Vec<Arc<Resource>>>);
+
+fn read_answer(bytes: &[u8]) -> Option<Answer> {
+    validate(bytes).ok()?;
+    let answer = DocRef::Raw(bytes);
+    let Some(ValueRef::Binary { bytes: token, .. }) = answer.get("token") else { return None };
+    let records = match answer.get("records") {
+        None => None,
+        Some(records) => Some(read_records(records.as_array()?)?),
+    };
+    Some((token.to_vec(), records))
+}
+
+fn read_records(records: ArrayRef<'_>) -> Option<Vec<Arc<Resource>>> {
+    let mut read = Vec::new();
+    for record in records.iter() {
+        let record = record.as_document()?;
+        let path = record.get("path")?.as_array()?;
+        let path: Option<Vec<String>> =
+            path.iter().map(|part| part.as_str().map(str::to_owned)).collect();
+        let body: Document = record.get("body")?.as_document()?.to_tree();
+        let Some(ValueRef::Int64(stamp)) = record.get("stamp") else { return None };
+        let stamp = u64::try_from(stamp).ok()?;
+        read.push(Arc::new(Resource { path: path?, body, stamp, birth: stamp, ts: 0 }));
+    }
+    read.sort_by(|one, other| one.path.cmp(&other.path));
+    Some(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::VecDeque, io};
+
+    use super::*;
+    use crate::first_shard::{AskFirstShard, Heard};
+
+    type Answers = VecDeque<io::Result<Option<Vec<u8>>>>;
+
+    /// Gives these answers, one after the other, and then none.
+    #[derive(Clone, Default)]
+    struct Script(Arc<Mutex<(Answers, Vec<Vec<u8>>)>>);
+
+    impl AskFirstShard for Script {
+        fn ask(&self, seen: Vec<u8>, _: bool) -> Heard<'_> {
+            let mut script = self.0.lock();
+            script.1.push(seen);
+            let answer = script.0.pop_front();
+            let gone = || Err(io::ErrorKind::NotConnected.into());
+            Box::pin(async move { answer.unwrap_or_else(gone) })
+        }
+    }
+
+    fn record(path: &[&str], value: i32) -> Arc<Resource> {
+        let path = path.iter().map(|part| (*part).to_owned()).collect();
+        Arc::new(Resource { path, body: doc! { "value": value }, stamp: 7, birth: 7, ts: 0 })
+    }
+
+    #[tokio::test]
+    async fn a_copy_is_what_was_answered_last_and_says_when_it_became_another() {
+        let script = Script::default();
+        let copy = UsersCopy::new(FirstShard::new(script.clone()));
+        // Nothing is known before the first answer, also where nobody owns the first shard.
+        script.0.lock().0.extend([Ok(None), Ok(None)]);
+        assert!(!copy.catch_up().await);
+        assert_eq!(copy.check_good().await.unwrap_err().code, ShutdownInProgress);
+        let all = [record(&["a", "user", "x", "bob"], 2), record(&["a", "role", "x", "r"], 1)];
+        script.0.lock().0.extend([
+            Ok(Some(make_answer(b"one", Some(&all)))),
+            Ok(Some(make_answer(b"one", None))),
+            Ok(None),
+            Ok(Some(make_answer(b"two", Some(&all[..1])))),
+            Ok(Some(b"noise".to_vec())),
+        ]);
+        for (changes, roles, heard) in
+            [(1, 1, true), (1, 1, true), (1, 1, false), (2, 0, true), (2, 0, false), (2, 0, false)]
+        {
+            assert_eq!(copy.catch_up().await, heard);
+            copy.check_good().await.unwrap();
+            assert_eq!(copy.changes(), changes);
+            assert_eq!(copy.records_below(&["a", "role"]).len(), roles);
+            assert_eq!(copy.record_at(&["a", "user", "x", "bob"]).unwrap().body, all[0].body);
+            assert!(copy.record_at(&["a", "user", "x"]).is_none());
+            assert_eq!(copy.records_below(&["a", "user", "x", "bob"]).len(), 0);
+        }
+        let asked: Vec<_> = script.0.lock().1.iter().map(Vec::len).collect();
+        assert_eq!(asked, [0, 0, 0, 3, 3, 3, 3, 3]);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_comes_late_is_not_taken_over_a_newer_one() {
+        let copy = UsersCopy::new(FirstShard::new(Script::default()));
+        let (old, new) =
+            (record(&["a", "user", "x", "old"], 1), record(&["a", "user", "x", "new"], 1));
+        let now = clock::monotonic_time();
+        copy.take((now, 0), Some(b"new".to_vec()), Some(vec![new]));
+        copy.take((now, 0), Some(b"old".to_vec()), Some(vec![old]));
+        assert!(copy.record_at(&["a", "user", "x", "old"]).is_none());
+        assert!(copy.record_at(&["a", "user", "x", "new"]).is_some());
+    }
+}
