@@ -41,7 +41,7 @@ impl Answer {
     pub(super) fn reason(&self) -> String {
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let text = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default();
-        let text = text.strip_prefix("Message: ").unwrap_or(text).split("\\r\\n").next();
+        let text = text.strip_prefix("Message: ").unwrap_or(text).split("\r\n").next();
         let text = text.unwrap_or_default();
         // The service wraps texts into JSON of its own.
         let inner: Option<Value> = serde_json::from_str(text).ok();
@@ -176,5 +176,27 @@ impl Service {
         let parts = [verb, "\n", kind, "\n", &self.link, "\n", date, "\n\n"];
         let signed = STANDARD.encode(self.address.key.sign(&parts.map(str::as_bytes)));
         utf8_percent_encode(&format!("type=master&ver=1.0&sig={signed}"), PLAIN).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_what_the_server_says() {
+        for (body, want) in [
+            (
+                "{\"code\":\"NotFound\",\"message\":\"Message: {\\\"Errors\\\":[\\\"Gone.\\\"]}\\r\\nActivityId: x\"}",
+                "404 Gone.",
+            ),
+            ("{\"message\":\"Entity is there.\\r\\nActivityId: x\"}", "404 Entity is there."),
+            ("<html>", "404"),
+            ("", "404"),
+        ] {
+            let body = body.as_bytes().to_vec();
+            let answer = Answer { status: 404, continuation: None, body };
+            assert_eq!(answer.reason(), want);
+        }
     }
 }
