@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     endpoint::NoSqlAddress,
-    limits::{MAX_ANSWER_BYTES, TRIES, WORKERS},
+    limits::{CONNECTS, MAX_ANSWER_BYTES, TRIES, WORKERS},
     place::Watcher,
     tls::http_authority,
 };
@@ -17,7 +17,7 @@ use crate::{
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// The version of the API.
 const VERSION: &str = "2020-07-15";
-/// How long a request may take.
+/// How long an answer may take to begin, and then to end.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// How long is waited where the server does not say.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -75,7 +75,13 @@ impl Service {
             None => config,
         };
         // The address is meant as it is, without the proxies of the environment.
-        let config = config.http_status_as_error(false).timeout_global(Some(PATIENCE)).proxy(None);
+        let config = config
+            .http_status_as_error(false)
+            // A bound of the whole request would cost a thread to look up the name in, each time.
+            .timeout_connect(Some(CONNECTS))
+            .timeout_recv_response(Some(PATIENCE))
+            .timeout_recv_body(Some(PATIENCE))
+            .proxy(None);
         let config = config.max_idle_connections_per_host(WORKERS).max_idle_connections(WORKERS);
         let encoded = |name: &str| utf8_percent_encode(name, PLAIN).to_string();
         Ok(Self {
