@@ -12,7 +12,7 @@ use crate::{
     format::Format,
     input::{Input, Item, Place, TableRules},
     limits::BATCH_BYTES,
-    place::{Entry, Mode, Outcome, Sink, Watch},
+    place::{Mode, Outcome, Sink, Watch},
     refusals::Refusals,
     state::{self, ImportState},
 };
@@ -235,7 +235,7 @@ impl Run<'_> {
                 Outcome::Unsent => break,
                 Outcome::Refused(reason) => {
                     let text = match made {
-                        Ok(place) => text_of(&entries[place].document),
+                        Ok(place) => text_of(&entries[place]),
                         Err((_, text)) => text,
                     };
                     self.refusals.push(line, &reason, &text)?;
@@ -257,7 +257,7 @@ impl Run<'_> {
     }
 
     /// What is sent, up to the first refusal where that ends the import; and of each item what of it is sent.
-    fn prepare_all(&self, items: Vec<Item>) -> (Vec<Entry>, Vec<(u64, Prepared)>) {
+    fn prepare_all(&self, items: Vec<Item>) -> (Vec<DocBuf>, Vec<(u64, Prepared)>) {
         let mut entries = Vec::with_capacity(items.len());
         let mut prepared = Vec::with_capacity(items.len());
         for item in items {
@@ -276,7 +276,7 @@ impl Run<'_> {
     }
 
     /// Gives a document an id where it has none: the same one in every run.
-    fn prepare(&self, document: DocBuf, line: u64) -> Result<Entry, (String, Vec<u8>)> {
+    fn prepare(&self, document: DocBuf, line: u64) -> Result<DocBuf, (String, Vec<u8>)> {
         let counter = u32::try_from(line & 0xff_ffff).unwrap_or_default();
         let seconds = u32::try_from(line >> 24).unwrap_or_default();
         let seconds = self.state.seconds.wrapping_add(seconds);

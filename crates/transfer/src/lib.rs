@@ -36,5 +36,5 @@ pub use importing::{Import, Imported, import};
 pub use input::TableRules;
 pub use mongo::{Find, MongoSink, MongoSource};
 pub use nosql::{NoSqlSink, NoSqlSource};
-pub use place::{Entry, Mode, Outcome, Page, Sink, Source, Watch};
+pub use place::{Mode, Outcome, Page, Sink, Source, Watch};
 pub use tls::http_authority;

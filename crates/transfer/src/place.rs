@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use document::{DocBuf, ObjectId};
+use document::{DocBuf, DocBuilder, ObjectId, ValueRef};
 
 /// What a run is told from outside, and what it tells.
 pub trait Watch: std::fmt::Debug + Send + Sync {
@@ -43,15 +43,6 @@ pub enum Mode {
     Merge,
 }
 
-/// A document that is sent.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// The document, with an id.
-    pub document: DocBuf,
-    /// Whether the id was made for it.
-    pub is_named: bool,
-}
-
 /// What became of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -65,14 +56,25 @@ pub enum Outcome {
     Unsent,
 }
 
+/// A document with this id as its first field, where it has none.
+pub(crate) fn with_field(document: DocBuf, name: &str, id: ValueRef<'_>) -> DocBuf {
+    if document.get(name).is_some() {
+        return document;
+    }
+    let mut named = DocBuilder::new();
+    named.append(name, id);
+    document.as_ref().iter().for_each(|(name, value)| named.append(name, value));
+    named.finish()
+}
+
 /// Where documents are written.
 pub trait Sink {
-    /// Gives a document the id where it has none of its own.
-    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<Entry, String>;
+    /// Returns a document as it can be sent: with this id where it has none of its own.
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String>;
 
     /// Writes documents, of which nobody knows whether they are there already if this is done `again`: what
     /// is refused since its id is there counts as created then. One outcome each.
-    fn write(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String>;
+    fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String>;
 
     /// How many documents there are; `None`: the server does not say.
     fn count(&mut self) -> Result<Option<u64>, String>;

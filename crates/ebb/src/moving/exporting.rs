@@ -7,7 +7,7 @@ use serde_json::json;
 use transfer::{Export, Exported, Find, Format, MongoSource, NoSqlSource, Source, Watch, export};
 
 use super::{
-    flags::{Common, Server, common_flags, fields, text},
+    flags::{Common, Server, common_flags, fields, fields_flag, text},
     watching::Watching,
 };
 use crate::ending::{FAILED, USAGE, complain, print_text};
@@ -23,11 +23,7 @@ pub(crate) fn export_command() -> Command {
             ),
         )
         .arg(
-            Arg::new("fields")
-                .short('f')
-                .long("fields")
-                .value_name("NAME,...")
-                .value_delimiter(',')
+            fields_flag()
                 .help("Which fields; the columns of csv, with dots for fields of documents inside"),
         )
         .arg(Arg::new("sort").long("sort").value_name("DOCUMENT").help(

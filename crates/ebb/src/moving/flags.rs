@@ -75,6 +75,11 @@ pub(super) fn common_flags() -> Vec<Arg> {
     ]
 }
 
+/// The flag whose meaning each command has for itself.
+pub(super) fn fields_flag() -> Arg {
+    Arg::new("fields").short('f').long("fields").value_name("NAME,...").value_delimiter(',')
+}
+
 /// The text that was typed behind a flag; an empty one counts as none.
 pub(super) fn text(matches: &ArgMatches, id: &str) -> String {
     matches.get_one::<String>(id).cloned().unwrap_or_default()

@@ -13,7 +13,7 @@ use transfer::{
 };
 
 use super::{
-    flags::{Common, Server, common_flags, fields, text},
+    flags::{Common, Server, common_flags, fields, fields_flag, text},
     watching::Watching,
 };
 use crate::ending::{FAILED, USAGE, complain, print_text};
@@ -64,14 +64,7 @@ pub(crate) fn import_command() -> Command {
                 .value_name("FILE")
                 .help("Where refused documents go, with line and reason [FILE.refused]"),
         )
-        .arg(
-            Arg::new("fields")
-                .short('f')
-                .long("fields")
-                .value_name("NAME,...")
-                .value_delimiter(',')
-                .help("The columns of csv, if the file has no header line"),
-        )
+        .arg(fields_flag().help("The columns of csv, if the file has no header line"))
         .arg(flag("columns-have-types").help(
             "Names of columns end with a type, as age.int32(): auto, string, int32, int64, double, \
              decimal, boolean, date, objectId",

@@ -5,10 +5,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use document::{DocBuilder, ValueRef};
+use document::ValueRef;
 
 use super::*;
-use crate::place::Calm;
+use crate::place::{Calm, with_field};
 
 /// Documents by their ids, and how many more are taken before the connection is lost.
 #[derive(Clone, Debug, Default)]
@@ -19,20 +19,14 @@ struct Table {
 }
 
 impl Sink for Table {
-    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<Entry, String> {
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String> {
         if document.get("wrong").is_some() {
             return Err("wrong".to_owned());
         }
-        if document.get("_id").is_some() {
-            return Ok(Entry { document, is_named: false });
-        }
-        let mut named = DocBuilder::new();
-        named.append("_id", ValueRef::ObjectId(id));
-        document.as_ref().iter().for_each(|(name, value)| named.append(name, value));
-        Ok(Entry { document: named.finish(), is_named: true })
+        Ok(with_field(document, "_id", ValueRef::ObjectId(id)))
     }
 
-    fn write(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+    fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         let mut rows = self.rows.lock().unwrap();
         let mut outcomes = Vec::new();
         for entry in batch {
@@ -41,7 +35,7 @@ impl Sink for Table {
                 Some(left) => *left -= 1,
                 None => {}
             }
-            let id = format!("{:?}", entry.document.get("_id"));
+            let id = format!("{:?}", entry.get("_id"));
             let was = rows.contains_key(&id);
             outcomes.push(match (was, self.mode) {
                 (false, _) => Outcome::Created,
@@ -52,7 +46,7 @@ impl Sink for Table {
                     continue;
                 }
             });
-            rows.insert(id, format!("{:?}", entry.document));
+            rows.insert(id, format!("{entry:?}"));
         }
         Ok(outcomes)
     }

@@ -6,7 +6,7 @@ use mongo_client::{Error, Sequence, whole_number};
 use super::connection::{Connection, begin};
 use crate::{
     endpoint::MongoAddress,
-    place::{Entry, Mode, Outcome, Sink, Watcher},
+    place::{Mode, Outcome, Sink, Watcher, with_field},
 };
 
 /// Error codes by which the server says that a document cannot be stored: its size, its depth, its
@@ -43,7 +43,7 @@ impl MongoSink {
     }
 
     /// Sends these documents, in as many commands as it takes.
-    fn send(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+    fn send(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
@@ -76,10 +76,11 @@ impl MongoSink {
     /// at, or why it refuses the command for one of them.
     fn send_command(
         &mut self,
-        batch: &[Entry],
+        batch: &[DocBuf],
         again: bool,
     ) -> Result<Result<(Vec<Outcome>, usize), String>, String> {
-        let documents: Vec<DocBuf> = batch.iter().map(|entry| self.operation(entry)).collect();
+        let documents: Vec<DocBuf> =
+            batch.iter().map(|document| self.operation(document)).collect();
         let insert = self.mode == Mode::Insert;
         let (command, field) = if insert { ("insert", "documents") } else { ("update", "updates") };
         let begin = begin(command, &self.database, &self.collection);
@@ -131,24 +132,24 @@ impl MongoSink {
     }
 
     /// What is sent for a document.
-    fn operation(&self, entry: &Entry) -> DocBuf {
+    fn operation(&self, document: &DocBuf) -> DocBuf {
         if self.mode == Mode::Insert {
-            return entry.document.clone();
+            return document.clone();
         }
         let mut update = DocBuilder::new();
-        let id = entry.document.get("_id").unwrap_or(ValueRef::Null);
+        let id = document.get("_id").unwrap_or(ValueRef::Null);
         // Written out, so that an id that is a regular expression is compared and not matched.
         update.document("q", |query| query.document("_id", |is| is.append("$eq", id)));
         match self.mode {
             Mode::Merge => update.document("u", |change| {
                 change.document("$set", |set| {
-                    let fields = entry.document.as_ref().iter();
+                    let fields = document.as_ref().iter();
                     fields.filter(|it| it.0 != "_id").for_each(|(name, value)| {
                         set.append(name, value);
                     });
                 });
             }),
-            _ => update.append("u", ValueRef::Document(entry.document.as_ref())),
+            _ => update.append("u", ValueRef::Document(document.as_ref())),
         }
         update.append("upsert", ValueRef::Bool(true));
         update.finish()
@@ -195,20 +196,14 @@ fn refusal(error: DocRef<'_>, again: bool) -> Result<Outcome, String> {
 }
 
 impl Sink for MongoSink {
-    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<Entry, String> {
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String> {
         if let Some(why) = self.unfit(&document) {
             return Err(why);
         }
-        if document.get("_id").is_some() {
-            return Ok(Entry { document, is_named: false });
-        }
-        let mut named = DocBuilder::new();
-        named.append("_id", ValueRef::ObjectId(id));
-        document.as_ref().iter().for_each(|(name, value)| named.append(name, value));
-        Ok(Entry { document: named.finish(), is_named: true })
+        Ok(with_field(document, "_id", ValueRef::ObjectId(id)))
     }
 
-    fn write(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+    fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         self.send(batch, again)
     }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     endpoint::NoSqlAddress,
-    limits::{MAX_ANSWER_BYTES, TRIES, WORKERS},
+    limits::{CONNECTS, MAX_ANSWER_BYTES, TRIES, WORKERS},
     place::Watcher,
     tls::http_authority,
 };
@@ -17,7 +17,7 @@ use crate::{
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// The version of the API.
 const VERSION: &str = "2020-07-15";
-/// How long a request may take.
+/// How long an answer may take to begin, and then to end.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// How long is waited where the server does not say.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -41,7 +41,7 @@ impl Answer {
     pub(super) fn reason(&self) -> String {
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let text = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default();
-        let text = text.strip_prefix("Message: ").unwrap_or(text).split("\\r\\n").next();
+        let text = text.strip_prefix("Message: ").unwrap_or(text).split("\r\n").next();
         let text = text.unwrap_or_default();
         // The service wraps texts into JSON of its own.
         let inner: Option<Value> = serde_json::from_str(text).ok();
@@ -75,7 +75,13 @@ impl Service {
             None => config,
         };
         // The address is meant as it is, without the proxies of the environment.
-        let config = config.http_status_as_error(false).timeout_global(Some(PATIENCE)).proxy(None);
+        let config = config
+            .http_status_as_error(false)
+            // A bound of the whole request would cost a thread to look up the name in, each time.
+            .timeout_connect(Some(CONNECTS))
+            .timeout_recv_response(Some(PATIENCE))
+            .timeout_recv_body(Some(PATIENCE))
+            .proxy(None);
         let config = config.max_idle_connections_per_host(WORKERS).max_idle_connections(WORKERS);
         let encoded = |name: &str| utf8_percent_encode(name, PLAIN).to_string();
         Ok(Self {
@@ -176,5 +182,27 @@ impl Service {
         let parts = [verb, "\n", kind, "\n", &self.link, "\n", date, "\n\n"];
         let signed = STANDARD.encode(self.address.key.sign(&parts.map(str::as_bytes)));
         utf8_percent_encode(&format!("type=master&ver=1.0&sig={signed}"), PLAIN).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_what_the_server_says() {
+        for (body, want) in [
+            (
+                "{\"code\":\"NotFound\",\"message\":\"Message: {\\\"Errors\\\":[\\\"Gone.\\\"]}\\r\\nActivityId: x\"}",
+                "404 Gone.",
+            ),
+            ("{\"message\":\"Entity is there.\\r\\nActivityId: x\"}", "404 Entity is there."),
+            ("<html>", "404"),
+            ("", "404"),
+        ] {
+            let body = body.as_bytes().to_vec();
+            let answer = Answer { status: 404, continuation: None, body };
+            assert_eq!(answer.reason(), want);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use document::{DocBuf, DocBuilder, ObjectId, ValueRef};
+use document::{DocBuf, ObjectId, ValueRef};
 
 use super::{
     item::{body, partition_key, path_of},
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     endpoint::NoSqlAddress,
     limits::WORKERS,
-    place::{Entry, Mode, Outcome, Sink, Watcher},
+    place::{Mode, Outcome, Sink, Watcher, with_field},
 };
 
 /// The container.
@@ -48,8 +48,8 @@ impl NoSqlSink {
     }
 
     /// Writes one item.
-    fn send(&self, entry: &Entry, again: bool) -> Result<Outcome, String> {
-        let item = entry.document.as_ref();
+    fn send(&self, item: &DocBuf, again: bool) -> Result<Outcome, String> {
+        let item = item.as_ref();
         let key = partition_key(item, &self.paths);
         let mut headers =
             vec![("content-type", "application/json"), ("x-ms-documentdb-partitionkey", &key)];
@@ -67,10 +67,10 @@ impl NoSqlSink {
     }
 
     /// Writes one item after the other.
-    fn send_in_order(&self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+    fn send_in_order(&self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         let mut outcomes = Vec::with_capacity(batch.len());
-        for entry in batch {
-            let outcome = self.send(entry, again)?;
+        for item in batch {
+            let outcome = self.send(item, again)?;
             let ends = matches!(outcome, Outcome::Refused(_));
             outcomes.push(outcome);
             if ends {
@@ -82,11 +82,11 @@ impl NoSqlSink {
     }
 
     /// Writes several at once; each worker has the ids of its own.
-    fn send_at_once(&self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+    fn send_at_once(&self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         let mut shares: Vec<Vec<usize>> = vec![Vec::new(); WORKERS];
-        for (at, entry) in batch.iter().enumerate() {
+        for (at, item) in batch.iter().enumerate() {
             let mut hasher = DefaultHasher::new();
-            entry.document.get("id").and_then(ValueRef::as_str).hash(&mut hasher);
+            item.get("id").and_then(ValueRef::as_str).hash(&mut hasher);
             let share = usize::try_from(hasher.finish() % WORKERS as u64).unwrap_or_default();
             shares[share].push(at);
         }
@@ -109,17 +109,11 @@ impl NoSqlSink {
 }
 
 impl Sink for NoSqlSink {
-    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<Entry, String> {
-        if document.get("id").is_some() {
-            return Ok(Entry { document, is_named: false });
-        }
-        let mut named = DocBuilder::new();
-        named.append("id", ValueRef::String(&id.to_string()));
-        document.as_ref().iter().for_each(|(name, value)| named.append(name, value));
-        Ok(Entry { document: named.finish(), is_named: true })
+    fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String> {
+        Ok(with_field(document, "id", ValueRef::String(&id.to_string())))
     }
 
-    fn write(&mut self, batch: &[Entry], again: bool) -> Result<Vec<Outcome>, String> {
+    fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         match self.ordered {
             true => self.send_in_order(batch, again),
             false => self.send_at_once(batch, again),
