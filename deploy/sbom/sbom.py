@@ -37,7 +37,11 @@ BINARY, PORTAL = "ebb", "portal"
 
 
 def printed(*command, folder=ROOT):
-    ran = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+    """What a command prints; one that fails has said why on standard error."""
+    ran = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, text=True)
+    if ran.returncode != 0:
+        what = " ".join(command[:2])
+        sys.exit(f"{what} failed; crates that are not there yet come by `cargo fetch --locked`")
     return ran.stdout
 
 

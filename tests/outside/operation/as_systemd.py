@@ -112,7 +112,10 @@ class Unit:
         os.umask(int(self.value("UMask", "0022"), 8))
 
     def note(self, what):
-        (STATE / f"{self.name}.state").write_text(what)
+        """Keeps a state so that nobody reads half of it."""
+        made = STATE / f"{self.name}.state.{os.getpid()}"
+        made.write_text(what)
+        made.replace(STATE / f"{self.name}.state")
 
     def state(self):
         file = STATE / f"{self.name}.state"

@@ -1,0 +1,38 @@
+"""What a person at a terminal is told at the start, where it could be told otherwise than it is."""
+
+import os
+import pty
+import subprocess
+
+import pytest
+from lib.server import EBB_BIN
+
+
+def banner(folder, *flags):
+    """What a server prints on a terminal until it is ready."""
+    ours, theirs = pty.openpty()
+    addresses = ["--mongo-addr", "127.0.0.1:0", "--cosmos-addr", "off", "--admin-addr", "0.0.0.0:0"]
+    process = subprocess.Popen(
+        [EBB_BIN, "serve", "--data-dir", folder / "data", *addresses, *flags],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    text = b""
+    try:
+        while not text.endswith(b"ready\r\n"):
+            # A server that ends before it is ready is an error of this call.
+            text += os.read(ours, 4096)
+    finally:
+        process.kill()
+        process.wait(10)
+        os.close(ours)
+    return text.decode()
+
+
+@pytest.mark.parametrize(("flags", "is_off"), [([], True), (["--mongo-auth"], False)])
+def test_whether_the_portal_is_there(tmp_path, flags, is_off):
+    text = banner(tmp_path, *flags)
+    assert ("Portal        off: others can reach" in text) == is_off
+    assert ("asks for the key in" in text) != is_off
