@@ -1,22 +1,16 @@
 """Incremental backups and restores up to an instant: each goes on where the one before ended, and
 what is missing or of another database is refused."""
 
-import datetime
 import pathlib
 import shutil
 
 from lib.server import Server, date
 
 from backup.ledger import Ledger
-from backup.tools import at, backup, refused, restore, restored, run, sound
+from backup.tools import at, backup, refused, restore, restored, rfc3339, run, sound
 
 #: What a server keeps for them.
 KEEPS = ["--backup-journal", "1g"]
-
-
-def rfc3339(ms):
-    at = datetime.datetime.fromtimestamp(ms / 1000, datetime.UTC)
-    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}Z"
 
 
 def test_a_chain_under_load_with_restarts(tmp_path):

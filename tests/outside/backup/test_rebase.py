@@ -1,12 +1,10 @@
 """`--rebase-ttl`: the time between backup and restore does not count, for documents and items of
 every class; dates of their own stay."""
 
-import time
-
 import pytest
 from lib.server import Server, date
 
-from backup.tools import backup, restore, restored, sound
+from backup.tools import backup, follow, restore, restored, sound
 
 #: By how much the server's wall clock is behind the machine's, which the restore goes by.
 BEHIND_MS = 3_600_000
@@ -103,9 +101,4 @@ def jump(server, wall, to_ms):
     """Has the machine's wall clock ahead by so much, and the server follow it."""
     before = server.now_ms()
     wall.write_text(str(to_ms))
-    until = time.monotonic() + 20
-    while server.now_ms() < before + 60_000:
-        assert time.monotonic() < until, "the wall clock is not followed"
-        if server.admin("/status")["clock"]["unconfirmed"]:
-            server.admin("/_ebb/clock/accept", {})
-        time.sleep(0.05)
+    follow(server, before + 60_000)

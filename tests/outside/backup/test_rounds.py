@@ -23,7 +23,18 @@ from lib.server import EBB_BIN, Server, millis
 
 from backup.judge import steps_of, wrong_paths
 from backup.load import Load, await_all
-from backup.tools import at, backup, environment, refused, restore, restored, run, sound
+from backup.tools import (
+    at,
+    backup,
+    environment,
+    follow,
+    refused,
+    restore,
+    restored,
+    rfc3339,
+    run,
+    sound,
+)
 
 #: Half of the rounds on each clock.
 ROUNDS = -(-int(os.environ.get("ROUNDS", 50 if TORTURE else 4)) // 2)
@@ -37,11 +48,6 @@ EVENTS = {"nothing": 6, "interrupt": 2, "kill the backup": 2, "kill the server":
 SLOW = 60
 #: A new chain begins after so many.
 CHAIN = 4
-
-
-def rfc3339(ms):
-    instant = datetime.datetime.fromtimestamp(ms / 1_000, datetime.UTC)
-    return instant.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1_000:03}Z"
 
 
 def instant(text):
@@ -219,8 +225,9 @@ class Judged:
         if self.rounds.manual:
             copy.advance(ms)
         elif ms:
+            least = copy.now_ms() + ms - 60_000
             self.wall.write_text(str(int(self.wall.read_text()) + ms))
-            accept(copy, ms)
+            follow(copy, least)
 
     def entries(self, copy, taken_ms):
         """The step that each client stands after, as a restore makes it."""
@@ -254,16 +261,6 @@ class Judged:
             least, most = (ballast + sum(map(which, counts)) for which in (min, max))
             assert least <= number <= most, (self.said, least, most)
         self.rounds.arrived += expired
-
-
-def accept(server, ms):
-    """Waits until a server has followed its wall clock by so much."""
-    from_ms, until = server.now_ms(), time.monotonic() + 20
-    while server.now_ms() < from_ms + ms - 60_000:
-        assert time.monotonic() < until, "the wall clock is not followed"
-        if server.admin("/status")["clock"]["unconfirmed"]:
-            server.admin("/_ebb/clock/accept", {})
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("clock", ["manual", "system"])

@@ -6,7 +6,6 @@ POINTS says how many of the calls are taken, evenly, and ROUNDS at how many rand
 and 8; with --torture all calls and 200); SEED shifts and chooses them.
 """
 
-import http.client
 import json
 import os
 import random
@@ -16,26 +15,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
+from lib.points import CHANGING, ENDS, KILLED, chosen
 from lib.seed import SEED, TORTURE
 from lib.server import FOUND, Server, copied, spawn
 from lib.traced import Traced
-from pymongo.errors import PyMongoError
 
 from backup import fixture
 
-CHANGING = [
-    *("write", "pwrite64", "pwritev", "fsync", "fdatasync", "ftruncate", "fallocate"),
-    *("rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir"),
-]
 #: Calls that change nothing: a kill there lies between those that do.
 LOOKING = ["openat", "pread64", "statx"]
 POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 16))
 ROUNDS = int(os.environ.get("ROUNDS", 200 if TORTURE else 8))
 OPTIONS = {"data_dir": True, "nosql": True, "flags": ["--reap-delay", "0"]}
-#: The exit code of a process that SIGKILL has ended.
-KILLED = -9
-#: What a client meets when its server dies, the helper's own assertions among it.
-ENDS = (PyMongoError, OSError, http.client.HTTPException, AssertionError)
 #: Runs side by side: most of the time they wait for the disk.
 BESIDE = 2
 #: Kills of one directory after each other, at most.
@@ -126,26 +117,16 @@ def directory(tmp_path_factory):
     return home / "data"
 
 
-def points_of(directory):
-    """All calls of one whole session: (call, N)."""
-    calls = CHANGING + LOOKING
-    with closing(Traced(calls, **OPTIONS)) as server:
+def calls_of(directory):
+    """How often each call is made in one whole session."""
+    with closing(Traced(CHANGING + LOOKING, **OPTIONS)) as server:
         opened = Opened(server, directory)
         server.start()
         opened.write()
         server.leave()
         most = server.most_calls()
     assert most.keys() >= {"pwritev", "fdatasync", "write", "openat"}, most
-    return [(call, n) for call in sorted(most) for n in range(1, most[call] + 1)]
-
-
-def chosen(points):
-    """Those that are taken."""
-    if not POINTS or len(points) <= POINTS:
-        return points
-    step = len(points) / POINTS
-    shift = random.Random(SEED).random()
-    return [points[int((at + shift) * step) % len(points)] for at in range(POINTS)]
+    return most
 
 
 def killed_at(point, directory):
@@ -160,7 +141,7 @@ def killed_at(point, directory):
 
 
 def test_kills_at_every_call(directory, report):
-    points = chosen(points_of(directory))
+    points = chosen(calls_of(directory), POINTS)
     with ThreadPoolExecutor(BESIDE) as pool:
         results = list(pool.map(lambda point: killed_at(point, directory), points))
     wrong = [text for texts, _ in results for text in texts]

@@ -1,8 +1,10 @@
 """The commands of backups as a person types them, and what they say."""
 
+import datetime
 import json
 import os
 import subprocess
+import time
 
 from lib.server import EBB_BIN, Server
 
@@ -63,3 +65,19 @@ def sound(directory):
 def restored(directory, clock="manual", **more):
     """A server on a directory that was restored."""
     return Server(data_dir=directory, clock=clock, **more)
+
+
+def rfc3339(ms):
+    """An instant as `--to` takes it."""
+    at = datetime.datetime.fromtimestamp(ms / 1_000, datetime.UTC)
+    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1_000:03}Z"
+
+
+def follow(server, least_ms):
+    """Has a server follow its wall clock, which was stepped forward, up to an instant."""
+    until = time.monotonic() + 20
+    while server.now_ms() < least_ms:
+        assert time.monotonic() < until, "the wall clock is not followed"
+        if server.admin("/status")["clock"]["unconfirmed"]:
+            server.admin("/_ebb/clock/accept", {})
+        time.sleep(0.05)

@@ -8,43 +8,23 @@ strace counts the calls of each thread. POINTS says how many of the points are t
 (default 16; all with --torture); SEED shifts them.
 """
 
-import http.client
 import os
-import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
+from lib.points import CHANGING, ENDS, KILLED, chosen
 from lib.seed import SEED, TORTURE
 from lib.server import FOUND, Server, copied
 from lib.traced import Traced
-from pymongo.errors import PyMongoError
 
 from crash.script import Script
 
-CALLS = [
-    *("write", "pwrite64", "pwritev", "fsync", "fdatasync", "ftruncate", "fallocate"),
-    *("rename", "renameat", "renameat2", "unlink", "unlinkat", "mkdir"),
-]
 POINTS = int(os.environ.get("POINTS", 0 if TORTURE else 16))
 FLAGS = ["--reap-delay", "0", "--memory", "128m"]
 OPTIONS = {"data_dir": True, "clock": "manual", "flags": FLAGS, "nosql": True}
 #: Runs side by side: most of the time they wait for the disk.
 BESIDE = 2
-#: The exit code of a process that SIGKILL has ended.
-KILLED = -9
-#: What a client meets when its server dies, the helper's own assertions among it.
-ENDS = (PyMongoError, OSError, http.client.HTTPException, AssertionError)
-
-
-def chosen(most):
-    """The points that are taken: (call, N)."""
-    points = [(call, n) for call in sorted(most) for n in range(1, most[call] + 1)]
-    if not POINTS or len(points) <= POINTS:
-        return points
-    step = len(points) / POINTS
-    shift = random.Random(SEED).random()
-    return [points[int((at + shift) * step) % len(points)] for at in range(POINTS)]
 
 
 def judge(server, script, point):
@@ -142,7 +122,7 @@ def made(tmp_path_factory):
 def whole(made, tmp_path_factory):
     """The calls of a whole run, the directory that a kill after it left, and its script."""
     directory = tmp_path_factory.mktemp("every-call") / "data"
-    with closing(Traced(CALLS, **OPTIONS)) as server:
+    with closing(Traced(CHANGING, **OPTIONS)) as server:
         copied(made, server.data_dir)
         script = whole_run(server)
         most = server.most_calls()
@@ -154,18 +134,18 @@ def whole(made, tmp_path_factory):
 def test_kills_in_a_script(whole, made, report):
     most, _, _ = whole
     assert most.keys() >= {"pwritev", "fdatasync", "fsync", "write", "renameat", "unlink"}
-    points = chosen(most)
+    points = chosen(most, POINTS)
     results = together(lambda point: killed_in_script(point, made), points)
     tell(results, points, report, "of a script")
 
 
 def test_kills_in_a_start_and_a_stop(whole, report):
     _, directory, script = whole
-    with closing(Traced(CALLS, **OPTIONS)) as server:
+    with closing(Traced(CHANGING, **OPTIONS)) as server:
         copied(directory, server.data_dir)
         server.start()
         server.leave()
-        points = chosen(server.most_calls())
+        points = chosen(server.most_calls(), POINTS)
     results = together(lambda point: killed_in_start_or_stop(point, directory, script), points)
     tell(results, points, report, "of a start and a stop")
 
@@ -188,8 +168,8 @@ def test_of_checks_script():
 
 def test_kills_in_a_first_start(report):
     """A directory that was never served yet is made by the next start, whatever was there."""
-    with closing(Traced(CALLS, **OPTIONS)) as server:
+    with closing(Traced(CHANGING, **OPTIONS)) as server:
         server.start()
-        points = chosen(server.most_calls())
+        points = chosen(server.most_calls(), POINTS)
     results = together(lambda point: killed_in_script(point, None), points)
     tell(results, points, report, "of a first start")
