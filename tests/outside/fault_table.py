@@ -261,7 +261,9 @@ class Part:
 
     def lines(self):
         """What it says: a line for each report, or how many tests passed."""
-        fault, what = self.row.fault, f"{self.row.what} {self.chosen}".strip()
+        fault, what = self.row.fault, self.row.what
+        if len(self.row.parts) > 1:
+            what += f" ({self.chosen})"
         took = f"{self.seconds:.0f} s, {self.processor:.0f} of a processor"
         if not self.passed:
             return [f"{fault:<4} FAILED: {what}, {took}"]
