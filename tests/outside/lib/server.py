@@ -25,7 +25,7 @@ EBB_BIN = os.environ.get("EBB_BIN", "ebb")
 FOUND = os.environ.get("FOUND", "")
 #: Dates of BSON come and go without a zone.
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001
-READY_WITHIN = 30.0
+READY_WITHIN = 30.0 * max(1.0, WITHIN / 2)
 #: Seconds until it has ended, where that is not what a test is about.
 STOPPED_WITHIN = 10 * WITHIN
 #: Flags: whether the reaper follows each death, or does nothing as long as a test takes.
