@@ -53,10 +53,6 @@ def rounds(number):
     return {"ROUNDS": str(number)}
 
 
-def floods(number):
-    return {"FLOOD_SECONDS": str(number)}
-
-
 ROWS = [
     Row(
         "F1",
@@ -166,16 +162,16 @@ ROWS = [
         "floods of connections",
         ("floods/test_connections.py",),
         100,
-        {**floods(20), "CONNECTIONS": "20000"},
-        {**floods(600), "CONNECTIONS": "20000"},
+        {"FLOOD_SECONDS": "20", "CONNECTIONS": "20000"},
+        {"FLOOD_SECONDS": "600", "CONNECTIONS": "20000"},
     ),
     Row(
         "F16",
         "handshakes without end",
         ("floods/test_handshakes.py",),
         60,
-        floods(8),
-        floods(60),
+        {"FLOOD_SECONDS": "8"},
+        {"FLOOD_SECONDS": "60"},
         alone=True,
     ),
     Row(
@@ -278,7 +274,8 @@ class Part:
 
     def lines(self):
         """What it says: a line for each report, or how many tests passed."""
-        fault, what = self.row.fault, f"{self.row.what} {self.chosen}".strip()
+        part = f" ({self.chosen})" if len(self.row.parts) > 1 else ""
+        fault, what = self.row.fault, self.row.what + part
         took = f"{self.seconds:.0f} s, {self.processor:.0f} of a processor"
         if not self.passed:
             return [f"{fault:<4} FAILED: {what}, {took}"]

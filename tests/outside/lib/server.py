@@ -18,13 +18,16 @@ import urllib.request
 import pymongo
 
 from lib.nosql import Client
+from lib.wire import WITHIN
 
 EBB_BIN = os.environ.get("EBB_BIN", "ebb")
 #: Where data directories of failed tests are kept; empty: nowhere.
 FOUND = os.environ.get("FOUND", "")
 #: Dates of BSON come and go without a zone.
 EPOCH = datetime.datetime(1970, 1, 1)  # noqa: DTZ001
-READY_WITHIN = 30.0
+READY_WITHIN = 30.0 * max(1.0, WITHIN / 2)
+#: Seconds until it has ended, where that is not what a test is about.
+STOPPED_WITHIN = 10 * WITHIN
 #: Flags: whether the reaper follows each death, or does nothing as long as a test takes.
 AT_ONCE, NEVER = ["--reap-delay", "0"], ["--reap-delay", "1000000"]
 #: Dead bytes below which the reaper leaves a collection alone.
@@ -170,7 +173,7 @@ class Server:
         options = {"serverSelectionTimeoutMS": 10_000, "directConnection": True, **options}
         return pymongo.MongoClient(*self.address, **options)
 
-    def stop(self, within=10.0):
+    def stop(self, within=STOPPED_WITHIN):
         """Sends SIGTERM and returns the exit code."""
         if self.client:
             self.client.close()
