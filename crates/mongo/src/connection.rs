@@ -31,7 +31,7 @@ use crate::{
     counters::Counters,
     door::Door,
     errors::TemporarilyUnavailable,
-    exhaust::{open_cursor, send_all_batches},
+    exhaust::{is_followed, send_all},
     homes::is_readable,
     incoming::{
         ConnectionEnded, has_begun, memory_refusal, parse_message, read_header, read_payload,
@@ -301,9 +301,9 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
     tell_user(connection, stream).await?;
     match message.shape {
         Shape::Msg { checksum, exhaust_allowed, .. } => {
-            let more = exhaust_allowed && open_cursor(&body).is_some();
+            let more = exhaust_allowed && is_followed(door, message, &body);
             if more {
-                send_all_batches(door, connection, stream, message, body, stop).await?;
+                send_all(door, connection, stream, message, body, stop).await?;
                 return Ok(Answered::Sent);
             }
             let id = connection.reply_id();

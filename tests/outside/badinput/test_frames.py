@@ -183,6 +183,32 @@ def test_exhaust_of_what_has_no_cursor(wire):
     )
 
 
+def awaited(hello, ms, process=None):
+    known = hello["topologyVersion"]
+    if process:
+        known = {**known, "processId": process}
+    body = [("hello", 1), ("topologyVersion", known), ("maxAwaitTimeMS", ms), ("$db", "admin")]
+    return msg(body, flags=1 << 16, request=70)
+
+
+def test_exhaust_of_news(wire):
+    """Drivers take an end of such an answer for the loss of the server, so it has none."""
+    hello = wire.run(("hello", 1), db="admin")
+    # Who knows another server, or wants no pause, is answered once.
+    for once in (awaited(hello, 10_000, bson.ObjectId()), awaited(hello, 99), awaited(hello, 0)):
+        wire.send(once)
+        _, answers, _, payload = wire.frame()
+        assert (answers, payload[0] & 2) == (70, 0)
+    wire.send(awaited(hello, 100))
+    last = 70
+    for _ in range(3):
+        request, answers, _, payload = wire.frame()
+        assert answers == last
+        assert payload[0] & 2, "more is to come"
+        assert bson.decode(payload[5:])["topologyVersion"] == hello["topologyVersion"]
+        last = request
+
+
 QUERIES = {
     "other collection": (op_query("test.c", {"_id": 1}), None),
     "a command": (op_query("admin.$cmd", {"ping": 1}), 352),
