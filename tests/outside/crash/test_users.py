@@ -1,6 +1,6 @@
 """kill -9 among clients that make, change and remove users and roles: what was acknowledged is
-there, what was not is whole or absent (also a removal that concerns several users or roles), nobody
-has more rights than the ledger allows, no user comes back, and no password is good that was changed.
+there, what was not is whole or absent (also a removal that concerns several of them), nobody has
+more rights than the ledger allows, no user comes back, and no password is good that was changed.
 
 ROUNDS says how many kills (default 8; 300 with --torture), SEED where they begin.
 """
