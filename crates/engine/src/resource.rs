@@ -1,6 +1,6 @@
 //! Small records that a door keeps beside its collections, by path: databases, users, scripts. A
-//! change of one, or of several together, is a commit; all of them are held in memory, since there are few and every request asks
-//! for some.
+//! change of one, or of several together, is a commit; all of them are held in memory, since there are
+//! few and every request asks for some.
 
 use std::{
     collections::BTreeMap,

@@ -1,6 +1,7 @@
 //! Users and roles as they are kept: small records of the engine, which no command shows as documents.
-//! All of them are in memory, and each change is a commit, also one of many of them. Who may change them is not asked here. In a
-//! cluster the first shard keeps them; the others have a copy (`users_copy.rs`), which is read only.
+//! All of them are in memory, and each change is a commit, also one of many of them. Who may change
+//! them is not asked here. In a cluster the first shard keeps them; the others have a copy
+//! (`users_copy.rs`), which is read only.
 //!
 //! ```text
 //! "mongodb access" / "user" / <database> / <user>
