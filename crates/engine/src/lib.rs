@@ -66,7 +66,7 @@ pub use names::{Model, Namespace, Partition};
 pub use persist::{KeepNothing, Persist};
 pub use read::{Batch, BatchLimit, Cursor, Explain, Find, IndexTraits, Plan};
 pub use resource::{
-    Expected, Resource, read_stored_resource, stored_resource, stored_resource_key,
+    Expected, Resource, ResourceChange, read_stored_resource, stored_resource, stored_resource_key,
 };
 pub use row::Item;
 #[cfg(feature = "switchable-rules")]

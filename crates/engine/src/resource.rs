@@ -1,6 +1,6 @@
-//! Small records that a door keeps beside its collections, by path: databases, users, scripts. Each
-//! change is a commit; all of them are held in memory, since there are few and every request asks
-//! for some.
+//! Small records that a door keeps beside its collections, by path: databases, users, scripts. A
+//! change of one, or of several together, is a commit; all of them are held in memory, since there are
+//! few and every request asks for some.
 
 use std::{
     collections::BTreeMap,
@@ -47,6 +47,31 @@ pub enum Expected {
     Version(u64),
 }
 
+/// A change of one record, among those that take place together.
+#[derive(Clone, Debug)]
+pub struct ResourceChange {
+    pub(crate) path: Vec<String>,
+    /// `None`: the record is removed, and all below it.
+    pub(crate) body: Option<Document>,
+    pub(crate) expect: Expected,
+}
+
+impl ResourceChange {
+    /// Sets the record at a path.
+    pub fn put(path: &[&str], body: Document, expect: Expected) -> Self {
+        Self { path: owned_path(path), body: Some(body), expect }
+    }
+
+    /// Removes the record at a path and all below it.
+    pub fn remove(path: &[&str], expect: Expected) -> Self {
+        Self { path: owned_path(path), body: None, expect }
+    }
+}
+
+fn owned_path(path: &[&str]) -> Vec<String> {
+    path.iter().map(|part| (*part).to_owned()).collect()
+}
+
 /// Small records by their keys in the catalog, in the order of their paths.
 pub(crate) type ByKey = BTreeMap<Bytes, Arc<Resource>>;
 
@@ -91,7 +116,7 @@ impl Resources {
 /// The value of a record in the catalog, for whoever makes a store that no engine has open.
 pub fn stored_resource(path: &[&str], body: Document, stamp: Stamp) -> Bytes {
     let resource = Resource {
-        path: path.iter().map(|part| (*part).to_owned()).collect(),
+        path: owned_path(path),
         body,
         stamp: stamp.seq,
         birth: stamp.seq,

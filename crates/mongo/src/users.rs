@@ -1,6 +1,7 @@
 //! Users and roles as they are kept: small records of the engine, which no command shows as documents.
-//! All of them are in memory, and each change is a commit. Who may change them is not asked here. In a
-//! cluster the first shard keeps them; the others have a copy (`users_copy.rs`), which is read only.
+//! All of them are in memory, and each change is a commit, also one of many of them. Who may change
+//! them is not asked here. In a cluster the first shard keeps them; the others have a copy
+//! (`users_copy.rs`), which is read only.
 //!
 //! ```text
 //! "mongodb access" / "user" / <database> / <user>
@@ -8,11 +9,11 @@
 //! "mongodb access" / "secret"        what salts of unknown users are made of
 //! ```
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use auth::Key;
 use document::{DocRef, Document, ObjectId, Value, doc};
-use engine::{Engine, Expected, Kind, Resource, Store, What};
+use engine::{Engine, Expected, Kind, Resource, ResourceChange, Store, What};
 use parking_lot::Mutex;
 
 use crate::{
@@ -42,6 +43,37 @@ pub(crate) struct Kept<T> {
     pub(crate) value: T,
     /// Its version.
     pub(crate) version: u64,
+}
+
+impl Kept<User> {
+    /// What is to be kept in its place; `None`: nothing.
+    fn change(&self, body: Option<Document>) -> ResourceChange {
+        let name = &self.value.name;
+        replace(&[ROOT, USERS, &name.database, &name.user], body, self.version)
+    }
+}
+
+impl Kept<Role> {
+    /// The same for a role.
+    fn change(&self, body: Option<Document>) -> ResourceChange {
+        let name = &self.value.name;
+        replace(&[ROOT, ROLES, &name.database, &name.role], body, self.version)
+    }
+}
+
+/// Has a record take the place of this version.
+fn replace(path: &[&str], body: Option<Document>, version: u64) -> ResourceChange {
+    match body {
+        Some(body) => ResourceChange::put(path, body, Expected::Version(version)),
+        None => ResourceChange::remove(path, Expected::Version(version)),
+    }
+}
+
+/// Takes roles from a list; whether any of them was in it.
+fn take(gone: &HashSet<RoleName>, roles: &mut Vec<RoleName>) -> bool {
+    let had = roles.len();
+    roles.retain(|role| !gone.contains(role));
+    roles.len() < had
 }
 
 /// The users and roles of a server.
@@ -232,20 +264,44 @@ impl<S: Store> Users<S> {
 
     /// Removes a user; whether there was one.
     pub(crate) async fn remove_user(&self, name: &UserName) -> Result<bool> {
-        self.remove(&[ROOT, USERS, &name.database, &name.user]).await
-    }
-
-    /// Removes a role; whether there was one. Who has it is not looked at.
-    pub(crate) async fn remove_role(&self, name: &RoleName) -> Result<bool> {
-        self.remove(&[ROOT, ROLES, &name.database, &name.role]).await
-    }
-
-    async fn remove(&self, path: &[&str]) -> Result<bool> {
-        match self.engine.remove_resource(path, Expected::Present).await {
+        let path = [ROOT, USERS, &name.database, &name.user];
+        match self.engine.remove_resource(&path, Expected::Present).await {
             Ok(()) => Ok(true),
             Err(error) if matches!(error.kind, Kind::NotFound(What::Document)) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Removes the users of a database, all or none; how many there were.
+    pub(crate) async fn remove_users(&self, database: &str) -> Result<usize> {
+        let users = self.users(Some(database))?;
+        let remove = |user: &Kept<User>| user.change(None);
+        self.engine.change_resources(users.iter().map(remove).collect()).await?;
+        Ok(users.len())
+    }
+
+    /// Takes roles from everybody who has them, and removes them: all of it or nothing. Otherwise a
+    /// role that is made anew under the name of one that is gone could belong to those who had that
+    /// one.
+    ///
+    /// Nobody has more by it, so there is room for what it sets; and each record is changed once, so
+    /// that the commit is at most as large as what is kept ([`MAX_ACCESS_BYTES`] and names).
+    pub(crate) async fn remove_roles(&self, gone: &HashSet<RoleName>) -> Result<()> {
+        let mut changes = Vec::new();
+        for mut user in self.users(None)? {
+            if take(gone, &mut user.value.roles) {
+                changes.push(user.change(Some(user.value.to_stored())));
+            }
+        }
+        for mut role in self.roles(None)? {
+            if gone.contains(&role.value.name) {
+                changes.push(role.change(None));
+            } else if take(gone, &mut role.value.roles) {
+                changes.push(role.change(Some(role.value.to_stored())));
+            }
+        }
+        self.engine.change_resources(changes).await?;
+        Ok(())
     }
 
     /// What salts of unknown users are made of, so that they stay the same as those of known ones do.

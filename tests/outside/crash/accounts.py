@@ -103,18 +103,15 @@ class Book:
 
     def __init__(self):
         self.states = [Accounts()]
-        #: The command under way changes users and roles one after the other.
-        self.in_parts = False
         self.former = {}
-        self.acknowledged = self.parts = 0
+        self.acknowledged = 0
 
     @property
     def now(self):
         return self.states[-1]
 
-    def intend(self, after, in_parts=False):
+    def intend(self, after):
         self.states.append(after)
-        self.in_parts = in_parts
 
     def acknowledge(self):
         before, after = self.states
@@ -133,10 +130,6 @@ class Book:
         """Takes what a restarted server tells for certain; answers what is wrong with it. `opens`
         says whether a password is good."""
         legal = [state for state in self.states if state.shown() == found]
-        if not legal and self.in_parts and len(self.states) == 2:
-            part = self.part(found)
-            legal = [part] if part.shown() == found else []
-            self.parts += len(legal)
         if not legal:
             wanted = " or ".join(f"{state.shown()}" for state in self.states)
             return [f"there is {found}, wanted {wanted}"]
@@ -150,26 +143,6 @@ class Book:
             self.retire(other, chosen)
         self.states = [chosen]
         return []
-
-    def part(self, found):
-        """The state in which some of the roles, and of what is taken from users and roles, are as
-        before a removal and the others as after it."""
-        (users, roles, shared), before = found, self.states[0]
-        part = Accounts(shared=shared)
-        for name, user in before.users.items():
-            told, _ = users.get(name, (None, 0))
-            kept = self.states[1].users.get(name)
-            if told is not None and (kept or user).roles <= told <= user.roles:
-                part.users[name] = dataclasses.replace(user, roles=told)
-            elif kept:
-                part.users[name] = kept
-        for name, role in before.roles.items():
-            told, kept = roles.get(name), self.states[1].roles.get(name)
-            if told and (kept or Role()).roles <= told.roles <= role.roles:
-                part.roles[name] = Role(role.rights, told.roles)
-            elif kept:
-                part.roles[name] = kept
-        return part
 
     def opens_all(self, state, opens):
         """Whether the passwords in which the legal states differ are good as this one has them."""

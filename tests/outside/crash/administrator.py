@@ -62,9 +62,9 @@ class Administrator(OfDocuments):
             },
         )()
 
-    def change(self, after, body, database=None, in_parts=False):
-        """Sends a command that makes the accounts be `after`, at once or user by user."""
-        self.book.intend(after, in_parts)
+    def change(self, after, body, database=None):
+        """Sends a command that makes the accounts be `after`."""
+        self.book.intend(after)
         self.client[database or self.database].command(body)
         self.book.acknowledge()
 
@@ -169,8 +169,7 @@ class Administrator(OfDocuments):
     def drop_role(self):
         name = self.a_role()
         after = self.book.now.without_roles([name])
-        # It is taken from one user after the other, and goes last.
-        self.change(after, {"dropRole": name}, in_parts=True)
+        self.change(after, {"dropRole": name})
 
     def drop_all(self):
         state = self.book.now
@@ -178,7 +177,7 @@ class Administrator(OfDocuments):
             after, body = state.without_users(), {"dropAllUsersFromDatabase": 1}
         else:
             after, body = state.without_roles(ROLES), {"dropAllRolesFromDatabase": 1}
-        self.change(after, body, in_parts=True)
+        self.change(after, body)
 
     def change_common(self):
         """Gives the user of all clients this client's role, or takes it."""

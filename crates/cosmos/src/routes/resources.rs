@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use document::{Document, Value, doc};
-use engine::{Expected, Kind, Resource, Store};
+use engine::{Expected, Kind, Resource, ResourceChange, Store};
 
 use super::shared;
 use crate::{
@@ -82,9 +82,23 @@ pub(super) async fn create_numbered<S: Store>(
     door: &Door<S>,
     path: &[&str],
 ) -> Result<(u32, Arc<Resource>)> {
+    create_instead(door, path, None).await
+}
+
+/// The same in the place of another resource, which is removed with all below it in the same commit.
+pub(super) async fn create_instead<S: Store>(
+    door: &Door<S>,
+    path: &[&str],
+    of: Option<&Resource>,
+) -> Result<(u32, Arc<Resource>)> {
     let number = next_number(door).await?;
     let body = doc! { "number": Value::Int64(i64::from(number)) };
-    Ok((number, door.engine.put_resource(path, body, Expected::Absent).await?))
+    let mut changes = vec![ResourceChange::put(path, body, Expected::Absent)];
+    if let Some(of) = of {
+        changes.push(ResourceChange::remove(&path_names(of), Expected::Version(of.stamp)));
+    }
+    let made = door.engine.change_resources(changes).await?.pop();
+    Ok((number, made.ok_or_else(Failure::no_resource)?))
 }
 
 /// Makes a resource, or writes over the one that is there where the request is an upsert. Returns

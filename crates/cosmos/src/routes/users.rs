@@ -94,9 +94,15 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, 
     Ok((database, user))
 }
 
-/// Makes a user of this name.
-async fn put_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Result<User> {
-    let (number, resource) = resources::create_numbered(door, &user_path(database, name)).await?;
+/// Makes a user of this name, also in the place of another one.
+async fn put_user<S: Store>(
+    door: &Door<S>,
+    database: &Database,
+    name: &str,
+    of: Option<&User>,
+) -> Result<User> {
+    let (path, of) = (user_path(database, name), of.map(|user| &*user.resource));
+    let (number, resource) = resources::create_instead(door, &path, of).await?;
     Ok(User { name: name.to_owned(), number, resource })
 }
 
@@ -116,7 +122,7 @@ pub(crate) async fn create_user<S: Store>(
         }
         Some(_) => Err(Failure::already_exists()),
         None => {
-            let made = put_user(door, &database, &id).await?;
+            let made = put_user(door, &database, &id, None).await?;
             Ok(representation::resource_reply(201, &represent(&database, &made)))
         }
     }
@@ -156,8 +162,7 @@ pub(crate) async fn replace_user<S: Store>(
             &represent(&database, &User { resource, ..held }),
         ));
     }
-    let made = put_user(door, &database, &id).await?;
-    door.engine.remove_resource(&user_path(&database, &held.name), Expected::Present).await?;
+    let made = put_user(door, &database, &id, Some(&held)).await?;
     Ok(representation::resource_reply(200, &represent(&database, &made)))
 }
 

@@ -67,3 +67,22 @@ async fn a_removal_that_took_place_is_told_so() {
     let offers = client.ask("GET", "/offers", &[], "").await;
     assert!(offers.body.contains(r#""_count":1"#), "{offers:?}");
 }
+
+#[tokio::test]
+async fn a_user_that_gets_another_name_has_one_of_both() {
+    let mut client = Client::with_container("").await;
+    for nth in 1..=COMMITS {
+        let (old, new) = (format!("/dbs/d/users/old{nth}"), format!("/dbs/d/users/new{nth}"));
+        let body = |name: &str| format!(r#"{{"id":"{name}{nth}"}}"#);
+        let made = client.ask("POST", "/dbs/d/users", &[], &body("old")).await;
+        assert_eq!(made.status, 201, "{made:?}");
+        client.kit.store.lose_nth_commit(nth);
+        let answer = client.ask("PUT", &old, &[], &body("new")).await;
+        client.kit.store.lose_nth_commit(0);
+        let renamed = is_there(&mut client, &new).await;
+        assert_ne!(is_there(&mut client, &old).await, renamed, "{nth}: {answer:?}");
+        assert_eq!(answer.status == 200, renamed, "{nth}: {answer:?}");
+        // The first commit takes a number, the second makes the one user and removes the other.
+        assert_eq!(renamed, 2 < nth, "{nth}: {answer:?}");
+    }
+}

@@ -1,8 +1,12 @@
-//! Operations on the small records of doors: each change is a commit of its own, made one after the
-//! other. What is held in memory changes as the commit is published, in the fence's last moment, so
-//! that it is right also when the client that asked for it has gone.
+//! Operations on the small records of doors: a change of one of them, or of several together, is a
+//! commit, and changes are made one after the other. What is held in memory changes as the commit is
+//! published, in the fence's last moment, so that it is right also when the client that asked for it
+//! has gone.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock, atomic::Ordering},
+};
 
 use bytes::Bytes;
 use document::Document;
@@ -12,7 +16,7 @@ use super::Engine;
 use crate::{
     error::{Error, Kind, What},
     keys,
-    resource::{ByKey, Expected, Resource, encode_resource},
+    resource::{ByKey, Expected, Resource, ResourceChange, encode_resource},
 };
 
 impl<S: Store> Engine<S> {
@@ -25,9 +29,8 @@ impl<S: Store> Engine<S> {
     pub fn resources_below(&self, path: &[&str]) -> Vec<Arc<Resource>> {
         let prefix = keys::resource(path);
         let held = self.inner.resources.held.load();
-        let from = held.range(Bytes::from(prefix.clone())..);
-        let below = from.take_while(|(key, _)| key.starts_with(&prefix));
-        below.filter(|(key, _)| prefix.len() < key.len()).map(|(_, held)| held.clone()).collect()
+        let found = beginning_with(&held, &prefix);
+        found.filter(|(key, _)| prefix.len() < key.len()).map(|(_, held)| held.clone()).collect()
     }
 
     /// How often the records changed since the engine was opened: who keeps what it made of records is
@@ -43,82 +46,150 @@ impl<S: Store> Engine<S> {
         body: Document,
         expect: Expected,
     ) -> Result<Arc<Resource>, Error> {
-        let _one = self.inner.resources.changing.lock().await;
-        let held = self.resource_at(path);
-        check_expected(held.as_deref(), expect)?;
-        let key = Bytes::from(keys::resource(path));
-        let birth = held.map(|held| held.birth);
-        let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
-        let made = Arc::new(move |stamp: Stamp| Resource {
-            path: path.clone(),
-            body: body.clone(),
-            stamp: stamp.seq,
-            birth: birth.unwrap_or(stamp.seq),
-            ts: stamp.at_ms.div_euclid(1000),
-        });
-        let (make, put) = (Arc::clone(&made), key.clone());
-        let commit = Commit::new(Vec::<Condition>::new(), move |stamp| {
-            let value = encode_resource(&make(stamp)).into();
-            vec![Mutation::Put { space: Space::Catalog, key: put, value }]
-        });
-        let make = Arc::clone(&made);
-        let change = move |held: &mut ByKey, stamp| {
-            held.insert(key.clone(), Arc::new(make(stamp)));
-        };
-        let stamp = self.change_resources(commit, change).await?;
-        Ok(Arc::new(made(stamp)))
+        let change = ResourceChange::put(path, body, expect);
+        self.change_resources(vec![change]).await?.pop().ok_or_else(unchanged)
     }
 
     /// Removes the record at a path and all below it.
     pub async fn remove_resource(&self, path: &[&str], expect: Expected) -> Result<(), Error> {
-        let _one = self.inner.resources.changing.lock().await;
-        check_expected(self.resource_at(path).as_deref(), expect)?;
-        let prefix = keys::resource(path);
-        let held = self.inner.resources.held.load_full();
-        let gone: Vec<Bytes> =
-            held.keys().filter(|key| key.starts_with(&prefix)).cloned().collect();
-        let removed = gone.clone();
-        let commit = Commit::new(Vec::<Condition>::new(), move |_| {
-            let delete = |key| Mutation::Delete { space: Space::Catalog, key };
-            removed.into_iter().map(delete).collect()
-        })
-        .freeing();
-        let change = move |held: &mut ByKey, _| held.retain(|key, _| !gone.contains(key));
-        self.change_resources(commit, change).await?;
+        self.change_resources(vec![ResourceChange::remove(path, expect)]).await?;
         Ok(())
     }
 
-    /// Commits a change; what is held in memory changes as it is published, also when nobody waits
-    /// for it any more.
-    async fn change_resources(
+    /// Changes records together: all of them in one commit, or none where one of them is not what its
+    /// change expects. Returns those that were set, in the order of their paths.
+    ///
+    /// Errors: [`Kind::Invalid`] where two of the changes are about one record, that of an expectation
+    /// as for one change.
+    pub async fn change_resources(
         &self,
-        commit: Commit,
-        change: impl Fn(&mut ByKey, Stamp) + Send + Sync + 'static,
-    ) -> Result<Stamp, Error> {
+        changes: Vec<ResourceChange>,
+    ) -> Result<Vec<Arc<Resource>>, Error> {
+        let _one = self.inner.resources.changing.lock().await;
+        let drafts = plan(&self.inner.resources.held.load(), changes)?;
+        if drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let frees = drafts.values().all(Option::is_none);
+        let changed = Arc::new(OnceLock::new());
+        let commit = commit_of(drafts, Arc::clone(&changed));
+        let commit = if frees { commit.freeing() } else { commit };
+        let fence = Arc::new(self.fence_of(Arc::clone(&changed)));
+        self.commit_one(commit.with_fence(fence)).await?.ok_or_else(unchanged)?;
+        let changed = changed.get().ok_or_else(unchanged)?;
+        Ok(changed.iter().filter_map(|(_, now)| now.clone()).collect())
+    }
+
+    /// What is held in memory changes as the commit is published, also when nobody waits for it any
+    /// more.
+    fn fence_of(&self, changed: Arc<OnceLock<Changed>>) -> PublishedHook {
         let held = Arc::clone(&self.inner.resources.held);
         let changes = Arc::clone(&self.inner.resources.changes);
-        let fence = PublishedHook(Box::new(move |stamp| {
+        PublishedHook(Box::new(move || {
             held.rcu(|held| {
                 let mut held = ByKey::clone(held);
-                change(&mut held, stamp);
+                for (key, now) in changed.get().into_iter().flatten() {
+                    match now {
+                        Some(now) => held.insert(key.clone(), Arc::clone(now)),
+                        None => held.remove(key),
+                    };
+                }
                 held
             });
             changes.fetch_add(1, Ordering::Release);
-        }));
-        let stamp = self.commit_one(commit.with_fence(Arc::new(fence))).await?;
-        stamp.ok_or_else(|| Error::new(Kind::Conflict, "the record was not changed"))
+        }))
     }
 }
 
+/// Records as a commit leaves them; `None`: removed.
+type Changed = Vec<(Bytes, Option<Arc<Resource>>)>;
+
+/// A record that is to be set, before the commit has a stamp.
+struct Draft {
+    path: Vec<String>,
+    body: Document,
+    /// That of the record which it replaces.
+    birth: Option<u64>,
+}
+
+impl Draft {
+    fn stamped(self, stamp: Stamp) -> Resource {
+        Resource {
+            path: self.path,
+            body: self.body,
+            stamp: stamp.seq,
+            birth: self.birth.unwrap_or(stamp.seq),
+            ts: stamp.at_ms.div_euclid(1000),
+        }
+    }
+}
+
+/// The records whose keys begin so.
+fn beginning_with<'a>(
+    held: &'a ByKey,
+    prefix: &[u8],
+) -> impl Iterator<Item = (&'a Bytes, &'a Arc<Resource>)> {
+    let from = held.range(Bytes::copy_from_slice(prefix)..);
+    from.take_while(move |(key, _)| key.starts_with(prefix))
+}
+
+/// What each key holds after these changes; fails where one of them may not be made.
+fn plan(
+    held: &ByKey,
+    changes: Vec<ResourceChange>,
+) -> Result<BTreeMap<Bytes, Option<Draft>>, Error> {
+    let mut drafts = BTreeMap::new();
+    for ResourceChange { path, body, expect } in changes {
+        let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+        let key = Bytes::from(keys::resource(&parts));
+        let there = held.get(&key).map(Arc::as_ref);
+        check_expected(there, expect)?;
+        let is_first = match body {
+            Some(body) => {
+                let birth = there.map(|there| there.birth);
+                drafts.insert(key, Some(Draft { path, body, birth })).is_none()
+            }
+            None => beginning_with(held, &key)
+                .all(|(gone, _)| drafts.insert(gone.clone(), None).is_none()),
+        };
+        if !is_first {
+            return Err(Error::new(Kind::Invalid, "two changes of a commit are about one record"));
+        }
+    }
+    Ok(drafts)
+}
+
+/// The commit that makes all of it, and keeps what it made.
+fn commit_of(drafts: BTreeMap<Bytes, Option<Draft>>, changed: Arc<OnceLock<Changed>>) -> Commit {
+    Commit::new(Vec::<Condition>::new(), move |stamp| {
+        let now = |draft: Draft| Arc::new(draft.stamped(stamp));
+        let drafts = drafts.into_iter().map(|(key, draft)| (key, draft.map(now)));
+        let made = changed.get_or_init(|| drafts.collect());
+        let mutation = |(key, now): &(Bytes, Option<Arc<Resource>>)| {
+            let (space, key) = (Space::Catalog, key.clone());
+            match now {
+                Some(now) => Mutation::Put { space, key, value: encode_resource(now).into() },
+                None => Mutation::Delete { space, key },
+            }
+        };
+        made.iter().map(mutation).collect()
+    })
+}
+
+/// A commit without conditions was refused.
+fn unchanged() -> Error {
+    Error::new(Kind::Conflict, "the record was not changed")
+}
+
 /// A fence that closes nothing; it is called when a commit is visible.
-struct PublishedHook(Box<dyn Fn(Stamp) + Send + Sync>);
+struct PublishedHook(Box<dyn Fn() + Send + Sync>);
 
 impl Fence for PublishedHook {
     fn raise(&self) {}
 
     fn lower(&self, published: Option<Stamp>) {
-        if let Some(stamp) = published {
-            (self.0)(stamp);
+        if published.is_some() {
+            (self.0)();
         }
     }
 }

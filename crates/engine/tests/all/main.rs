@@ -24,4 +24,5 @@ mod paths_are_kept_on_demand;
 mod reads_outlive_an_opening;
 mod reaping_is_paused;
 mod receipts;
+mod records_change_together;
 mod series_say_what_expires_in_each_step;

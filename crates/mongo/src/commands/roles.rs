@@ -11,6 +11,8 @@
 //! => {roles: [..], ok: 1}
 //! ```
 
+use std::collections::HashSet;
+
 use document::{ArrayRef, DocBuf, Value, ValueRef, doc};
 use engine::Store;
 
@@ -23,7 +25,7 @@ use crate::{
         BadValue, CommandNotSupported, Error, InvalidRoleModification, ROLE_EXISTS, Result,
         RoleNotFound,
     },
-    replies::ok,
+    replies::{numbers::saturated_int, ok},
     rights::{Asked, Need},
     users::Kept,
 };
@@ -234,26 +236,6 @@ pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
     .await
 }
 
-/// Takes a role from everybody who has it, and removes it. In this order: were it removed first, and
-/// the rest never done, a role that is made anew under its name would belong to those who had the old
-/// one.
-async fn remove_everywhere<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<bool> {
-    let users = &call.door.users;
-    for Kept { value: mut user, version } in users.users(None)? {
-        if user.roles.contains(name) {
-            user.roles.retain(|role| role != name);
-            users.put_user(&user, Some(version)).await?;
-        }
-    }
-    for Kept { value: mut role, version } in users.roles(None)? {
-        if role.roles.contains(name) {
-            role.roles.retain(|it| it != name);
-            users.put_role(&role, Some(version)).await?;
-        }
-    }
-    users.remove_role(name).await
-}
-
 /// What `dropRole` and `dropAllRolesFromDatabase` ask of their sender.
 pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(vec![Need::on_database(Action::DropRole, asked.database)])
@@ -265,7 +247,7 @@ pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let name = named(&call.asked()?)?;
     let _one = call.door.users.lock().await;
     changeable(call, &name)?;
-    remove_everywhere(call, &name).await?;
+    call.door.users.remove_roles(&HashSet::from([name])).await?;
     ok(doc! {})
 }
 
@@ -273,11 +255,10 @@ pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 pub(super) async fn drop_all_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let _one = call.door.users.lock().await;
-    let mut removed = 0;
-    for role in call.door.users.roles(Some(call.database))? {
-        removed += i32::from(remove_everywhere(call, &role.value.name).await?);
-    }
-    ok(doc! { "n": removed })
+    let roles = call.door.users.roles(Some(call.database))?;
+    let gone: HashSet<_> = roles.into_iter().map(|role| role.value.name).collect();
+    call.door.users.remove_roles(&gone).await?;
+    ok(doc! { "n": saturated_int(gone.len()) })
 }
 
 /// Which roles `rolesInfo` is about; `None`: those of its database.

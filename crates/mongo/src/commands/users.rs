@@ -24,7 +24,7 @@ use crate::{
     },
     limits::MAX_DOCUMENT_BYTES,
     passwords::{NewPassword, new_credentials},
-    replies::ok,
+    replies::{numbers::saturated_int, ok},
     rights::{Asked, Need, Object, is_set},
     users::{Kept, new_user_id},
 };
@@ -246,11 +246,8 @@ pub(super) async fn drop_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 pub(super) async fn drop_all_users<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let _one = call.door.users.lock().await;
-    let mut removed = 0;
-    for user in call.door.users.users(Some(call.database))? {
-        removed += i32::from(call.door.users.remove_user(&user.value.name).await?);
-    }
-    ok(doc! { "n": removed })
+    let removed = call.door.users.remove_users(call.database).await?;
+    ok(doc! { "n": saturated_int(removed) })
 }
 
 /// Runs `grantRolesToUser`.

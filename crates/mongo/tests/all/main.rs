@@ -22,6 +22,7 @@ mod numbered_writes;
 mod operations;
 mod refused_commands_change_nothing;
 mod relay;
+mod removed_together;
 mod routers;
 mod sessions;
 mod x509;

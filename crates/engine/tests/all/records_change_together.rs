@@ -1,0 +1,71 @@
+//! Small records that are changed in one call change all at once or not at all.
+
+use document::{Document, doc};
+use engine::{Engine, Expected, Kind, ResourceChange, What};
+use test_kit::{Kit, PausingStore, ready};
+
+/// What is held below `x`: names and bodies.
+fn held(engine: &Engine<PausingStore>) -> Vec<(String, Document)> {
+    let records = engine.resources_below(&["x"]);
+    records.iter().map(|it| (it.path[1..].join("/"), it.body.clone())).collect()
+}
+
+/// A kit with the records `a`, `b`, `b/below` and `bb`, and the version of `a`.
+fn kit() -> (Kit, u64) {
+    let kit = Kit::default();
+    let paths: [&[&str]; 4] = [&["x", "a"], &["x", "b"], &["x", "b", "below"], &["x", "bb"]];
+    let made = paths.map(|path| {
+        ready(kit.engine.put_resource(path, doc! { "n": 1 }, Expected::Absent)).unwrap()
+    });
+    (kit, made[0].stamp)
+}
+
+/// Sets `a`, removes `b` and makes `c`.
+fn changes(a: Expected, b: Expected, c: Expected) -> Vec<ResourceChange> {
+    vec![
+        ResourceChange::put(&["x", "a"], doc! { "n": 2 }, a),
+        ResourceChange::remove(&["x", "b"], b),
+        ResourceChange::put(&["x", "c"], doc! { "n": 3 }, c),
+    ]
+}
+
+#[test]
+fn all_of_them_have_one_stamp_and_are_there_after_a_restart() {
+    let (mut kit, version) = kit();
+    let before = kit.engine.resource_changes();
+    let all = changes(Expected::Version(version), Expected::Present, Expected::Absent);
+    let made = ready(kit.engine.change_resources(all)).unwrap();
+    assert_eq!(kit.engine.resource_changes(), before + 1);
+    let [a, c] = made.try_into().unwrap();
+    assert_eq!((a.stamp, a.birth, c.birth), (c.stamp, version, c.stamp));
+    assert!(version < a.stamp);
+    let wanted = [("a", 2), ("bb", 1), ("c", 3)].map(|(name, n)| (name.into(), doc! { "n": n }));
+    assert_eq!(held(&kit.engine), wanted);
+    kit.restart();
+    assert_eq!(held(&kit.engine), wanted);
+    assert_eq!(kit.engine.resource_at(&["x", "a"]), Some(a));
+    assert_eq!(ready(kit.engine.change_resources(Vec::new())).unwrap(), []);
+}
+
+#[test]
+fn a_condition_that_fails_changes_nothing() {
+    let (mut kit, version) = kit();
+    let (before, counted) = (held(&kit.engine), kit.engine.resource_changes());
+    let (right, there, none) = (Expected::Version(version), Expected::Present, Expected::Absent);
+    let twice = ResourceChange::remove(&["x", "b", "below"], there);
+    let refused = [
+        (changes(Expected::Version(version + 1), there, none), Kind::Precondition),
+        (changes(right, none, none), Kind::Exists(What::Document)),
+        (changes(right, there, there), Kind::NotFound(What::Document)),
+        ([changes(right, there, none), vec![twice]].concat(), Kind::Invalid),
+    ];
+    for (all, kind) in refused {
+        assert_eq!(ready(kit.engine.change_resources(all)).unwrap_err().kind, kind);
+    }
+    // Nor does a commit that is lost.
+    kit.store.lose_nth_commit(1);
+    ready(kit.engine.change_resources(changes(right, there, none))).unwrap_err();
+    assert_eq!((held(&kit.engine), kit.engine.resource_changes()), (before.clone(), counted));
+    kit.restart();
+    assert_eq!(held(&kit.engine), before);
+}
