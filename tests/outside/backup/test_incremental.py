@@ -164,6 +164,22 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
         shutil.rmtree(directory)
 
 
+def test_a_backup_soon_after_one_of_the_directory(tmp_path):
+    """The clock of the full one is ahead by the lease that the server had left."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    with Server(data_dir=True, clock="system", flags=KEEPS) as server:
+        server.client["d"]["c"].insert_one({"_id": "before"})
+        server.stop()
+        run("backup", kept, "--data-dir", server.data_dir)
+        server.start()
+        server.client["d"]["c"].insert_one({"_id": "after"})
+        backup(server, f"{kept}/", "--incremental")
+    said = restore(kept, tmp_path / "copy")
+    assert said["documents"] == 2, said
+    assert reported_ms(said["at"]) == max(ends(kept)), said
+
+
 def test_what_expired_and_was_reaped_stays_gone_over_a_chain(tmp_path):
     """Floors of an index that is dropped and forgotten have to reach rows of the full backup."""
     kept = tmp_path / "kept"
