@@ -17,6 +17,32 @@ pub struct Link {
     pub clock_ms: i64,
 }
 
+impl Link {
+    /// Before this instant nothing was acknowledged that it lacks, together with those before it: what
+    /// was behind its last entry was stamped no earlier than that one, and became visible after it was
+    /// begun. Its clock stands at its end, up to which more was written.
+    fn complete_ms(&self) -> i64 {
+        self.header.last_stamp.at_ms.max(self.header.began_ms)
+    }
+
+    /// Grows along a chain, in which several may follow each other at one entry.
+    fn place(&self) -> (u64, i64, i64) {
+        (self.header.last_entry, self.clock_ms, self.header.began_ms)
+    }
+
+    /// Whether it goes on where another one ended.
+    fn follows(&self, before: &Self) -> bool {
+        before.place() < self.place() && check_next(&before.header, &self.header).is_ok()
+    }
+
+    /// Whether it is an incremental one from after the end of another.
+    fn is_after(&self, other: &Self) -> bool {
+        let has_more = other.header.last_entry < self.header.last_entry;
+        self.header.kind == Kind::Incremental
+            && (other.clock_ms < self.clock_ms || (other.clock_ms == self.clock_ms && has_more))
+    }
+}
+
 /// Refuses a backup that does not follow another one.
 pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
     let expected = (before.lineage, before.last_entry, Some(before.last_stamp));
@@ -38,9 +64,9 @@ pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
 
 /// Returns the newest chain that leads up to `to`, or to the end: a full backup that ended no later than
 /// that, and the incremental ones behind it, up to the first that has all that is wanted. Refused where
-/// there is none, and where one is missing in between.
+/// there is none, where one is missing in between, and where the last was begun before that instant.
 pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, Error> {
-    links.sort_by_key(|link| (link.header.last_entry, link.clock_ms));
+    links.sort_by_key(Link::place);
     let is_base =
         |link: &&Link| link.header.kind == Kind::Full && to.is_none_or(|to| link.clock_ms <= to);
     let base = links.iter().filter(is_base).max_by_key(|link| link.clock_ms);
@@ -50,46 +76,54 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
             Some(_) => "there is no full backup that ended by that instant".to_owned(),
         }));
     };
-    let mut chain = vec![base.clone()];
-    while let Some(last) = chain.last() {
-        let ended = last.clock_ms;
-        // One that ends at that very instant may be followed by more of it.
-        if to.is_some_and(|to| to < ended) {
-            return Ok(chain);
-        }
-        let is_later = |link: &&Link| {
-            let has_more = last.header.last_entry < link.header.last_entry;
-            link.header.kind == Kind::Incremental
-                && (ended < link.clock_ms || (ended == link.clock_ms && has_more))
+    let (mut chain, mut last) = (vec![base.clone()], base);
+    // One whose last entry is of that very instant may be followed by more of it.
+    while to.is_none_or(|to| last.complete_ms() <= to) {
+        let Some(next) = links.iter().find(|link| link.follows(last)) else {
+            check_end(last, &links, to)?;
+            break;
         };
-        let next = links.iter().filter(is_later).find(|link| follows(&last.header, link));
-        match next {
-            Some(next) => chain.push(next.clone()),
-            None => {
-                let first = links.iter().filter(is_later).min_by_key(|link| link.clock_ms);
-                return match (first, to) {
-                    (_, Some(to)) if to == ended => Ok(chain),
-                    (Some(first), _) => {
-                        let why = check_next(&last.header, &first.header).err();
-                        let why = why.unwrap_or_default();
-                        let text = format!("{} cannot be used: {why}", first.name);
-                        Err(Error::Refused(text))
-                    }
-                    (None, Some(_)) => Err(Error::Refused(
-                        "the newest backup ended before that instant: leave --to out to restore all \
-                         of it"
-                            .to_owned(),
-                    )),
-                    (None, None) => Ok(chain),
-                };
-            }
-        }
+        chain.push(next.clone());
+        last = next;
     }
     Ok(chain)
 }
 
-fn follows(before: &Header, next: &Link) -> bool {
-    check_next(before, &next.header).is_ok()
+/// Refuses a chain that nothing follows, and that lacks what is wanted.
+fn check_end(last: &Link, links: &[Link], to: Option<i64>) -> Result<(), Error> {
+    // Of the instant at which it was begun it has what was acknowledged before.
+    if to.is_some_and(|to| to <= last.header.began_ms) {
+        return Ok(());
+    }
+    let stray = links.iter().filter(|link| link.is_after(last)).min_by_key(|link| link.clock_ms);
+    let is_too_late =
+        |link: &&Link| link.header.kind == Kind::Full && to.is_some_and(|to| to < link.clock_ms);
+    let full = links.iter().filter(is_too_late).min_by_key(|link| link.clock_ms);
+    let full =
+        full.filter(|full| stray.is_none_or(|stray| full.header.began_ms <= stray.header.began_ms));
+    let last_name = &last.name;
+    let why = match (full, stray, to) {
+        (Some(full), _, _) => format!(
+            "no backup has all that was written up to that instant: --to needs one that is no later \
+             than the beginning of {last_name}, or no earlier than the end of {}",
+            full.name
+        ),
+        (None, Some(stray), _) => {
+            let why = check_next(&last.header, &stray.header).err().unwrap_or_default();
+            format!("{} cannot be used: {why}", stray.name)
+        }
+        (None, None, Some(to)) if to <= last.clock_ms => format!(
+            "{last_name}, the newest backup, was begun before that instant, and what was written \
+             meanwhile is not in it: make another incremental backup, or leave --to out to restore \
+             all of it"
+        ),
+        (None, None, Some(_)) => {
+            "the newest backup ended before that instant: leave --to out to restore all of it"
+                .to_owned()
+        }
+        (None, None, None) => return Ok(()),
+    };
+    Err(Error::Refused(why))
 }
 
 #[cfg(test)]
@@ -114,6 +148,20 @@ mod tests {
             began_ms: clock_ms,
         };
         Link { name: name.to_owned(), header, clock_ms }
+    }
+
+    /// One that took a while, with a last entry of this instant.
+    fn slow(
+        name: &str,
+        entries: (u64, u64),
+        (began_ms, last_ms, clock_ms): (i64, i64, i64),
+        after_ms: i64,
+    ) -> Link {
+        let mut link = link(name, 1, entries, clock_ms);
+        link.header.began_ms = began_ms;
+        link.header.last_stamp.at_ms = last_ms;
+        link.header.after_stamp.iter_mut().for_each(|stamp| stamp.at_ms = after_ms);
+        link
     }
 
     fn names(links: &[Link], to: Option<i64>) -> Result<Vec<String>, String> {
@@ -157,5 +205,123 @@ mod tests {
         let mut forked = link("x", 1, (10, 30), 300);
         forked.header.after_stamp = Some(Stamp { seq: 100, at_ms: 11 });
         assert!(names(&[full, forked], None).unwrap_err().contains("follows another backup"));
+    }
+
+    #[track_caller]
+    fn assert_leads(links: &[Link], to: i64, want: Result<&[&str], &str>) {
+        let found = names(links, Some(to));
+        match want {
+            Ok(want) => assert_eq!(
+                found.as_deref(),
+                Ok(&want.iter().map(|&n| n.to_owned()).collect::<Vec<_>>()[..]),
+                "up to {to}"
+            ),
+            Err(want) => assert!(
+                found.as_ref().is_err_and(|why| why.contains(want)),
+                "up to {to}: {found:?}"
+            ),
+        }
+    }
+
+    #[test]
+    fn instants_at_which_a_backup_was_being_taken_need_the_next_one() {
+        let links = [
+            slow("a", (0, 10), (100, 90, 150), 0),
+            // Something was written between its beginning and its last entry.
+            slow("b", (10, 20), (200, 210, 250), 90),
+            slow("c", (20, 30), (300, 290, 350), 210),
+        ];
+        let begun = "c, the newest backup, was begun before";
+        for (to, want) in [
+            (149, Err("no full backup that ended")),
+            (150, Ok(&["a", "b"][..])),
+            (200, Ok(&["a", "b"])),
+            (209, Ok(&["a", "b"])),
+            // More of that very instant may follow.
+            (210, Ok(&["a", "b", "c"])),
+            (230, Ok(&["a", "b", "c"])),
+            (250, Ok(&["a", "b", "c"])),
+            (299, Ok(&["a", "b", "c"])),
+            (300, Ok(&["a", "b", "c"])),
+            (301, Err(begun)),
+            (350, Err(begun)),
+            (351, Err("ended before that instant")),
+        ] {
+            assert_leads(&links, to, want);
+        }
+        // Without the next one.
+        let begun = "b, the newest backup, was begun before";
+        for (to, want) in [
+            (200, Ok(&["a", "b"][..])),
+            (209, Ok(&["a", "b"])),
+            (210, Err(begun)),
+            (230, Err(begun)),
+            (250, Err(begun)),
+            (251, Err("ended before that instant")),
+        ] {
+            assert_leads(&links[..2], to, want);
+        }
+        // What was written while the full one was taken is behind it.
+        assert_leads(&links[..1], 150, Err("a, the newest backup, was begun before"));
+        assert_eq!(names(&links, None).unwrap(), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn backups_of_which_several_are_at_one_entry_or_instant_follow_each_other_once() {
+        let links = [
+            slow("a", (0, 10), (100, 100, 100), 0),
+            // A manual clock was moved meanwhile.
+            slow("b", (10, 20), (200, 190, 250), 100),
+            // Nothing was written before it, and its end is at the same instant.
+            slow("c", (20, 20), (250, 190, 250), 190),
+            slow("c again", (20, 20), (250, 190, 250), 190),
+            slow("d", (20, 20), (250, 190, 300), 190),
+        ];
+        for (to, want) in [
+            (199, Ok(&["a", "b"][..])),
+            (230, Ok(&["a", "b", "c"])),
+            (250, Ok(&["a", "b", "c", "d"])),
+            (251, Err("d, the newest backup, was begun before")),
+        ] {
+            assert_leads(&links, to, want);
+        }
+        assert_eq!(names(&links, None).unwrap(), ["a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn what_lies_between_two_chains_is_refused() {
+        let links = [
+            slow("a", (0, 10), (100, 100, 100), 0),
+            slow("b", (10, 20), (200, 190, 200), 100),
+            slow("full", (0, 30), (300, 290, 350), 0),
+            slow("c", (30, 40), (400, 390, 400), 290),
+        ];
+        let between = "no later than the beginning of b, or no earlier than the end of full";
+        for (to, want) in [
+            (200, Ok(&["a", "b"][..])),
+            (201, Err(between)),
+            (320, Err(between)),
+            (349, Err(between)),
+            (350, Ok(&["full", "c"])),
+        ] {
+            assert_leads(&links, to, want);
+        }
+        // One that is missing is named before a full one behind it.
+        let links = [links[0].clone(), slow("x", (15, 20), (200, 190, 200), 100), links[2].clone()];
+        assert_leads(&links, 150, Err("x cannot be used: entries 11 to 15 are missing"));
+    }
+
+    /// The clock of a directory is said to be as far as the lease that its server had left.
+    #[test]
+    fn a_backup_is_behind_a_full_one_whose_clock_is_ahead() {
+        let links = [
+            slow("a", (0, 10), (100, 90, 2_100), 0),
+            slow("empty", (10, 10), (500, 90, 600), 90),
+            slow("b", (10, 20), (1_000, 990, 1_100), 90),
+            slow("c", (20, 30), (3_000, 2_990, 3_100), 990),
+        ];
+        assert_eq!(names(&links[..3], None).unwrap(), ["a", "b"]);
+        assert_leads(&links[..3], 2_100, Err("ended before that instant"));
+        assert_leads(&links, 2_100, Ok(&["a", "b", "c"]));
     }
 }

@@ -47,7 +47,8 @@ pub fn backup_directory(
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let ms = last.ms.saturating_add(owed_ms);
     let clock = Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ms, ..last };
-    let taking = Taking::begin(&tree.images(), Wanted::Full, lineage_of(path)?, &clock, None)?;
+    // It has all from before the checkpoint; a server that starts now may go on within the lease.
+    let taking = Taking::begin(&tree.images(), Wanted::Full, lineage_of(path)?, &last, None)?;
     let switches = || Features::stored_bytes(path).map_err(Failure::Refused);
     let written = taking.write(out, || clock, switches, goes_on, tell);
     drop((tree, directory));

@@ -21,8 +21,6 @@ class Gate:
         self.now = 0
         #: Instants at which no step was under way, and how far each client was.
         self.instants, self.marks = [], []
-        #: Instants between the beginning and the end of a backup.
-        self.meanwhile = set()
         self.thread, self.stopping = None, False
 
     @contextlib.contextmanager
@@ -64,19 +62,9 @@ class Gate:
 
     def is_final(self, mark):
         """Whether no step came at the instant of a mark later, as after a kill the clock may stand
-        where it stood, and no backup was taken at it."""
+        where it stood."""
         instant = self.instants[mark]
-        passed = self.at(instant) == mark and instant < self.now
-        return passed and instant not in self.meanwhile
-
-    @contextlib.contextmanager
-    def backup(self):
-        """Notes which instants pass while a backup is taken."""
-        began = len(self.marks)
-        try:
-            yield
-        finally:
-            self.meanwhile.update(self.instants[began:])
+        return self.at(instant) == mark and instant < self.now
 
     # What moves the clock.
 

@@ -1,13 +1,28 @@
 """Incremental backups and restores up to an instant: each goes on where the one before ended, and
 what is missing or of another database is refused."""
 
+import json
 import pathlib
+import random
 import shutil
+import subprocess
+from contextlib import contextmanager
 
-from lib.server import Server, date
+from lib.server import EBB_BIN, Server, date
 
 from backup.ledger import Ledger
-from backup.tools import at, backup, refused, restore, restored, rfc3339, run, sound
+from backup.tools import (
+    at,
+    backup,
+    environment,
+    refused,
+    reported_ms,
+    restore,
+    restored,
+    rfc3339,
+    run,
+    sound,
+)
 
 #: What a server keeps for them.
 KEEPS = ["--backup-journal", "1g"]
@@ -83,6 +98,86 @@ def test_a_restore_goes_up_to_the_instant_that_is_named(tmp_path):
     late = refused("restore", kept, *flags, rfc3339(instants[-1] + 9_000))
     assert "leave --to out" in late
     assert not (tmp_path / "x").exists()
+
+
+@contextmanager
+def taking(server, target, *flags):
+    """A backup that is being taken; what comes behind waits for its end."""
+    words = [EBB_BIN, "backup", target, *at(server), *flags]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(words, env=environment(), **quiet) as process:
+        yield process
+    assert process.returncode == 0, f"exit {process.returncode}"
+
+
+def ends(folder):
+    """The instants at which backups ended, in their order."""
+    out, _ = run("verify", folder, "--json")
+    return [reported_ms(found["at"]) for found in json.loads(out)["backups"]]
+
+
+def write_meanwhile(server, process, first):
+    """A document each second of a manual clock, until a backup has ended: the instant of each."""
+    collection, instants = server.client["d"]["c"], {}
+    while process.poll() is None:
+        server.advance(1_000)
+        number = first + len(instants)
+        collection.insert_one({"_id": number})
+        instants[number] = server.now_ms()
+    return instants
+
+
+def test_instants_at_which_a_backup_was_being_taken(tmp_path):
+    """What was acknowledged by then is there, or the command says that it cannot be."""
+    kept, rng = tmp_path / "kept", random.Random(1)
+    flags = ["--data-dir", tmp_path / "x", "--to"]
+    with Server(data_dir=True, flags=KEEPS) as server:
+        pads = [{"_id": number, "pad": rng.randbytes(100_000)} for number in range(400)]
+        server.client["d"]["pads"].insert_many(pads[:200])
+        with taking(server, f"{kept}/") as process:
+            of_full = write_meanwhile(server, process, 0)
+        # Its end is the first instant that may be named, and needs an incremental one behind it.
+        for to, why in [
+            (next(iter(of_full.values())), "no full backup that ended by that instant"),
+            (ends(kept)[-1], "make another incremental backup"),
+        ]:
+            assert why in refused("restore", kept, *flags, rfc3339(to))
+        server.client["d"]["pads"].insert_many(pads[200:])
+        server.advance(1_000)
+        with taking(server, f"{kept}/", "--incremental") as process:
+            instants = write_meanwhile(server, process, len(of_full))
+        assert len(instants) > 10, "it was taken too quickly"
+        late = refused("restore", kept, *flags, rfc3339(ends(kept)[-1]))
+        assert "make another incremental backup" in late
+        server.advance(1_000)
+        backup(server, f"{kept}/", "--incremental")
+    assert not (tmp_path / "x").exists()
+    wanted = list(instants.items())
+    for number, instant in [*wanted[:: len(wanted) // 6], wanted[-1]]:
+        directory = tmp_path / f"copy{number}"
+        restore(kept, directory, "--to", rfc3339(instant))
+        with restored(directory) as copy:
+            found = sorted(row["_id"] for row in copy.client["d"]["c"].find())
+            assert found == list(range(number + 1)), (number, len(found))
+            assert copy.now_ms() == instant
+        sound(directory)
+        shutil.rmtree(directory)
+
+
+def test_a_backup_soon_after_one_of_the_directory(tmp_path):
+    """The clock of the full one is ahead by the lease that the server had left."""
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    with Server(data_dir=True, clock="system", flags=KEEPS) as server:
+        server.client["d"]["c"].insert_one({"_id": "before"})
+        server.stop()
+        run("backup", kept, "--data-dir", server.data_dir)
+        server.start()
+        server.client["d"]["c"].insert_one({"_id": "after"})
+        backup(server, f"{kept}/", "--incremental")
+    said = restore(kept, tmp_path / "copy")
+    assert said["documents"] == 2, said
+    assert reported_ms(said["at"]) == max(ends(kept)), said
 
 
 def test_what_expired_and_was_reaped_stays_gone_over_a_chain(tmp_path):

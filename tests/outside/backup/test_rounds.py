@@ -8,7 +8,6 @@ ROUNDS says how many (default 4; 50 with --torture), SEED where they begin. INST
 many instants one history is restored (default 5; 20 with --torture).
 """
 
-import datetime
 import os
 import random
 import shutil
@@ -19,7 +18,7 @@ from contextlib import closing
 
 import pytest
 from lib.seed import SEED, TORTURE
-from lib.server import EBB_BIN, Server, millis
+from lib.server import EBB_BIN, Server
 
 from backup.judge import steps_of, wrong_paths
 from backup.load import Load, await_all
@@ -29,6 +28,7 @@ from backup.tools import (
     environment,
     follow,
     refused,
+    reported_ms,
     restore,
     restored,
     rfc3339,
@@ -48,11 +48,6 @@ EVENTS = {"nothing": 6, "interrupt": 2, "kill the backup": 2, "kill the server":
 SLOW = 60
 #: A new chain begins after so many.
 CHAIN = 4
-
-
-def instant(text):
-    """The milliseconds of an instant that a command reports."""
-    return millis(datetime.datetime.fromisoformat(text).replace(tzinfo=None))
 
 
 def disturbed(words, wait, disturb):
@@ -95,8 +90,7 @@ class Rounds:
         self.disturb()
         least, before = load.done(), len(load.gate.marks)
         flags = ["--incremental"] if self.length else []
-        with load.gate.backup():
-            taken = backup(self.server, f"{self.chain}/", *flags)
+        taken = backup(self.server, f"{self.chain}/", *flags)
         bounds = list(zip(least, load.begun(), strict=True))
         assert taken["kind"] == ("incremental" if self.length else "full"), taken
         self.counts[taken["kind"]] += 1
@@ -125,8 +119,7 @@ class Rounds:
             "kill the backup": lambda process: process.kill(),
             "kill the server": lambda _: self.load.server.process.kill(),
         }[event]
-        with self.load.gate.backup():
-            done = disturbed(self.words(), self.random.uniform(0.01, 0.3), disturb)
+        done = disturbed(self.words(), self.random.uniform(0.01, 0.3), disturb)
         if done:
             self.since = self.since if self.length else len(self.load.gate.marks)
             self.length += 1
@@ -199,9 +192,9 @@ class Judged:
         flags = ["--reap-delay", "0", *([] if manual else ["--test-wall", str(self.wall)])]
         clock = "manual" if manual else "system"
         with restored(self.directory, clock=clock, nosql=True, flags=flags) as copy:
-            rng, taken_ms = self.rounds.random, instant(self.said["at"])
+            rng, taken_ms = self.rounds.random, reported_ms(self.said["at"])
             if manual:
-                assert copy.now_ms() == taken_ms == instant(self.said["now"])
+                assert copy.now_ms() == taken_ms == reported_ms(self.said["now"])
                 # At times deadlines pass before anybody looks.
                 copy.advance(rng.choice([0, 0, 1, 4_000, 21_000]))
             await_all(copy, self.clients)
@@ -233,7 +226,7 @@ class Judged:
         """The step that each client stands after, as a restore makes it."""
         anchor = copy.items.container("ballast", "anchors").read("anchor", "a").json["_ts"]
         seconds = anchor - self.rounds.load.anchor
-        passed = (instant(self.said["now"]) - taken_ms) / 1_000
+        passed = (reported_ms(self.said["now"]) - taken_ms) / 1_000
         # A restore goes by the instant at which it has read all, rounded up to a second.
         least = passed - SLOW if self.rebase else 0
         assert least < seconds + 1 and seconds <= least + SLOW + 1, (seconds, self.said)
@@ -253,7 +246,7 @@ class Judged:
 
     def count(self, held, moved, taken_ms):
         """What the command said of documents is so, whichever of the steps it was."""
-        ballast, now = self.rounds.load.ballast(), instant(self.said["now"])
+        ballast, now = self.rounds.load.ballast(), reported_ms(self.said["now"])
         live = [[entry.count(taken_ms) for entry in among] for among in held]
         left = [[moved(entry).count(now) for entry in among] for among in held]
         told, expired = self.said["documents"], self.said["expired_on_arrival"]
@@ -308,8 +301,7 @@ def test_instants_of_one_history(tmp_path, report):
                 load.begin()
                 time.sleep(0.3)
             between.append(load.gate.now - 1)
-            with load.gate.backup():
-                backup(server, f"{kept}/", "--incremental")
+            backup(server, f"{kept}/", "--incremental")
         load.stop()
         load.gate.mark(server.now_ms())
         server.advance(1_000)
@@ -319,15 +311,13 @@ def test_instants_of_one_history(tmp_path, report):
     run("verify", f"{kept}/")
     instants = [last, *between[1:3]]
     while len(instants) < INSTANTS:
-        to = rng.randint(first, last)
-        if load.gate.instants[load.gate.at(to)] not in load.gate.meanwhile:
-            instants.append(to)
+        instants.append(rng.randint(first, last))
     for number, to in enumerate(instants[:INSTANTS]):
         directory = tmp_path / f"copy{number}"
         said = restore(f"{kept}/", directory, "--to", rfc3339(to))
         sound(directory)
         with restored(directory, nosql=True) as copy:
-            assert copy.now_ms() == to == instant(said["at"])
+            assert copy.now_ms() == to == reported_ms(said["at"])
             await_all(copy, load.clients)
             for later in (0, rng.choice([1, 3_000]), 25_000):
                 copy.advance(later)

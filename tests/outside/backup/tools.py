@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from lib.server import EBB_BIN, Server
+from lib.server import EBB_BIN, Server, millis
 
 #: Seconds that a command may take.
 PATIENCE = 120
@@ -71,6 +71,11 @@ def rfc3339(ms):
     """An instant as `--to` takes it."""
     at = datetime.datetime.fromtimestamp(ms / 1_000, datetime.UTC)
     return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1_000:03}Z"
+
+
+def reported_ms(text):
+    """The milliseconds of an instant that a command reports."""
+    return millis(datetime.datetime.fromisoformat(text).replace(tzinfo=None))
 
 
 def follow(server, least_ms):

@@ -68,7 +68,8 @@ pub(crate) struct Taking {
 }
 
 impl Taking {
-    /// Begins one of what is visible now. `hold` was taken before.
+    /// Begins one of what is visible now. `now` was read before, so that nothing is missing that was
+    /// acknowledged earlier than that; `hold` was taken before.
     pub(crate) fn begin(
         images: &Images,
         wanted: Wanted,

@@ -201,9 +201,8 @@ fn apply_all(
         };
         let earlier = ending.clock;
         ending = own.map_err(named_failure)?;
-        // Its clock may stand behind the wanted instant, at which the database was a moment as well.
-        if let (Some(clock), Some(earlier), Some(to)) = (&mut ending.clock, earlier, to) {
-            clock.ms = clock.ms.min(to).max(earlier.ms);
+        if let (Some(clock), Some(earlier)) = (&mut ending.clock, earlier) {
+            clock.ms = standing_ms(clock.ms, earlier.ms, to);
         }
         before = Some(header);
     }
@@ -211,6 +210,12 @@ fn apply_all(
         runtime.block_on(tree.close()).map_err(failed)?;
     }
     Ok(ending)
+}
+
+/// Where the clock stands after a backup of a chain: at the wanted instant, where its own stands behind that
+/// one, at which the database was a moment as well; and never before that of the backup before.
+fn standing_ms(own_ms: i64, earlier_ms: i64, to: Option<i64>) -> i64 {
+    to.map_or(own_ms, |to| own_ms.min(to)).max(earlier_ms)
 }
 
 /// What is live at the instant of the backup, after its life was made longer by so many seconds.
@@ -240,4 +245,23 @@ async fn count_now(config: &Config) -> Result<(u64, i64), Failure> {
     let now = opened.engine.clock().last_used().ms;
     opened.engine.store().close().await.map_err(failed)?;
     Ok((live, now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_stands_at_the_wanted_instant_and_never_goes_back() {
+        for (own_ms, to, want_ms) in [
+            (200, None, 200),
+            (200, Some(150), 150),
+            (200, Some(250), 200),
+            // That of a directory was ahead by a lease.
+            (80, None, 100),
+            (80, Some(100), 100),
+        ] {
+            assert_eq!(standing_ms(own_ms, 100, to), want_ms, "{own_ms}, up to {to:?}");
+        }
+    }
 }
