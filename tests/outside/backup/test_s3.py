@@ -3,7 +3,6 @@ backup is whole, and no part of one is left when it is not."""
 
 import json
 import pathlib
-import socket
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+from lib.ports import free_port
 from lib.server import Server
 
 from backup.tools import at, environment, refused, restored, run, sound
@@ -22,9 +22,7 @@ class Store:
     """One server of moto with a bucket."""
 
     def __init__(self, home):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        self.url = f"http://127.0.0.1:{free_port()}"
         command = [sys.executable, "-m", "moto.server", "-p", self.url.rsplit(":", 1)[1]]
         self.log = open(pathlib.Path(home) / "moto.log", "wb")  # noqa: SIM115
         self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)

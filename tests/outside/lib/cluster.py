@@ -13,6 +13,7 @@ import urllib.request
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
+from lib.ports import free_port
 from lib.server import EBB_BIN, Server, address
 
 #: HOST:PORT,... of Cassandra's nodes, and the folder from which `tests/cluster/cassandra` runs
@@ -66,13 +67,6 @@ def run(what, keyspace, *more, within):
 
 def new_keyspace():
     return f"t{uuid.uuid4().hex[:12]}"
-
-
-def free_port():
-    """A port on which nobody listened just now."""
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return made.getsockname()[1]
 
 
 class Node(Server):

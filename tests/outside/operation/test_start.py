@@ -12,16 +12,11 @@ import urllib.error
 import urllib.request
 
 import pytest
+from lib.ports import free_port
 from lib.server import EBB_BIN, Server
 
 #: Seconds within which everything has to happen.
 WITHIN = 30
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Starting:
