@@ -79,8 +79,8 @@ pub(crate) type ByKey = BTreeMap<Bytes, Arc<Resource>>;
 #[derive(Debug, Default)]
 pub(crate) struct Resources {
     pub(crate) held: Arc<ArcSwap<ByKey>>,
-    /// Changes are made one after the other.
-    pub(crate) changing: tokio::sync::Mutex<()>,
+    /// Changes are made one after the other: each holds this until its commit is published or refused.
+    pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
     /// How often `held` became another one: it is counted after each time.
     pub(crate) changes: Arc<AtomicU64>,
 }
@@ -89,7 +89,7 @@ impl Resources {
     /// Reads what is stored.
     pub(crate) async fn open<S: Store>(store: &Storage<S>) -> Result<Self, Error> {
         let held = Arc::new(ArcSwap::from_pointee(Self::stored_resources(store).await?));
-        Ok(Self { held, changing: tokio::sync::Mutex::default(), changes: Arc::default() })
+        Ok(Self { held, changing: Arc::default(), changes: Arc::default() })
     }
 
     /// Reads again what is stored.

@@ -10,7 +10,9 @@ use std::{
 
 use bytes::Bytes;
 use document::Document;
+use parking_lot::Mutex;
 use store::{Commit, Condition, Fence, Mutation, Space, Stamp, Store};
+use tokio::sync::OwnedMutexGuard;
 
 use super::Engine;
 use crate::{
@@ -65,7 +67,7 @@ impl<S: Store> Engine<S> {
         &self,
         changes: Vec<ResourceChange>,
     ) -> Result<Vec<Arc<Resource>>, Error> {
-        let _one = self.inner.resources.changing.lock().await;
+        let one = Arc::clone(&self.inner.resources.changing).lock_owned().await;
         let drafts = plan(&self.inner.resources.held.load(), changes)?;
         if drafts.is_empty() {
             return Ok(Vec::new());
@@ -74,18 +76,18 @@ impl<S: Store> Engine<S> {
         let changed = Arc::new(OnceLock::new());
         let commit = commit_of(drafts, Arc::clone(&changed));
         let commit = if frees { commit.freeing() } else { commit };
-        let fence = Arc::new(self.fence_of(Arc::clone(&changed)));
+        let fence = Arc::new(self.fence_of(Arc::clone(&changed), one));
         self.commit_one(commit.with_fence(fence)).await?.ok_or_else(unchanged)?;
         let changed = changed.get().ok_or_else(unchanged)?;
         Ok(changed.iter().filter_map(|(_, now)| now.clone()).collect())
     }
 
     /// What is held in memory changes as the commit is published, also when nobody waits for it any
-    /// more.
-    fn fence_of(&self, changed: Arc<OnceLock<Changed>>) -> PublishedHook {
+    /// more. The next change is let in after that, and not when nobody waits: it looks at what is held.
+    fn fence_of(&self, changed: Arc<OnceLock<Changed>>, one: OwnedMutexGuard<()>) -> PublishedHook {
         let held = Arc::clone(&self.inner.resources.held);
         let changes = Arc::clone(&self.inner.resources.changes);
-        PublishedHook(Box::new(move || {
+        let published = Box::new(move || {
             held.rcu(|held| {
                 let mut held = ByKey::clone(held);
                 for (key, now) in changed.get().into_iter().flatten() {
@@ -97,7 +99,8 @@ impl<S: Store> Engine<S> {
                 held
             });
             changes.fetch_add(1, Ordering::Release);
-        }))
+        });
+        PublishedHook { published, one: Mutex::new(Some(one)) }
     }
 }
 
@@ -182,15 +185,20 @@ fn unchanged() -> Error {
 }
 
 /// A fence that closes nothing; it is called when a commit is visible.
-struct PublishedHook(Box<dyn Fn() + Send + Sync>);
+struct PublishedHook {
+    published: Box<dyn Fn() + Send + Sync>,
+    /// Let go of at the end of the commit, or with a commit that was never begun.
+    one: Mutex<Option<OwnedMutexGuard<()>>>,
+}
 
 impl Fence for PublishedHook {
     fn raise(&self) {}
 
     fn lower(&self, published: Option<Stamp>) {
         if published.is_some() {
-            (self.0)();
+            (self.published)();
         }
+        drop(self.one.lock().take());
     }
 }
 

@@ -1,5 +1,7 @@
 //! Small records that are changed in one call change all at once or not at all.
 
+use std::task::{Context, Waker};
+
 use document::{Document, doc};
 use engine::{Engine, Expected, Kind, ResourceChange, What};
 use test_kit::{Kit, PausingStore, ready};
@@ -68,4 +70,23 @@ fn a_condition_that_fails_changes_nothing() {
     assert_eq!((held(&kit.engine), kit.engine.resource_changes()), (before.clone(), counted));
     kit.restart();
     assert_eq!(held(&kit.engine), before);
+}
+
+/// The next change is let in when the commit has ended, also where nobody waits for that: this store forgets a
+/// commit that nobody waits for.
+#[test]
+fn a_change_that_nobody_waits_for_keeps_nobody_out() {
+    let (kit, _) = kit();
+    let mut context = Context::from_waker(Waker::noop());
+    let set = |name| Box::pin(kit.engine.put_resource(name, doc! { "n": 1 }, Expected::Absent));
+    kit.store.gate().shut();
+    let mut begun = set(&["x", "c"]);
+    assert!(begun.as_mut().poll(&mut context).is_pending());
+    let mut waits = set(&["x", "d"]);
+    assert!(waits.as_mut().poll(&mut context).is_pending());
+    drop((begun, waits));
+    kit.store.gate().open();
+    ready(set(&["x", "c"])).unwrap();
+    ready(set(&["x", "d"])).unwrap();
+    assert_eq!(held(&kit.engine).len(), 6);
 }
