@@ -27,7 +27,7 @@ from lib.report import line
 #: How many runs go beside each other.
 BESIDE = int(os.environ.get("BESIDE", "8"))
 #: How often bounds of time are stretched then, and where a row has the machine for itself.
-PATIENCE, PATIENCE_ALONE = "5", "2"
+PATIENCE, PATIENCE_ALONE = "15", "2"
 
 
 @dataclasses.dataclass(frozen=True)
