@@ -5,6 +5,7 @@ import json
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 from contextlib import contextmanager
 
@@ -101,12 +102,18 @@ def test_a_restore_goes_up_to_the_instant_that_is_named(tmp_path):
 
 
 @contextmanager
-def taking(server, target, *flags):
-    """A backup that is being taken; what comes behind waits for its end."""
-    words = [EBB_BIN, "backup", target, *at(server), *flags]
+def taking(server, folder, *flags):
+    """A backup that has begun and stands still; what comes behind goes on and waits for its end."""
+    words = [EBB_BIN, "backup", f"{folder}/", *at(server), *flags]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    known = set(folder.glob("*"))
     with subprocess.Popen(words, env=environment(), **quiet) as process:
-        yield process
+        while not any(new.stat().st_size for new in set(folder.glob("*")) - known):
+            assert process.poll() is None, "it was taken too quickly"
+        # The server waits for whoever does not read.
+        process.send_signal(signal.SIGSTOP)
+        yield
+        process.send_signal(signal.SIGCONT)
     assert process.returncode == 0, f"exit {process.returncode}"
 
 
@@ -116,12 +123,11 @@ def ends(folder):
     return [reported_ms(found["at"]) for found in json.loads(out)["backups"]]
 
 
-def write_meanwhile(server, process, first):
-    """A document each second of a manual clock, until a backup has ended: the instant of each."""
+def write_some(server, first):
+    """A document each second of a manual clock: the instant of each."""
     collection, instants = server.client["d"]["c"], {}
-    while process.poll() is None:
+    for number in range(first, first + 20):
         server.advance(1_000)
-        number = first + len(instants)
         collection.insert_one({"_id": number})
         instants[number] = server.now_ms()
     return instants
@@ -134,8 +140,8 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
     with Server(data_dir=True, flags=KEEPS) as server:
         pads = [{"_id": number, "pad": rng.randbytes(100_000)} for number in range(400)]
         server.client["d"]["pads"].insert_many(pads[:200])
-        with taking(server, f"{kept}/") as process:
-            of_full = write_meanwhile(server, process, 0)
+        with taking(server, kept):
+            of_full = write_some(server, 0)
         # Its end is the first instant that may be named, and needs an incremental one behind it.
         for to, why in [
             (next(iter(of_full.values())), "no full backup that ended by that instant"),
@@ -144,9 +150,8 @@ def test_instants_at_which_a_backup_was_being_taken(tmp_path):
             assert why in refused("restore", kept, *flags, rfc3339(to))
         server.client["d"]["pads"].insert_many(pads[200:])
         server.advance(1_000)
-        with taking(server, f"{kept}/", "--incremental") as process:
-            instants = write_meanwhile(server, process, len(of_full))
-        assert len(instants) > 10, "it was taken too quickly"
+        with taking(server, kept, "--incremental"):
+            instants = write_some(server, len(of_full))
         late = refused("restore", kept, *flags, rfc3339(ends(kept)[-1]))
         assert "make another incremental backup" in late
         server.advance(1_000)
