@@ -5,9 +5,10 @@ import json
 import pathlib
 import random
 import shutil
-import signal
+import socket
 import subprocess
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 
 from lib.server import EBB_BIN, Server, date
 
@@ -27,6 +28,8 @@ from backup.tools import (
 
 #: What a server keeps for them.
 KEEPS = ["--backup-journal", "1g"]
+#: Bytes of a backup that are passed on before it stands still: its way holds less than the rest.
+PASSED = 1 << 20
 
 
 def test_a_chain_under_load_with_restarts(tmp_path):
@@ -101,19 +104,52 @@ def test_a_restore_goes_up_to_the_instant_that_is_named(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+class Narrow:
+    """The admin address of a server, where a long answer stands still until it may go on."""
+
+    def __init__(self, server):
+        self.server = server
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.stands, self.goes_on = threading.Event(), threading.Event()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def address(self):
+        return f"127.0.0.1:{self.listening.getsockname()[1]}"
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listening.accept()
+            except OSError:
+                return
+            host, port = self.server.admin_url.removeprefix("http://").split(":")
+            far = socket.create_connection((host, int(port)))
+            threading.Thread(target=self.pass_on, args=(near, far, False), daemon=True).start()
+            threading.Thread(target=self.pass_on, args=(far, near, True), daemon=True).start()
+
+    def pass_on(self, one, other, answers):
+        passed = 0
+        with suppress(OSError):
+            while part := one.recv(64 * 1024):
+                passed += len(part)
+                if answers and passed > PASSED:
+                    self.stands.set()
+                    self.goes_on.wait()
+                other.sendall(part)
+            other.shutdown(socket.SHUT_WR)
+
+
 @contextmanager
 def taking(server, folder, *flags):
     """A backup that has begun and stands still; what comes behind goes on and waits for its end."""
-    words = [EBB_BIN, "backup", f"{folder}/", *at(server), *flags]
+    narrow = Narrow(server)
+    words = [EBB_BIN, "backup", f"{folder}/", "--admin-addr", narrow.address(), *flags]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    known = set(folder.glob("*"))
     with subprocess.Popen(words, env=environment(), **quiet) as process:
-        while not any(new.stat().st_size for new in set(folder.glob("*")) - known):
-            assert process.poll() is None, "it was taken too quickly"
-        # The server waits for whoever does not read.
-        process.send_signal(signal.SIGSTOP)
+        assert narrow.stands.wait(60), "it does not come so far"
         yield
-        process.send_signal(signal.SIGCONT)
+        narrow.goes_on.set()
+    narrow.listening.close()
     assert process.returncode == 0, f"exit {process.returncode}"
 
 
