@@ -42,7 +42,7 @@ authority=$work/secured/nosql/certificate.pem
 secured_mongo=${mongo/127.0.0.1/localhost} secured_cosmos=${cosmos/127.0.0.1/localhost} secured_pid=$pid
 
 usual=(--rounds 3 --duration 3 --warmup 1 --records 100000
-    --work point-8,point-32,insert-8,insert,update,insert-many,indexed-find,scan,ycsb-a)
+    --work 'point-8,point-32,insert-8,insert,update,insert-many,indexed-find,scan,ycsb-a')
 
 [ $# = 0 ] || usual=("$@")
 
