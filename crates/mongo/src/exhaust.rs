@@ -47,7 +47,7 @@ fn waits_for_news<S: Store>(door: &Door<S>, message: &Message) -> bool {
     let args = Args::new("hello", message.body());
     let known = args.document("topologyVersion").ok().flatten();
     let process = known.and_then(|known| known.get("processId"));
-    door.commands.find_body(message.body()).is_some_and(|known| known.row.awaits_state)
+    door.commands.find_body(message.body()).is_some_and(|found| found.row.awaits_state)
         && matches!(process, Some(ValueRef::ObjectId(process)) if process == door.process)
         && matches!(args.count("maxAwaitTimeMS"), Ok(Some(ms)) if SHORTEST_WAIT_MS <= ms)
 }

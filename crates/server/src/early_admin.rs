@@ -43,6 +43,8 @@ impl<E: Entrance> EarlyAdmin<E> {
             async move {
                 let opened = Box::pin(opener.open(stream, peer, stop.clone())).await;
                 let Some(client) = opened else { return };
+                // Somebody may be set right behind this look: `until_opened` was cloned before it and is
+                // changed after that, so whoever finds nobody here is told to end at once.
                 let entrance = current.borrow().clone();
                 match entrance {
                     Some(entrance) => Box::pin(entrance.admin(client.socket, peer, stop)).await,
@@ -60,6 +62,7 @@ impl<E: Entrance> EarlyAdmin<E> {
 
     /// From here on clients are served by this one. Returns the task that accepts them.
     pub(crate) fn hand_to(self, entrance: &Arc<E>) -> Option<JoinHandle<()>> {
+        // In this order: who is told to end finds somebody when it comes again.
         self.entrance.send_replace(Some(Arc::clone(entrance)));
         self.opened.send_replace(true);
         self.task
