@@ -21,6 +21,8 @@ def prefetched(request, run, *names, test=None):
         ours = item.module is request.module and (test is None or item.originalname == test)
         if ours and all(name in parameters for name in names):
             cases.setdefault(tuple(parameters[name] for name in names))
+    # The directory of all tests is made by whoever asks first, which must not be two threads.
+    request.getfixturevalue("tmp_path_factory").getbasetemp()
     pool = ThreadPoolExecutor(WORKERS)
     try:
         for case in cases:
