@@ -143,7 +143,7 @@ pub(crate) async fn prepare_rights<S: Store>(
     if !door.asks_for_login(connection) {
         return Ok(());
     }
-    if connection.logins.lock().known_user().is_none() {
+    if !connection.logins.lock().is_anybody() {
         return Ok(());
     }
     if let Some(copy) = door.users.copy()

@@ -187,7 +187,7 @@ fn taken(arrived: Arrived, is_known: bool) -> Result<(Vec<u8>, Option<Short>), C
 /// Whether a client that has asked something is no stranger any more: where clients have to log in it
 /// has done so.
 fn is_let_in<S: Store>(door: &Door<S>, connection: &Connection) -> bool {
-    !door.asks_for_login(connection) || connection.logins.lock().known_user().is_some()
+    !door.asks_for_login(connection) || connection.logins.lock().is_anybody()
 }
 
 fn note_malformed<S: Store>(door: &Door<S>, connection: &Connection, malformed: &Malformed) {

@@ -101,6 +101,11 @@ impl Logins {
         (self.current, self.known) = (Some(login), None);
     }
 
+    /// Whether anybody is logged in.
+    pub(crate) fn is_anybody(&self) -> bool {
+        self.current.is_some() || self.known.is_some()
+    }
+
     /// The user who is logged in, as another server of the cluster is told of it.
     pub(crate) fn known_user(&self) -> Option<KnownUser> {
         self.current.as_ref().map(|login| login.known_user()).or_else(|| self.known.clone())

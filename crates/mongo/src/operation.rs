@@ -77,8 +77,13 @@ fn saturated_nanos(time: Duration) -> u64 {
 
 impl Operation {
     /// Notes what it asks of its sender, beside what was noted before.
-    pub(crate) fn note_needs(&self, needs: Vec<Need>) {
-        self.needs.lock().extend(needs);
+    pub(crate) fn note_needs(&self, mut needs: Vec<Need>) {
+        let mut noted = self.needs.lock();
+        if noted.is_empty() {
+            *noted = needs;
+        } else {
+            noted.append(&mut needs);
+        }
     }
 
     /// What it asks of its sender.

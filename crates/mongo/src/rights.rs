@@ -159,9 +159,7 @@ impl Need {
     /// Whether these privileges meet it.
     pub(crate) fn is_met(&self, privileges: &Privileges) -> bool {
         match self {
-            Self::OneOf(actions, on) => {
-                actions.iter().any(|action| privileges.allows(action, on.target()))
-            }
+            Self::OneOf(actions, on) => privileges.allows_one_of(*actions, on.target()),
             Self::All(needs) => needs.iter().all(|need| need.is_met(privileges)),
             Self::Any(needs) => needs.iter().any(|need| need.is_met(privileges)),
             Self::Not(need) => !need.is_met(privileges),

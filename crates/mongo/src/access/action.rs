@@ -216,6 +216,11 @@ impl Actions {
         self.0 & action.bit() != 0
     }
 
+    /// Whether one of the actions of the other set is in it.
+    pub(crate) const fn has_one_of(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Whether all actions of the other set are in it.
     #[cfg(test)]
     pub(crate) const fn contains_all(self, other: Self) -> bool {

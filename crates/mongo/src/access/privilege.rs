@@ -69,7 +69,12 @@ impl Privileges {
         self.0.binary_search_by(|entry| entry.resource.key().cmp(&key))
     }
 
+    /// The entry of a resource. What covers many databases comes first, and is found without a look at the
+    /// names of all others: each command of most users asks for it.
     fn entry(&self, key: Key<'_>) -> Option<&Privilege> {
+        if key.is_broad() {
+            return self.0.iter().take(Key::BROAD).find(|entry| entry.resource.key() == key);
+        }
         self.0.get(self.place(key).ok()?)
     }
 
@@ -137,10 +142,13 @@ impl Privileges {
 
     /// Whether the action is permitted on the target.
     pub(crate) fn allows(&self, action: Action, target: Target<'_>) -> bool {
-        target
-            .covering()
-            .filter_map(|key| self.entry(key))
-            .any(|privilege| privilege.actions.contains(action))
+        self.allows_one_of(Actions::of(&[action]), target)
+    }
+
+    /// Whether one of these actions is permitted on the target.
+    pub(crate) fn allows_one_of(&self, actions: Actions, target: Target<'_>) -> bool {
+        let mut covering = target.covering().filter_map(|key| self.entry(key));
+        covering.any(|privilege| privilege.actions.has_one_of(actions))
     }
 
     /// Whether all these actions are permitted on the target, by one entry or by several.

@@ -55,6 +55,19 @@ pub(super) enum Key<'a> {
     Namespace(&'a str, &'a str),
 }
 
+impl Key<'_> {
+    /// How many keys are broad.
+    pub(super) const BROAD: usize = 3;
+
+    /// Whether it is one that names nothing. These are before all others in the order.
+    pub(super) fn is_broad(self) -> bool {
+        match self {
+            Self::AnyResource | Self::Cluster => true,
+            Self::Namespace(database, collection) => database.is_empty() && collection.is_empty(),
+        }
+    }
+}
+
 /// What a command asks about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target<'a> {
@@ -290,6 +303,18 @@ mod tests {
             keys.sort();
             keys.dedup();
             assert_eq!(keys.len(), count, "{target:?}");
+        }
+    }
+
+    #[test]
+    fn broad_keys_come_first() {
+        let named = [("", "a"), ("a", ""), ("a", "a")].map(|(of, name)| Key::Namespace(of, name));
+        let broad = [Key::AnyResource, Key::Cluster, Key::Namespace("", "")];
+        assert_eq!(broad.len(), Key::BROAD);
+        assert!(broad.into_iter().all(Key::is_broad));
+        for key in named {
+            assert!(!key.is_broad());
+            assert!(broad.iter().all(|before| *before < key));
         }
     }
 

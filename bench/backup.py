@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""What a backup costs: how fast it is taken, checked and restored, and how long a client waits meanwhile.
+
+    bench/backup.py [DOCUMENTS]
+
+Fills a directory of its own with so many documents of 1 KB (1,200,000), takes a backup while one client
+finds and inserts in turn, and tells the client's times before, during and after it. EBB_BIN names the
+program; without it it is that of `cargo build --release`. Needs pymongo.
+"""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import pymongo
+
+EBB = os.environ.get("EBB_BIN") or pathlib.Path(__file__).parents[1] / "target/release/ebb"
+WORDS = [f"{random.getrandbits(40):x}" for _ in range(3_000)]
+BATCH = 1_000
+
+
+class Server:
+    """A server on a directory."""
+
+    def __init__(self, home):
+        ready = home / "ready"
+        ready.unlink(missing_ok=True)
+        addresses = ["--mongo-addr", "127.0.0.1:0", "--cosmos-addr", "off", "--admin-addr", "127.0.0.1:0"]
+        words = [EBB, "serve", "--data-dir", home / "data", "--ready-file", ready, *addresses]
+        self.process = subprocess.Popen([*words, "--log-level", "warn"])
+        while not ready.exists():
+            assert self.process.poll() is None, "the server does not start"
+            time.sleep(0.05)
+        told = json.loads(ready.read_text())
+        self.admin = told["admin"]
+        self.client = pymongo.MongoClient(f"mongodb://{told['mongo']}/?directConnection=true")
+
+    def end(self):
+        self.client.close()
+        self.process.terminate()
+        self.process.wait()
+
+
+def document(number):
+    """About 1 KB, of which half can be compressed."""
+    return {
+        "_id": number,
+        "k": number % 1_000,
+        "name": random.choice(WORDS),
+        "text": " ".join(random.choices(WORDS, k=70)),
+        "noise": random.randbytes(150),
+        "at": number * 1.5,
+    }
+
+
+def fill(rows, count):
+    rows.create_index("k")
+    for first in range(0, count, BATCH):
+        rows.insert_many([document(number) for number in range(first, first + BATCH)], ordered=False)
+
+
+def work(client, count, until):
+    """Finds and inserts in turn; tells how long each took, in milliseconds."""
+    took = {"find": [], "insert": []}
+    while not until():
+        number = random.randrange(count)
+        for name, act in [
+            ("find", lambda number=number: client.big.rows.find_one({"_id": number})),
+            ("insert", lambda: client.big.other.insert_one({"text": "y" * 500})),
+        ]:
+            began = time.perf_counter()
+            act()
+            took[name].append(1_000 * (time.perf_counter() - began))
+    return took
+
+
+def for_seconds(seconds):
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
+
+
+def show(what, took):
+    for name, times in took.items():
+        times.sort()
+        half, most = times[len(times) // 2], times[len(times) * 99 // 100]
+        print(f"{what:7} {name:6} {len(times):6} p50 {half:.2f} ms p99 {most:.2f} ms", flush=True)
+
+
+def measured(what, *words):
+    """A command of `ebb` with its figures as JSON, and the megabytes of data a second."""
+    began = time.monotonic()
+    ended = subprocess.run([EBB, *words, "--json"], stdout=subprocess.PIPE, check=True)
+    seconds = time.monotonic() - began
+    told = json.loads(ended.stdout)
+    if size := told.get("bytes"):
+        print(f"{what}: {size / 1e6 / seconds:.0f} MB/s, {size / 1e6:.0f} MB in {seconds:.1f} s", flush=True)
+    else:
+        print(f"{what}: {seconds:.1f} s", flush=True)
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1_200_000
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/tmp")) as folder:
+        home = pathlib.Path(folder)
+        server = Server(home)
+        fill(server.client.big.rows, count)
+        # Again, so that what the load left to do in the background is done.
+        server.end()
+        server = Server(home)
+        work(server.client, count, for_seconds(10))
+        show("before", work(server.client, count, for_seconds(15)))
+        target = ["backup", home / "loaded.ebb", "--admin-addr", server.admin]
+        taking = threading.Thread(target=measured, args=("backup under load", *target))
+        taking.start()
+        show("during", work(server.client, count, lambda: not taking.is_alive()))
+        show("after", work(server.client, count, for_seconds(15)))
+        measured("backup", "backup", home / "quiet.ebb", "--admin-addr", server.admin)
+        server.end()
+        measured("verify", "verify", home / "quiet.ebb")
+        measured("restore", "restore", home / "quiet.ebb", "--data-dir", home / "copy")
+
+
+main()
