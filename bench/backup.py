@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What a backup costs: how fast it is taken, checked and restored, and how long a client waits meanwhile.
+"""What a backup costs: how fast it is taken, checked and restored, and how long a client waits.
 
     bench/backup.py [DOCUMENTS]
 
-Fills a directory of its own with so many documents of 1 KB (1,200,000), takes a backup while one client
-finds and inserts in turn, and tells the client's times before, during and after it. EBB_BIN names the
-program; without it it is that of `cargo build --release`. Needs pymongo.
+Fills a directory of its own with so many documents of 1 KB (1,200,000), takes a backup while one
+client finds and inserts in turn, and tells the client's times before, during and after it. EBB_BIN
+names the program; without it it is that of `cargo build --release`. Needs pymongo.
 """
 
 import json
@@ -31,9 +31,10 @@ class Server:
     def __init__(self, home):
         ready = home / "ready"
         ready.unlink(missing_ok=True)
-        addresses = ["--mongo-addr", "127.0.0.1:0", "--cosmos-addr", "off", "--admin-addr", "127.0.0.1:0"]
-        words = [EBB, "serve", "--data-dir", home / "data", "--ready-file", ready, *addresses]
-        self.process = subprocess.Popen([*words, "--log-level", "warn"])
+        words = [EBB, "serve", "--data-dir", home / "data", "--ready-file", ready]
+        words += ["--mongo-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0"]
+        words += ["--cosmos-addr", "off", "--log-level", "warn"]
+        self.process = subprocess.Popen(words)
         while not ready.exists():
             assert self.process.poll() is None, "the server does not start"
             time.sleep(0.05)
@@ -62,7 +63,8 @@ def document(number):
 def fill(rows, count):
     rows.create_index("k")
     for first in range(0, count, BATCH):
-        rows.insert_many([document(number) for number in range(first, first + BATCH)], ordered=False)
+        batch = [document(number) for number in range(first, first + BATCH)]
+        rows.insert_many(batch, ordered=False)
 
 
 def work(client, count, until):
@@ -97,11 +99,9 @@ def measured(what, *words):
     began = time.monotonic()
     ended = subprocess.run([EBB, *words, "--json"], stdout=subprocess.PIPE, check=True)
     seconds = time.monotonic() - began
-    told = json.loads(ended.stdout)
-    if size := told.get("bytes"):
-        print(f"{what}: {size / 1e6 / seconds:.0f} MB/s, {size / 1e6:.0f} MB in {seconds:.1f} s", flush=True)
-    else:
-        print(f"{what}: {seconds:.1f} s", flush=True)
+    size = json.loads(ended.stdout).get("bytes", 0) / 1e6
+    speed = f"{size / seconds:.0f} MB/s, {size:.0f} MB in " if size else ""
+    print(f"{what}: {speed}{seconds:.1f} s", flush=True)
 
 
 def main():
