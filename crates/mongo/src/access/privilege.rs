@@ -142,7 +142,8 @@ impl Privileges {
 
     /// Whether the action is permitted on the target.
     pub(crate) fn allows(&self, action: Action, target: Target<'_>) -> bool {
-        self.allows_one_of(Actions::of(&[action]), target)
+        let mut covering = target.covering().filter_map(|key| self.entry(key));
+        covering.any(|privilege| privilege.actions.contains(action))
     }
 
     /// Whether one of these actions is permitted on the target.
