@@ -40,12 +40,19 @@ function written(unit: ChartOf['unit'], value: number): string {
 
 /** The same for the axis, where there is little room. */
 function marked(unit: ChartOf['unit'], value: number): string {
+  if (value === 0) return '0';
   return unit === 'rate' || unit === 'count' ? short(value) : written(unit, value);
 }
 
-/** Round marks up to the largest value: whole numbers for what is counted, parts for the rest. */
+/** The number of parts that one of a unit has where marks stand at whole parts. */
+function parts(unit: ChartOf['unit'], most: number): number {
+  if (unit === 'bytes') return 1024 ** -Math.floor(Math.log(Math.max(most, 1)) / Math.log(1024));
+  return { time: 1e6, rate: 100, count: 1 }[unit];
+}
+
+/** Round marks up to the largest value. */
 function marks(unit: ChartOf['unit'], most: number): number[] {
-  const factor = unit === 'time' ? 1e6 : unit === 'rate' ? 100 : 1;
+  const factor = parts(unit, most);
   const { top, step } = scale(most * factor, 3);
   return Array.from({ length: Math.round(top / step) + 1 }, (_, at) => (at * step) / factor);
 }
