@@ -190,6 +190,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "features",
             "reaping",
             "relayed",
+            "figures",
             "quickstart",
             "role_file",
             "otlp",

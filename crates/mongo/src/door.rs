@@ -360,6 +360,11 @@ impl<S: Store> Door<S> {
         all
     }
 
+    /// How many commands failed since the start.
+    pub fn failures(&self) -> u64 {
+        self.failed.iter().map(|failed| failed.load(Ordering::Relaxed)).sum()
+    }
+
     /// How many connections are open, and how many cursors.
     pub fn open(&self) -> (i64, usize) {
         (self.opened.load(Ordering::Relaxed), self.cursors.count())

@@ -23,6 +23,7 @@ mod entrance;
 mod explorer;
 mod failure;
 mod features;
+mod figures;
 mod free_memory;
 mod give_way;
 mod interrupt;

@@ -14,7 +14,7 @@ use cluster::Ledger;
 use tokio::{sync::watch, task::JoinHandle};
 
 use crate::{
-    addresses,
+    addresses, admin,
     background::Timekeeper,
     backup::begin_lineage,
     banner,
@@ -24,6 +24,7 @@ use crate::{
     early_admin::EarlyAdmin,
     failure::{Failure, failed},
     features::Features,
+    figures,
     free_memory::return_free_memory,
     listen::Places,
     logging,
@@ -201,6 +202,9 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     tasks.extend(bound.accept(&term, &stopped, &places)?);
     tasks.extend(admin.hand_to(&term));
     tasks.push(tokio::spawn(tell_downtime(term.shared.engine.clone())));
+    let shared = term.shared.clone();
+    let gather = move || admin::figures::gathered(&shared);
+    tasks.push(tokio::spawn(figures::keep(Arc::clone(&site.figures), gather, stopped)));
     // Last: whoever reads it may connect at once.
     announce_ready(&site)?;
     site.note("start");

@@ -19,6 +19,7 @@ use crate::{
     entrance::Bound,
     explorer::{Explorer, Ports},
     failure::{Failure, failed},
+    figures::Figures,
     nosql,
     ready::Ready,
     reaping::Reaping,
@@ -43,6 +44,8 @@ pub(crate) struct Site {
     pub(crate) explorer: Arc<Explorer>,
     /// Whether reaping is paused.
     pub(crate) reaping: Arc<Reaping>,
+    /// What the server did during the last day.
+    pub(crate) figures: Arc<Figures>,
     /// The keys of the account.
     pub(crate) account: CurrentKeys,
     /// Where logins, refusals and changes are written down; `None`: nowhere.
@@ -166,15 +169,15 @@ impl Site {
             }
             None => (None, Login::Refused),
         };
-        let config = config.clone();
         let site = Self {
-            config,
+            config: config.clone(),
             plan,
             memory,
             strangers,
             files,
             explorer,
             reaping,
+            figures: Arc::new(Figures::new(kept.filter(|_| config.cluster.is_none()))),
             account,
             audit,
             tls,

@@ -110,6 +110,7 @@ impl Term {
                 ready: Arc::new(site.ready.clone()),
             },
             features,
+            figures: Arc::clone(&site.figures),
             reaping: Arc::clone(&site.reaping),
             explorer: Arc::clone(&site.explorer),
             index_unused_days: site.config.index_unused_days,

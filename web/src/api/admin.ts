@@ -71,6 +71,43 @@ export interface Status {
   mongo: { connections: number; cursors: number };
   reaper: { passes: number; documents: number };
 }
+/** Operations of one kind within a sample; times are estimates. */
+export interface Operations {
+  api: string;
+  name: string;
+  count: number;
+  p50_us: number;
+  p99_us: number;
+}
+/** What the server did during a minute, and how things stood at its end. */
+export interface FiguresSample {
+  at_ms: number;
+  span_ms: number;
+  /** The first of a run of the server. */
+  first: boolean;
+  operations: Operations[];
+  mongodb_failed: number;
+  nosql_failed: number;
+  mongodb_connections: number;
+  nosql_connections: number;
+  cursors: number;
+  bytes_in: number;
+  bytes_out: number;
+  expired: number;
+  removed: number;
+  backlog: number;
+  journal_bytes: number;
+  tables_bytes: number;
+  garbage_bytes: number;
+  temporary_bytes: number;
+  memory_bytes: number;
+  operations_bytes: number;
+}
+export interface Figures {
+  interval_seconds: number;
+  /** Oldest first. */
+  samples: FiguresSample[];
+}
 export interface Features {
   per_document_ttl: { on: boolean; source: 'default' | 'flag' | 'stored' };
 }
@@ -141,6 +178,10 @@ export async function series(target: Target, step: number, steps: number): Promi
 export async function accountSeries(step: number, steps: number): Promise<AccountSeries> {
   const path = `/_ebb/expiry/series?step=${step}&steps=${steps}`;
   return (await send({ path, quiet: true })).json() as AccountSeries;
+}
+/** What the server did during the last day. */
+export async function readFigures(): Promise<Figures> {
+  return (await send({ path: '/_ebb/figures', quiet: true })).json() as Figures;
 }
 export async function readFeatures(): Promise<Features> {
   return (await send({ path: '/_ebb/features', quiet: true })).json() as Features;

@@ -11,6 +11,7 @@ pub(crate) mod error;
 mod expiry;
 mod explorer;
 mod features;
+pub(crate) mod figures;
 pub(crate) mod health;
 mod indexes;
 pub(crate) mod metrics;
@@ -49,6 +50,7 @@ use crate::{
     any_store::AnyStore,
     explorer::{CONFIG, Explorer, PAGES},
     features::Features,
+    figures::Figures,
     reaping::Reaping,
     relayed::{Doors, RelayOnce},
 };
@@ -77,6 +79,8 @@ pub(crate) struct Shared {
     pub(crate) features: Arc<Features>,
     /// Whether reaping is paused.
     pub(crate) reaping: Arc<Reaping>,
+    /// What the server did during the last day.
+    pub(crate) figures: Arc<Figures>,
     /// What the self-check looks at.
     pub(crate) subject: doctor::Subject,
     pub(crate) explorer: Arc<Explorer>,
@@ -138,6 +142,7 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/ttl", get(ttl::get_reaping))
         .route("/_ebb/ttl/pause", post(ttl::pause_reaping))
         .route("/_ebb/ttl/resume", post(ttl::resume_reaping))
+        .route("/_ebb/figures", get(figures::get_figures))
         .route("/_ebb/doctor", get(doctor::get_findings))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)

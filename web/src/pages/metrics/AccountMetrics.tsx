@@ -12,6 +12,7 @@ import { Failure } from '../../ui/Failure';
 import { type Figure, Figures } from '../../ui/Figures';
 import { ClockControl } from './ClockControl';
 import { ExpiryChart } from './ExpiryChart';
+import { History } from './history/History';
 import { Operations } from './Operations';
 import { fsync, groupSize, kept, type Reading, reading } from './readings';
 import { DAY, HOUR } from './steps';
@@ -116,6 +117,7 @@ export default function AccountMetrics() {
           unit={DAY}
         />
       </div>
+      <History />
       <h2>Server</h2>
       {readings.failure !== null && <Failure error={readings.failure} onAgain={readings.again} />}
       <Figures figures={serverFigures(status, readings.value?.at(-1))} label="Server" />

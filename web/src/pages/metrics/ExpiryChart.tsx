@@ -1,10 +1,11 @@
 // What dies in each step of a forecast, as bars. The bars are one stop of the keyboard: arrow keys
 // move between them. The same numbers stand in a table below. Asks for nothing itself.
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useState } from 'react';
 import type { Series } from '../../api/admin';
 import { bytes, count, counted } from '../../pure/figures/amount';
 import { scale, short } from '../../pure/figures/axis';
 import { anyDies, stepEnds, stepName, stepSpan, type Unit } from './steps';
+import { useWidth } from './useWidth';
 import './chart.css';
 
 export interface ExpiryChartProps {
@@ -18,20 +19,6 @@ export interface ExpiryChartProps {
 
 const HEIGHT = 190;
 const EDGE = { top: 10, right: 12, bottom: 26, left: 44 };
-
-/** The width an element has. */
-function useWidth() {
-  const element = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(600);
-  useEffect(() => {
-    const box = element.current;
-    if (box === null) return;
-    const observer = new ResizeObserver(() => setWidth(Math.max(240, box.clientWidth)));
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, []);
-  return { element, width };
-}
 
 export function ExpiryChart({ title, series, unit, noun = 'document' }: ExpiryChartProps) {
   const id = useId();

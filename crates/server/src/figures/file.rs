@@ -1,0 +1,148 @@
+//! Samples in the folder `figures` of the data directory: a line of JSON for each, with its checksum before
+//! it. A line that is torn or damaged is left out, since nothing depends on it. Of two files one is added to
+//! until it has as many lines as are kept; then it takes the place of the other, so that both are bounded.
+//!
+//! ```text
+//! 8f3a0c11 {"at_ms":1798761600000,"span_ms":60000,…}
+//! ```
+
+use std::{
+    fs::{self, File},
+    io::{self, Read, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use parking_lot::Mutex;
+
+use super::sample::Sample;
+
+/// Bytes of a file that are read at most: far more than the samples that are kept ever have.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The files of samples.
+pub(super) struct SampleFile {
+    folder: PathBuf,
+    /// Lines in the newer file; `None` until it is known.
+    lines: Mutex<Option<usize>>,
+}
+
+impl SampleFile {
+    /// Files below a data directory, which need not be there.
+    pub(super) fn new(directory: &Path) -> Self {
+        Self { folder: directory.join("figures"), lines: Mutex::new(None) }
+    }
+
+    fn newer(&self) -> PathBuf {
+        self.folder.join("newer")
+    }
+
+    fn older(&self) -> PathBuf {
+        self.folder.join("older")
+    }
+
+    /// The newest samples, so many at most, oldest first.
+    pub(super) fn read(&self, most: usize) -> Vec<Sample> {
+        let mut samples = read_lines(&self.older());
+        samples.extend(read_lines(&self.newer()));
+        let surplus = samples.len().saturating_sub(most);
+        samples.drain(..surplus);
+        samples
+    }
+
+    /// Adds a sample; begins another file after `most` of them.
+    pub(super) fn append(&self, sample: &Sample, most: usize) -> io::Result<()> {
+        let mut lines = self.lines.lock();
+        fs::create_dir_all(&self.folder)?;
+        let before = lines.unwrap_or_else(|| read_lines(&self.newer()).len());
+        let before = if before < most {
+            before
+        } else {
+            fs::rename(self.newer(), self.older())?;
+            0
+        };
+        let json = serde_json::to_string(sample)?;
+        // What is left of a line that was torn ends here.
+        let torn = if lines.is_none() && !ends_a_line(&self.newer()) { "\n" } else { "" };
+        let line = format!("{torn}{:08x} {json}\n", crc32c::crc32c(json.as_bytes()));
+        let mut options = File::options();
+        let mut file = options.create(true).append(true).mode(0o600).open(self.newer())?;
+        // Counted before it is known to be whole: what was written of it is a line too.
+        *lines = Some(before + 1);
+        file.write_all(line.as_bytes())
+    }
+}
+
+/// Whether a file is absent, empty or ends with the end of a line.
+fn ends_a_line(path: &Path) -> bool {
+    fs::read(path).map_or(true, |bytes| bytes.last().is_none_or(|last| *last == b'\n'))
+}
+
+/// The samples of a file; none of one that cannot be read.
+fn read_lines(path: &Path) -> Vec<Sample> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
+    match read {
+        Ok(_) => bytes.split(|byte| *byte == b'\n').filter_map(read_line).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+fn read_line(line: &[u8]) -> Option<Sample> {
+    let (checksum, json) = line.split_at_checked(8)?;
+    let json = json.strip_prefix(b" ")?;
+    let checksum = u32::from_str_radix(str::from_utf8(checksum).ok()?, 16).ok()?;
+    (crc32c::crc32c(json) == checksum).then(|| serde_json::from_slice(json).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at_ms: i64) -> Sample {
+        Sample { at_ms, ..Sample::default() }
+    }
+
+    fn at(samples: &[Sample]) -> Vec<i64> {
+        samples.iter().map(|it| it.at_ms).collect()
+    }
+
+    #[test]
+    fn two_files_hold_what_is_kept_and_no_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = SampleFile::new(folder.path());
+        for now in 0..20 {
+            if now % 3 == 0 {
+                file = SampleFile::new(folder.path());
+            }
+            file.append(&sample(now), 4).unwrap();
+            let oldest = (now - 3).max(0);
+            assert_eq!(at(&file.read(4)), (oldest..=now).collect::<Vec<_>>());
+            assert!(file.read(100).len() <= 8);
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_is_left_out_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SampleFile::new(folder.path());
+        (0..3).for_each(|now| file.append(&sample(now), 10).unwrap());
+        let whole = fs::read(file.newer()).unwrap();
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 4;
+            fs::write(file.newer(), &bytes).unwrap();
+            for kept in file.read(10) {
+                assert!([sample(0), sample(1), sample(2)].contains(&kept), "byte {at}");
+            }
+        }
+        for cut in 0..whole.len() {
+            fs::write(file.newer(), &whole[..cut]).unwrap();
+            let after = SampleFile::new(folder.path());
+            after.append(&sample(9), 10).unwrap();
+            let read = at(&after.read(10));
+            assert_eq!(read.last(), Some(&9), "cut at {cut}");
+            assert!(read.len() <= 4);
+        }
+    }
+}

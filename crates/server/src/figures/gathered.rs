@@ -1,0 +1,104 @@
+//! What the parts of a server have counted since they began, read at one moment.
+
+use engine::Engine;
+use memory::Account;
+use metrics::Distribution;
+use spill::Area;
+use store::Store as _;
+use store_tree::TreeMetrics;
+
+use crate::{any_store::AnyStore, machine, relayed::Doors};
+
+/// The parts that count.
+pub(crate) struct Source<'a> {
+    pub(crate) engine: &'a Engine<AnyStore>,
+    pub(crate) doors: &'a Doors,
+    pub(crate) measured: Option<&'a TreeMetrics>,
+    pub(crate) temporary: Option<&'a Area>,
+    pub(crate) memory: &'a Account,
+}
+
+/// How long operations of one kind took since the start, nanoseconds.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(super) api: &'static str,
+    pub(super) name: &'static str,
+    pub(super) took: Distribution,
+}
+
+/// Everything that was read. What its fields are says [`super::sample::Sample`]; those that a sample has for a
+/// time are sums since the start here.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    pub(super) operations: Vec<Counted>,
+    pub(super) mongodb_failed: u64,
+    pub(super) nosql_failed: u64,
+    pub(super) mongodb_connections: i64,
+    pub(super) nosql_connections: i64,
+    pub(super) cursors: u64,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
+    pub(super) removed: u64,
+    pub(super) backlog: i64,
+    pub(super) journal_bytes: u64,
+    pub(super) tables_bytes: u64,
+    pub(super) garbage_bytes: u64,
+    pub(super) temporary_bytes: u64,
+    pub(super) memory_bytes: u64,
+    pub(super) operations_bytes: u64,
+}
+
+impl Gathered {
+    /// Reads all of it.
+    pub(crate) fn read(source: &Source<'_>) -> Self {
+        let mut read = Self::default();
+        read.read_mongo(source.doors);
+        read.read_nosql(source.doors);
+        read.removed = source.engine.reap_statistics().1;
+        read.backlog = source.engine.reap_backlog().amount.documents;
+        match source.measured.map(TreeMetrics::stored_bytes) {
+            Some(stored) => {
+                read.journal_bytes = stored.journal;
+                read.tables_bytes = stored.tables;
+                read.garbage_bytes = stored.garbage;
+            }
+            None => read.tables_bytes = source.engine.store().disk_bytes(),
+        }
+        let bytes = |bytes: usize| bytes as u64;
+        read.temporary_bytes = source.temporary.map_or(0, Area::used_bytes);
+        read.memory_bytes = machine::resident_bytes().map_or(0, bytes);
+        read.operations_bytes = bytes(source.memory.used_bytes());
+        read
+    }
+
+    fn read_mongo(&mut self, doors: &Doors) {
+        let Some(door) = &doors.mongo else { return };
+        let counted = |(name, took)| Counted { api: "mongodb", name, took };
+        self.operations.extend(door.latencies().into_iter().map(counted));
+        self.mongodb_failed = door.failures();
+        let (connections, cursors) = door.open();
+        (self.mongodb_connections, self.cursors) = (connections, cursors as u64);
+        for (name, value) in door.counters() {
+            match name {
+                "bytesIn" => self.bytes_in += value,
+                "bytesOut" => self.bytes_out += value,
+                _ => {}
+            }
+        }
+    }
+
+    fn read_nosql(&mut self, doors: &Doors) {
+        let Some(door) = &doors.cosmos else { return };
+        let counted = |(name, took)| Counted { api: "nosql", name, took };
+        self.operations.extend(door.latencies().into_iter().map(counted));
+        self.nosql_connections = door.open();
+        for (name, _, value) in door.counters() {
+            match name {
+                "failures" => self.nosql_failed = value,
+                "bytes_in" => self.bytes_in += value,
+                "bytes_out" => self.bytes_out += value,
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The newest samples, in the order in which they were taken. It forgets the oldest when it is full.
+
+use std::collections::VecDeque;
+
+use super::sample::Sample;
+
+/// Samples, so many at most.
+pub(super) struct Ring {
+    samples: VecDeque<Sample>,
+    most: usize,
+}
+
+impl Ring {
+    /// An empty one for so many.
+    pub(super) fn new(most: usize) -> Self {
+        Self { samples: VecDeque::new(), most }
+    }
+
+    /// Adds the newest.
+    pub(super) fn push(&mut self, sample: Sample) {
+        self.samples.push_back(sample);
+        self.forget();
+    }
+
+    /// Adds older ones before those that there are.
+    pub(super) fn put_before(&mut self, mut older: Vec<Sample>) {
+        older.extend(self.samples.drain(..));
+        self.samples = older.into();
+        self.forget();
+    }
+
+    /// All of them, oldest first.
+    pub(super) fn samples(&self) -> impl Iterator<Item = &Sample> {
+        self.samples.iter()
+    }
+
+    fn forget(&mut self) {
+        let surplus = self.samples.len().saturating_sub(self.most);
+        self.samples.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at_ms: i64) -> Sample {
+        Sample { at_ms, ..Sample::default() }
+    }
+
+    #[test]
+    fn it_holds_the_newest() {
+        let mut ring = Ring::new(3);
+        (1..=2).for_each(|at| ring.push(sample(at)));
+        ring.put_before(vec![sample(-2), sample(-1), sample(0)]);
+        let at = |ring: &Ring| ring.samples().map(|it| it.at_ms).collect::<Vec<_>>();
+        assert_eq!(at(&ring), [0, 1, 2]);
+        ring.push(sample(3));
+        assert_eq!(at(&ring), [1, 2, 3]);
+    }
+}

@@ -1,0 +1,218 @@
+//! A sample: what happened during a minute, and how things stood at its end.
+
+use std::time::Duration;
+
+use metrics::Distribution;
+use serde::{Deserialize, Serialize};
+
+use super::gathered::{Counted, Gathered};
+
+/// Kinds of operations that a sample tells apart; the rarest of others are left out.
+const MOST_KINDS: usize = 40;
+
+/// What happened until a moment since the sample before, and how things stood then. Fields that an older
+/// version did not write are 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Sample {
+    /// When it ended, milliseconds since 1970 of the machine's clock.
+    pub(crate) at_ms: i64,
+    /// How long it was, milliseconds.
+    pub(crate) span_ms: u64,
+    /// The first one of a process: before it the server did not run.
+    pub(crate) first: bool,
+    /// What was done, by API and command.
+    pub(crate) operations: Vec<Operations>,
+    /// Commands of the MongoDB API that failed.
+    pub(crate) mongodb_failed: u64,
+    /// Requests of the NoSQL API that were refused or failed.
+    pub(crate) nosql_failed: u64,
+    /// Open connections of the MongoDB API.
+    pub(crate) mongodb_connections: i64,
+    /// Open connections of the NoSQL API.
+    pub(crate) nosql_connections: i64,
+    /// Open cursors of the MongoDB API.
+    pub(crate) cursors: u64,
+    /// Bytes that came from clients.
+    pub(crate) bytes_in: u64,
+    /// Bytes that went to clients.
+    pub(crate) bytes_out: u64,
+    /// Documents that expired, about.
+    pub(crate) expired: u64,
+    /// Expired documents that were removed.
+    pub(crate) removed: u64,
+    /// Expired documents that still take room, about.
+    pub(crate) backlog: i64,
+    /// Bytes on disk, by what they are for.
+    pub(crate) journal_bytes: u64,
+    /// Bytes of tables.
+    pub(crate) tables_bytes: u64,
+    /// Bytes of tables that are to be deleted.
+    pub(crate) garbage_bytes: u64,
+    /// Bytes of temporary files.
+    pub(crate) temporary_bytes: u64,
+    /// Bytes of the process that are in the machine's memory.
+    pub(crate) memory_bytes: u64,
+    /// Bytes that operations hold.
+    pub(crate) operations_bytes: u64,
+}
+
+/// Operations of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Operations {
+    /// `mongodb` or `nosql`.
+    pub(crate) api: String,
+    /// The command or kind of request.
+    pub(crate) name: String,
+    /// How many there were.
+    pub(crate) count: u64,
+    /// Half of them took no longer than this, microseconds, about.
+    pub(crate) p50_us: u64,
+    /// Of a hundred one took longer than this, microseconds, about.
+    pub(crate) p99_us: u64,
+}
+
+impl Sample {
+    /// What happened between two looks; counters that began anew count from 0.
+    pub(super) fn between(
+        before: &Gathered,
+        after: &Gathered,
+        at_ms: i64,
+        span: Duration,
+        first: bool,
+    ) -> Self {
+        let since = |read: fn(&Gathered) -> u64| read(after).saturating_sub(read(before));
+        let removed = since(|it| it.removed);
+        let more = (after.backlog - before.backlog).saturating_add_unsigned(removed);
+        Self {
+            at_ms,
+            span_ms: u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
+            first,
+            operations: operations_between(&before.operations, &after.operations),
+            mongodb_failed: since(|it| it.mongodb_failed),
+            nosql_failed: since(|it| it.nosql_failed),
+            mongodb_connections: after.mongodb_connections,
+            nosql_connections: after.nosql_connections,
+            cursors: after.cursors,
+            bytes_in: since(|it| it.bytes_in),
+            bytes_out: since(|it| it.bytes_out),
+            expired: u64::try_from(more).unwrap_or(0),
+            removed,
+            backlog: after.backlog,
+            journal_bytes: after.journal_bytes,
+            tables_bytes: after.tables_bytes,
+            garbage_bytes: after.garbage_bytes,
+            temporary_bytes: after.temporary_bytes,
+            memory_bytes: after.memory_bytes,
+            operations_bytes: after.operations_bytes,
+        }
+    }
+}
+
+/// What was counted between two looks, the most frequent first.
+fn operations_between(before: &[Counted], after: &[Counted]) -> Vec<Operations> {
+    let since = |now: &Counted| {
+        let earlier = before.iter().find(|it| (it.api, it.name) == (now.api, now.name));
+        let earlier = earlier.map_or(&[][..], |it| &it.took.counts);
+        let before = earlier.iter().copied().chain(std::iter::repeat(0));
+        let counts = now.took.counts.iter().zip(before);
+        let counts = counts.map(|(now, before)| now.saturating_sub(before)).collect();
+        let took = Distribution { bounds: now.took.bounds, counts, sum: 0 };
+        Operations {
+            api: now.api.to_owned(),
+            name: now.name.to_owned(),
+            count: took.measurement_count(),
+            p50_us: quantile(&took, 50) / 1_000,
+            p99_us: quantile(&took, 99) / 1_000,
+        }
+    };
+    let mut all: Vec<_> = after.iter().map(since).filter(|it| 0 < it.count).collect();
+    all.sort_by_key(|it| std::cmp::Reverse(it.count));
+    all.truncate(MOST_KINDS);
+    all
+}
+
+/// The value that so many of a hundred measurements do not exceed, about: measurements within a bucket are
+/// taken for spread evenly. Of those above all bounds it is the last bound.
+fn quantile(of: &Distribution, hundredths: u64) -> u64 {
+    let wanted = (of.measurement_count() * hundredths).div_ceil(100).max(1);
+    let (mut below, mut lower) = (0, 0);
+    for (count, upper) in of.counts.iter().zip(of.bounds) {
+        if wanted <= below + count {
+            let part = u128::from(upper - lower) * u128::from(wanted - below) / u128::from(*count);
+            return lower + u64::try_from(part).unwrap_or(0);
+        }
+        (below, lower) = (below + count, *upper);
+    }
+    lower
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUNDS: &[u64] = &[1_000_000, 2_000_000, 10_000_000];
+
+    fn counted(name: &'static str, counts: &[u64]) -> Counted {
+        let took = Distribution { bounds: BOUNDS, counts: counts.to_vec(), sum: 0 };
+        Counted { api: "mongodb", name, took }
+    }
+
+    #[test]
+    fn quantiles_lie_where_the_measurements_are() {
+        for (counts, half, most) in [
+            (&[100, 0, 0, 0][..], 500_000, 990_000),
+            (&[0, 100, 0, 0], 1_500_000, 1_990_000),
+            (&[50, 50, 0, 0], 1_000_000, 1_980_000),
+            (&[98, 0, 2, 0], 510_204, 6_000_000),
+            (&[0, 0, 0, 7], 10_000_000, 10_000_000),
+            (&[1, 0, 0, 0], 1_000_000, 1_000_000),
+        ] {
+            let of = counted("x", counts).took;
+            assert_eq!((quantile(&of, 50), quantile(&of, 99)), (half, most), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_sample_has_what_came_since_and_what_is() {
+        let before = Gathered {
+            operations: vec![counted("find", &[10, 0, 0, 0]), counted("ping", &[5, 0, 0, 0])],
+            bytes_in: 100,
+            removed: 7,
+            backlog: 20,
+            cursors: 9,
+            ..Gathered::default()
+        };
+        let after = Gathered {
+            operations: vec![
+                counted("find", &[10, 4, 0, 0]),
+                counted("insert", &[6, 0, 0, 0]),
+                counted("ping", &[5, 0, 0, 0]),
+            ],
+            bytes_in: 150,
+            removed: 10,
+            backlog: 30,
+            cursors: 2,
+            ..Gathered::default()
+        };
+        let sample = Sample::between(&before, &after, 5, Duration::from_millis(1_500), true);
+        let names: Vec<_> = sample.operations.iter().map(|it| (&*it.name, it.count)).collect();
+        assert_eq!(names, [("insert", 6), ("find", 4)]);
+        assert_eq!((sample.bytes_in, sample.cursors, sample.span_ms), (50, 2, 1_500));
+        assert_eq!((sample.removed, sample.expired, sample.backlog), (3, 13, 30));
+        // A clock that goes on removes more than the estimate had.
+        let fewer = Gathered { backlog: 0, removed: 11, ..Gathered::default() };
+        assert_eq!(Sample::between(&after, &fewer, 5, Duration::ZERO, false).expired, 0);
+    }
+
+    #[test]
+    fn a_sample_has_no_more_kinds_than_are_kept() {
+        let name = |at: usize| &*Box::leak(format!("c{at}").into_boxed_str());
+        let after = (0..100).map(|at| counted(name(at), &[at as u64, 0, 0, 0])).collect();
+        let after = Gathered { operations: after, ..Gathered::default() };
+        let sample = Sample::between(&Gathered::default(), &after, 0, Duration::ZERO, false);
+        assert_eq!(sample.operations.len(), MOST_KINDS);
+        assert_eq!(sample.operations[0].name, "c99");
+    }
+}
