@@ -4,7 +4,6 @@ use engine::Engine;
 use memory::Account;
 use metrics::Distribution;
 use spill::Area;
-use store::Store as _;
 use store_tree::TreeMetrics;
 
 use crate::{any_store::AnyStore, machine, relayed::Doors};
