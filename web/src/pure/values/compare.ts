@@ -1,6 +1,6 @@
 // The orders in which the two databases sort values of all types. Long and decimal values are compared
 // exactly with each other and with whole numbers, decimals with doubles to the double's digits.
-import type { Binary, BSONRegExp, Code, Decimal128, Document, Long, ObjectId } from 'bson';
+import type { Binary, BSONRegExp, Code, Document, Long, ObjectId } from 'bson';
 import { isNumeric, type Kind, kindOf } from './kind';
 
 export type Api = 'mongo' | 'nosql';
@@ -25,12 +25,11 @@ const ORDER: Readonly<Record<Api, readonly (readonly Kind[])[]>> = {
   nosql: [['missing'], ['null'], ['boolean'], ['number'], ['string'], ['array'], ['object']],
 };
 
-const RANKS = Object.fromEntries(
-  Object.entries(ORDER).map(([api, groups]) => [
-    api,
-    new Map(groups.flatMap((kinds, rank) => kinds.map((kind): [Kind, number] => [kind, rank]))),
-  ]),
-) as Readonly<Record<Api, ReadonlyMap<Kind, number>>>;
+function ranksOf(api: Api): ReadonlyMap<Kind, number> {
+  return new Map(ORDER[api].flatMap((kinds, rank) => kinds.map((kind) => [kind, rank] as const)));
+}
+
+const RANKS = { mongo: ranksOf('mongo'), nosql: ranksOf('nosql') };
 
 const sign = (a: number | bigint | string, b: typeof a) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -170,13 +169,13 @@ function sortValue(value: unknown, api: Api, direction: 1 | -1): unknown {
 /** Sorts rows by a value of each, rows with equal values in the order they were in. */
 export function sortedBy<T>(
   rows: readonly T[],
-  valueOf: (row: T) => unknown,
+  read: (row: T) => unknown,
   api: Api,
   direction: 1 | -1,
 ): T[] {
   const isEmpty = (value: unknown) => api === 'mongo' && Array.isArray(value) && value.length === 0;
   const keyed = rows.map((row) => {
-    const value = valueOf(row);
+    const value = read(row);
     return { row, isEmpty: isEmpty(value), value: sortValue(value, api, direction) };
   });
   // An array without elements sorts before null, which a value that is missing sorts with.
