@@ -149,12 +149,12 @@ export function guessCsv(head: string, api: Api, delimiter = guessDelimiter(head
     .filter((record) => record.kind === 'record')
     .slice(0, GUESSED_FROM + 1);
   const [names, ...rows] = records;
-  const columns = (names?.fields ?? []).map(({ text }, at): CsvColumn => {
+  const columns = (names?.fields ?? []).map(({ text, quoted }, at): CsvColumn => {
     const type = guessType(
       rows.map(({ fields }) => fields[at]),
       api,
     );
-    return { path: text.trim(), type };
+    return { path: quoted ? text : text.trim(), type };
   });
   return { delimiter, hasHeader: true, columns, empty: 'null', unguard: true };
 }
