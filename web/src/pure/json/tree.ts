@@ -108,6 +108,13 @@ export function printJson(node: JsonNode, before = ''): string {
   return `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${before}${close}`;
 }
 
+/** Writes a tree on one line; every number and text as it was. */
+export function printCompact(node: JsonNode): string {
+  if (node.kind === 'plain') return node.text;
+  if (node.kind === 'array') return `[${node.elements.map(printCompact).join(',')}]`;
+  return `{${node.entries.map(({ keyText, value }) => `${keyText}:${printCompact(value)}`).join(',')}}`;
+}
+
 /** The entry of an object that counts: of several with one key, the last. */
 export function entryOf(node: JsonNode, key: string): JsonEntry | null {
   if (node.kind !== 'object') return null;

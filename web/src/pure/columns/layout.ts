@@ -1,0 +1,99 @@
+// Which columns a person has chosen for a collection, in which order and how wide, and the text that
+// keeps it. Fields come and go with the documents that are loaded: what is not there now is remembered.
+import { type Column, EXPIRES } from './columns';
+
+export interface Placed {
+  id: string;
+  shown: boolean;
+  pinned: boolean;
+  /** In pixels; null: as wide as the page likes. */
+  width: number | null;
+}
+
+export type Layout = readonly Placed[];
+
+const VERSION = 1;
+const MOST_KEPT = 1000;
+const SHOWN_FIELDS = 6;
+export const NARROWEST = 40;
+export const WIDEST = 2000;
+
+const isShort = (id: string) => id.length <= 1000;
+
+/** Without a choice: what stands first, and some fields that hold a value of their own. */
+export function initialLayout(columns: readonly Column[]): Layout {
+  const fixed = columns.findIndex((column) => column.id === EXPIRES);
+  let left = SHOWN_FIELDS;
+  return columns.map(({ id, hasParts }, at) => {
+    const isFixed = at <= fixed;
+    const shown = isFixed || (!hasParts && left > 0);
+    if (shown && !isFixed) left -= 1;
+    return { id, shown, pinned: at === 0, width: null };
+  });
+}
+
+/** The choice, with the fields that it does not know behind it, not shown. */
+export function merged(layout: Layout, columns: readonly Column[]): Layout {
+  const known = new Set(layout.map(({ id }) => id));
+  const fresh = columns.filter(({ id }) => !known.has(id));
+  return [...layout, ...fresh.map(({ id }) => ({ id, shown: false, pinned: false, width: null }))];
+}
+
+/** The columns to draw: chosen ones that are there, those that are pinned first. */
+export function drawn(layout: Layout, columns: readonly Column[]): Placed[] {
+  const there = new Set(columns.map(({ id }) => id));
+  const shown = layout.filter((placed) => placed.shown && there.has(placed.id));
+  return [...shown.filter(({ pinned }) => pinned), ...shown.filter(({ pinned }) => !pinned)];
+}
+
+/** The layout with something else about one column. */
+export function changed(layout: Layout, id: string, change: Partial<Omit<Placed, 'id'>>): Layout {
+  const width = change.width;
+  const bounded =
+    typeof width === 'number'
+      ? { ...change, width: Math.min(WIDEST, Math.max(NARROWEST, Math.round(width))) }
+      : change;
+  return layout.map((placed) => (placed.id === id ? { ...placed, ...bounded } : placed));
+}
+
+/** The layout with one column before another; null: at the end. */
+export function moved(layout: Layout, id: string, before: string | null): Layout {
+  const taken = layout.find((placed) => placed.id === id);
+  if (taken === undefined || id === before) return layout;
+  const rest = layout.filter((placed) => placed !== taken);
+  const at = rest.findIndex((placed) => placed.id === before);
+  return at < 0 ? [...rest, taken] : rest.toSpliced(at, 0, taken);
+}
+
+/** The text that keeps a layout; what was never shown, moved or resized at its end is left out. */
+export function layoutText(layout: Layout): string {
+  const last = layout.findLastIndex(({ shown, width }) => shown || width !== null);
+  return JSON.stringify({ version: VERSION, columns: layout.slice(0, last + 1) });
+}
+
+function readPlaced(value: unknown): Placed | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { id, shown, pinned, width } = value as Record<string, unknown>;
+  if (typeof id !== 'string' || !isShort(id)) return null;
+  const isWidth = typeof width === 'number' && width >= NARROWEST && width <= WIDEST;
+  return { id, shown: shown === true, pinned: pinned === true, width: isWidth ? width : null };
+}
+
+/** A kept text; null: it is none, of a later version, or shows nothing. */
+export function readLayout(text: string): Layout | null {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (typeof read !== 'object' || read === null) return null;
+  const { version, columns } = read as Record<string, unknown>;
+  if (version !== VERSION || !Array.isArray(columns)) return null;
+  const found = new Map<string, Placed>();
+  for (const placed of columns.slice(0, MOST_KEPT).map(readPlaced)) {
+    if (placed !== null && !found.has(placed.id)) found.set(placed.id, placed);
+  }
+  const layout = [...found.values()];
+  return layout.some(({ shown }) => shown) ? layout : null;
+}

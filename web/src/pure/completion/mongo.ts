@@ -1,0 +1,131 @@
+// Completes filters, updates and pipelines as MongoDB's shell writes them: operators by where they stand,
+// and fields. Reads the text roughly, since it is not finished; the server says what is wrong.
+import {
+  type Candidate,
+  type Completion,
+  candidate,
+  fieldDetail,
+  ranked,
+  type SampledField,
+} from './candidates';
+import { type Level, placeOf } from './mongoPlace';
+import * as words from './mongoWords';
+
+export type MongoText = 'filter' | 'projection' | 'sort' | 'update' | 'pipeline';
+
+const operators = (names: readonly string[]): Candidate[] =>
+  names.map((name) => {
+    const { insert, cursor } = words.operatorText(name);
+    return candidate('operator', name, '', insert, cursor);
+  });
+
+const OF = {
+  filters: operators(words.FILTERS),
+  updates: operators(words.UPDATES),
+  modifiers: operators(words.MODIFIERS),
+  projections: operators(words.PROJECTIONS),
+  accumulators: operators(words.ACCUMULATORS),
+  expressions: operators(words.EXPRESSIONS),
+  stages: operators(words.STAGES).map((one): Candidate => ({ ...one, kind: 'stage' })),
+};
+
+/** At the root of a filter; the others stand behind a field. */
+const LOGIC = new Set(['$and', '$or', '$nor', '$expr', '$comment', '$alwaysTrue', '$alwaysFalse']);
+const ROOT_FILTERS = OF.filters.filter(({ label }) => LOGIC.has(label));
+const FIELD_FILTERS = OF.filters.filter(({ label }) => !LOGIC.has(label) || label === '$comment');
+
+const PLAIN = /^[A-Za-z_]\w*$/;
+const dotted = (field: SampledField) => field.parts.join('.');
+
+function fieldKeys(fields: readonly SampledField[], after: string): Candidate[] {
+  return [...fields]
+    .sort((a, b) => b.share - a.share)
+    .map((field) => {
+      const path = dotted(field);
+      const insert = `${PLAIN.test(path) ? path : JSON.stringify(path)}: ${after}`;
+      return candidate('field', path, fieldDetail(field), insert);
+    });
+}
+
+function fieldValues(fields: readonly SampledField[]): Candidate[] {
+  return [...fields]
+    .sort((a, b) => b.share - a.share)
+    .map((field) => candidate('field', `$${dotted(field)}`, fieldDetail(field)));
+}
+
+/** What keys can stand in the filter that begins at a level. */
+function filterKeys(levels: readonly Level[], fields: readonly SampledField[]): Candidate[] {
+  const keys = levels.map(({ key }) => key).filter((key) => key !== null);
+  if (keys.includes('$expr')) return OF.expressions;
+  const last = keys.at(-1);
+  if (last === undefined || last === '$elemMatch' || LOGIC.has(last)) {
+    const both = last === '$elemMatch' ? [...FIELD_FILTERS, ...ROOT_FILTERS] : ROOT_FILTERS;
+    return [...fieldKeys(fields, ''), ...both];
+  }
+  return FIELD_FILTERS;
+}
+
+function updateKeys(levels: readonly Level[], fields: readonly SampledField[]): Candidate[] {
+  const [, operator, ...deeper] = levels;
+  if (operator === undefined) return OF.updates;
+  if (deeper.length === 0) return fieldKeys(fields, '');
+  if (operator.key === '$pull') return FIELD_FILTERS;
+  return ['$push', '$addToSet'].includes(operator.key ?? '') ? OF.modifiers : [];
+}
+
+/** A stage whose keys are names of fields. */
+const NAMES = new Set(['$project', '$sort', '$addFields', '$set']);
+
+function stageKeys(levels: readonly Level[], fields: readonly SampledField[]): Candidate[] {
+  const [, , stage, ...deeper] = levels;
+  if (stage === undefined) return OF.stages;
+  if (stage.key === '$match') return filterKeys(levels.slice(3), fields);
+  if (deeper.length === 0 && NAMES.has(stage.key ?? '')) {
+    return fieldKeys(fields, stage.key === '$sort' ? '1' : stage.key === '$project' ? '1' : '');
+  }
+  if (stage.key === '$facet' && levels.length > 3) return stageKeys(levels.slice(3), fields);
+  const isAccumulated = stage.key === '$group' && deeper.length === 1 && deeper[0]?.key !== '_id';
+  if (isAccumulated) return OF.accumulators;
+  return deeper.length > 0 ? OF.expressions : [];
+}
+
+function keysAt(
+  kind: MongoText,
+  levels: readonly Level[],
+  fields: readonly SampledField[],
+): Candidate[] {
+  switch (kind) {
+    case 'filter':
+      return filterKeys(levels, fields);
+    case 'sort':
+      return fieldKeys(fields, '1');
+    case 'projection':
+      return levels.length > 1 ? [...OF.projections, ...OF.expressions] : fieldKeys(fields, '1');
+    case 'update':
+      return levels[0]?.isArray === true ? stageKeys(levels, fields) : updateKeys(levels, fields);
+    case 'pipeline':
+      return stageKeys(levels, fields);
+  }
+}
+
+/** What can stand at a place; null: nothing is offered there. */
+export function completeMongo(
+  kind: MongoText,
+  text: string,
+  at: number,
+  fields: readonly SampledField[],
+): Completion | null {
+  const place = placeOf(text, at);
+  if (place === null) return null;
+  const { from, typed, levels } = place;
+  if (place.is === 'value') {
+    // A field as an expression names it stands in quotes, with a dollar sign.
+    if (!place.isQuoted || !typed.startsWith('$') || typed.startsWith('$$')) return null;
+    return { from, to: at, candidates: ranked(fieldValues(fields), typed) };
+  }
+  const candidates = ranked(keysAt(kind, levels, fields), typed);
+  if (!place.isQuoted) return { from, to: at, candidates };
+  // The quote stands there already, and so may the colon.
+  const bare = candidates.map((one) => ({ ...one, insert: one.label, cursor: one.label.length }));
+  return { from, to: at, candidates: bare };
+}

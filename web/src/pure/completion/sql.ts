@@ -1,0 +1,107 @@
+// Completes a query of the NoSQL language: words, functions, aliases, and the fields behind an alias.
+// Reads the text roughly, since it is not finished; the server says what is wrong.
+import {
+  type Candidate,
+  type Completion,
+  candidate,
+  fieldDetail,
+  namesBelow,
+  ranked,
+  type SampledField,
+} from './candidates';
+import { SQL_FUNCTIONS, SQL_KEYWORDS } from './sqlWords';
+
+const TOKENS = /--[^\n]*|"(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?/g;
+
+/** The text with what stands in quotes and comments blanked; null: the place is in one of them. */
+function code(text: string, at: number): string | null {
+  let isInside = false;
+  const blanked = text.replace(TOKENS, (found: string, begin: number) => {
+    const isClosed = !found.startsWith('-') && found.length > 1 && found.at(-1) === found[0];
+    const end = begin + found.length;
+    if (at > begin && (isClosed ? at < end : at <= end)) isInside = true;
+    return ' '.repeat(found.length);
+  });
+  return isInside ? null : blanked;
+}
+
+/** Each alias with the path it stands for; null: elements of an array, of which nothing is known. */
+export function aliasesOf(text: string): Map<string, readonly string[] | null> {
+  const found = new Map<string, readonly string[] | null>();
+  const from =
+    /\bFROM\s+([A-Za-z_]\w*)(?:\s+(?:AS\s+)?(?!WHERE|ORDER|GROUP|JOIN|OFFSET|IN\b)([A-Za-z_]\w*))?/i;
+  const root = from.exec(text);
+  const name = root?.[2] ?? root?.[1] ?? 'c';
+  if (!/\bFROM\s+[A-Za-z_]\w*\s+IN\b/i.test(text)) found.set(name, []);
+  for (const [, element = ''] of text.matchAll(/\b(?:JOIN|FROM)\s+([A-Za-z_]\w*)\s+IN\b/gi)) {
+    found.set(element, null);
+  }
+  return found;
+}
+
+const PLAIN = /^[A-Za-z_]\w*$/;
+
+/** Names of fields behind a dot; one that is no word cannot stand there. */
+function fieldsBelow(
+  fields: readonly SampledField[],
+  path: readonly string[],
+  typed: string,
+  at: number,
+): Completion {
+  const below = namesBelow(fields, path);
+  const plain = below.filter(({ parts }) => PLAIN.test(parts.at(-1) ?? ''));
+  const candidates = plain.map((field) =>
+    candidate('field', field.parts.at(-1) ?? '', fieldDetail(field)),
+  );
+  return { from: at - typed.length, to: at, candidates: ranked(candidates, typed) };
+}
+
+function functionsOf(): Candidate[] {
+  return SQL_FUNCTIONS.map(({ name, signature, isAggregate }) => {
+    const takesNothing = signature.endsWith('()');
+    const cursor = name.length + (takesNothing ? 2 : 1);
+    const detail = isAggregate
+      ? `${signature.slice(name.length)}, aggregate`
+      : signature.slice(name.length);
+    return candidate('function', name, detail, `${name}()`, cursor);
+  });
+}
+
+const SYSTEM: readonly SampledField[] = ['id', '_ts', '_etag'].map((name) => ({
+  parts: [name],
+  share: 1,
+  kind: name === '_ts' ? 'number' : 'string',
+}));
+
+/** What can stand at a place of a query; null: nothing is offered there. */
+export function completeSql(
+  text: string,
+  at: number,
+  sampled: readonly SampledField[],
+): Completion | null {
+  const blanked = code(text, at);
+  if (blanked === null) return null;
+  const before = blanked.slice(0, at);
+  const aliases = aliasesOf(blanked);
+  const path = /([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)*)\.(\w*)$/.exec(before);
+  if (path !== null) {
+    const [, alias = '', middle = '', typed = ''] = path;
+    const above = aliases.get(alias);
+    if (above === undefined || above === null) return null;
+    const known = new Set(sampled.map(({ parts }) => parts.join('\0')));
+    const fields = [...sampled, ...SYSTEM.filter(({ parts }) => !known.has(parts.join('\0')))];
+    return fieldsBelow(fields, [...above, ...middle.split('.').slice(1)], typed, at);
+  }
+  const typed = /[A-Za-z_]\w*$/.exec(before)?.[0] ?? '';
+  if (typed === '' && /[\w)\]@]$/.test(before)) return null;
+  if (/@\w*$|\d\w*$/.test(before) && !/[A-Za-z_]\w*$/.test(before)) return null;
+  // The word that is being typed is no alias yet, though it may stand where one can.
+  const rest =
+    before.slice(0, before.length - typed.length) + blanked.slice(at).replace(/^\w*/, '');
+  const words = [
+    ...[...aliasesOf(rest).keys()].map((name) => candidate('alias', name)),
+    ...SQL_KEYWORDS.map((name) => candidate('keyword', name)),
+    ...functionsOf(),
+  ];
+  return { from: at - typed.length, to: at, candidates: ranked(words, typed) };
+}

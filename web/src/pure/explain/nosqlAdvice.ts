@@ -1,0 +1,130 @@
+// What a query of the NoSQL API did, as a tree, and which path or composite index its policy lacks. Reads
+// the query roughly; what it cannot read gives no advice.
+
+import type { PlanNode } from './plan';
+import { isIncluded, type Policy } from './policy';
+import { isWasteful, walked } from './walked';
+
+export interface NosqlRun {
+  text: string;
+  /** Of the query's metrics. */
+  metrics: ReadonlyMap<string, number>;
+  /** Indexes that were used; null: the server did not say. */
+  indexes: readonly string[] | null;
+}
+
+/** The run as a plan: what was answered, above what was read, above the indexes that told what to read. */
+export function nosqlPlan({ metrics, indexes }: NosqlRun): PlanNode {
+  const plain = { index: null, keys: null, keysExamined: null, documentsExamined: null };
+  const of = (name: string) => metrics.get(name) ?? null;
+  const lookups = (indexes ?? []).map(
+    (index): PlanNode => ({ ...plain, stage: 'Index', index, returned: null, children: [] }),
+  );
+  const read: PlanNode = {
+    ...plain,
+    stage: lookups.length > 0 ? 'Read by index' : 'Read all',
+    documentsExamined: of('retrievedDocumentCount'),
+    returned: null,
+    children: lookups,
+  };
+  const returned = of('outputDocumentCount');
+  return { ...plain, stage: 'Query', returned, children: [read] };
+}
+
+export interface NosqlAdvice {
+  sentence: string;
+  /** Paths to add to `includedPaths`, like `/n/?`. */
+  include: string[];
+  /** Composite index to add; null: none is wanted. */
+  composite: { path: string; order: 'ascending' | 'descending' }[] | null;
+}
+
+const QUOTED = /--[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g;
+const NEXT_CLAUSE = /\b(?:GROUP\s+BY|ORDER\s+BY|OFFSET)\b/i;
+
+/** Paths behind the alias in a part of a query, in their order. */
+function pathsIn(part: string, alias: string): string[][] {
+  const path = new RegExp(`(?<![\\w.])${alias}((?:\\.[A-Za-z_]\\w*)+)(?!\\w*[\\[(])`, 'g');
+  const found = [...part.matchAll(path)].map(([, names = '']) => names.split('.').slice(1));
+  return [...new Map(found.map((names) => [names.join('.'), names])).values()];
+}
+
+const pathOf = (field: readonly string[]) => `/${field.join('/')}`;
+
+interface Clauses {
+  where: string[][];
+  order: { field: string[]; isDescending: boolean }[];
+}
+
+function clausesOf(text: string): Clauses {
+  const plain = text.replace(QUOTED, (quoted) => (quoted.startsWith('--') ? ' ' : "''"));
+  const from =
+    /\bFROM\s+([A-Za-z_]\w*)(?:\s+(?:AS\s+)?(?!WHERE|ORDER|GROUP|JOIN|OFFSET|IN\b)([A-Za-z_]\w*))?/i;
+  const names = from.exec(plain);
+  const alias = names?.[2] ?? names?.[1] ?? 'c';
+  const [, where = ''] = plain.split(/\bWHERE\b/i);
+  const [, order = ''] = plain.split(/\bORDER\s+BY\b/i);
+  const [sorted = ''] = order.split(/\bOFFSET\b/i);
+  return {
+    where: pathsIn(where.split(NEXT_CLAUSE)[0] ?? '', alias),
+    order: sorted.split(',').flatMap((part) => {
+      const [field] = pathsIn(part, alias);
+      return field === undefined ? [] : [{ field, isDescending: /\bDESC\b/i.test(part) }];
+    }),
+  };
+}
+
+function compositeFor(order: Clauses['order'], policy: Policy): NosqlAdvice['composite'] {
+  if (order.length < 2) return null;
+  const wanted = order.map(({ field, isDescending }) => ({
+    path: pathOf(field),
+    order: isDescending ? ('descending' as const) : ('ascending' as const),
+  }));
+  const turned = (one: string) => (one === 'ascending' ? 'descending' : 'ascending');
+  const isThere = (policy.compositeIndexes ?? []).some((index) =>
+    [false, true].some(
+      (isTurned) =>
+        index.length === wanted.length &&
+        wanted.every(({ path, order: direction }, at) => {
+          const there = index[at]?.order?.toLowerCase() ?? 'ascending';
+          return index[at]?.path === path && there === (isTurned ? turned(direction) : direction);
+        }),
+    ),
+  );
+  return isThere ? null : wanted;
+}
+
+/** What the server fills itself needs no path of the policy. */
+const SYSTEM: ReadonlySet<string> = new Set([
+  'id',
+  '_ts',
+  '_rid',
+  '_etag',
+  '_self',
+  '_attachments',
+]);
+
+/**
+ * The advice for a query; null: there is none. A query that sorts by several paths without a composite
+ * index is refused, so that it is advised about without figures.
+ */
+export function nosqlAdvice(run: NosqlRun, policy: Policy): NosqlAdvice | null {
+  const { where, order } = clausesOf(run.text);
+  const composite = compositeFor(order, policy);
+  const examined = run.metrics.get('retrievedDocumentCount') ?? 0;
+  const returned = run.metrics.get('outputDocumentCount') ?? 0;
+  const missing = [...where, ...order.map(({ field }) => field)].filter(
+    (field) => !SYSTEM.has(field[0] ?? '') && !isIncluded(policy, field),
+  );
+  const include = isWasteful(examined, returned)
+    ? [...new Set(missing.map((field) => `${pathOf(field)}/?`))]
+    : [];
+  if (composite !== null) {
+    const words = composite.map((one) => `${one.path} ${one.order}`).join(', ');
+    const sentence = `Sorting by several paths needs a composite index: create ${words}.`;
+    return { sentence, include, composite };
+  }
+  if (include.length === 0) return null;
+  const sentence = `${walked(examined, returned)}: include ${include.join(', ')}.`;
+  return { sentence, include, composite: null };
+}

@@ -1,0 +1,14 @@
+// When a query has read so much more than it answered that an index is worth its cost. Knows no API.
+import { count } from '../figures/amount';
+
+const FEW = 100;
+const TIMES = 10;
+
+export function isWasteful(examined: number, returned: number): boolean {
+  return examined >= FEW && examined >= returned * TIMES;
+}
+
+export function walked(examined: number, returned: number): string {
+  const documents = (n: number) => `${count(n)} document${n === 1 ? '' : 's'}`;
+  return `This query walked ${documents(examined)} and returned ${count(returned)}`;
+}

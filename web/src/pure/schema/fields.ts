@@ -1,0 +1,146 @@
+// What a sample of documents has in its fields: types and how many have them, ranges, the values that
+// occur most, lengths of arrays. Holds a bounded number of fields and values, however large the sample.
+import { printShell } from '../shell';
+import { type Api, compareValues } from '../values/compare';
+import { isNumeric, type Kind, kindOf } from '../values/kind';
+import { eachField, pathText } from '../values/path';
+
+export interface Counted<T> {
+  value: T;
+  count: number;
+}
+
+export interface FieldFacts {
+  path: string;
+  /** Documents that have it, and their part of the sample. */
+  count: number;
+  share: number;
+  /** Types, the most frequent first. */
+  kinds: Counted<Kind>[];
+  /** The least and the greatest number or date; null: there is none. */
+  numbers: Range | null;
+  dates: Range | null;
+  /** Of texts, numbers and booleans; as they are printed. */
+  top: Counted<string>[];
+  /** Different values among them; null: more than were counted. */
+  different: number | null;
+  lengths: { least: number; most: number; average: number } | null;
+}
+
+export interface Range {
+  least: unknown;
+  most: unknown;
+}
+
+export interface SampleFacts {
+  documents: number;
+  fields: FieldFacts[];
+  /** There were more fields than are kept. */
+  isCut: boolean;
+}
+
+const LEVELS = 3;
+const MOST_FIELDS = 500;
+const MOST_VALUES = 1000;
+const TOP = 10;
+const LONGEST = 80;
+
+/** What is learned of one field, document by document. */
+class Field {
+  count = 0;
+  private readonly kinds = new Map<Kind, number>();
+  private readonly values = new Map<string, number>();
+  private areMore = false;
+  private numbers: Range | null = null;
+  private dates: Range | null = null;
+  private lengths: { least: number; most: number; sum: number; count: number } | null = null;
+
+  constructor(private readonly api: Api) {}
+
+  add(value: unknown): void {
+    const kind = kindOf(value);
+    this.count += 1;
+    this.kinds.set(kind, (this.kinds.get(kind) ?? 0) + 1);
+    if (isNumeric(kind) && !Number.isNaN(Number(String(value)))) {
+      this.numbers = this.widened(this.numbers, value);
+    }
+    if (kind === 'date') this.dates = this.widened(this.dates, value);
+    if (kind === 'array') this.addLength((value as unknown[]).length);
+    if (isNumeric(kind) || ['string', 'symbol', 'boolean', 'null'].includes(kind)) this.tell(value);
+  }
+
+  private widened(range: Range | null, value: unknown): Range {
+    if (range === null) return { least: value, most: value };
+    return {
+      least: compareValues(value, range.least, this.api) < 0 ? value : range.least,
+      most: compareValues(value, range.most, this.api) > 0 ? value : range.most,
+    };
+  }
+
+  private addLength(length: number): void {
+    const { least, most, sum, count } = this.lengths ?? {
+      ...{ least: length, most: length, sum: 0, count: 0 },
+    };
+    this.lengths = {
+      least: Math.min(least, length),
+      most: Math.max(most, length),
+      sum: sum + length,
+      count: count + 1,
+    };
+  }
+
+  private tell(value: unknown): void {
+    const whole = printShell(value, 0);
+    const text = whole.length > LONGEST ? `${whole.slice(0, LONGEST)}…` : whole;
+    const known = this.values.get(text);
+    if (known === undefined && this.values.size >= MOST_VALUES) this.areMore = true;
+    else this.values.set(text, (known ?? 0) + 1);
+  }
+
+  facts(path: string, documents: number): FieldFacts {
+    const { lengths } = this;
+    return {
+      path,
+      count: this.count,
+      share: this.count / documents,
+      kinds: mostFirst(this.kinds),
+      numbers: this.numbers,
+      dates: this.dates,
+      top: mostFirst(this.values).slice(0, TOP),
+      different: this.areMore ? null : this.values.size,
+      lengths:
+        lengths === null
+          ? null
+          : { least: lengths.least, most: lengths.most, average: lengths.sum / lengths.count },
+    };
+  }
+}
+
+function mostFirst<T>(counts: ReadonlyMap<T, number>): Counted<T>[] {
+  return [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
+}
+
+/** What a sample has. Fields stand in the order in which they were seen. */
+export function sampleFacts(documents: Iterable<unknown>, api: Api): SampleFacts {
+  const fields = new Map<string, Field>();
+  let total = 0;
+  let isCut = false;
+  for (const document of documents) {
+    total += 1;
+    eachField(document, LEVELS, (parts, value) => {
+      const path = pathText(parts);
+      let field = fields.get(path);
+      if (field === undefined) {
+        if (fields.size >= MOST_FIELDS) {
+          isCut = true;
+          return;
+        }
+        field = new Field(api);
+        fields.set(path, field);
+      }
+      field.add(value);
+    });
+  }
+  const facts = [...fields].map(([path, field]) => field.facts(path, total));
+  return { documents: total, fields: facts, isCut };
+}
