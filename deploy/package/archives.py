@@ -1,5 +1,5 @@
-"""Files of packages, and the two formats that they are written in: a tar archive that is compressed,
-and the archive of `ar` that a Debian package is. The same files give the same bytes: they are sorted,
+"""Files of packages, and the two formats that they are written in: a compressed tar archive, and
+the archive of `ar` that a Debian package is. The same files give the same bytes: they are sorted,
 belong to root and have one time. It knows nothing of what is in the files."""
 
 import dataclasses

@@ -1,5 +1,5 @@
-"""What a built binary says of itself: for which kind of machine it is, which C library it needs, and
-what it prints. Building it, or why this machine cannot, is in build.py."""
+"""What a built binary says of itself: for which kind of machine it is, which C library it needs,
+and what it prints. Building it, or why this machine cannot, is in build.py."""
 
 import pathlib
 import subprocess

@@ -30,8 +30,7 @@ def of_sources(path):
 
 class Contents:
     """Everything that packages are made of: `made` is the binary, `speaks` one of the same sources
-    that this machine can run, `listed` the list of parts and `licences` the texts of their licences.
-    """
+    that this machine can run, `listed` the list of parts and `licences` their licences' texts."""
 
     def __init__(self, made, speaks, version, listed, licences, when):
         self.made, self.version, self.when = made, version, when

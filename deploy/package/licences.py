@@ -1,5 +1,6 @@
-"""The texts of the licences of everything that is linked into the binary or is in its portal, each
-once, with the parts that it is of. Which parts there are is the list of parts' to say (deploy/sbom)."""
+"""The texts of the licences of everything that is linked into the binary or is in its portal,
+each once, with the parts that it is of. Which parts there are says the list of parts, deploy/sbom.
+"""
 
 import pathlib
 import re
@@ -8,7 +9,8 @@ import re
 NAME = re.compile(r"^(licen[cs]e|copying|copyright|notice|unlicense)\b", re.IGNORECASE)
 RULE = "=" * 80
 HEAD = """\
-EbbDB is under the MIT licence or the Apache License 2.0, as you choose: LICENSE-MIT, LICENSE-APACHE.
+EbbDB is under the MIT licence or the Apache License 2.0, as you choose: see LICENSE-MIT and
+LICENSE-APACHE, or the file `copyright`.
 Its binary has parts that others made, under licences of their own. This file has the texts that
 they come with. The list of all parts with versions and licences is beside it, ebb.cdx.json.
 Rust's standard library, which is in the binary too, is under MIT or Apache-2.0 as well.
