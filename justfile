@@ -74,3 +74,8 @@ sbom FILE="target/ebb.cdx.json":
 # Style and likely mistakes in all languages, licences, unused dependencies (`just lint --fix python`).
 lint *ARGS:
     tests/lint/run {{ARGS}}
+
+# An archive and a Debian package for each kind of machine that this one can build for; the folder.
+package *ARGS:
+    cargo fetch --locked --quiet
+    deploy/package/run {{ARGS}}

@@ -45,6 +45,15 @@ need_go() {
   PATH="$dir/bin:$PATH"
 }
 
+# The machine's own helm, or one that Go builds.
+need_helm() {
+  local version=v4.3.1
+  HELM=$(command -v helm || true)
+  [ -z "$HELM" ] || return 0
+  HELM=$cache/helm-$version/helm
+  [ -x "$HELM" ] || { need_go && GOBIN=${HELM%/*} GOFLAGS='' go install "helm.sh/helm/v4/cmd/helm@$version" >&2; }
+}
+
 need_java() {
   at_least 17 "$(javac -version 2>&1 | sed -n 's/^javac //p')" && command -v mvn >/dev/null && return
   install_apt default-jdk-headless maven
@@ -73,6 +82,17 @@ need_promtool() {
     { apt-get update -qq && (cd "$dir" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb . &&
       rm -r prometheus_*.deb usr/bin/prometheus usr/share && touch .complete); } >&2 || return 1
   fi
+}
+
+# A fresh Debian with systemd and nothing else, as an archive of its root.
+need_debian() {
+  DEBIAN_ROOT=$cache/debian-bookworm-1.tar
+  [ ! -e "$DEBIAN_ROOT" ] || return 0
+  command -v mmdebstrap >/dev/null || install_apt mmdebstrap || return 1
+  local made=$DEBIAN_ROOT.$$ with=systemd,systemd-sysv,adduser,init-system-helpers
+  # It is thrown away when it is not whole, so nothing has to be on the disk at once.
+  { mmdebstrap --quiet --variant=minbase --include=$with --dpkgopt=force-unsafe-io bookworm "$made" >&2 &&
+    mv "$made" "$DEBIAN_ROOT"; } || { rm -f "$made"; return 1; }
 }
 
 # node_modules FOLDER: installs that folder's lock file in the cache; prints the folder for NODE_PATH.

@@ -30,6 +30,7 @@ LEFT = {
     *("ProtectKernelModules", "ProtectControlGroups", "ProtectClock", "RestrictAddressFamilies"),
     *("RestrictNamespaces", "LockPersonality", "MemoryDenyWriteExecute", "RestrictRealtime"),
     *("RestrictSUIDSGID", "SystemCallArchitectures", "ProtectKernelLogs", "ProtectHostname"),
+    *("ProtectProc", "PrivateMounts", "RemoveIPC", "SystemCallFilter", "SystemCallErrorNumber"),
 }
 #: Where a service with ProtectSystem=strict may write, beside its own directories.
 WRITABLE = ("/dev", "/proc", "/run")

@@ -25,6 +25,10 @@ LEFT_OUT = {
     "mongodump --uri mongodb://127.0.0.1:27017 --out dump": (
         "no package manager that the tests use has MongoDB's tools"
     ),
+    "just package": "builds everything: install/ does it with a binary that is there",
+    "tar xzf ebb-0.1.0-x86_64-linux.tar.gz": "install/ runs it on a machine without the sources",
+    "apt install ./ebb_0.1.0_amd64.deb": "install/ does it on a fresh Debian",
+    "docker build -t ebb:0.1.0 .": "there is no Docker; deploy/tests look at the Dockerfile",
 }
 
 
