@@ -89,9 +89,9 @@ need_debian() {
   DEBIAN_ROOT=$cache/debian-bookworm-1.tar
   [ ! -e "$DEBIAN_ROOT" ] || return 0
   command -v mmdebstrap >/dev/null || install_apt mmdebstrap || return 1
-  local made=$DEBIAN_ROOT.$$ with=systemd,systemd-sysv,adduser,init-system-helpers
+  local made=${DEBIAN_ROOT%.tar}.$$.tar with=systemd,systemd-sysv,adduser,init-system-helpers
   # It is thrown away when it is not whole, so nothing has to be on the disk at once.
-  { mmdebstrap --quiet --variant=minbase --include=$with --dpkgopt=force-unsafe-io bookworm "$made" >&2 &&
+  { mmdebstrap --quiet --format=tar --variant=minbase --include=$with --dpkgopt=force-unsafe-io bookworm "$made" >&2 &&
     mv "$made" "$DEBIAN_ROOT"; } || { rm -f "$made"; return 1; }
 }
 

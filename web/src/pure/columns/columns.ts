@@ -2,6 +2,7 @@
 // of which are shown.
 import { type Kind, kindOf } from '../values/kind';
 import { eachField, partsOfPath, pathText } from '../values/path';
+import { SYSTEM_FIELDS } from '../values/system';
 
 export const LEVELS = 3;
 
@@ -17,6 +18,8 @@ export interface Column {
   kinds: ReadonlyMap<Kind, number>;
   /** Fields below it are columns too, so that it need not be shown. */
   hasParts: boolean;
+  /** The server sets it. */
+  isSystem: boolean;
 }
 
 interface Seen {
@@ -53,7 +56,8 @@ function collect(documents: Iterable<unknown>): { seen: Map<string, Seen>; total
 
 /**
  * The columns in the order of their use: the id, the parts of the key, the time left, and the fields
- * that most documents have, those seen first before others. `keys` are paths like `/tenant/id`.
+ * that most documents have, those seen first before others, and last what the
+ * server sets. `keys` are paths like `/tenant/id`.
  */
 export function columnsOf(
   documents: Iterable<unknown>,
@@ -66,14 +70,21 @@ export function columnsOf(
     share: total === 0 || known === undefined ? 0 : known.count / total,
     kinds: known?.kinds ?? new Map(),
     hasParts: known?.hasParts ?? false,
+    isSystem: idField === 'id' && SYSTEM_FIELDS.has(id),
   });
   const paths = keys.map((key) => pathText(key.split('/').slice(1)));
   const first = [...new Set([idField, ...paths])];
   const rest = [...seen]
     .filter(([id]) => !first.includes(id))
     .map(([id, known]) => field(id, known))
-    .sort((a, b) => b.share - a.share);
-  const expires: Column = { id: EXPIRES, share: 1, kinds: new Map(), hasParts: false };
+    .sort((a, b) => Number(a.isSystem) - Number(b.isSystem) || b.share - a.share);
+  const expires: Column = {
+    id: EXPIRES,
+    share: 1,
+    kinds: new Map(),
+    hasParts: false,
+    isSystem: false,
+  };
   return [...first.map((id) => field(id, seen.get(id))), expires, ...rest];
 }
 

@@ -9,6 +9,14 @@ test('without a choice the first columns and fields without parts are shown', ()
   expect(ids(drawn(initialLayout(columns), columns))).toEqual(['id', EXPIRES, 'a', 'b.c', 'd']);
 });
 
+test('what the server sets is last and not shown, in containers alone', () => {
+  const item = { id: '1', _ts: 5, _etag: 'e', a: 1 };
+  const items = columnsOf([item], 'id');
+  expect(ids(items)).toEqual(['id', EXPIRES, 'a', '_ts', '_etag']);
+  expect(ids(drawn(initialLayout(items), items))).toEqual(['id', EXPIRES, 'a']);
+  expect(ids(columnsOf([{ _id: 1, _etag: 'mine' }], '_id'))).toEqual(['_id', EXPIRES, '_etag']);
+});
+
 test('a choice survives its text', () => {
   let layout = initialLayout(columns);
   layout = moved(layout, 'd', 'a');

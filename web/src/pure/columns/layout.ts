@@ -24,9 +24,9 @@ const isShort = (id: string) => id.length <= 1000;
 export function initialLayout(columns: readonly Column[]): Layout {
   const fixed = columns.findIndex((column) => column.id === EXPIRES);
   let left = SHOWN_FIELDS;
-  return columns.map(({ id, hasParts }, at) => {
+  return columns.map(({ id, hasParts, isSystem }, at) => {
     const isFixed = at <= fixed;
-    const shown = isFixed || (!hasParts && left > 0);
+    const shown = isFixed || (!hasParts && !isSystem && left > 0);
     if (shown && !isFixed) left -= 1;
     return { id, shown, pinned: at === 0, width: null };
   });

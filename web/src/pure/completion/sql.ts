@@ -1,5 +1,6 @@
 // Completes a query of the NoSQL language: words, functions, aliases, and the fields behind an alias.
 // Reads the text roughly, since it is not finished; the server says what is wrong.
+import { sqlAlias } from '../values/sqlAlias';
 import {
   type Candidate,
   type Completion,
@@ -28,10 +29,7 @@ function code(text: string, at: number): string | null {
 /** Each alias with the path it stands for; null: elements of an array, of which nothing is known. */
 export function aliasesOf(text: string): Map<string, readonly string[] | null> {
   const found = new Map<string, readonly string[] | null>();
-  const from =
-    /\bFROM\s+([A-Za-z_]\w*)(?:\s+(?:AS\s+)?(?!WHERE|ORDER|GROUP|JOIN|OFFSET|IN\b)([A-Za-z_]\w*))?/i;
-  const root = from.exec(text);
-  const name = root?.[2] ?? root?.[1] ?? 'c';
+  const name = sqlAlias(text);
   if (!/\bFROM\s+[A-Za-z_]\w*\s+IN\b/i.test(text)) found.set(name, []);
   for (const [, element = ''] of text.matchAll(/\b(?:JOIN|FROM)\s+([A-Za-z_]\w*)\s+IN\b/gi)) {
     found.set(element, null);

@@ -1,6 +1,8 @@
 // What a query of the NoSQL API did, as a tree, and which path or composite index its policy lacks. Reads
 // the query roughly; what it cannot read gives no advice.
 
+import { sqlAlias } from '../values/sqlAlias';
+import { SYSTEM_FIELDS } from '../values/system';
 import type { PlanNode } from './plan';
 import { isIncluded, type Policy } from './policy';
 import { isWasteful, walked } from './walked';
@@ -58,10 +60,7 @@ interface Clauses {
 
 function clausesOf(text: string): Clauses {
   const plain = text.replace(QUOTED, (quoted) => (quoted.startsWith('--') ? ' ' : "''"));
-  const from =
-    /\bFROM\s+([A-Za-z_]\w*)(?:\s+(?:AS\s+)?(?!WHERE|ORDER|GROUP|JOIN|OFFSET|IN\b)([A-Za-z_]\w*))?/i;
-  const names = from.exec(plain);
-  const alias = names?.[2] ?? names?.[1] ?? 'c';
+  const alias = sqlAlias(plain);
   const [, where = ''] = plain.split(/\bWHERE\b/i);
   const [, order = ''] = plain.split(/\bORDER\s+BY\b/i);
   const [sorted = ''] = order.split(/\bOFFSET\b/i);
@@ -94,16 +93,6 @@ function compositeFor(order: Clauses['order'], policy: Policy): NosqlAdvice['com
   return isThere ? null : wanted;
 }
 
-/** What the server fills itself needs no path of the policy. */
-const SYSTEM: ReadonlySet<string> = new Set([
-  'id',
-  '_ts',
-  '_rid',
-  '_etag',
-  '_self',
-  '_attachments',
-]);
-
 /**
  * The advice for a query; null: there is none. A query that sorts by several paths without a composite
  * index is refused, so that it is advised about without figures.
@@ -114,7 +103,8 @@ export function nosqlAdvice(run: NosqlRun, policy: Policy): NosqlAdvice | null {
   const examined = run.metrics.get('retrievedDocumentCount') ?? 0;
   const returned = run.metrics.get('outputDocumentCount') ?? 0;
   const missing = [...where, ...order.map(({ field }) => field)].filter(
-    (field) => !SYSTEM.has(field[0] ?? '') && !isIncluded(policy, field),
+    ([name = '', ...below]) =>
+      name !== 'id' && !SYSTEM_FIELDS.has(name) && !isIncluded(policy, [name, ...below]),
   );
   const include = isWasteful(examined, returned)
     ? [...new Set(missing.map((field) => `${pathOf(field)}/?`))]

@@ -73,12 +73,14 @@ export function csvExporter<T>(options: CsvExport, cells: CellsOf<T>): Exporter<
 
 /**
  * The columns of CSV that hold all that documents hold: the parts of fields that are always objects, and
- * other fields whole.
+ * other fields whole. What the server sets is left out, since it cannot be written again.
  */
 export function csvPaths(columns: readonly Column[]): string[] {
   const isSplit = ({ hasParts, kinds }: Column) =>
     hasParts && [...kinds.keys()].every((kind) => kind === 'object');
-  const whole = columns.filter((column) => column.share > 0 && !isSplit(column));
+  const whole = columns.filter(
+    (column) => column.share > 0 && !column.isSystem && !isSplit(column),
+  );
   const paths = new Set(whole.map(({ id }) => id));
   const isBelow = (id: string) => {
     const parts = id.split(/(?<!\\)\./);

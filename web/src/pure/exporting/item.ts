@@ -3,12 +3,11 @@
 
 import type { ItemText } from '../importing/found';
 import { printCompact, readJson, without } from '../json/tree';
-
-const SYSTEM: ReadonlySet<string> = new Set(['_rid', '_self', '_etag', '_attachments', '_ts']);
+import { SYSTEM_FIELDS } from '../values/system';
 
 /** An item on one line. */
 export function itemText(text: ItemText, withSystem: boolean): string {
   const read = readJson(text);
   if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
-  return printCompact(withSystem ? read.root : without(read.root, SYSTEM));
+  return printCompact(withSystem ? read.root : without(read.root, SYSTEM_FIELDS));
 }

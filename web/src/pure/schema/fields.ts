@@ -44,6 +44,7 @@ const MOST_FIELDS = 500;
 const MOST_VALUES = 1000;
 const TOP = 10;
 const LONGEST = 80;
+const NO_LENGTHS = { least: Number.POSITIVE_INFINITY, most: 0, sum: 0, count: 0 };
 
 /** What is learned of one field, document by document. */
 class Field {
@@ -78,9 +79,7 @@ class Field {
   }
 
   private addLength(length: number): void {
-    const { least, most, sum, count } = this.lengths ?? {
-      ...{ least: length, most: length, sum: 0, count: 0 },
-    };
+    const { least, most, sum, count } = this.lengths ?? NO_LENGTHS;
     this.lengths = {
       least: Math.min(least, length),
       most: Math.max(most, length),

@@ -1,0 +1,9 @@
+// Fields of an item that the server sets. They cannot be written.
+
+export const SYSTEM_FIELDS: ReadonlySet<string> = new Set([
+  '_rid',
+  '_self',
+  '_etag',
+  '_attachments',
+  '_ts',
+]);
