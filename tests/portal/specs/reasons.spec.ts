@@ -11,7 +11,7 @@ type Said = [off: string, noDefault: string, minute: string | RegExp];
 const OFF = 'ttl ignored: TTL is off';
 const ABSENT: Said = ['never (TTL is off)', 'never (no default)', /\d\d:\d\d:\d\d 01:00$/];
 const NEVER: Said = [OFF, 'never (ttl = -1)', 'never (ttl = -1)'];
-const DIES = /\d\d:\d\d:\d\d 00:20$/;
+const EXPIRES = /00:20 [\d-]+ \d\d:\d\d:\d\d$/;
 
 function ignored(why: string): Said {
   const said = `ttl ignored: ${why}; `;
@@ -28,7 +28,7 @@ function escaped(text: string): string {
 
 async function check(page: Page, door: Door, kinds: readonly Kind[], at: 0 | 1 | 2) {
   for (const [id, , said] of kinds) {
-    const wanted = at > 0 && said === 'dies' ? DIES : said === 'dies' ? OFF : said[at];
+    const wanted = at > 0 && said === 'dies' ? EXPIRES : said === 'dies' ? OFF : said[at];
     await expect(expires(page, door, id)).toHaveText(wanted);
   }
 }

@@ -1,4 +1,5 @@
 // The left side: buttons, the filter, the tree, and the menu of a line.
+import { Plus, RefreshCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { mayWrite, session } from '../../api/session';
 import { go, usePlace } from '../../state/router';
@@ -132,9 +133,11 @@ function Tools({ reason, active, loading }: ToolsProps) {
   return (
     <div className="tree-tools" role="group" aria-label="Databases">
       <Button {...why} onClick={() => dialog.set({ kind: 'database' })}>
+        <Plus className="icon" />
         New database
       </Button>
       <Button {...why} onClick={() => dialog.set({ kind: 'collection', door, database })}>
+        <Plus className="icon" />
         New {noun(door)}
       </Button>
       <Button
@@ -144,7 +147,7 @@ function Tools({ reason, active, loading }: ToolsProps) {
         busy={loading}
         onClick={() => void refreshTree()}
       >
-        ↻
+        <RefreshCw className="icon" />
       </Button>
     </div>
   );
