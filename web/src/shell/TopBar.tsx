@@ -76,7 +76,7 @@ export function TopBar({ treeOpen, onTree }: TopBarProps) {
       </Button>
       <span className="top-name">
         <Logo />
-        EbbDB
+        <span className="top-word">EbbDB</span>
       </span>
       <nav aria-label="Account" className="top-links">
         {LINKS.map(({ page, label, Icon }) => (
