@@ -1,5 +1,5 @@
-// The life of an item: it leaves at its second and not one earlier, Extend, Touch and Never do what
-// they say, and the last hour is red.
+// The life of an item: it leaves at its second and not one earlier, Extend, Restart countdown and Never do what
+// they say, the last hour is amber and the last minute red.
 import type { Locator } from '@playwright/test';
 import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -8,11 +8,12 @@ import { noted } from '../lib/pane';
 
 const DAYS = 86_400;
 
-/** Whether a text is red: much more red than green and blue. */
-async function isRed(text: Locator): Promise<boolean> {
+/** Red has much more of red than of green and blue, amber has more of green than of blue. */
+async function toneOf(text: Locator): Promise<'red' | 'amber' | 'plain'> {
   const color = await text.evaluate((element) => getComputedStyle(element).color);
   const [red = 0, green = 0, blue = 0] = (color.match(/[\d.]+/g) ?? []).map(Number);
-  return red > green + 60 && red > blue + 60;
+  if (red < green + 30 || red < blue + 60) return 'plain';
+  return green > blue + 40 ? 'amber' : 'red';
 }
 
 for (const door of DOORS) {
@@ -36,11 +37,17 @@ for (const door of DOORS) {
     const time = expires(page, door, 'plain').locator('.items-left');
     await server.advance(3590);
     await expect(time).toHaveText('01:00:00');
-    expect(await isRed(time)).toBe(false);
+    expect(await toneOf(time)).toBe('plain');
     await server.advance(1);
     await expect(time).toHaveText('59:59');
-    expect(await isRed(time)).toBe(true);
-    await server.advance(3598);
+    expect(await toneOf(time)).toBe('amber');
+    await server.advance(3539);
+    await expect(time).toHaveText('01:00');
+    expect(await toneOf(time)).toBe('amber');
+    await server.advance(1);
+    await expect(time).toHaveText('00:59');
+    expect(await toneOf(time)).toBe('red');
+    await server.advance(58);
     await expect(time).toHaveText('00:01');
     await server.advance(1);
     await expect(row(page, door, 'plain')).toHaveCount(0);
@@ -56,7 +63,7 @@ for (const door of DOORS) {
     await expect(expires(page, door, 'touched')).toContainText('00:50');
 
     let pane = await openItem(page, door, 'touched');
-    await pane.getByRole('button', { name: 'Touch' }).click();
+    await pane.getByRole('button', { name: 'Restart countdown' }).click();
     await noted(page, `Successfully updated ${noun} ${door.label('touched')}`);
     await expect(expires(page, door, 'touched')).toContainText('01:00');
     expect(await door.get(server, 'touched')).toEqual({ n: 1 });
@@ -72,7 +79,7 @@ for (const door of DOORS) {
 
     pane = await openItem(page, door, 'endless');
     await write(page, editor(pane), door.text('endless', '"n": 2'));
-    for (const name of ['Extend', 'Touch', 'Never']) {
+    for (const name of ['Extend', 'Restart countdown', 'Never']) {
       await expect(pane.getByRole('button', { name, exact: true })).toBeDisabled();
     }
     await expect(pane.getByText('Save or discard the text first.').first()).toBeVisible();

@@ -1,5 +1,6 @@
 // The console at the bottom: what was asked of the server and how it answered. The last outcome
 // stands in its bar, where screen readers hear of it.
+import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, useEffect, useRef } from 'react';
 import { count } from '../pure/figures/amount';
 import { timeOfDay } from '../pure/time/localTime';
@@ -81,7 +82,7 @@ export function Console() {
           aria-controls={open ? 'console-lines' : undefined}
           onClick={() => setOpen(!open)}
         >
-          <span aria-hidden="true">{open ? '▾' : '▸'}</span> Console
+          {open ? <ChevronDown className="icon" /> : <ChevronRight className="icon" />} Console
           <span className="badge" aria-hidden="true">
             {count(entries.length)}
           </span>

@@ -8,6 +8,8 @@ import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
 import { PlaceLink } from '../ui/PlaceLink';
 import { part } from '../ui/part';
+import { Skeleton } from '../ui/Skeleton';
+import { Toasts } from '../ui/Toasts';
 import { Banners } from './Banners';
 import { Closed } from './Closed';
 import { Console } from './Console';
@@ -139,13 +141,14 @@ export function Frame() {
             aria-labelledby={isTabbed ? tabOf(place.view) : undefined}
           >
             <Failed key={pathOf(place)}>
-              <Suspense fallback={<p className="empty">Loading…</p>}>
+              <Suspense fallback={<Skeleton lines={8} />}>
                 <Shown place={place} />
               </Suspense>
             </Failed>
           </div>
         </main>
       </div>
+      <Toasts />
       <Console />
       {asked !== null && (
         <Failed>

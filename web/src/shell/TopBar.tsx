@@ -1,18 +1,20 @@
 // The line at the top: name, links, the database's clock, what the session may, the theme.
+import { Activity, House, LogOut, PanelLeft, SlidersHorizontal } from 'lucide-react';
 import { session } from '../api/session';
 import { utc } from '../pure/time/utc';
 import { usePlace } from '../state/router';
 import { server, useNow } from '../state/server';
 import { useSelected, useStore } from '../state/store';
 import { Button } from '../ui/Button';
+import { Logo } from '../ui/Logo';
 import { PlaceLink } from '../ui/PlaceLink';
 import { signOutAndLeave } from './entry';
 import { THEMES, type Theme, useTheme } from './theme';
 
 const LINKS = [
-  { page: 'home', label: 'Home' },
-  { page: 'metrics', label: 'Metrics' },
-  { page: 'features', label: 'Features' },
+  { page: 'home', label: 'Home', Icon: House },
+  { page: 'metrics', label: 'Metrics', Icon: Activity },
+  { page: 'features', label: 'Features', Icon: SlidersHorizontal },
 ] as const;
 
 const THEME_LABELS: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' };
@@ -69,16 +71,21 @@ export function TopBar({ treeOpen, onTree }: TopBarProps) {
   return (
     <header className="top">
       <Button className="top-tree" aria-expanded={treeOpen} aria-controls="tree" onClick={onTree}>
+        <PanelLeft className="icon" />
         Tree
       </Button>
-      <span className="top-name">EbbDB</span>
+      <span className="top-name">
+        <Logo />
+        <span className="top-word">EbbDB</span>
+      </span>
       <nav aria-label="Account" className="top-links">
-        {LINKS.map(({ page, label }) => (
+        {LINKS.map(({ page, label, Icon }) => (
           <PlaceLink
             key={page}
             to={{ page }}
             aria-current={place.page === page ? 'page' : undefined}
           >
+            <Icon className="icon" />
             {label}
           </PlaceLink>
         ))}
@@ -93,6 +100,7 @@ export function TopBar({ treeOpen, onTree }: TopBarProps) {
       <ThemeChoice />
       {known?.login === 'required' && (
         <Button look="quiet" onClick={() => void signOutAndLeave().catch(() => {})}>
+          <LogOut className="icon" />
           Sign out
         </Button>
       )}

@@ -1,6 +1,13 @@
 // The console: every request with its status and activity id, and what the portal has to say.
 import { createStore } from './store';
 
+export interface Action {
+  label: string;
+  onChoose: () => void;
+  /** How long it is offered, seconds. */
+  seconds: number;
+}
+
 export interface Entry {
   id: number;
   /** The browser's time, ms. */
@@ -12,6 +19,8 @@ export interface Entry {
   activityId?: string;
   /** Request units. */
   charge?: number;
+  /** What can be done about it for a while, e.g. undo. */
+  action?: Action;
 }
 
 const KEPT = 500;
@@ -24,6 +33,16 @@ export function say(entry: Omit<Entry, 'id' | 'at'>): void {
   last += 1;
   const made: Entry = { ...entry, id: last, at: Date.now() };
   log.update((entries) => [...entries.slice(-(KEPT - 1)), made]);
+}
+
+export interface Toast {
+  text: string;
+  action?: Action;
+}
+
+/** Says that something was done, in the console and in the corner of the page. */
+export function toast({ text, action }: Toast): void {
+  say({ kind: 'done', text, ...(action === undefined ? {} : { action }) });
 }
 
 export function clearLog(): void {

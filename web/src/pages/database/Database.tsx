@@ -19,7 +19,7 @@ export interface DatabaseProps {
 }
 
 const ROW_HEIGHT = 32;
-const COLUMNS = ['Default TTL', 'Live', 'Size', 'Dies in an hour', 'Dies in a day'];
+const COLUMNS = ['Default TTL', 'Live', 'Size', 'Expires in an hour', 'Expires in a day'];
 const NONE: readonly string[] = [];
 
 export default function Database({ door, database }: DatabaseProps) {

@@ -3,6 +3,7 @@ import { type Amount, accountSeries } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
 import { bytes, count } from '../../pure/figures/amount';
 import { usePolled } from '../../state/polled';
+import { Skeleton } from '../../ui/Skeleton';
 import { ExpiryChart } from '../metrics/ExpiryChart';
 import { HOUR } from '../metrics/steps';
 
@@ -47,7 +48,7 @@ export function AccountForecast() {
           {said(failure)}
         </p>
       )}
-      {series === null && failure === null && <p className="hint">Loading…</p>}
+      {series === null && failure === null && <Skeleton lines={6} />}
       {series !== null && (
         <>
           <dl className="home-numbers">
@@ -59,7 +60,7 @@ export function AccountForecast() {
             />
             <Figure label="Expire within a day" amount={sum(series.steps)} exact={series.exact} />
             <Figure
-              label="Expired, not yet reaped (estimate)"
+              label="Expired, not yet removed (estimate)"
               amount={series.unreaped_estimate}
               exact={false}
             />

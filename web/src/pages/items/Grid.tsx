@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { useNow } from '../../state/server';
 import { useWindowed } from '../../ui/useWindowed';
-import { shownExpiry } from './expires';
+import { bothTimes, shownExpiry } from './expires';
 import type { Row, Source } from './source';
 
 const ROW = 38;
@@ -34,15 +34,15 @@ export interface GridProps {
 }
 
 function Expires({ row, now }: { row: Row; now: number | null }) {
-  const { at, left, soon, reason } = shownExpiry(row.expiry, now);
+  const { at, left, near, reason } = shownExpiry(row.expiry, now);
   return (
     <span
-      className={soon ? 'items-expires items-soon' : 'items-expires'}
-      title={[at && `${at} UTC`, reason].filter(Boolean).join(', ')}
+      className={`items-expires items-near-${near}`}
+      title={[at && bothTimes(at, row.expiry.expiresAtMs), reason].filter(Boolean).join(', ')}
     >
       {at !== '' && (
         <span>
-          <span className="items-at">{at}</span> <span className="items-left">{left}</span>
+          <span className="items-left">{left}</span> <span className="items-at">{at}</span>
         </span>
       )}
       {reason !== '' && <span className="items-reason">{reason}</span>}

@@ -11,7 +11,7 @@ import { Dialog } from '../../ui/Dialog';
 import type { EditorRules } from '../../ui/editorRules';
 import { useSaveKey } from '../../ui/useSaveKey';
 import { Conflict } from './Conflict';
-import { instant, shownExpiry } from './expires';
+import { bothTimes, instant, shownExpiry } from './expires';
 import { LifeActions } from './LifeActions';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
 import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
@@ -29,13 +29,18 @@ export interface ItemPaneProps extends ItemEvents {
 }
 
 function Life({ opened, now }: { opened: Opened; now: number | null }) {
-  const { at, left, soon, reason } = shownExpiry(opened.row.expiry, now);
+  const { at, left, near, reason } = shownExpiry(opened.row.expiry, now);
   return (
     <p className="items-line">
       Expires:{' '}
       {at !== '' && (
-        <span className={soon ? 'items-soon' : ''}>
-          {at} UTC{left !== '' && `, in ${left}`}
+        <span className={`items-near-${near}`} title={bothTimes(at, opened.row.expiry.expiresAtMs)}>
+          {left !== '' && (
+            <>
+              in <strong className="items-left">{left}</strong>,{' '}
+            </>
+          )}
+          {at} UTC
         </span>
       )}{' '}
       {reason}

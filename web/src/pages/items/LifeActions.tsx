@@ -1,4 +1,4 @@
-// Extend, Touch and Never: changes of an item's life, each with what it will do or why it cannot.
+// Extend, Restart countdown and Never: changes of an item's life, each with what it will do or why it cannot.
 import { useId, useState } from 'react';
 import { inWords, UNITS, type UnitName } from '../../pure/time/duration';
 import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/ttl/reasons';
@@ -81,7 +81,7 @@ export function LifeActions({
       : instant(Math.ceil(expiry.expiresAtMs / 1000) * 1000 + by * 1000);
   return (
     <fieldset className="items-life">
-      <legend>Expiry</legend>
+      <legend>Time left</legend>
       <div className="items-extend">
         <label>
           Extend by{' '}
@@ -117,7 +117,7 @@ export function LifeActions({
         />
       </div>
       <Action
-        label="Touch"
+        label="Restart countdown"
         does="Restarts the countdown; the content stays as it is."
         whyNot={blocked ?? whyNot(source, expiry)}
         busy={busy}

@@ -8,19 +8,21 @@ test.each<[Expiry, number | null, object]>([
   [
     { expiresAtMs: null, by: null, reason: 'never (no default)' },
     0,
-    { at: '', left: '', soon: false, reason: 'never (no default)' },
+    { at: '', left: '', near: 'far', reason: 'never (no default)' },
   ],
   [
     { expiresAtMs: 60_000, by: 'ttl', reason: null },
     0,
-    { at: '1970-01-01 00:01:00', left: '01:00', soon: true, reason: '' },
+    { at: '1970-01-01 00:01:00', left: '01:00', near: 'hour', reason: '' },
   ],
-  [{ expiresAtMs: 3_600_000, by: 'ttl', reason: null }, 0, { left: '01:00:00', soon: false }],
+  [{ expiresAtMs: 3_600_000, by: 'ttl', reason: null }, 0, { left: '01:00:00', near: 'day' }],
   [
     { expiresAtMs: 1500, by: 'at_1', reason: 'by index at_1' },
     null,
-    { at: '1970-01-01 00:00:01.500', left: '', soon: false },
+    { at: '1970-01-01 00:00:01.500', left: '', near: 'far' },
   ],
+  [{ expiresAtMs: 59_999, by: 'ttl', reason: null }, 0, { near: 'minute' }],
+  [{ expiresAtMs: 86_400_000, by: 'ttl', reason: null }, 0, { near: 'far' }],
   [{ expiresAtMs: 1e17, by: 'ttl', reason: null }, 0, { at: 'beyond the calendar' }],
 ])('%o at %s', (expiry, now, want) => expect(shownExpiry(expiry, now)).toMatchObject(want));
 

@@ -1,5 +1,6 @@
 // How an expiry is shown: the instant, the countdown, the reason.
 import { countdown } from '../../pure/time/duration';
+import { localInstant } from '../../pure/time/localTime';
 import type { Expiry } from '../../pure/ttl/reasons';
 
 /** "2026-01-31 12:00:00", the database's time, UTC; parts of a second only where there are some. */
@@ -11,28 +12,44 @@ export function instant(ms: number): string {
 }
 
 export interface Shown {
-  /** Empty: it does not die. */
+  /** Empty: it does not expire. */
   at: string;
   left: string;
-  /** Less than an hour. */
-  soon: boolean;
+  /** Less than a minute, an hour, a day, or more. */
+  near: Near;
   reason: string;
 }
 
-const HOUR_MS = 3_600_000;
+/** An instant of `instant` in both zones: UTC, and that of the browser. */
+export function bothTimes(at: string, ms: number | null): string {
+  const local = ms === null ? '' : localInstant(ms);
+  return local === '' ? `${at} UTC` : `${at} UTC (${local} here)`;
+}
 
-export function diesSoon(expiry: Expiry, nowMs: number): boolean {
+export type Near = 'minute' | 'hour' | 'day' | 'far';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+function nearOf(leftMs: number): Near {
+  if (leftMs < MINUTE_MS) return 'minute';
+  if (leftMs < HOUR_MS) return 'hour';
+  return leftMs < DAY_MS ? 'day' : 'far';
+}
+
+export function expiresSoon(expiry: Expiry, nowMs: number): boolean {
   return expiry.expiresAtMs !== null && expiry.expiresAtMs - nowMs < HOUR_MS;
 }
 
 export function shownExpiry(expiry: Expiry, nowMs: number | null): Shown {
   const reason = expiry.reason ?? '';
-  if (expiry.expiresAtMs === null) return { at: '', left: '', soon: false, reason };
+  if (expiry.expiresAtMs === null) return { at: '', left: '', near: 'far', reason };
   const left = nowMs === null ? '' : countdown(expiry.expiresAtMs - nowMs);
   return {
     at: instant(expiry.expiresAtMs),
     left,
-    soon: nowMs !== null && diesSoon(expiry, nowMs),
+    near: nowMs === null ? 'far' : nearOf(expiry.expiresAtMs - nowMs),
     reason,
   };
 }

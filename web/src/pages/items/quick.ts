@@ -1,5 +1,5 @@
 // Quick choices among the rows that are loaded, by when they die. Asks the server nothing.
-import { diesSoon } from './expires';
+import { expiresSoon } from './expires';
 import type { Row } from './source';
 
 export type Quick = 'all' | 'hour' | 'never';
@@ -13,5 +13,5 @@ export const QUICK: readonly [Quick, string][] = [
 export function quickly(rows: readonly Row[], quick: Quick, nowMs: number): readonly Row[] {
   if (quick === 'all') return rows;
   if (quick === 'never') return rows.filter(({ expiry }) => expiry.expiresAtMs === null);
-  return rows.filter(({ expiry }) => diesSoon(expiry, nowMs));
+  return rows.filter(({ expiry }) => expiresSoon(expiry, nowMs));
 }

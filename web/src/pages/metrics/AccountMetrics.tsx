@@ -41,7 +41,7 @@ function lifeFigures(known: AccountSeries): Figure[] {
       value: `${counted(known.live.documents, 'document')}, ${bytes(known.live.bytes)}`,
     },
     {
-      name: 'Expired, not yet reaped (estimate)',
+      name: 'Expired, not yet removed (estimate)',
       value: `${counted(dead.documents, 'document')}, ${bytes(dead.bytes)}`,
       hint:
         dead.documents > 0
@@ -64,12 +64,16 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   if (status !== null) {
     const { passes, documents } = status.reaper;
     const name = passes === 1 ? 'pass' : 'passes';
-    put('Reaper', `${count(passes)} ${name}`, `${documentsOf(documents)} compacted away`);
+    put(
+      'Removal of expired',
+      `${count(passes)} ${name}`,
+      `${documentsOf(documents)} compacted away`,
+    );
   }
   const backlog = metric('ebb_ttl_purge_backlog');
   const lag = inWords(metric('ebb_ttl_purge_lag_seconds') ?? 0);
   put(
-    'Reaper backlog (estimate)',
+    'Waiting to be removed (estimate)',
     number(backlog),
     backlog === 0 ? undefined : `the oldest expired ${lag} ago`,
   );

@@ -26,10 +26,10 @@ function figuresOf(clock: ClockState, now: number): Figure[] {
     },
     { name: 'Offset', value: offsetWords(clock.offset_ms) },
     {
-      name: 'Pace',
-      value: clock.running && clock.keeps_pace ? 'keeps pace' : 'does not keep pace',
+      name: 'Clock keeps up',
+      value: clock.running && clock.keeps_pace ? 'yes' : 'no',
     },
-    ...(held === null ? [] : [{ name: 'Reaping', value: `held back at ${utc(held)}` }]),
+    ...(held === null ? [] : [{ name: 'Removal of expired', value: `held back at ${utc(held)}` }]),
   ];
 }
 

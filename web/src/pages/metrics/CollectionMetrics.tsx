@@ -30,7 +30,7 @@ function figuresOf(known: Forecast, noun: string): Figure[] {
     { name: 'Expires within a day', value: amount(day) },
     { name: 'Expires within a week', value: amount(week) },
     {
-      name: 'Expired, not yet reaped (estimate)',
+      name: 'Expired, not yet removed (estimate)',
       value: amount(dead),
       hint:
         dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',

@@ -222,7 +222,7 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
   };
   const submit = () => {
     const to = fromInput(text);
-    if (to === null) setError('Choose a date and a time.');
+    if (to === null) setError('Type a date and a time: 2026-01-31 12:00:00.');
     else if (to < now) setError(`The clock never goes back: it stands at ${utc(now)}.`);
     else onMove(new Date(to).toISOString());
   };
@@ -232,9 +232,10 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
         {(props) => (
           <input
             {...props}
-            type="datetime-local"
-            step={1}
-            min={toInput(now)}
+            className="metrics-instant"
+            autoComplete="off"
+            spellCheck={false}
+            placeholder={toInput(now)}
             value={text}
             onFocus={() => ask(text)}
             onChange={(event) => {

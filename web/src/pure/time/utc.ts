@@ -10,15 +10,15 @@ export function utc(ms: number): string {
   return `${text.replace('T', ' ').replace('.000Z', '')} UTC`;
 }
 
-/** What an `<input type="datetime-local">` holds. */
+/** How an instant is typed: "2026-11-22 03:19:56". */
 export function toInput(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19);
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Takes "2026-11-22T03:19", with seconds and a part of them if there are any; null: no instant. */
+/** Takes "2026-11-22 03:19" or with a T, with seconds and a part of them if there are any; null: no instant. */
 export function fromInput(text: string): number | null {
   const shape = /^\d{4,6}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
-  if (!shape.test(text)) return null;
-  const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
+  if (!shape.test(text.trim())) return null;
+  const ms = Date.parse(`${text.trim().replace(' ', 'T')}Z`);
   return Number.isNaN(ms) ? null : ms;
 }

@@ -1,4 +1,5 @@
 // The left side: buttons, the filter, the tree, and the menu of a line.
+import { Plus, RefreshCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { mayWrite, session } from '../../api/session';
 import { go, usePlace } from '../../state/router';
@@ -6,6 +7,8 @@ import { useStore } from '../../state/store';
 import { loadCollections, refreshTree } from '../../state/tree';
 import { Button } from '../../ui/Button';
 import { Menu, type MenuItem } from '../../ui/Menu';
+import { PlaceLink } from '../../ui/PlaceLink';
+import { Skeleton } from '../../ui/Skeleton';
 import { dialog, noun, READ_ONLY } from '../dialogs';
 import { labelOf, type Row, rowOfPlace } from './rows';
 import { TreeView } from './TreeView';
@@ -88,13 +91,7 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
         </p>
       ))}
       {rows.length === 0 ? (
-        <p className="hint tree-said" role="status">
-          {known.loading
-            ? 'Loading…'
-            : filter === ''
-              ? 'There are no databases yet.'
-              : 'Nothing matches.'}
-        </p>
+        <Nothing loading={known.loading} filtered={filter !== ''} reason={reason} />
       ) : (
         <TreeView
           rows={rows}
@@ -118,6 +115,29 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
   );
 }
 
+interface NothingProps {
+  loading: boolean;
+  filtered: boolean;
+  reason: string | null;
+}
+
+/** Why there are no lines, and what to do about it. */
+function Nothing({ loading, filtered, reason }: NothingProps) {
+  if (loading) return <Skeleton lines={5} />;
+  const said = filtered ? 'Nothing matches.' : 'There are no databases yet.';
+  return (
+    <div className="hint tree-said">
+      <p role="status">{said}</p>
+      {!filtered && reason === null && (
+        <div className="row">
+          <Button onClick={() => dialog.set({ kind: 'database' })}>Create one</Button>
+          <PlaceLink to={{ page: 'home' }}>or try the sample</PlaceLink>
+        </div>
+      )}
+    </div>
+  );
+}
+
 interface ToolsProps {
   reason: string | null;
   active: Row | undefined;
@@ -132,9 +152,11 @@ function Tools({ reason, active, loading }: ToolsProps) {
   return (
     <div className="tree-tools" role="group" aria-label="Databases">
       <Button {...why} onClick={() => dialog.set({ kind: 'database' })}>
+        <Plus className="icon" />
         New database
       </Button>
       <Button {...why} onClick={() => dialog.set({ kind: 'collection', door, database })}>
+        <Plus className="icon" />
         New {noun(door)}
       </Button>
       <Button
@@ -144,7 +166,7 @@ function Tools({ reason, active, loading }: ToolsProps) {
         busy={loading}
         onClick={() => void refreshTree()}
       >
-        ↻
+        <RefreshCw className="icon" />
       </Button>
     </div>
   );

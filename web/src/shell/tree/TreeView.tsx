@@ -1,4 +1,5 @@
 // The lines of the tree: only those in sight are drawn, and one of them has the keyboard.
+import { ChevronDown, ChevronRight, Ellipsis, Table2 } from 'lucide-react';
 import {
   type KeyboardEvent,
   type MouseEvent,
@@ -191,9 +192,10 @@ function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeL
             onTwist();
           }}
         >
-          {row.open ? '▾' : '▸'}
+          {row.open ? <ChevronDown className="icon" /> : <ChevronRight className="icon" />}
         </span>
       )}
+      {row.kind === 'collection' && <Table2 className="icon tree-icon" />}
       <span
         className={`tree-name${row.kind === 'note' && row.failed ? ' error' : ''}`}
         title={label}
@@ -211,7 +213,7 @@ function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeL
             onMenu(event);
           }}
         >
-          ⋯
+          <Ellipsis className="icon" />
         </span>
       )}
     </div>

@@ -86,7 +86,7 @@ export function Watched({ part, round }: { part: Part; round: number }) {
         <PlaceLink to={{ page: 'collection', view: 'items', ...target }}>
           {target.database} › {target.collection}
         </PlaceLink>
-        : <strong>{`${count(left)} of ${count(whole)} sessions alive`}</strong>
+        : <strong>{`${count(left)} of ${count(whole)} sessions left`}</strong>
       </p>
       <progress
         aria-label={`Live sessions, ${DOOR_NAMES[target.door]}`}

@@ -1,0 +1,26 @@
+// What was done shows in the corner, and can be closed; failures stay in the page.
+import { expect, test } from '../lib/fixtures';
+
+test('an outcome shows in the corner and is closed by the keyboard', async ({ page, server }) => {
+  await page.goto(`${server.url}/features`);
+  await page.getByRole('switch').first().click();
+  const toasts = page.getByRole('region', { name: 'Notifications' });
+  await expect(toasts.getByText('Features updated')).toBeVisible();
+  await toasts.getByRole('button', { name: 'Close: Features updated' }).press('Enter');
+  await expect(toasts.getByText('Features updated')).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Console' })).toContainText('Features updated');
+});
+
+test('the type is of the portal itself', async ({ page, server }) => {
+  await page.goto(server.url);
+  await expect(page.getByRole('heading').first()).toBeVisible();
+  const isLoaded = () => page.evaluate(() => document.fonts.check("14px 'Inter Latin'"));
+  await expect.poll(isLoaded).toBe(true);
+  const foreign = await page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .map(({ name }) => name)
+      .filter((name) => !name.startsWith(location.origin)),
+  );
+  expect(foreign).toEqual([]);
+});

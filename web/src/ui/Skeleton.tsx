@@ -1,0 +1,12 @@
+// Grey bars where text is on its way. Screen readers hear that it is loading.
+export function Skeleton({ lines = 4 }: { lines?: number }) {
+  return (
+    <div className="skeleton" role="status">
+      <span className="visually-hidden">Loading…</span>
+      {Array.from({ length: lines }, (_, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all the same.
+        <span key={at} className="skeleton-line" aria-hidden="true" />
+      ))}
+    </div>
+  );
+}

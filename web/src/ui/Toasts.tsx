@@ -1,0 +1,51 @@
+// What was done, in the corner of the page, with a way to take it back where there is one. Screen
+// readers hear it from the console, which says the same.
+import { Check, X } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { log } from '../state/log';
+import { useStore } from '../state/store';
+import { leavesAt, shownToasts } from '../state/toasts';
+import { Button } from './Button';
+import './toasts.css';
+
+const TICK_MS = 500;
+
+export function Toasts() {
+  const entries = useStore(log);
+  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
+  const [now, setNow] = useState(Date.now);
+  const isAny = shownToasts(entries, closed, now).length > 0;
+  useEffect(() => setNow(Date.now()), [entries]);
+  useEffect(() => {
+    if (!isAny) return;
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, [isAny]);
+  const close = (id: number) => setClosed((known) => new Set(known).add(id));
+  return (
+    <section className="toasts" aria-label="Notifications">
+      {shownToasts(entries, closed, now).map((entry) => {
+        const { id, text, action } = entry;
+        return (
+          <div key={id} className="toast">
+            <Check className="icon toast-mark" />
+            <span className="toast-text">{text}</span>
+            {action !== undefined && (
+              <Button
+                onClick={() => {
+                  close(id);
+                  action.onChoose();
+                }}
+              >
+                {action.label} ({Math.max(1, Math.ceil((leavesAt(entry) - now) / 1000))} s)
+              </Button>
+            )}
+            <Button look="quiet" aria-label={`Close: ${text}`} onClick={() => close(id)}>
+              <X className="icon" />
+            </Button>
+          </div>
+        );
+      })}
+    </section>
+  );
+}
