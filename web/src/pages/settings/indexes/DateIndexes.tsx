@@ -54,7 +54,7 @@ function Table(props: {
             <th scope="col">Name</th>
             <th scope="col">Field</th>
             <th scope="col">Expires after</th>
-            <th scope="col">Only where</th>
+            <th scope="col">Partial filter</th>
             <th scope="col">Hidden</th>
             <th scope="col">Change</th>
           </tr>
