@@ -57,6 +57,35 @@ test('what succeeded is said in the bar', async ({ page, server }) => {
   );
 });
 
+test('what was said of one collection does not stand under another', async ({ page, server }) => {
+  const app = (await server.mongo()).db('app');
+  for (const name of ['log', 'other']) {
+    await app.collection<{ _id: string }>(name).insertOne({ _id: 'one' });
+  }
+  await page.goto('/mongo/app/log/items');
+  const said = page.getByRole('region', { name: 'Console' }).getByText(/^Successfully/);
+  await open(page, 'one');
+  await edit(page, 'n: 1');
+  await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
+  await expect(said).toHaveText(/updated document/);
+  // The same page with another address.
+  await page.getByRole('button', { name: 'Close' }).click();
+  await expect(page).not.toHaveURL(/item=/);
+  await expect(said).toHaveCount(1);
+  await page.getByRole('tree').getByRole('treeitem', { name: 'other', exact: true }).click();
+  await expect(page).toHaveURL(/other/);
+  await expect(said).toHaveCount(0);
+  await page.goBack();
+  await expect(page).toHaveURL(/log/);
+  await expect(said).toHaveCount(0);
+  // What is said of the act that led to a page stands there.
+  await page.getByRole('button', { name: 'Delete collection' }).click();
+  await page.getByRole('dialog').getByRole('textbox').fill('log');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page).toHaveURL(/\/mongo\/app$/);
+  await expect(said).toHaveText('Successfully deleted collection log');
+});
+
 test('the theme stays over a reload', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto('/');

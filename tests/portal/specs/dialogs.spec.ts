@@ -102,6 +102,40 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
   await expect(page).toHaveURL(/\/nosql\/app\/other\/items/);
 });
 
+test('each wrong field says what is wrong with it until it is right', async ({ page, server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  await database.containers.create({ id: 'there', partitionKey: { paths: ['/id'] } });
+  await page.goto('/nosql/app');
+  await page.getByRole('main').getByRole('button', { name: 'New container' }).click();
+  const dialog = page.getByRole('dialog');
+  const name = dialog.getByLabel('Container id');
+  const key = dialog.getByLabel('Partition key');
+  await name.fill('a/b');
+  await fillTtl(page, 'On', '');
+  for (const field of [name, key, dialog.getByLabel('Seconds')]) {
+    await expect(field).not.toHaveAttribute('aria-invalid', 'true');
+  }
+  await create(page);
+  await expect(name).toBeFocused();
+  await expect(name).toHaveAccessibleDescription(/Leave out/);
+  await expect(key).toHaveAccessibleDescription(/Give the path/);
+  await expect(dialog.getByLabel('Seconds')).toHaveAccessibleDescription(/Give a number/);
+  await dialog.getByLabel('Seconds').fill('45');
+  await expect(dialog.getByText('45 s = 45 seconds')).toBeVisible();
+  await expect(dialog.getByText(/Give a number/)).toHaveCount(0);
+  await expect(name).toHaveAccessibleDescription(/Leave out/);
+  await name.fill('there');
+  await expect(name).not.toHaveAttribute('aria-invalid', 'true');
+  await key.fill('user');
+  await create(page);
+  // What only the server knows is said at the field too.
+  await expect(name).toHaveAccessibleDescription(/already exists/i);
+  await expect(name).toBeFocused();
+  await name.fill('other');
+  await create(page);
+  await expect(page).toHaveURL(/\/nosql\/app\/other\/items/);
+});
+
 async function askDelete(page: Page, line: string | RegExp) {
   await page
     .getByRole('tree')

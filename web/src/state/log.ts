@@ -26,6 +26,14 @@ export function say(entry: Omit<Entry, 'id' | 'at'>): void {
   log.update((entries) => [...entries.slice(-(KEPT - 1)), made]);
 }
 
+/** What was said up to this entry is of pages that were left since. */
+export const turned = createStore(0);
+
+/** Another page is shown: what was said of the last one says nothing of it. */
+export function turnPage(): void {
+  turned.set(last);
+}
+
 export function clearLog(): void {
   log.set([]);
 }
