@@ -86,6 +86,32 @@ test('what was said of one collection does not stand under another', async ({ pa
   await expect(said).toHaveText('Successfully deleted collection log');
 });
 
+test.describe('far from Greenwich', () => {
+  test.use({ timezoneId: 'Asia/Tokyo', locale: 'en-US' });
+
+  test('every time of the page is in UTC', async ({ page, server }) => {
+    await (await server.mongo())
+      .db('app')
+      .collection<{ _id: string }>('log')
+      .insertOne({ _id: 'one' });
+    await page.goto('/mongo/app/log/query');
+    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await expect(page.locator('.query-summary')).toContainText('1');
+    await page.getByRole('tab', { name: 'History' }).click();
+    const past = await page.locator('.query-history').getByRole('button').first().innerText();
+    const said = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/.exec(past)?.[0] ?? 'none';
+    expect(Math.abs(Date.parse(said) - Date.now())).toBeLessThan(600_000);
+    await page.getByRole('button', { name: /^\W*Console/ }).click();
+    const lines = page.getByRole('list', { name: 'Requests and outcomes' }).getByRole('listitem');
+    await expect(lines.last()).toContainText(/\d\d:\d\d:\d\d UTC/);
+    await page.goto('/');
+    await expect(page.getByLabel('Set to (UTC)')).toHaveAttribute(
+      'placeholder',
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
+    );
+  });
+});
+
 test('the theme stays over a reload', async ({ page }) => {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.goto('/');

@@ -58,5 +58,5 @@ test('what is not there says so', async ({ page, server }) => {
   await page.goto('/no/such/page');
   await expect(page.getByText('There is no such page')).toBeVisible();
   await page.goto('/nosql/none/none/items');
-  await expect(page.getByRole('alert').first()).toBeVisible();
+  await expect(page.getByText('There is no database none.')).toBeVisible();
 });

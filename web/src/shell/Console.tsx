@@ -2,7 +2,7 @@
 // stands in its bar, where screen readers hear of it.
 import { memo, useEffect, useRef } from 'react';
 import { count } from '../pure/figures/amount';
-import { timeOfDay } from '../pure/time/localTime';
+import { timeOfDay } from '../pure/time/utc';
 import { clearLog, type Entry, log, turned } from '../state/log';
 import { usePreference } from '../state/preference';
 import { useStore } from '../state/store';

@@ -8,7 +8,7 @@ import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
-import { loadTreeWith } from '../../state/tree';
+import { isAbsent, loadTreeWith, tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Failure } from '../../ui/Failure';
@@ -26,7 +26,10 @@ import { useMatching } from './useMatching';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
 
+/** Says nothing where the tree says it, above every page. */
 function Missing({ target }: { target: Target }) {
+  const isSaid = isAbsent(useStore(tree), { page: 'collection', view: 'items', ...target });
+  if (isSaid) return null;
   const reload = () => {
     void loadTreeWith(target);
   };

@@ -222,7 +222,7 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
   };
   const submit = () => {
     const to = fromInput(text);
-    if (to === null) setError('Choose a date and a time.');
+    if (to === null) setError(`Give a date and a time, such as ${toInput(now)}.`);
     else if (to < now) setError(`The clock never goes back: it stands at ${utc(now)}.`);
     else onMove(new Date(to).toISOString());
   };
@@ -232,9 +232,10 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
         {(props) => (
           <input
             {...props}
-            type="datetime-local"
-            step={1}
-            min={toInput(now)}
+            autoComplete="off"
+            spellCheck={false}
+            size={20}
+            placeholder={toInput(now)}
             value={text}
             onFocus={() => ask(text)}
             onChange={(event) => {

@@ -10,9 +10,14 @@ export function utc(ms: number): string {
   return `${text.replace('T', ' ').replace('.000Z', '')} UTC`;
 }
 
-/** What an `<input type="datetime-local">` holds. */
+/** "03:19:56 UTC", of what happened while the page was open. */
+export function timeOfDay(ms: number): string {
+  return utc(ms).replace(/^\S+ /, '');
+}
+
+/** An instant as one types it: "2026-11-22 03:19:56". */
 export function toInput(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19);
+  return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 /** Takes "2026-11-22T03:19", with seconds and a part of them if there are any; null: no instant. */
@@ -20,5 +25,6 @@ export function fromInput(text: string): number | null {
   const shape = /^\d{4,6}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
   if (!shape.test(text)) return null;
   const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
-  return Number.isNaN(ms) ? null : ms;
+  // Some readers take the 30th of February for a day of March.
+  return Number.isNaN(ms) || !toInput(ms).startsWith(text.slice(0, 10)) ? null : ms;
 }
