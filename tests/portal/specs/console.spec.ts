@@ -1,5 +1,6 @@
 // The console: what failed stands there with the server's own id of it. And choices of a person that
 // outlive a reload.
+import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { edit, open } from '../lib/items';
 
@@ -90,10 +91,7 @@ test.describe('far from Greenwich', () => {
   test.use({ timezoneId: 'Asia/Tokyo', locale: 'en-US' });
 
   test('every time of the page is in UTC', async ({ page, server }) => {
-    await (await server.mongo())
-      .db('app')
-      .collection<{ _id: string }>('log')
-      .insertOne({ _id: 'one' });
+    await mongo.put(server, 'one', {});
     await page.goto('/mongo/app/log/query');
     await page.getByRole('button', { name: 'Execute Query' }).click();
     await expect(page.locator('.query-summary')).toContainText('1');

@@ -78,12 +78,17 @@ test('collections with every time to live', async ({ page, server }) => {
   }
 });
 
-test('what cannot be made says why and keeps what was typed', async ({ page, server }) => {
+/** The dialog for a new container beside one that is named there. */
+async function besideThere(page: Page, server: Server) {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   await database.containers.create({ id: 'there', partitionKey: { paths: ['/id'] } });
   await page.goto('/nosql/app');
   await page.getByRole('main').getByRole('button', { name: 'New container' }).click();
-  const dialog = page.getByRole('dialog');
+  return page.getByRole('dialog');
+}
+
+test('what cannot be made says why and keeps what was typed', async ({ page, server }) => {
+  const dialog = await besideThere(page, server);
   await dialog.getByLabel('Container id').fill('there');
   await dialog.getByLabel('Partition key').fill('/user');
   for (const seconds of ['0', '-1', '1.5', '2147483648', 'ten']) {
@@ -103,11 +108,7 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
 });
 
 test('each wrong field says what is wrong with it until it is right', async ({ page, server }) => {
-  const { database } = await server.cosmos.databases.create({ id: 'app' });
-  await database.containers.create({ id: 'there', partitionKey: { paths: ['/id'] } });
-  await page.goto('/nosql/app');
-  await page.getByRole('main').getByRole('button', { name: 'New container' }).click();
-  const dialog = page.getByRole('dialog');
+  const dialog = await besideThere(page, server);
   const name = dialog.getByLabel('Container id');
   const key = dialog.getByLabel('Partition key');
   await name.fill('a/b');
