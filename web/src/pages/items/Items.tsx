@@ -186,10 +186,12 @@ export default function Items({ target }: { target: Target }) {
           // A dialog has an Escape of its own, and an editor has the first: Tab leaves it then.
           const within = event.target as Element;
           const isEscape = event.key === 'Escape' && !event.defaultPrevented;
-          const isFirst = within.closest('.editor') !== null && !escaped.current;
-          escaped.current = isEscape;
+          const isInEditor = within.closest('.editor') !== null;
+          const isFirst = isInEditor && !escaped.current;
           const isTaken = isFirst || within.closest('dialog') !== null;
-          if (isEscape && shown !== null && !isTaken) close();
+          const isOver = isEscape && shown !== null && !isTaken;
+          escaped.current = isEscape && isInEditor && !isOver;
+          if (isOver) close();
         }}
       >
         <div className="items-list" ref={list}>
