@@ -1,5 +1,6 @@
 // The console: what failed stands there with the server's own id of it. And choices of a person that
 // outlive a reload.
+import { mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { edit, open } from '../lib/items';
 
@@ -55,6 +56,58 @@ test('what succeeded is said in the bar', async ({ page, server }) => {
   await expect(page.getByRole('region', { name: 'Console' })).toContainText(
     'Successfully updated document',
   );
+});
+
+test('what was said of one collection does not stand under another', async ({ page, server }) => {
+  const app = (await server.mongo()).db('app');
+  for (const name of ['log', 'other']) {
+    await app.collection<{ _id: string }>(name).insertOne({ _id: 'one' });
+  }
+  await page.goto('/mongo/app/log/items');
+  const said = page.getByRole('region', { name: 'Console' }).getByText(/^Successfully/);
+  await open(page, 'one');
+  await edit(page, 'n: 1');
+  await page.locator('.items-commands').getByRole('button', { name: 'Save' }).click();
+  await expect(said).toHaveText(/updated document/);
+  // The same page with another address.
+  await page.getByRole('button', { name: 'Close' }).click();
+  await expect(page).not.toHaveURL(/item=/);
+  await expect(said).toHaveCount(1);
+  await page.getByRole('tree').getByRole('treeitem', { name: 'other', exact: true }).click();
+  await expect(page).toHaveURL(/other/);
+  await expect(said).toHaveCount(0);
+  await page.goBack();
+  await expect(page).toHaveURL(/log/);
+  await expect(said).toHaveCount(0);
+  // What is said of the act that led to a page stands there.
+  await page.getByRole('button', { name: 'Delete collection' }).click();
+  await page.getByRole('dialog').getByRole('textbox').fill('log');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(page).toHaveURL(/\/mongo\/app$/);
+  await expect(said).toHaveText('Successfully deleted collection log');
+});
+
+test.describe('far from Greenwich', () => {
+  test.use({ timezoneId: 'Asia/Tokyo', locale: 'en-US' });
+
+  test('every time of the page is in UTC', async ({ page, server }) => {
+    await mongo.put(server, 'one', {});
+    await page.goto('/mongo/app/log/query');
+    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await expect(page.locator('.query-summary')).toContainText('1');
+    await page.getByRole('tab', { name: 'History' }).click();
+    const past = await page.locator('.query-history').getByRole('button').first().innerText();
+    const said = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/.exec(past)?.[0] ?? 'none';
+    expect(Math.abs(Date.parse(said) - Date.now())).toBeLessThan(600_000);
+    await page.getByRole('button', { name: /^\W*Console/ }).click();
+    const lines = page.getByRole('list', { name: 'Requests and outcomes' }).getByRole('listitem');
+    await expect(lines.last()).toContainText(/\d\d:\d\d:\d\d UTC/);
+    await page.goto('/');
+    await expect(page.getByLabel('Set to (UTC)')).toHaveAttribute(
+      'placeholder',
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/,
+    );
+  });
 });
 
 test('the theme stays over a reload', async ({ page }) => {

@@ -78,12 +78,17 @@ test('collections with every time to live', async ({ page, server }) => {
   }
 });
 
-test('what cannot be made says why and keeps what was typed', async ({ page, server }) => {
+/** The dialog for a new container beside one that is named there. */
+async function besideThere(page: Page, server: Server) {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   await database.containers.create({ id: 'there', partitionKey: { paths: ['/id'] } });
   await page.goto('/nosql/app');
   await page.getByRole('main').getByRole('button', { name: 'New container' }).click();
-  const dialog = page.getByRole('dialog');
+  return page.getByRole('dialog');
+}
+
+test('what cannot be made says why and keeps what was typed', async ({ page, server }) => {
+  const dialog = await besideThere(page, server);
   await dialog.getByLabel('Container id').fill('there');
   await dialog.getByLabel('Partition key').fill('/user');
   for (const seconds of ['0', '-1', '1.5', '2147483648', 'ten']) {
@@ -98,6 +103,36 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
   await expect(dialog.getByLabel('Container id')).toHaveValue('there');
   await expect(dialog.getByLabel('Seconds')).toHaveValue('60');
   await dialog.getByLabel('Container id').fill('other');
+  await create(page);
+  await expect(page).toHaveURL(/\/nosql\/app\/other\/items/);
+});
+
+test('each wrong field says what is wrong with it until it is right', async ({ page, server }) => {
+  const dialog = await besideThere(page, server);
+  const name = dialog.getByLabel('Container id');
+  const key = dialog.getByLabel('Partition key');
+  await name.fill('a/b');
+  await fillTtl(page, 'On', '');
+  for (const field of [name, key, dialog.getByLabel('Seconds')]) {
+    await expect(field).not.toHaveAttribute('aria-invalid', 'true');
+  }
+  await create(page);
+  await expect(name).toBeFocused();
+  await expect(name).toHaveAccessibleDescription(/Leave out/);
+  await expect(key).toHaveAccessibleDescription(/Give the path/);
+  await expect(dialog.getByLabel('Seconds')).toHaveAccessibleDescription(/Give a number/);
+  await dialog.getByLabel('Seconds').fill('45');
+  await expect(dialog.getByText('45 s = 45 seconds')).toBeVisible();
+  await expect(dialog.getByText(/Give a number/)).toHaveCount(0);
+  await expect(name).toHaveAccessibleDescription(/Leave out/);
+  await name.fill('there');
+  await expect(name).not.toHaveAttribute('aria-invalid', 'true');
+  await key.fill('user');
+  await create(page);
+  // What only the server knows is said at the field too.
+  await expect(name).toHaveAccessibleDescription(/already exists/i);
+  await expect(name).toBeFocused();
+  await name.fill('other');
   await create(page);
   await expect(page).toHaveURL(/\/nosql\/app\/other\/items/);
 });

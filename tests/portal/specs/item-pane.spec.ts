@@ -42,6 +42,51 @@ test('Escape closes what is open, not what is typed', async ({ page, server }) =
   await expect(editor(await openItem(page, nosql, 'one'))).toContainText('"kept": 1');
 });
 
+test('Enter on a row leads into its text, and Escape twice back to the list', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', { n: 1 });
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(1);
+  await page.getByRole('grid').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.type('"typed": 1, ');
+  await expect(editor(page)).toContainText('"typed": 1');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Escape');
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(editor(page)).toHaveCount(0);
+  await expect(page.getByRole('grid')).toBeFocused();
+});
+
+test('a row whose text was changed and not saved is marked', async ({ page, server }) => {
+  await nosql.create(server, null);
+  for (const id of ['one', 'two']) await nosql.put(server, id, {});
+  await page.goto('/nosql/app/log/items');
+  const marks = page.getByRole('grid').getByText('●');
+  const pane = await openItem(page, nosql, 'one');
+  await expect(marks).toHaveCount(0);
+  await edit(page, '"kept": 1');
+  await openItem(page, nosql, 'two');
+  for (const turn of ['at once', 'after a reload']) {
+    await expect(marks, turn).toHaveCount(1);
+    await expect(row(page, nosql, 'one').getByText('●'), turn).toBeVisible();
+    await expect(row(page, nosql, 'one')).toHaveAccessibleDescription(/a draft is kept/);
+    await expect(row(page, nosql, 'two')).toHaveAccessibleDescription('');
+    await page.reload();
+  }
+  await openItem(page, nosql, 'one');
+  await pane.getByRole('button', { name: 'Discard' }).click();
+  await expect(marks).toHaveCount(0);
+});
+
 test('an editor that takes Tab says how it is left', async ({ page, server }) => {
   await nosql.create(server, null);
   const way = page.getByText('Escape, then Tab leaves the editor.');

@@ -75,9 +75,8 @@ async function turnOn(page: Page) {
 /** Changes the open item in the editor, leaves that with Escape and Tab, and saves. */
 async function editItem(page: Page) {
   const pane = page.getByRole('region', { name: /^Item / });
-  await expect(pane.getByRole('heading')).toBeFocused();
   const editor = pane.getByRole('textbox', { name: 'Item', exact: true });
-  await tabTo(page, editor);
+  await expect(editor).toBeFocused();
   await typeOver(page, '{ "id": "plain", "user": "ada",');
   // Inside, Tab is a character of the text.
   await page.keyboard.press('Tab');

@@ -58,5 +58,40 @@ test('what is not there says so', async ({ page, server }) => {
   await page.goto('/no/such/page');
   await expect(page.getByText('There is no such page')).toBeVisible();
   await page.goto('/nosql/none/none/items');
-  await expect(page.getByRole('alert').first()).toBeVisible();
+  await expect(page.getByText('There is no database none.')).toBeVisible();
+});
+
+test('a page asks together for what does not depend on each other', async ({ page, server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] } });
+  // The definition is asked for although the forecast has not come.
+  let giveForecast = () => {};
+  const held = new Promise<void>((done) => {
+    giveForecast = done;
+  });
+  await page.route(/\/expiry(\?|$)/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest((request) => /\/colls\/log$/.test(request.url()));
+  await page.goto('/nosql/app/log/items');
+  await asked;
+  await expect(page.getByRole('grid')).toHaveCount(0);
+  giveForecast();
+  await expect(page.getByRole('grid')).toBeVisible();
+});
+
+test('the list of a database fits a telephone', async ({ page, server }) => {
+  const { database } = await server.cosmos.databases.create({ id: 'app' });
+  await database.containers.create({ id: 'log', partitionKey: { paths: ['/id'] }, defaultTtl: 60 });
+  await database.container('log').items.create({ id: 'one' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/nosql/app');
+  const table = page.getByRole('table', { name: /containers of app/ });
+  for (const name of ['Name', 'Default TTL', 'Live', 'Expires in 1 hour']) {
+    await expect(table.getByRole('columnheader', { name })).toBeInViewport({ ratio: 1 });
+  }
+  const cells = table.getByRole('row').filter({ hasText: 'log' }).getByRole('cell');
+  await expect(cells).toHaveText(['log', '1 minute', '1', '1']);
+  expect(await table.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
 });

@@ -129,6 +129,26 @@ for (const door of DOORS) {
   });
 }
 
+for (const view of ['items', 'query', 'settings', 'metrics']) {
+  test(`a container that was never there is said once: ${view}`, async ({ page, server }) => {
+    await make('nosql', server);
+    await page.goto(`/nosql/app/never/${view}`);
+    const main = page.getByRole('main');
+    await expect(main.getByText('There is no container never.')).toBeVisible();
+    await expect(main.getByRole('button', { name: /Delete/ })).toHaveCount(0);
+    await expect(main.getByRole('tab')).toHaveCount(0);
+    await expect(
+      main.getByText(/not there any more|Not Found|may have been deleted\./),
+    ).toHaveCount(0);
+    // One that was made meanwhile is shown when the tree has been read again.
+    const { database } = await server.cosmos.databases.createIfNotExists({ id: 'app' });
+    await database.containers.create({ id: 'never', partitionKey: { paths: ['/id'] } });
+    await main.getByRole('button', { name: 'Reload the tree' }).click();
+    await expect(main.getByRole('tab', { name: 'Items' })).toBeVisible();
+    await expect(main.getByText(/There is no container/)).toHaveCount(0);
+  });
+}
+
 test('the clock moves while an item is typed', async ({ page, server }) => {
   const { database } = await server.cosmos.databases.create({ id: 'app' });
   const definition = { id: 'log', partitionKey: { paths: ['/id'] }, defaultTtl: 60 };

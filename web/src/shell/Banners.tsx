@@ -6,13 +6,12 @@ import { words } from '../api/http';
 import { mayWrite, session } from '../api/session';
 import { isUnconfirmed } from '../pure/time/clockState';
 import { inWords } from '../pure/time/duration';
-import { timeOfDay } from '../pure/time/localTime';
-import { utc } from '../pure/time/utc';
+import { timeOfDay, utc } from '../pure/time/utc';
 import { say } from '../state/log';
 import { usePlace } from '../state/router';
 import { refreshServer, server } from '../state/server';
 import { useSelected, useStore } from '../state/store';
-import { refreshTree, tree } from '../state/tree';
+import { isAbsent, refreshTree, tree } from '../state/tree';
 import { Banner } from '../ui/Banner';
 import { Button } from '../ui/Button';
 import { noun, READ_ONLY } from './dialogs';
@@ -124,20 +123,16 @@ function ClockState() {
 /** The tree knows what lies in the database, and what is shown is not there. */
 function Deleted() {
   const { place } = usePlace();
-  const { branches, loading, failures } = useStore(tree);
+  const known = useStore(tree);
   const [busy, setBusy] = useState(false);
   if (place.page !== 'collection' && place.page !== 'database') return null;
-  if (loading || failures.length > 0 || branches.length === 0) return null;
-  const branch = branches.find(({ door, name }) => door === place.door && name === place.database);
-  const known = branch?.collections;
-  const isHere =
-    branch !== undefined &&
-    (place.page === 'database' || known == null || known.includes(place.collection));
-  if (isHere) return null;
-  const isDatabase = place.page === 'database' || branch === undefined;
-  const what = isDatabase
-    ? `database ${place.database}`
-    : `${noun(place.door)} ${place.collection}`;
+  if (!isAbsent(known, place)) return null;
+  const { door, database } = place;
+  const isWhole = isAbsent(known, { page: 'database', door, database });
+  const what =
+    place.page === 'database' || isWhole
+      ? `database ${database}`
+      : `${noun(door)} ${place.collection}`;
   const reload = async () => {
     setBusy(true);
     await refreshTree();

@@ -3,8 +3,8 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, useEffect, useRef } from 'react';
 import { count } from '../pure/figures/amount';
-import { timeOfDay } from '../pure/time/localTime';
-import { clearLog, type Entry, log } from '../state/log';
+import { timeOfDay } from '../pure/time/utc';
+import { clearLog, type Entry, log, turned } from '../state/log';
 import { usePreference } from '../state/preference';
 import { useStore } from '../state/store';
 import { Button } from '../ui/Button';
@@ -72,7 +72,8 @@ function Lines({ entries }: { entries: readonly Entry[] }) {
 export function Console() {
   const entries = useStore(log);
   const [open, setOpen] = usePreference('console', false, isBoolean);
-  const outcome = entries.findLast((entry) => entry.kind !== 'request');
+  const before = useStore(turned);
+  const outcome = entries.findLast(({ kind, id }) => kind !== 'request' && id > before);
   return (
     <section className="console" aria-label="Console">
       <div className="console-bar">

@@ -1,11 +1,12 @@
 // Around every page: top bar, tree, banners, heading with tabs, and the console.
-import { Suspense, useEffect, useRef, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { loadSession, session } from '../api/session';
 import { loadEarly } from '../state/arrival';
 import { type Place, pathOf, type Target } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
+import { isAbsent, isListed, loadTreeWith, tree } from '../state/tree';
 import { PlaceLink } from '../ui/PlaceLink';
 import { part } from '../ui/part';
 import { Skeleton } from '../ui/Skeleton';
@@ -32,6 +33,29 @@ const Query = part(() => import('../pages/query/Query'));
 const Dialogs = part(() => import('./create/Dialogs'));
 
 const VIEWS = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
+
+/**
+ * A page of a collection. One that was there keeps its page, with what was typed, when it is not there
+ * any more; of one that never was, the line above the pages says enough.
+ */
+function Here({ target, children }: { target: Target; children: ReactNode }) {
+  const place: Place = { page: 'collection', view: 'items', ...target };
+  const known = useStore(tree);
+  const wasHere = useRef(false);
+  // It may be younger than what is known of the tree.
+  const [isChecked, check] = useState(() => !isAbsent(tree.get(), place));
+  const { door, database } = target;
+  useEffect(() => {
+    if (!isChecked) void loadTreeWith({ door, database }).finally(() => check(true));
+  }, [isChecked, door, database]);
+  const absent = isAbsent(known, place);
+  const isHere = isListed(known, target);
+  useEffect(() => {
+    if (isHere) wasHere.current = true;
+  }, [isHere]);
+  if (!isChecked) return <p className="empty">Loading…</p>;
+  return absent && !wasHere.current ? null : children;
+}
 
 function Shown({ place }: { place: Place }) {
   const doors = useStore(session)?.doors;
@@ -64,7 +88,11 @@ function Shown({ place }: { place: Place }) {
       const target: Target = { door, database, collection };
       const View = VIEWS[place.view];
       // Another collection is another page: nothing of the last one stays.
-      return <View key={pathOf(place)} target={target} />;
+      return (
+        <Here key={pathOf(place)} target={target}>
+          <View target={target} />
+        </Here>
+      );
     }
   }
 }
@@ -107,7 +135,8 @@ export function Frame() {
   useEffect(() => {
     document.title = titleOf(place);
   }, [place]);
-  const isTabbed = place.page === 'collection';
+  const known = useStore(tree);
+  const isTabbed = place.page === 'collection' && !isAbsent(known, place);
   return (
     <div className="frame">
       {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place in the page. */}

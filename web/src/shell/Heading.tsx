@@ -3,6 +3,7 @@ import { mayWrite, session } from '../api/session';
 import { type Place, VIEWS } from '../state/place';
 import { go } from '../state/router';
 import { useStore } from '../state/store';
+import { isAbsent, tree } from '../state/tree';
 import { Button } from '../ui/Button';
 import { PlaceLink } from '../ui/PlaceLink';
 import { Tabs } from '../ui/Tabs';
@@ -44,8 +45,10 @@ function DeleteButton({ place }: { place: Extract<Place, { door: unknown }> }) {
 }
 
 export function Heading({ place }: { place: Place }) {
+  const known = useStore(tree);
   if (place.page !== 'database' && place.page !== 'collection') return null;
   const { door, database } = place;
+  const isHere = !isAbsent(known, place);
   return (
     <div className="frame-heading">
       <h1>
@@ -62,8 +65,8 @@ export function Heading({ place }: { place: Place }) {
       </h1>
       <span className={`badge ${door}`}>{DOOR_NAMES[door]}</span>
       <span className="top-space" />
-      <DeleteButton place={place} />
-      {place.page === 'collection' && (
+      {isHere && <DeleteButton place={place} />}
+      {isHere && place.page === 'collection' && (
         <Tabs
           label={`Views of ${place.collection}`}
           tabs={TABS}

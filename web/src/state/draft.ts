@@ -1,6 +1,7 @@
 // What a person has typed and not saved, kept in the browser's session under a name, so that
 // neither a failure nor a reload loses it.
 import { useCallback, useState } from 'react';
+import { createStore } from './store';
 
 const PREFIX = 'ebb-draft:';
 /** Beyond this a draft is only kept in memory: the browser's store is small. */
@@ -19,7 +20,29 @@ function read(name: string): string | null {
   }
 }
 
+function namesKept(): ReadonlySet<string> {
+  try {
+    const all = Array.from({ length: sessionStorage.length }, (_, at) => sessionStorage.key(at));
+    const ours = all.filter((key) => key?.startsWith(PREFIX) === true);
+    return new Set(ours.map((key) => (key ?? '').slice(PREFIX.length)));
+  } catch {
+    return new Set();
+  }
+}
+
+/** Names of all drafts that are kept. */
+export const drafts = createStore(namesKept());
+
+function list(name: string, isKept: boolean): void {
+  drafts.update((names) => {
+    if (names.has(name) === isKept) return names;
+    const others = [...names].filter((known) => known !== name);
+    return new Set(isKept ? [...others, name] : others);
+  });
+}
+
 function write(name: string, text: string | null): void {
+  list(name, text !== null);
   inMemory.delete(name);
   const isLong = text !== null && text.length > KEPT_CHARACTERS;
   if (isLong) inMemory.set(name, text);

@@ -1,13 +1,20 @@
 // The address bar and what is shown, kept the same. Leaving the portal with unsaved changes asks first.
 import { useEffect, useMemo } from 'react';
-import { say } from './log';
+import { say, turnPage } from './log';
 import { type Place, parsePlace, pathOf } from './place';
 import { createStore, useStore } from './store';
 
 const here = createStore(location.pathname + location.search);
 const guards = new Set<() => boolean>();
 
-window.addEventListener('popstate', () => here.set(location.pathname + location.search));
+/** Shows an address; a query string alone makes no other page. */
+function show(address: string): void {
+  const pathOfAddress = (one: string) => one.split('?', 1)[0];
+  if (pathOfAddress(address) !== pathOfAddress(here.get())) turnPage();
+  here.set(address);
+}
+
+window.addEventListener('popstate', () => show(location.pathname + location.search));
 
 function isUnsaved(): boolean {
   return [...guards].some((isDirty) => isDirty());
@@ -26,10 +33,11 @@ export function go(place: Place, query: Record<string, string> = {}): void {
   const search = new URLSearchParams(query).toString();
   const path = pathOf(place) + (search === '' ? '' : `?${search}`);
   if (path === here.get()) return;
-  if (isUnsaved())
-    say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
+  const isKept = isUnsaved();
   history.pushState(null, '', path);
-  here.set(path);
+  show(path);
+  if (isKept)
+    say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
 }
 
 /** Sets a part of the query string, or takes it away; a step in the history only where one goes back from it. */

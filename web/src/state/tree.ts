@@ -4,7 +4,7 @@ import { words } from '../api/http';
 import * as mongo from '../api/mongo';
 import * as nosql from '../api/nosql';
 import { session } from '../api/session';
-import type { Door, Target } from './place';
+import type { Door, Place, Target } from './place';
 import { createStore } from './store';
 
 export interface Branch {
@@ -18,10 +18,33 @@ export interface Branch {
 export interface Tree {
   branches: Branch[];
   loading: boolean;
+  /** It was read at least once. */
+  read: boolean;
   failures: string[];
 }
 
-export const tree = createStore<Tree>({ branches: [], loading: false, failures: [] });
+export const tree = createStore<Tree>({ branches: [], loading: false, read: false, failures: [] });
+
+function branchOf(
+  branches: readonly Branch[],
+  { door, database }: Pick<Target, 'door' | 'database'>,
+): Branch | undefined {
+  return branches.find((branch) => branch.door === door && branch.name === database);
+}
+
+/** Whether a collection stands in the tree. Pure. */
+export function isListed({ branches }: Tree, target: Target): boolean {
+  return branchOf(branches, target)?.collections?.includes(target.collection) === true;
+}
+
+/** Whether the tree is known and what a place shows is not in it. Pure. */
+export function isAbsent({ branches, loading, read, failures }: Tree, place: Place): boolean {
+  if (place.page !== 'collection' && place.page !== 'database') return false;
+  if (loading || !read || failures.length > 0) return false;
+  const branch = branchOf(branches, place);
+  if (branch === undefined || place.page === 'database') return branch === undefined;
+  return branch.collections !== null && !branch.collections.includes(place.collection);
+}
 
 const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -55,6 +78,7 @@ export async function loadTree(): Promise<void> {
   );
   tree.update(({ branches }) => ({
     loading: false,
+    read: true,
     failures,
     branches: found.flat().map(({ door, name }) => {
       const known = branches.find((branch) => branch.door === door && branch.name === name);

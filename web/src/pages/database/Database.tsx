@@ -19,7 +19,7 @@ export interface DatabaseProps {
 }
 
 const ROW_HEIGHT = 32;
-const COLUMNS = ['Default TTL', 'Live', 'Size', 'Expires in an hour', 'Expires in a day'];
+const COLUMNS = ['Default TTL', 'Live', 'Size', 'Expires in 1 hour', 'Expires in 1 day'];
 const NONE: readonly string[] = [];
 
 export default function Database({ door, database }: DatabaseProps) {

@@ -26,6 +26,8 @@ export interface GridProps {
   open: boolean;
   source: Source;
   selected: string | null;
+  /** Keys of rows whose text was changed and not saved. */
+  drafted: ReadonlySet<string>;
   /** There is little room: the name and Expires alone. */
   slim: boolean;
   /** `byKey`: with the keyboard, so that the focus may go there. */
@@ -55,20 +57,28 @@ const TAIL = 8;
 /** Scripts in which letters join or run the other way are not cut. */
 const CUTTABLE = /^[ -~]{17,}$/;
 
+const DRAFT = 'Changed and not saved: a draft is kept';
+
 /** A name that is too long for its column loses characters of its middle. */
-function Cell({ text, place }: { text: string; place: number }) {
+function Cell({ text, place, isDraft }: { text: string; place: number; isDraft: boolean }) {
   const isCut = place === 0 && CUTTABLE.test(text);
+  const isMarked = place === 0 && isDraft;
   return (
     <span
       role="gridcell"
       aria-colindex={place + 1}
-      aria-label={isCut ? text : undefined}
+      aria-label={isCut || isMarked ? text : undefined}
       title={isCut ? text : undefined}
       className={isCut ? 'mono items-name' : 'mono'}
     >
+      {isMarked && (
+        <span className="items-draft" title={DRAFT} aria-hidden="true">
+          ●{' '}
+        </span>
+      )}
       {isCut ? (
         <>
-          <span>{text.slice(0, -TAIL)}</span>
+          <span className="items-name-start">{text.slice(0, -TAIL)}</span>
           <span>{text.slice(-TAIL)}</span>
         </>
       ) : (
@@ -87,25 +97,28 @@ interface LineProps {
   template: string;
   isSelected: boolean;
   isActive: boolean;
+  isDraft: boolean;
   now: number | null;
   onPress: (row: Row, at: number) => void;
 }
 
 /** One row; scrolling past it does not draw it again. */
 const Line = memo(function Line(props: LineProps) {
-  const { row, at, id, source, columns, template, isSelected, isActive, now, onPress } = props;
+  const { row, at, id, source, columns, template, isSelected, isActive, isDraft, now, onPress } =
+    props;
   return (
     <div
       role="row"
       id={id}
       aria-rowindex={at + 2}
       aria-selected={isSelected}
+      aria-description={isDraft ? DRAFT : undefined}
       className={isActive ? 'items-row items-active' : 'items-row'}
       style={{ gridTemplateColumns: template }}
       onClick={() => onPress(row, at)}
     >
       {columns.map((column, place) => (
-        <Cell key={column} text={source.cell(row, column)} place={place} />
+        <Cell key={column} text={source.cell(row, column)} place={place} isDraft={isDraft} />
       ))}
       <span role="gridcell" aria-colindex={columns.length + 1}>
         <Expires row={row} now={now} />
@@ -134,7 +147,8 @@ function target(key: string, at: number, page: number, last: number): number | n
   }
 }
 
-export function Grid({ label, rows, open, source, selected, slim, onOpen, onNearEnd }: GridProps) {
+export function Grid(props: GridProps) {
+  const { label, rows, open, source, selected, drafted, slim, onOpen, onNearEnd } = props;
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   const exactly = useNow();
@@ -226,6 +240,7 @@ export function Grid({ label, rows, open, source, selected, slim, onOpen, onNear
               template={template}
               isSelected={row.key === selected}
               isActive={first + index === at && active !== null}
+              isDraft={drafted.has(row.key)}
               now={now}
               onPress={press}
             />

@@ -147,10 +147,18 @@ interface EditorProps {
   item: Item;
   writable: boolean;
   gone: boolean;
+  /** The heading of the pane, if the editor takes the focus from it when it comes. */
+  heading: HTMLElement | null;
 }
 
-function Editor({ source, item, writable, gone }: EditorProps) {
+const START = { from: 0, to: 0 };
+
+function Editor({ source, item, writable, gone, heading }: EditorProps) {
   const rules = useRules(source, item);
+  // Whoever has gone on from the heading meanwhile stays there.
+  const [start] = useState(() =>
+    heading !== null && document.activeElement === heading ? START : null,
+  );
   const text = useDeferredValue(item.text);
   return (
     <>
@@ -164,7 +172,7 @@ function Editor({ source, item, writable, gone }: EditorProps) {
           }}
           saves
           language={source.language}
-          start={writable ? item.start : null}
+          start={writable ? (item.start ?? start) : null}
           bound={boundOf(source)}
           readOnly={!writable}
           load={rules}
@@ -256,7 +264,13 @@ export default function ItemPane(props: ItemPaneProps) {
         <p className="empty">Loading…</p>
       ) : (
         (opened !== null || row === null || item.text !== '') && (
-          <Editor source={source} item={item} writable={writable} gone={gone} />
+          <Editor
+            source={source}
+            item={item}
+            writable={writable}
+            gone={gone}
+            heading={toHeading ? heading.current : null}
+          />
         )
       )}
       {opened !== null && !gone && now !== null && (

@@ -8,12 +8,13 @@ import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
-import { loadTreeWith } from '../../state/tree';
+import { isAbsent, loadTreeWith, tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Failure } from '../../ui/Failure';
 import { useMedia } from '../../ui/useMedia';
 import { isAboutFilter } from './aboutFilter';
+import { useDrafted } from './drafts';
 import { FilterBox } from './FilterBox';
 import { Grid } from './Grid';
 import ItemPane from './ItemPane';
@@ -25,7 +26,10 @@ import { useMatching } from './useMatching';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
 
+/** Says nothing where the tree says it, above every page. */
 function Missing({ target }: { target: Target }) {
+  const isSaid = isAbsent(useStore(tree), { page: 'collection', view: 'items', ...target });
+  if (isSaid) return null;
   const reload = () => {
     void loadTreeWith(target);
   };
@@ -81,6 +85,8 @@ export default function Items({ target }: { target: Target }) {
   const isNarrow = useMedia('(max-width: 600px)');
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
+  const drafted = useDrafted(target);
+  const escaped = useRef(false);
   const visible = useMemo(() => quickly(rows.rows, quick, databaseNow() ?? 0), [rows.rows, quick]);
   // The address says which item is open, and going back closes it. A new one has no address.
   useEffect(() => {
@@ -177,9 +183,15 @@ export default function Items({ target }: { target: Target }) {
       <div
         className={shown === null ? 'items-body' : 'items-body items-split'}
         onKeyDown={(event) => {
-          // An editor and a dialog have an Escape of their own.
-          const isTaken = (event.target as Element).closest('.editor, dialog') !== null;
-          if (event.key === 'Escape' && shown !== null && !isTaken) close();
+          // A dialog has an Escape of its own, and an editor has the first: Tab leaves it then.
+          const within = event.target as Element;
+          const isEscape = event.key === 'Escape' && !event.defaultPrevented;
+          const isInEditor = within.closest('.editor') !== null;
+          const isFirst = isInEditor && !escaped.current;
+          const isTaken = isFirst || within.closest('dialog') !== null;
+          const isOver = isEscape && shown !== null && !isTaken;
+          escaped.current = isEscape && isInEditor && !isOver;
+          if (isOver) close();
         }}
       >
         <div className="items-list" ref={list}>
@@ -190,6 +202,7 @@ export default function Items({ target }: { target: Target }) {
             source={source}
             slim={shown !== null || isNarrow}
             selected={shown?.row?.key ?? null}
+            drafted={drafted}
             onOpen={open}
             onNearEnd={rows.loadMore}
           />

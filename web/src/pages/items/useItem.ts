@@ -8,6 +8,7 @@ import { say } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
 import { databaseNow } from '../../state/server';
+import { draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
 import { tooLarge } from './textSize';
 
@@ -80,16 +81,7 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
   );
   const { opened } = state;
   const key = opened?.row.key ?? row?.key ?? 'new';
-  const { door, database, collection } = target;
-  const [draft, setDraft] = useDraft(
-    JSON.stringify([
-      'item',
-      door,
-      database,
-      collection,
-      row === null && opened === null ? null : key,
-    ]),
-  );
+  const [draft, setDraft] = useDraft(draftOf(target, row === null && opened === null ? null : key));
   const dirty = draft !== null && draft !== opened?.text;
   useLeaveGuard(dirty);
   // One id for as long as the pane is open, another one for the next new item.

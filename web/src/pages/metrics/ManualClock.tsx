@@ -222,7 +222,7 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
   };
   const submit = () => {
     const to = fromInput(text);
-    if (to === null) setError('Type a date and a time: 2026-01-31 12:00:00.');
+    if (to === null) setError(`Give a date and a time, such as ${toInput(now)}.`);
     else if (to < now) setError(`The clock never goes back: it stands at ${utc(now)}.`);
     else onMove(new Date(to).toISOString());
   };
@@ -235,6 +235,7 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
             className="metrics-instant"
             autoComplete="off"
             spellCheck={false}
+            size={20}
             placeholder={toInput(now)}
             value={text}
             onFocus={() => ask(text)}

@@ -1,4 +1,5 @@
 // Queries that were run in this browser; one can be taken back into the form.
+import { utc } from '../../pure/time/utc';
 import { Button } from '../../ui/Button';
 import type { Past } from './history';
 
@@ -39,7 +40,7 @@ export function HistoryPanel({ history, onTake, onClear }: HistoryPanelProps) {
             <button type="button" className="query-past" onClick={() => onTake(past)}>
               <code>{shown(past)}</code>
               <span className="hint">
-                {past.place}, {new Date(past.at).toLocaleString()}
+                {past.place}, {utc(past.at)}
               </span>
             </button>
           </li>

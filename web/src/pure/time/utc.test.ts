@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fromInput, toInput, utc } from './utc';
+import { fromInput, timeOfDay, toInput, utc } from './utc';
 
 test.each([
   [0, '1970-01-01 00:00:00 UTC'],
@@ -17,9 +17,15 @@ test.each([
   [' 2026-11-22 03:19 ', 1_795_317_540_000],
   ['2026-02-30T25:00', null],
   ['2026-11-22', null],
+  ['2026-02-30 10:00', null],
   ['', null],
 ])('%s is %s', (text, want) => expect(fromInput(text)).toBe(want));
 
+test('a time of day is in UTC, whatever the zone of the browser', () => {
+  expect(timeOfDay(1_795_317_596_999)).toBe('03:19:56 UTC');
+});
+
 test('an instant goes to the input and back', () => {
+  expect(toInput(1_795_317_596_000)).toBe('2026-11-22 03:19:56');
   expect(fromInput(toInput(1_795_317_596_000))).toBe(1_795_317_596_000);
 });

@@ -10,7 +10,12 @@ export function utc(ms: number): string {
   return `${text.replace('T', ' ').replace('.000Z', '')} UTC`;
 }
 
-/** How an instant is typed: "2026-11-22 03:19:56". */
+/** "03:19:56 UTC", of what happened while the page was open. */
+export function timeOfDay(ms: number): string {
+  return utc(ms).replace(/^\S+ /, '');
+}
+
+/** An instant as one types it: "2026-11-22 03:19:56". */
 export function toInput(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
@@ -18,7 +23,9 @@ export function toInput(ms: number): string {
 /** Takes "2026-11-22 03:19" or with a T, with seconds and a part of them if there are any; null: no instant. */
 export function fromInput(text: string): number | null {
   const shape = /^\d{4,6}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
-  if (!shape.test(text.trim())) return null;
-  const ms = Date.parse(`${text.trim().replace(' ', 'T')}Z`);
-  return Number.isNaN(ms) ? null : ms;
+  const typed = text.trim();
+  if (!shape.test(typed)) return null;
+  const ms = Date.parse(`${typed.replace(' ', 'T')}Z`);
+  // Some readers take the 30th of February for a day of March.
+  return Number.isNaN(ms) || !toInput(ms).startsWith(typed.slice(0, 10)) ? null : ms;
 }

@@ -20,6 +20,7 @@ export function Delete({ asked, onClose }: DeleteProps) {
   const what = isDatabase ? 'database' : noun(door);
   const name = isDatabase ? asked.database : asked.target.collection;
   const form = useSubmit(
+    () => undefined,
     () =>
       isDatabase
         ? deleteDatabase(place, door, asked.database)

@@ -2,7 +2,13 @@
 import { useRef, useState } from 'react';
 import { createCollection, finishCollection } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
-import { type TtlChoice as Choice, FormError, readTtl } from './definition';
+import {
+  type TtlChoice as Choice,
+  readAll,
+  readCollection,
+  readMongoDatabase,
+  readTtl,
+} from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';
@@ -22,18 +28,21 @@ export function NewCollection({ database, onClose }: NewCollectionProps) {
   });
   // A collection that was made before its time to live was refused is not made again.
   const made = useRef('');
-  const form = useSubmit(async () => {
-    const inside = nameOf(chosen);
-    if (inside === '') throw new FormError('database', 'Give the database a name.');
-    if (name === '') throw new FormError('name', 'Give the collection a name.');
-    const value = readTtl(ttl.choice, ttl.seconds);
-    const key = JSON.stringify([inside, name]);
+  const read = () =>
+    readAll({
+      inside: () => chosen.existing ?? readMongoDatabase(nameOf(chosen)),
+      fresh: () => readCollection(name),
+      value: () => readTtl(ttl.choice, ttl.seconds),
+    });
+  const send = async ({ inside, fresh, value }: ReturnType<typeof read>) => {
+    const key = JSON.stringify([inside, fresh]);
     if (made.current !== key) {
-      await createCollection(inside, name);
+      await createCollection(inside, fresh);
       made.current = key;
     }
-    await finishCollection(inside, name, value);
-  }, onClose);
+    await finishCollection(inside, fresh, value);
+  };
+  const form = useSubmit(read, send, onClose);
   return (
     <FormDialog title="New collection" action="Create" form={form} onClose={onClose}>
       <DatabaseChoice

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react';
 import { Field } from '../../ui/Field';
 import { createContainer, createDatabase } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
-import { type ContainerForm, containerOf, FormError } from './definition';
+import { type ContainerForm, containerOf, readAll, readId } from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';
@@ -22,16 +22,19 @@ export function NewContainer({ database, onClose }: NewContainerProps) {
   // A database that was made before its container was refused is not made again.
   const made = useRef('');
   const put = (change: Partial<ContainerForm>) => setFields((before) => ({ ...before, ...change }));
-  const form = useSubmit(async () => {
-    const name = nameOf(chosen);
-    if (name === '') throw new FormError('database', 'Give the database a name.');
-    const definition = containerOf(fields);
+  const read = () =>
+    readAll({
+      name: () => chosen.existing ?? readId('database', 'name of the database', nameOf(chosen)),
+      definition: () => containerOf(fields),
+    });
+  const send = async ({ name, definition }: ReturnType<typeof read>) => {
     if (chosen.existing === null && made.current !== name) {
       await createDatabase(name);
       made.current = name;
     }
     await createContainer(name, definition);
-  }, onClose);
+  };
+  const form = useSubmit(read, send, onClose);
   return (
     <FormDialog title="New container" action="Create" form={form} onClose={onClose}>
       <DatabaseChoice

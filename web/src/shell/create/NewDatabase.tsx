@@ -5,7 +5,7 @@ import type { Door } from '../../state/place';
 import { useStore } from '../../state/store';
 import { DOOR_NAMES } from '../dialogs';
 import { createCollection, createDatabase, finishCollection, showDatabase } from './actions';
-import { FormError, readThroughput } from './definition';
+import { readAll, readCollection, readId, readMongoDatabase, readThroughput } from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { useSubmit } from './useSubmit';
@@ -19,17 +19,27 @@ export function NewDatabase({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [throughput, setThroughput] = useState('');
   const [collection, setCollection] = useState('');
-  const form = useSubmit(async () => {
-    if (name === '') throw new FormError('database', 'Give the database a name.');
-    if (door === 'nosql') {
-      await createDatabase(name, readThroughput(throughput));
-      await showDatabase(door, name);
-      return;
+  const read = () =>
+    door === 'nosql'
+      ? readAll({
+          database: () => readId('database', 'name of the database', name),
+          offer: () => readThroughput(throughput),
+        })
+      : readAll({
+          database: () => readMongoDatabase(name),
+          first: () => readCollection(collection),
+        });
+  const send = async (wanted: ReturnType<typeof read>) => {
+    const { database } = wanted;
+    if ('first' in wanted) {
+      await createCollection(database, wanted.first);
+      await finishCollection(database, wanted.first, undefined);
+    } else {
+      await createDatabase(database, wanted.offer);
+      await showDatabase('nosql', database);
     }
-    if (collection === '') throw new FormError('name', 'Give its first collection a name.');
-    await createCollection(name, collection);
-    await finishCollection(name, collection, undefined);
-  }, onClose);
+  };
+  const form = useSubmit(read, send, onClose);
   return (
     <FormDialog title="New database" action="Create" form={form} onClose={onClose}>
       <fieldset className="ttl-choice">

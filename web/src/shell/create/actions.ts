@@ -1,5 +1,6 @@
 // Making and deleting databases, containers and collections: the requests, the words in the console,
 // and where the page goes afterwards.
+import { ApiError, words } from '../../api/http';
 import * as mongo from '../../api/mongo';
 import * as nosql from '../../api/nosql';
 import { say } from '../../state/log';
@@ -7,14 +8,29 @@ import type { Door, Place, Target } from '../../state/place';
 import { go } from '../../state/router';
 import { loadCollections, loadTree, loadTreeWith } from '../../state/tree';
 import { noun } from '../dialogs';
+import { FormError } from './definition';
 
 function done(text: string): void {
   say({ kind: 'done', text: `Successfully ${text}` });
 }
 
+/** MongoDB's number for a collection that is there already. */
+const NAMESPACE_EXISTS = 48;
+
+/** A name that is taken is a matter of the field that it was typed in. */
+async function naming<T>(field: 'name' | 'database', make: Promise<T>): Promise<T> {
+  try {
+    return await make;
+  } catch (error) {
+    const isTaken =
+      error instanceof ApiError &&
+      (error.status === 409 || ('number' in error && error.number === NAMESPACE_EXISTS));
+    throw isTaken ? new FormError(field, words(error)) : error;
+  }
+}
+
 export async function createDatabase(name: string, throughput?: number): Promise<void> {
-  await nosql.createDatabase(name, throughput);
-  done(`created database ${name}`);
+  await naming('database', nosql.createDatabase(name, throughput));
 }
 
 async function shown(target: Target): Promise<void> {
@@ -26,15 +42,15 @@ export async function createContainer(
   database: string,
   definition: Record<string, unknown>,
 ): Promise<void> {
-  await nosql.createContainer(database, definition);
+  await naming('name', nosql.createContainer(database, definition));
   const collection = String(definition.id);
-  done(`created container ${collection}`);
   await shown({ door: 'nosql', database, collection });
+  done(`created container ${collection}`);
 }
 
 /** Makes the collection's name known to the server; its time to live is a second step. */
 export async function createCollection(database: string, name: string): Promise<void> {
-  await mongo.run(database, { create: name });
+  await naming('name', mongo.run(database, { create: name }));
 }
 
 /** Sets the default of a collection that was just made, and shows it. */
@@ -47,13 +63,15 @@ export async function finishCollection(
     const index = { key: { _ts: 1 }, name: '_ts_1', expireAfterSeconds: ttl };
     await mongo.run(database, { createIndexes: name, indexes: [index] });
   }
-  done(`created collection ${name}`);
   await shown({ door: 'mongo', database, collection: name });
+  done(`created collection ${name}`);
 }
 
+/** Shows a database that was just made. */
 export async function showDatabase(door: Door, database: string): Promise<void> {
   await loadTreeWith({ door, database });
   go({ page: 'database', door, database });
+  done(`created database ${database}`);
 }
 
 /** The page goes up when what it shows is no more. */
@@ -69,8 +87,8 @@ function goUp(here: Place, door: Door, database: string, collection?: string): v
 export async function deleteDatabase(here: Place, door: Door, database: string): Promise<void> {
   if (door === 'nosql') await nosql.deleteDatabase(database);
   else await mongo.run(database, { dropDatabase: 1 });
-  done(`deleted database ${database}`);
   goUp(here, door, database);
+  done(`deleted database ${database}`);
   await loadTree();
 }
 
@@ -78,8 +96,8 @@ export async function deleteCollection(here: Place, target: Target): Promise<voi
   const { door, database, collection } = target;
   if (door === 'nosql') await nosql.deleteContainer(database, collection);
   else await mongo.run(database, { drop: collection });
-  done(`deleted ${noun(door)} ${collection}`);
   goUp(here, door, database, collection);
+  done(`deleted ${noun(door)} ${collection}`);
   await loadCollections(door, database);
   // A MongoDB database without collections is none.
   await loadTree();

@@ -1,5 +1,52 @@
 import { describe, expect, test } from 'vitest';
-import { type ContainerForm, containerOf, readPaths, readThroughput, readTtl } from './definition';
+import {
+  type ContainerForm,
+  containerOf,
+  readCollection,
+  readId,
+  readMongoDatabase,
+  readPaths,
+  readThroughput,
+  readTtl,
+  wrongFields,
+} from './definition';
+
+/** The fields that are wrong. */
+function wrongIn(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    return (wrongFields(error) ?? []).map(({ field }) => field).join(' ');
+  }
+  return '';
+}
+
+const id = (text: string) => readId('name', 'id', text);
+
+test.each<[string, (text: string) => string, string, boolean]>([
+  ['id', id, 'a b.%é日', true],
+  ['id', id, 'é'.repeat(255), true],
+  ['id', id, 'é'.repeat(256), false],
+  ['id', id, '', false],
+  ['id', id, 'a/b', false],
+  ['id', id, 'a\\b', false],
+  ['id', id, 'a?', false],
+  ['id', id, '#', false],
+  ['id', id, 'a ', false],
+  ['database', readMongoDatabase, 'a-b_é', true],
+  ['database', readMongoDatabase, 'é'.repeat(32), false],
+  ['database', readMongoDatabase, '', false],
+  ['database', readMongoDatabase, 'a.b', false],
+  ['database', readMongoDatabase, 'a b', false],
+  ['database', readMongoDatabase, 'a$', false],
+  ['collection', readCollection, 'a.b /c', true],
+  ['collection', readCollection, '.a', false],
+  ['collection', readCollection, 'a$b', false],
+  ['collection', readCollection, '', false],
+])('as %s %o of "%s": %s', (_, read, text, good) => {
+  if (good) expect(read(text)).toBe(text);
+  else expect(() => read(text)).toThrow(/^(Give|Leave out) /);
+});
 
 describe('time to live', () => {
   test.each([
@@ -60,8 +107,11 @@ describe('a container', () => {
   test.each<[Partial<ContainerForm>, string]>([
     [{ name: '' }, 'name'],
     [{ key: ' ' }, 'key'],
+    [{ name: 'a/b' }, 'name'],
     [{ ttl: 'on', seconds: 'x' }, 'seconds'],
-  ])('%o is wrong in its %s', (change, field) => {
-    expect(() => containerOf({ ...form, ...change })).toThrow(expect.objectContaining({ field }));
+    [{ name: 'a ', key: ',', ttl: 'on', seconds: '' }, 'name key seconds'],
+  ])('%o is wrong in its %s', (change, fields) => {
+    const wrong = wrongIn(() => containerOf({ ...form, ...change }));
+    expect(wrong).toBe(fields);
   });
 });

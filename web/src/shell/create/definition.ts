@@ -4,14 +4,78 @@ export type TtlChoice = 'off' | 'no-default' | 'on';
 
 const MOST_SECONDS = 2_147_483_647;
 
+export type FormField = 'name' | 'database' | 'key' | 'unique' | 'seconds' | 'throughput';
+
 /** What was typed cannot be sent, and why. */
 export class FormError extends Error {
   constructor(
-    readonly field: 'name' | 'database' | 'key' | 'unique' | 'seconds' | 'throughput',
+    readonly field: FormField,
     message: string,
   ) {
     super(message);
   }
+}
+
+/** The same of several fields, so that a person hears of all of them at once. */
+export class FormErrors extends Error {
+  constructor(readonly all: readonly FormError[]) {
+    super(all.map(({ message }) => message).join(' '));
+  }
+}
+
+/** What is wrong by field, of a form that was read; null: nothing, or something else. */
+export function wrongFields(error: unknown): readonly FormError[] | null {
+  if (error instanceof FormErrors) return error.all;
+  return error instanceof FormError ? [error] : null;
+}
+
+/** Reads every part of a form, whatever is wrong with the others. */
+export function readAll<T>(parts: { [K in keyof T]: () => T[K] }): T {
+  const found: Partial<T> = {};
+  const wrong: FormError[] = [];
+  for (const name of Object.keys(parts) as (keyof T)[]) {
+    try {
+      found[name] = parts[name]();
+    } catch (error) {
+      const fields = wrongFields(error);
+      if (fields === null) throw error;
+      wrong.push(...fields);
+    }
+  }
+  if (wrong.length > 0) throw new FormErrors(wrong);
+  return found as T;
+}
+
+const MOST_ID_CHARACTERS = 255;
+
+/** An id of the NoSQL API: what stands in a link must not end it. */
+export function readId(field: 'name' | 'database', what: string, text: string): string {
+  if (text === '') throw new FormError(field, `Give the ${what}.`);
+  if ([...text].length > MOST_ID_CHARACTERS)
+    throw new FormError(field, `Give at most ${MOST_ID_CHARACTERS} characters.`);
+  if (/[/\\?#\0\r\n]/.test(text)) throw new FormError(field, 'Leave out / \\ ? and #.');
+  if (text.endsWith(' ')) throw new FormError(field, 'Leave out the space at the end.');
+  return text;
+}
+
+const MOST_DATABASE_BYTES = 63;
+
+/** The name of a MongoDB database. */
+export function readMongoDatabase(text: string): string {
+  if (text === '') throw new FormError('database', 'Give the database a name.');
+  if (/[/\\. "$\0]/.test(text))
+    throw new FormError('database', 'Leave out spaces and / \\ . " and $.');
+  if (new TextEncoder().encode(text).length > MOST_DATABASE_BYTES)
+    throw new FormError('database', `Give at most ${MOST_DATABASE_BYTES} bytes.`);
+  return text;
+}
+
+/** The name of a MongoDB collection. */
+export function readCollection(text: string): string {
+  if (text === '') throw new FormError('name', 'Give the collection a name.');
+  if (text.startsWith('.')) throw new FormError('name', 'Leave out the dot at the beginning.');
+  if (/[$\0]/.test(text)) throw new FormError('name', 'Leave out $.');
+  return text;
 }
 
 /** Off is undefined, -1 is on without a default. */
@@ -45,6 +109,12 @@ export function readPaths(text: string): string[] {
     .map((part) => (part.startsWith('/') ? part : `/${part}`));
 }
 
+function readKey(text: string): string[] {
+  const paths = readPaths(text);
+  if (paths.length === 0) throw new FormError('key', 'Give the path of the partition key.');
+  return paths;
+}
+
 export interface ContainerForm {
   name: string;
   key: string;
@@ -56,17 +126,18 @@ export interface ContainerForm {
 
 /** The definition that the NoSQL door creates a container from. */
 export function containerOf(form: ContainerForm): Record<string, unknown> {
-  if (form.name === '') throw new FormError('name', 'Give the container an id.');
-  const paths = readPaths(form.key);
-  if (paths.length === 0) throw new FormError('key', 'Give the path of the partition key.');
-  const defaultTtl = readTtl(form.ttl, form.seconds);
+  const { id, paths, defaultTtl } = readAll({
+    id: () => readId('name', 'id of the container', form.name),
+    paths: () => readKey(form.key),
+    defaultTtl: () => readTtl(form.ttl, form.seconds),
+  });
   const uniqueKeys = form.unique
     .split('\n')
     .map(readPaths)
     .filter((key) => key.length > 0)
     .map((key) => ({ paths: key }));
   return {
-    id: form.name,
+    id,
     partitionKey: { paths, kind: paths.length > 1 ? 'MultiHash' : 'Hash', version: 2 },
     ...(defaultTtl === undefined ? {} : { defaultTtl }),
     ...(uniqueKeys.length === 0 ? {} : { uniqueKeyPolicy: { uniqueKeys } }),

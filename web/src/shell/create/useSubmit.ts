@@ -1,7 +1,7 @@
 // A form that is being sent: busy or not, and what was wrong, by field where a field is to blame.
 import { type FormEvent, useState } from 'react';
 import { words } from '../../api/http';
-import { FormError } from './definition';
+import { type FormError, type FormField, wrongFields } from './definition';
 
 export interface Submit {
   busy: boolean;
@@ -9,22 +9,48 @@ export interface Submit {
   attempts: number;
   /** What no single field is to blame for: mostly the server's words. */
   failure: string | null;
-  errorOf: (field: FormError['field']) => string | null;
+  errorOf: (field: FormField) => string | null;
   submit: (event: FormEvent) => void;
-  /** Something was typed: what was wrong with a field may be right now. */
+  /** Something was typed: what the server refused of a field may be right now. */
   edited: () => void;
 }
 
-/** `send` ends with the form done, or throws; nothing typed is lost then. */
-export function useSubmit(send: () => Promise<void>, onDone: () => void): Submit {
+/** What a form comes to as it stands, or the fields that are wrong. */
+type Read<T> = { value: T } | { wrong: readonly FormError[] };
+
+function readNow<T>(read: () => T): Read<T> {
+  try {
+    return { value: read() };
+  } catch (error) {
+    const wrong = wrongFields(error);
+    if (wrong === null) throw error;
+    return { wrong };
+  }
+}
+
+/**
+ * `read` says what is to be sent, as often as it is asked: once something was refused, each field
+ * says whether it is right while it is typed in. `send` ends with the form done, or throws; nothing
+ * typed is lost then.
+ */
+export function useSubmit<T>(
+  read: () => T,
+  send: (value: T) => Promise<void>,
+  onDone: () => void,
+): Submit {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [attempts, setAttempts] = useState(0);
+  const known = readNow(read);
   const run = async () => {
-    setBusy(true);
     setError(null);
+    if ('wrong' in known) {
+      setAttempts((before) => before + 1);
+      return;
+    }
+    setBusy(true);
     try {
-      await send();
+      await send(known.value);
       onDone();
     } catch (failure) {
       setError(failure);
@@ -32,13 +58,18 @@ export function useSubmit(send: () => Promise<void>, onDone: () => void): Submit
       setBusy(false);
     }
   };
+  const refused = wrongFields(error);
+  const wrong = [
+    ...('wrong' in known && attempts > 0 ? known.wrong : []),
+    // What only the server could know.
+    ...(refused ?? []),
+  ];
   return {
     busy,
     attempts,
-    failure: error === null || error instanceof FormError ? null : words(error),
-    errorOf: (field) =>
-      error instanceof FormError && error.field === field ? error.message : null,
-    edited: () => setError((known: unknown) => (known instanceof FormError ? null : known)),
+    failure: error === null || refused !== null ? null : words(error),
+    errorOf: (field) => wrong.find((one) => one.field === field)?.message ?? null,
+    edited: () => setError((found: unknown) => (wrongFields(found) === null ? found : null)),
     submit: (event) => {
       event.preventDefault();
       if (!busy) void run();

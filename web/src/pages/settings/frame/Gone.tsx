@@ -1,7 +1,8 @@
 // A collection that is not there any more.
 
 import type { Target } from '../../../state/place';
-import { loadTreeWith } from '../../../state/tree';
+import { useStore } from '../../../state/store';
+import { isAbsent, loadTreeWith, tree } from '../../../state/tree';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 
@@ -13,6 +14,8 @@ export interface GoneProps {
 }
 
 export function Gone({ target, place, onReload }: GoneProps) {
+  // The tree says it above every page, when it has been read again.
+  if (isAbsent(useStore(tree), { page: 'collection', view: 'settings', ...target })) return null;
   const reload = async () => {
     await Promise.all([loadTreeWith(target), onReload()]);
   };

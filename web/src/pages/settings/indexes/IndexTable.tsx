@@ -11,7 +11,7 @@ export function IndexTable({ indexes }: { indexes: readonly IndexRecord[] }) {
             <th scope="col">Name</th>
             <th scope="col">Key</th>
             <th scope="col">Expires after</th>
-            <th scope="col">Is</th>
+            <th scope="col">State</th>
             <th scope="col">Partial filter</th>
           </tr>
         </thead>
