@@ -29,6 +29,7 @@ mod interrupt;
 mod listen;
 mod logging;
 mod machine;
+mod misdirected;
 mod node;
 mod nosql;
 mod offline_backup;
