@@ -38,7 +38,7 @@ pub(crate) fn command() -> Command {
                 .help("Check that no line of an audit log was changed, taken out or put in"),
         )
         .arg(Arg::new("json").long("json").action(ArgAction::SetTrue).help(
-            "Print what was found as one JSON object; 'count' and 'differences' are differences",
+            "Print what was found as one JSON object; 'count' is how many differences there are",
         ))
 }
 
