@@ -184,6 +184,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "addresses",
             "machine",
             "sealed",
+            "misdirected",
             "tls",
             "entrance",
             "explorer",

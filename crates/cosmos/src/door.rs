@@ -17,8 +17,13 @@ use metrics::{Distribution, Latencies};
 use traces::Tracer;
 
 use crate::{
-    catalog::Containers, operation::Metric, pages::Pages, roles::CurrentTokenRules,
-    siblings::Siblings, throttle::Throttle, tls::CurrentCertificate,
+    catalog::{Containers, all_databases},
+    operation::Metric,
+    pages::Pages,
+    roles::CurrentTokenRules,
+    siblings::Siblings,
+    throttle::Throttle,
+    tls::CurrentCertificate,
 };
 
 /// Which of the shards of a cluster a door is at; that of a server of its own is the only one.
@@ -193,6 +198,11 @@ impl<S: Store> Door<S> {
             Some((*name, self.latencies.read_kind(*metric as usize)?))
         };
         Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.measurement_count() > 0).collect()
+    }
+
+    /// Names of the databases, in order; one may have no container.
+    pub fn database_names(&self) -> Vec<String> {
+        all_databases(&self.engine).into_iter().map(|database| database.name).collect()
     }
 
     /// Connections that are open, of all doors that share the count.

@@ -2,8 +2,12 @@
 //! that a request to that address could not. Those of `ebb admin cluster` that take flags of Cassandra
 //! alone ask no server: they speak to Cassandra.
 
+mod clock;
 mod cluster;
 mod doctor;
+mod features;
+mod listing;
+mod state;
 mod ttl;
 mod user;
 
@@ -14,16 +18,29 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{self, Client},
-    ending::{FAILED, complain, print_text},
+    ending::{FAILED, USAGE, complain, print_text},
 };
+
+/// Does what was typed and returns what the server answers; an error is the text to show.
+type Ask = fn(&Client, &ArgMatches) -> Result<Value, String>;
+/// Returns an answer for people.
+type Format = fn(&Value) -> String;
+
+/// Subcommands that ask for themselves, and how their answers are shown.
+const ASKED: [(&str, (Ask, Format)); 8] = [
+    ("clock", (clock::run, clock::format_answer)),
+    ("collections", (listing::ask_collections, listing::format_collections)),
+    ("connections", (state::ask, state::format_connections)),
+    ("databases", (listing::ask_databases, listing::format_databases)),
+    ("features", (features::run, features::format_answer)),
+    ("health", (state::ask, state::format_health)),
+    ("ttl", (ttl::run, ttl::format_answer)),
+    ("user", (user::run, user::format_answer)),
+];
 
 /// A request to the admin address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Request {
-    /// Show the clock as it stands.
-    Clock,
-    /// Accept a step of the wall clock that waits.
-    AcceptClock,
     /// Show what a person wants to know first.
     Status,
     /// Show what of the server's settings and surroundings is not as it should be.
@@ -39,11 +56,8 @@ enum Request {
 /// Returns the subcommand and its own subcommands. The flags that name the server are global: they may
 /// stand at any place of the line.
 pub(crate) fn command() -> Command {
-    let clock = Command::new("clock")
-        .about("Show the database clock")
-        .subcommand(Command::new("accept").about("Accept a step of the wall clock that waits"));
     Command::new("admin")
-        .about("Ask or tell a running server")
+        .about("Look at a running server, and change what can be changed while it runs")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .args(client::client_flags().map(|arg| arg.global(true)))
@@ -54,26 +68,27 @@ pub(crate) fn command() -> Command {
                 .global(true)
                 .help("Print what the server answers as it is"),
         )
-        .subcommand(clock)
-        .subcommand(cluster::command())
+        .subcommand(state::health_command())
+        .subcommand(Command::new("status").about("Show all of the server's state"))
+        .subcommand(state::connections_command())
+        .subcommand(listing::databases_command())
+        .subcommand(listing::collections_command())
         .subcommand(ttl::command())
+        .subcommand(clock::command())
+        .subcommand(features::command())
         .subcommand(user::command())
-        .subcommand(Command::new("status").about("Show the server's state"))
+        .subcommand(cluster::command())
         .subcommand(Command::new("doctor").about("Check the settings of a server that hosts data"))
 }
 
 /// Runs what was typed and returns the exit code.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
-    match matches.subcommand() {
-        Some(("user", typed)) => return run_own(matches, typed, user::run, user::format_answer),
-        Some(("ttl", typed)) => return run_own(matches, typed, ttl::run, ttl::format_answer),
-        _ => {}
+    if let Some((name, typed)) = matches.subcommand()
+        && let Some((_, (ask, format))) = ASKED.iter().find(|(known, _)| *known == name)
+    {
+        return run_own(matches, typed, *ask, *format);
     }
     let (request, inner) = match matches.subcommand() {
-        Some(("clock", clock)) => match clock.subcommand() {
-            Some((_, accept)) => (Request::AcceptClock, accept),
-            None => (Request::Clock, clock),
-        },
         Some(("cluster", cluster)) => match cluster.subcommand() {
             Some(("init", init)) => return cluster::run_init(init),
             Some(("dump", dump)) => return cluster::run_dump(dump),
@@ -91,7 +106,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     };
     let client = match Client::from_matches(matches) {
         Ok(client) => client,
-        Err(message) => return complain(message, FAILED),
+        Err(message) => return complain(message, USAGE),
     };
     let answer = match ask_server(&client, &request) {
         Ok(answer) => answer,
@@ -106,26 +121,27 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
 }
 
 /// Runs a subcommand that asks for itself and says how its answer is shown, and returns the exit code.
-fn run_own(
-    matches: &ArgMatches,
-    typed: &ArgMatches,
-    run: fn(&Client, &ArgMatches) -> Result<Value, String>,
-    format: fn(&Value) -> String,
-) -> ExitCode {
-    let answer = Client::from_matches(matches).and_then(|client| run(&client, typed));
-    match answer {
-        Ok(answer) if matches.get_flag("json") => print_text(format!("{answer}\n")),
-        Ok(answer) => print_text(format(&answer)),
+fn run_own(matches: &ArgMatches, typed: &ArgMatches, ask: Ask, format: Format) -> ExitCode {
+    let client = match Client::from_matches(matches) {
+        Ok(client) => client,
+        Err(message) => return complain(message, USAGE),
+    };
+    let answer = match ask(&client, typed) {
+        Ok(answer) => answer,
         Err(message) => return complain(message, FAILED),
+    };
+    match matches.get_flag("json") {
+        true => print_text(format!("{answer}\n")),
+        false => print_text(format(&answer)),
     }
-    ExitCode::SUCCESS
+    let is_health = matches.subcommand_name() == Some("health");
+    let is_good = !is_health || state::is_served(&answer);
+    if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Sends a request and returns the answer; an error is the text to show.
 fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
     match request {
-        Request::Clock => client.get("/_ebb/clock"),
-        Request::AcceptClock => client.post("/_ebb/clock/accept"),
         Request::Status => client.get("/status"),
         Request::Doctor => client.get("/_ebb/doctor"),
         Request::Cluster => client.get("/_ebb/cluster"),
@@ -139,15 +155,16 @@ fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
 
 /// Returns an answer for people: a line for each value, `clock.mode: system`.
 fn format_answer(request: &Request, answer: &Value) -> String {
-    let mut out = String::new();
     match request {
-        Request::Cluster => return cluster::format_cluster(answer),
-        Request::Doctor => return doctor::format_findings(answer),
-        _ => {}
+        Request::Cluster => cluster::format_cluster(answer),
+        Request::Doctor => doctor::format_findings(answer),
+        _ => format_lines(answer),
     }
-    if *request == Request::AcceptClock {
-        out.push_str("accepted\n");
-    }
+}
+
+/// Returns an answer as lines, one for each value.
+fn format_lines(answer: &Value) -> String {
+    let mut out = String::new();
     push_lines("", answer, &mut out);
     out
 }
@@ -196,19 +213,44 @@ mod tests {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
         let address = running.admin().unwrap().to_owned();
-        for request in [Request::Clock, Request::AcceptClock] {
-            let answer = ask_server(&Client::new(&address, None), &request).unwrap();
-            assert_eq!(answer["mode"], "manual", "{request:?}: {answer}");
-        }
         let answer = ask_server(&Client::new(&address, None), &Request::Status).unwrap();
         assert_eq!(answer["status"], "ok");
         let refused =
-            ask_server(&Client::new(&format!("{address}/_ebb/nowhere?"), None), &Request::Clock)
+            ask_server(&Client::new(&format!("{address}/_ebb/nowhere?"), None), &Request::Doctor)
                 .unwrap_err();
         assert_eq!(refused, "there is no such page");
         runtime.block_on(running.stop()).unwrap();
-        let gone = ask_server(&Client::new(&address, None), &Request::Clock).unwrap_err();
-        assert!(gone.contains("no answer from"), "{gone}");
+        let gone = ask_server(&Client::new(&address, None), &Request::Status).unwrap_err();
+        assert_eq!(
+            gone,
+            format!(
+                "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' \
+                 starts one; another address is given by --admin-addr"
+            )
+        );
+    }
+
+    #[test]
+    fn whoever_names_no_server_has_used_it_wrongly_and_one_that_is_gone_has_failed() {
+        let ends = |words: &[&str]| run(&typed(words).unwrap());
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let closed = closed.to_string();
+        for command in ["health", "status", "databases", "clock", "doctor"] {
+            let missing = ["--key-file", "/nowhere/keys", command];
+            assert_eq!(ends(&missing), ExitCode::from(USAGE), "{command}");
+            assert_eq!(ends(&["--tls", command]), ExitCode::from(USAGE), "{command}");
+            let gone = ["--admin-addr", &closed, command];
+            assert_eq!(ends(&gone), ExitCode::from(FAILED), "{command}");
+        }
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
+        for command in ASKED.map(|(name, _)| name).into_iter().filter(|name| *name != "user") {
+            for json in [&[][..], &["--json"]] {
+                let words = [&["--admin-addr", running.admin().unwrap(), command], json].concat();
+                assert_eq!(ends(&words), ExitCode::SUCCESS, "{words:?}");
+            }
+        }
+        runtime.block_on(running.stop()).unwrap();
     }
 
     #[test]
@@ -246,14 +288,14 @@ mod tests {
         let running = runtime.block_on(server::start(&config)).unwrap();
         let address = running.admin().unwrap().to_owned();
         let key = server::first_key(&file).unwrap();
-        for request in [Request::Clock, Request::AcceptClock, Request::Status] {
+        for request in [Request::Doctor, Request::Status] {
             ask_server(&Client::new(&address, Some(&key)), &request).unwrap();
         }
-        let refused = ask_server(&Client::new(&address, None), &Request::Clock).unwrap_err();
+        let refused = ask_server(&Client::new(&address, None), &Request::Doctor).unwrap_err();
         assert!(refused.contains("give --key-file"), "{refused}");
         let other = server::Secret::from_text(server::WELL_KNOWN_KEY.to_owned());
         let refused =
-            ask_server(&Client::new(&address, Some(&other)), &Request::Clock).unwrap_err();
+            ask_server(&Client::new(&address, Some(&other)), &Request::Doctor).unwrap_err();
         assert!(refused.contains("none of the account's keys"), "{refused}");
         runtime.block_on(running.stop()).unwrap();
         std::fs::remove_file(&file).unwrap();
@@ -262,9 +304,8 @@ mod tests {
     #[test]
     fn answers_are_shown_a_line_a_value() {
         let answer = json!({ "mode": "system", "a": { "b": 1, "c": null } });
-        let text = format_answer(&Request::AcceptClock, &answer);
+        let text = format_answer(&Request::Status, &answer);
         let mut lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.remove(0), "accepted");
         lines.sort_unstable();
         assert_eq!(lines, ["a.b: 1", "a.c: null", "mode: system"]);
     }

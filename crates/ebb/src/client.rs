@@ -2,6 +2,7 @@
 //! is decided elsewhere. Errors are sentences for the person who typed the command.
 
 use std::{
+    io,
     net::{TcpStream, ToSocketAddrs},
     path::Path,
     time::Duration,
@@ -203,7 +204,7 @@ impl Client {
         answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
     ) -> Result<Value, String> {
         let address = &self.address;
-        let mut answer = answer.map_err(|error| format!("no answer from {address}: {error}"))?;
+        let mut answer = answer.map_err(|error| no_answer(address, &error))?;
         let status = answer.status();
         let text = answer.body_mut().read_to_string();
         let text = text.map_err(|error| format!("the answer of {address} ended early: {error}"))?;
@@ -217,6 +218,18 @@ impl Client {
             Some(message) => Err(message.to_owned()),
             None => Ok(body),
         }
+    }
+}
+
+/// Returns why an address does not answer, and what to do.
+fn no_answer(address: &str, error: &ureq::Error) -> String {
+    let ureq::Error::Io(io) = error else { return format!("no answer from {address}: {error}") };
+    match io.kind() {
+        io::ErrorKind::ConnectionRefused => format!(
+            "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' starts \
+             one; another address is given by --admin-addr"
+        ),
+        _ => format!("no answer from {address}: {io}; another address is given by --admin-addr"),
     }
 }
 

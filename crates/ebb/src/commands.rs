@@ -8,8 +8,9 @@
 //! ebb restore       backup/restoring.rs   a data directory of backups
 //! ebb export        moving/exporting.rs   a collection or container to a file
 //! ebb import        moving/importing.rs   a file to a collection or container
-//! ebb verify        run_verify            a closed data directory, backups, an audit log
-//! ebb admin         admin.rs              a running server's admin address
+//! ebb verify        verify.rs             a closed data directory, backups, an audit log
+//! ebb admin         admin/                a running server's admin address
+//! ebb keys          keys.rs               a file of keys
 //! ebb bench         bench.rs              the load generator, another binary
 //! ebb completions   print_completions     a shell's completion script
 //! ebb man           write_manual          manual pages, one for each subcommand
@@ -20,19 +21,27 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use serde_json::json;
 
 use crate::{
     admin, backup, bench,
     ending::{FAILED, USAGE, complain, end_failed, print_text},
-    moving, quickstart,
+    keys, moving, quickstart,
     settings::{self, Settings},
+    verify,
 };
+
+/// The last lines of `ebb --help`.
+const BEGIN: &str = "\
+Begin with:
+  ebb serve        a server for this machine, with its data in ./ebb-data
+  ebb quickstart   a sample that expires within a minute, on that server or one of its own";
 
 /// Returns all subcommands with their flags, for parsing, for `--help` and for shells' completion.
 fn command() -> Command {
-    let serve = settings::add_flags(Command::new("serve"))
+    let serve = Command::new("serve")
         .about("Run the server")
+        // Otherwise each heading would have a layout of its own.
+        .next_line_help(true)
         .arg(
             Arg::new("config")
                 .long("config")
@@ -46,29 +55,8 @@ fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Print all settings and where they came from, and end"),
         );
-    let verify = Command::new("verify")
-        .about("Check a data directory that no server has open, backups, or an audit log")
-        .arg(
-            Arg::new("backup")
-                .value_name("BACKUP")
-                .conflicts_with_all(["data-dir", "audit-file"])
-                .help("Read a backup, or all of a directory, to the end: frames, entries, hashes"),
-        )
-        .arg(
-            Arg::new("data-dir")
-                .long("data-dir")
-                .value_name("PATH")
-                .required_unless_present_any(["audit-file", "backup"])
-                .help("Walk every row, index entry and count"),
-        )
-        .arg(
-            Arg::new("audit-file")
-                .long("audit-file")
-                .value_name("PATH")
-                .conflicts_with("data-dir")
-                .help("Check that no line of an audit log was changed, taken out or put in"),
-        )
-        .arg(Arg::new("json").long("json").action(ArgAction::SetTrue));
+    // After those two: they come first in --help.
+    let serve = settings::add_flags(serve);
     let completions = Command::new("completions").about("Print a shell's completion script").arg(
         Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell)),
     );
@@ -83,14 +71,16 @@ fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .after_help(BEGIN)
         .subcommand(serve)
         .subcommand(quickstart::command())
         .subcommand(backup::backup_command())
         .subcommand(backup::restore_command())
         .subcommand(moving::export_command())
         .subcommand(moving::import_command())
-        .subcommand(verify)
+        .subcommand(verify::command())
         .subcommand(admin::command())
+        .subcommand(keys::command())
         .subcommand(completions)
         .subcommand(man)
         .subcommand(bench::command())
@@ -107,8 +97,9 @@ pub(crate) fn run() -> ExitCode {
         Some(("restore", matches)) => backup::run_restore(matches),
         Some(("export", matches)) => moving::run_export(matches),
         Some(("import", matches)) => moving::run_import(matches),
-        Some(("verify", matches)) => run_verify(matches),
+        Some(("verify", matches)) => verify::run(matches),
         Some(("admin", matches)) => admin::run(matches),
+        Some(("keys", matches)) => keys::run(matches),
         Some(("completions", matches)) => print_completions(matches),
         Some(("man", matches)) => write_manual(matches),
         Some(("bench", matches)) => bench::run(matches),
@@ -124,11 +115,12 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
         // A variable that is there and empty says nothing.
         Some(path) if path.is_empty() => None,
         Some(path) => match std::fs::read_to_string(path) {
-            Ok(text) => Some(text),
+            Ok(text) => Some((path.as_str(), text)),
             Err(error) => return complain(format!("--config {path}: {error}"), USAGE),
         },
     };
-    let settings = match Settings::gather(matches, file.as_deref()) {
+    let file = file.as_ref().map(|(path, text)| (*path, text.as_str()));
+    let settings = match Settings::gather(matches, file) {
         Ok(settings) => settings,
         Err(wrong) => return complain(wrong.0, USAGE),
     };
@@ -144,67 +136,6 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }
-}
-
-/// Runs `ebb verify`: prints what each collection's walk found, as text or as one JSON object. The
-/// exit code is 0 only if there are no differences, so that a script need not read the text.
-fn run_verify(matches: &ArgMatches) -> ExitCode {
-    if let Some(path) = matches.get_one::<String>("audit-file") {
-        return verify_audit(path, matches.get_flag("json"));
-    }
-    if let Some(place) = matches.get_one::<String>("backup") {
-        return backup::run_verify(place, matches.get_flag("json"));
-    }
-    let path = matches.get_one::<String>("data-dir").map(PathBuf::from).unwrap_or_default();
-    let found = match server::verify(&path) {
-        Ok(found) => found,
-        Err(failure) => return end_failed(failure),
-    };
-    let differences: u64 = found.iter().map(|it| it.count).sum();
-    if matches.get_flag("json") {
-        let collections: Vec<_> = found
-            .iter()
-            .map(|it| {
-                json!({
-                    "collection": it.namespace,
-                    "documents": it.rows,
-                    "dead_entries": it.dead_entries,
-                    "differences": it.differences,
-                    "count": it.count,
-                })
-            })
-            .collect();
-        let report = json!({ "collections": collections, "differences": differences });
-        print_text(format!("{report}\n"));
-    } else {
-        for it in &found {
-            print_text(format!(
-                "{}: {} documents, {} differences, {} entries of expired documents\n",
-                it.namespace, it.rows, it.count, it.dead_entries
-            ));
-            it.differences.iter().for_each(|difference| print_text(format!("  {difference}\n")));
-        }
-    }
-    if differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
-}
-
-/// Runs `ebb verify --audit-file`: prints how many lines hold together and the last hash, or the first line
-/// that does not fit.
-fn verify_audit(path: &str, as_json: bool) -> ExitCode {
-    let file = std::fs::File::open(path).map(std::io::BufReader::new);
-    let found = match file.and_then(server::check_audit) {
-        Ok(found) => found,
-        Err(error) => return complain(format!("--audit-file {path}: {error}"), FAILED),
-    };
-    let (text, report) = match &found {
-        Ok(server::Checked { lines, begins_behind, last }) => (
-            format!("{lines} lines hold together; the last hash is {last}\n"),
-            json!({ "lines": lines, "begins_behind": begins_behind, "last": last }),
-        ),
-        Err(broken) => (format!("{broken}\n"), json!({ "line": broken.line, "why": broken.why })),
-    };
-    print_text(if as_json { format!("{report}\n") } else { text });
-    if found.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Writes manual pages into a directory, which is made when it is missing.
@@ -224,4 +155,25 @@ fn print_completions(matches: &ArgMatches) -> ExitCode {
     };
     clap_complete::generate(*shell, &mut command(), "ebb", &mut std::io::stdout());
     ExitCode::SUCCESS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_and_flags_go_together() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn help_begins_with_what_is_needed_first() {
+        let mut all = command();
+        let help = all.render_help().to_string();
+        assert!(help.contains("Begin with:\n  ebb serve "), "{help}");
+        let help = all.find_subcommand_mut("serve").unwrap().render_help().to_string();
+        let at = |text: &str| help.find(text).unwrap();
+        let order = ["--config <FILE>", "--print-config", "\nStorage:\n", "--data-dir", "\nLog:\n"];
+        assert!(order.map(at).is_sorted(), "{help}");
+    }
 }

@@ -7,11 +7,14 @@ mod bench;
 mod client;
 mod commands;
 mod ending;
+mod keys;
 mod moving;
 mod password;
 mod progress;
 mod quickstart;
 mod settings;
+mod table;
+mod verify;
 
 use std::process::ExitCode;
 

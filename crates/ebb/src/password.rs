@@ -13,6 +13,11 @@ pub(crate) fn password_flag() -> Arg {
         .help("File with the password [read from standard input]")
 }
 
+/// Takes the path of a file that can be opened, so that one that is missing is wrong usage.
+pub(crate) fn parse_readable(path: &str) -> Result<String, String> {
+    std::fs::File::open(path).map(|_| path.to_owned()).map_err(|error| error.to_string())
+}
+
 /// Reads the password from the file that was typed, or the first line of standard input.
 pub(crate) fn typed_password(matches: &ArgMatches) -> Result<String, String> {
     let text = match matches.get_one::<String>("password-file") {

@@ -18,11 +18,11 @@ use std::{
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
-use server::Config;
+use server::{Banner, Config};
 
 use crate::{
     client::{self, Client},
-    ending::{FAILED, complain, end_failed, print_text},
+    ending::{FAILED, USAGE, complain, end_failed, print_text},
 };
 
 /// Where drivers look for MongoDB by default.
@@ -63,7 +63,7 @@ pub(crate) fn command() -> Command {
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let client = match Client::from_matches(matches) {
         Ok(client) => client,
-        Err(message) => return complain(message, FAILED),
+        Err(message) => return complain(message, USAGE),
     };
     let shown = match matches.get_flag("json") {
         true => Shown::Json,
@@ -122,7 +122,10 @@ fn own_config(admin: &str, shown: Shown) -> Config {
         mongo_addr: Some(free(MONGO)),
         cosmos_addr: Some(free(COSMOS)),
         admin_addr: Some(admin.to_owned()),
-        banner: shown != Shown::Json && std::io::stdout().is_terminal(),
+        banner: match shown != Shown::Json && std::io::stdout().is_terminal() {
+            true => Banner::Terminal,
+            false => Banner::Off,
+        },
         ..Config::in_memory()
     }
 }

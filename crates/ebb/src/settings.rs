@@ -9,6 +9,8 @@
 
 mod cluster;
 mod exclusions;
+mod file;
+mod headings;
 mod limits;
 mod other_names;
 mod tls;
@@ -19,14 +21,17 @@ use std::{collections::BTreeMap, io::IsTerminal, path::PathBuf, time::Duration};
 use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 pub(crate) use cluster::CassandraValues;
 use cluster::PeerValues;
+use file::ConfigFile;
+use headings::heading_of;
 use limits::LimitValues;
-use other_names::{other_name, with_other_name, without_meaning};
+use other_names::{other_name, own_name, with_other_name, without_meaning};
 use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
 use tls::TlsValues;
+pub(crate) use values::parse_span;
 use values::{
-    Address, Optional, StoreKind, optional, parse_address, parse_bool, parse_bytes, parse_clock,
-    parse_collector, parse_days, parse_endpoint, parse_host, parse_log_format, parse_log_level,
-    parse_path, parse_seconds, parse_size, parse_span, parse_store, parse_text,
+    Address, Optional, StoreKind, banner_beside, optional, parse_address, parse_bool, parse_bytes,
+    parse_clock, parse_collector, parse_days, parse_endpoint, parse_host, parse_log_format,
+    parse_log_level, parse_path, parse_seconds, parse_size, parse_store, parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -72,7 +77,7 @@ struct Values {
     /// Where clients of the NoSQL API are sent [the address they came to]
     #[arg(long, env = "EBB_ACCOUNT_ENDPOINT", value_name = "URL", default_value = "", value_parser = optional(parse_endpoint))]
     account_endpoint: Optional<String>,
-    /// Account keys of the NoSQL API, in lines like 'primary = BASE64' [the public emulator key]
+    /// Account keys of the NoSQL API, a line each: 'primary = BASE64', secondary, primary-readonly, secondary-readonly; 'ebb keys new FILE' makes one [the public emulator key]
     #[arg(long, env = "EBB_KEY_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     key_file: Optional<PathBuf>,
     /// Roles of those who come to the NoSQL API with an Entra token [none]
@@ -110,7 +115,7 @@ struct Values {
     /// After how many days without a query the index of a path ends that a query began [never]
     #[arg(long, env = "EBB_INDEX_UNUSED_DAYS", value_name = "DAYS", default_value = "", value_parser = optional(parse_days))]
     index_unused_days: Optional<u32>,
-    /// Whether a MongoDB document's own ttl is interpreted; goes before what was switched
+    /// Whether a MongoDB document's own ttl counts; given here, it overrides what 'ebb admin features' kept
     #[arg(long, env = "EBB_PER_DOCUMENT_TTL", value_name = "on|off", default_value = "on", value_parser = parse_bool, action = ArgAction::Set)]
     per_document_ttl: bool,
     /// Journal that is kept for incremental backups, with k, m or g; 0 is none
@@ -178,26 +183,36 @@ const ROOT_PASSWORD: &str = "MONGO_INITDB_ROOT_PASSWORD";
 /// Adds the flags of `ebb serve` to its command. A default that is empty stands for "not set" and is
 /// not shown in `--help`.
 pub(crate) fn add_flags(command: Command) -> Command {
-    Values::augment_args(command).mut_args(|arg| {
+    let settings = Values::augment_args(Command::new("settings"));
+    let mut placed: Vec<_> = settings
+        .get_arguments()
+        .filter_map(|arg| Some((heading_of(arg.get_long()?)?, arg.clone())))
+        .collect();
+    // Headings are shown in the order of their first settings.
+    placed.sort_by_key(|((_, place), _)| *place);
+    command.args(placed.into_iter().map(|((heading, place), arg)| {
         let unset = arg.get_default_values().iter().all(|value| value.is_empty());
-        with_other_name(arg).allow_hyphen_values(true).hide_default_value(unset)
-    })
+        let arg = with_other_name(arg).allow_hyphen_values(true).hide_default_value(unset);
+        // Those of no heading, --config first, come before.
+        arg.help_heading(heading).display_order(10 + place)
+    }))
 }
 
 impl Settings {
     /// Gathers values from what was typed, the environment and the text of a file, by their order of
-    /// precedence. A name in the file that is not known, and a value that cannot be read, are errors;
-    /// `matches` has been parsed with the environment and the defaults already.
-    pub(crate) fn gather(matches: &ArgMatches, file: Option<&str>) -> Result<Self, Wrong> {
+    /// precedence; the file has a path, for errors. A name in it that is not known, and a value that cannot
+    /// be read, are errors; `matches` has been parsed with the environment and the defaults already.
+    pub(crate) fn gather(matches: &ArgMatches, file: Option<(&str, &str)>) -> Result<Self, Wrong> {
         let known = add_flags(Command::new("config"));
         let names: Vec<_> = known.get_arguments().filter_map(|arg| arg.get_long()).collect();
         let hidden = known.get_arguments().filter(|arg| arg.is_hide_set());
         let hidden: Vec<_> = hidden.filter_map(|arg| arg.get_long()).collect();
-        let file = parse_file(file.unwrap_or_default(), &names)?;
+        let file = file.map(|(path, text)| ConfigFile::parse(path, text, &names)).transpose()?;
+        let file = file.unwrap_or_default();
         let mut sources = BTreeMap::new();
         let mut used = Vec::new();
         for name in names {
-            let value = match (find_source(matches, name), file.get(name)) {
+            let value = match (find_source(matches, name), file.text(name)) {
                 // What is for tests alone is nobody's to look at, as long as nobody gave it.
                 (Source::Default, None) if hidden.contains(&name) => continue,
                 (Source::Default, Some(text)) => {
@@ -217,7 +232,7 @@ impl Settings {
         let mut values = Values::from_arg_matches(matches).map_err(|error| value_error(&error))?;
         of_file
             .and_then(|of_file| values.update_from_arg_matches(&of_file))
-            .map_err(|error| value_error(&error))?;
+            .map_err(|error| file.at_its_line(value_error(&error)))?;
         Ok(Self { values, sources })
     }
 
@@ -228,7 +243,7 @@ impl Settings {
             let other = other_name(name);
             let source = match (source, other) {
                 (Source::Flag, _) => "flag".to_owned(),
-                (Source::Environment, None) => "environment".to_owned(),
+                (Source::Environment, None) => format!("environment {}", own_name(name)),
                 (Source::Environment, Some(other)) => format!("environment {other}"),
                 (Source::File, _) => "file".to_owned(),
                 (Source::Default, _) => "default".to_owned(),
@@ -299,7 +314,7 @@ impl Settings {
             otlp_endpoint: given.otlp_endpoint.0,
             limits: given.limits.limits(),
             warnings: without_meaning(),
-            banner: std::io::stdout().is_terminal(),
+            banner: banner_beside(given.log_format.0),
             // Unless somebody says so here, what an administrator switched stays.
             per_document_ttl: self.is_set("per-document-ttl").then_some(given.per_document_ttl),
             accept_loss: given.accept_loss,
@@ -345,25 +360,6 @@ impl Settings {
             Some(name) => Err(Wrong(format!("--{name} needs --store cassandra"))),
             None => Ok(None),
         }
-    }
-}
-
-/// Returns the texts of a file's settings by name. A name that is not known is an error, since it
-/// would be ignored otherwise.
-fn parse_file(text: &str, names: &[&str]) -> Result<BTreeMap<String, String>, Wrong> {
-    let file: toml::Table = text.parse().map_err(|error| Wrong(format!("--config: {error}")))?;
-    match file.keys().find(|name| !names.contains(&name.as_str())) {
-        Some(name) => Err(Wrong(format!("--config: there is no setting '{name}'"))),
-        None => Ok(file.iter().map(|(name, value)| (name.clone(), plain_text(value))).collect()),
-    }
-}
-
-/// Returns the text of a value as it would be typed, so that file and flags are read by one parser.
-fn plain_text(value: &toml::Value) -> String {
-    match value {
-        toml::Value::Array(values) => values.iter().map(plain_text).collect::<Vec<_>>().join(","),
-        toml::Value::String(text) => text.clone(),
-        other => other.to_string(),
     }
 }
 

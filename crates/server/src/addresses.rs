@@ -59,10 +59,73 @@ pub(crate) fn listen_on(setting: &str, taken: Taken) -> Result<TcpListener, Fail
 }
 
 fn unusable(setting: &str, address: &str, error: &io::Error) -> Failure {
-    let way_out = match error.kind() {
-        io::ErrorKind::AddrInUse => ": another program listens there, give another port",
-        io::ErrorKind::PermissionDenied => ": ports below 1024 are for root, give another",
-        _ => "",
-    };
-    failed(format!("--{setting} {address}: {error}{way_out} (or 'off')"))
+    failed(match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            let other = next_to(address);
+            format!(
+                "--{setting} {address} is in use: stop what listens there, or give --{setting} \
+                 {other} (port 0 takes a free one)"
+            )
+        }
+        io::ErrorKind::PermissionDenied => format!(
+            "--{setting} {address} is not permitted: ports below 1024 are for root, give another one"
+        ),
+        io::ErrorKind::AddrNotAvailable => format!(
+            "--{setting} {address} is not an address of this machine: give one that it has, or \
+             0.0.0.0 for all of them"
+        ),
+        _ => format!("--{setting} {address}: {error}"),
+    })
+}
+
+/// Returns an address that may be free: that of the next port.
+fn next_to(address: &str) -> String {
+    let Some((host, port)) = address.rsplit_once(':') else { return address.to_owned() };
+    let next = port.parse::<u16>().ok().and_then(|port| port.checked_add(1)).unwrap_or(0);
+    format!("{host}:{next}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_taken_has_a_way_out() {
+        let said = |address: &str, kind: io::ErrorKind| {
+            unusable("mongo-addr", address, &io::Error::from(kind)).to_string()
+        };
+        assert_eq!(
+            said("127.0.0.1:27017", io::ErrorKind::AddrInUse),
+            "--mongo-addr 127.0.0.1:27017 is in use: stop what listens there, or give --mongo-addr \
+             127.0.0.1:27018 (port 0 takes a free one)"
+        );
+        for (address, other) in [("[::1]:1", " [::1]:2 "), ("a:65535", " a:0 ")] {
+            let said = said(address, io::ErrorKind::AddrInUse);
+            assert!(said.contains(other), "{said}");
+        }
+        let low = said("127.0.0.1:80", io::ErrorKind::PermissionDenied);
+        assert!(low.contains("ports below 1024 are for root"), "{low}");
+        let foreign = said("192.0.2.1:1", io::ErrorKind::AddrNotAvailable);
+        assert!(foreign.contains("not an address of this machine"), "{foreign}");
+    }
+
+    #[tokio::test]
+    async fn a_server_names_the_flag_of_the_address_that_is_taken() {
+        let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap().to_string();
+        let config = Config { mongo_addr: Some(address.clone()), ..Config::for_tests() };
+        let refused = crate::serve::start(&config).await.map(drop).unwrap_err();
+        assert!(matches!(refused, Failure::Failed(_)), "{refused:?}");
+        let wanted = format!("--mongo-addr {address} is in use: stop what listens there");
+        assert!(refused.to_string().starts_with(&wanted), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_server_with_nothing_to_listen_on_is_refused() {
+        let off =
+            Config { mongo_addr: None, cosmos_addr: None, admin_addr: None, ..Config::for_tests() };
+        let refused = crate::serve::start(&off).await.map(drop).unwrap_err();
+        assert!(matches!(refused, Failure::Usage(_)), "{refused:?}");
+        assert!(refused.to_string().starts_with("every address is off: give one of"), "{refused}");
+    }
 }

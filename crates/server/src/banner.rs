@@ -1,80 +1,192 @@
-//! What a person at a terminal sees at the start: where to connect and a line to paste. Programs read
-//! the ready file instead; this text may change.
+//! What a person sees at the start: where to connect, and on a terminal a line to paste. Without a
+//! terminal the same facts are plain lines, for logs of services and of CI. Programs read the ready file
+//! instead; this text may change.
+
+use std::io::Write;
 
 use crate::{
     admin::own_key,
-    config::{ClockMode, Config},
+    config::{Banner, ClockMode, Config, TlsMode},
     ready::{Ready, is_reached},
 };
 
-/// Prints where the portal is, or why it is not there. It decides as `admin/pages.rs` does: with the
+/// A fact: what it is about, which is empty where it goes on with the fact before, and a text.
+type Fact = (&'static str, String);
+
+/// Returns where the portal is, or why it is not there. It decides as `admin/pages.rs` does: with the
 /// public key it is for this machine only.
-#[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
-fn print_portal(config: &Config, admin: &str) {
+fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     let everybody_has_the_key = config.key_file.is_none() && !config.mongo_auth;
-    if is_reached(admin) && everybody_has_the_key {
-        println!("  Portal        off: others can reach http://{admin}/, so give a --key-file");
+    let text = if is_reached(admin) && everybody_has_the_key {
+        format!("off: others can reach {url}, so give a --key-file")
     } else if ::portal::BUILT {
-        println!("  Portal        http://{admin}/");
+        url.to_owned()
     } else {
-        println!("  Portal        not in this build; http://{admin}/ says how to get it");
+        format!("not in this build; {url} says how to get it")
+    };
+    ("Portal", text)
+}
+
+/// Returns the account's key, or which one is meant: it is shown only if it is the public one, since
+/// what is printed may end in a log.
+fn key(config: &Config) -> &'static str {
+    match &config.key_file {
+        None => cosmos::WELL_KNOWN_KEY,
+        Some(_) => "(the first of --key-file)",
     }
 }
 
-/// Prints the banner to standard output; its last line is `ready`. The key is printed only if it is
-/// the public one: what is on a terminal may end in a log. Addresses are the bound ones, so that each
-/// line can be pasted as it is.
-#[expect(clippy::print_stdout, reason = "the banner is for the person at the terminal")]
-pub(crate) fn print_banner(config: &Config, ready: &Ready, is_paused: bool) {
-    let key = match &config.key_file {
-        None => cosmos::WELL_KNOWN_KEY,
-        Some(_) => "(the first of --key-file)",
-    };
+/// Returns what there is to know of a server. Addresses are the bound ones, so that each can be pasted
+/// as it is.
+fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    if let Some(mongo) = &ready.mongo {
+        facts.push(("MongoDB", format!("mongodb://{mongo}/?directConnection=true")));
+        let asks = match config.mongo_auth {
+            true => "clients have to log in",
+            false => "open: whoever reaches this address may do everything",
+        };
+        facts.push(("", asks.to_owned()));
+    }
+    if let Some(cosmos) = &ready.cosmos {
+        let key = key(config);
+        facts.push(("NoSQL", format!("AccountEndpoint=http://{cosmos}/;AccountKey={key}")));
+        let tls = format!("https://{cosmos}/ with the certificate at /_explorer/emulator.pem");
+        facts.push(("", tls));
+        if config.key_file.is_none() {
+            let text = "the key is the public one of Azure's emulators: it protects nothing";
+            facts.push(("", text.to_owned()));
+        }
+    }
+    if let Some(admin) = &ready.admin {
+        let scheme = if config.admin_tls == TlsMode::Require { "https" } else { "http" };
+        facts.push(portal(config, &format!("{scheme}://{admin}/"), admin));
+        if let Some(path) = own_key::path(config) {
+            facts.push(("", format!("asks for the key in {}", path.display())));
+        }
+        facts.push(("Admin", format!("{scheme}://{admin}/status")));
+    }
     let data = config
         .data_dir
         .as_ref()
         .map_or_else(|| "in memory: nothing is kept".to_owned(), |path| path.display().to_string());
-    println!("EbbDB {}", ready.version);
-    if let Some(mongo) = &ready.mongo {
-        println!("  MongoDB       mongodb://{mongo}/?directConnection=true");
-        if config.mongo_auth {
-            println!("                clients have to log in");
-        } else {
-            println!("                open: whoever reaches this address may do everything");
-        }
-    }
-    if let Some(cosmos) = &ready.cosmos {
-        println!("  NoSQL         AccountEndpoint=http://{cosmos}/;AccountKey={key}");
-        println!(
-            "                https://{cosmos}/ with the certificate at /_explorer/emulator.pem"
-        );
-    }
-    if let Some(admin) = &ready.admin {
-        print_portal(config, admin);
-        if let Some(path) = own_key::path(config) {
-            println!("                asks for the key in {}", path.display());
-        }
-        println!("  Admin         http://{admin}/status");
-    }
-    println!("  Data          {data}");
+    facts.push(("Data", data));
     if config.clock == ClockMode::Manual {
-        println!("  Clock         manual: it stands still until it is told to move");
+        let text = "manual: it stands still until it is told to move";
+        facts.push(("Clock", text.to_owned()));
     }
     if is_paused {
-        println!("  Reaping       paused: ebb admin ttl resume ends that");
+        facts.push(("Reaping", "paused: ebb admin ttl resume ends that".to_owned()));
     }
+    facts
+}
+
+/// Returns lines to paste.
+fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
+    let mut examples = Vec::new();
     if let Some(mongo) = &ready.mongo {
-        println!();
-        println!("  mongosh       mongosh mongodb://{mongo}/test");
-        println!("  Python        pymongo.MongoClient('mongodb://{mongo}/')");
-        println!("  Node          new MongoClient('mongodb://{mongo}/')");
+        examples.push(("mongosh", format!("mongosh mongodb://{mongo}/test")));
+        let python = format!("from pymongo import MongoClient; MongoClient('mongodb://{mongo}/')");
+        examples.push(("Python", python));
+        examples.push(("Node", format!("new MongoClient('mongodb://{mongo}/')")));
     }
     if let (Some(cosmos), None) = (&ready.cosmos, &config.key_file) {
-        println!("  NoSQL Python  azure.cosmos.CosmosClient('http://{cosmos}/', '{key}')");
-        println!(
-            "  NoSQL Node    new CosmosClient({{endpoint: 'http://{cosmos}/', key: '{key}'}})"
-        );
+        let key = cosmos::WELL_KNOWN_KEY;
+        let import = "from azure.cosmos import CosmosClient";
+        let python = format!("{import}; CosmosClient('http://{cosmos}/', '{key}')");
+        examples.push(("NoSQL Python", python));
+        let node = format!("new CosmosClient({{endpoint: 'http://{cosmos}/', key: '{key}'}})");
+        examples.push(("NoSQL Node", node));
     }
-    println!();
-    println!("ready");
+    if ready.admin.is_some() {
+        let text = "ebb quickstart makes a sample that expires within a minute";
+        examples.push(("Sample", text.to_owned()));
+    }
+    examples
+}
+
+/// Returns what is printed.
+fn text_of(config: &Config, ready: &Ready, is_paused: bool) -> String {
+    let mut text = format!("EbbDB {}\n", ready.version);
+    let facts = facts(config, ready, is_paused);
+    if config.banner == Banner::Lines {
+        let mut about = "";
+        for (name, fact) in facts {
+            about = if name.is_empty() { about } else { name };
+            text.push_str(&format!("{about}: {fact}\n"));
+        }
+        return text;
+    }
+    let line = |(name, fact): Fact| format!("  {name:<14}{fact}\n");
+    text.extend(facts.into_iter().map(line));
+    text.push('\n');
+    text.extend(examples(config, ready).into_iter().map(line));
+    text.push_str("\nready\n");
+    text
+}
+
+/// Prints the banner to standard output, if there is one; on a terminal its last line is `ready`. A
+/// server serves also where nobody can read it any more.
+pub(crate) fn print_banner(config: &Config, ready: &Ready, is_paused: bool) {
+    if config.banner == Banner::Off {
+        return;
+    }
+    let mut out = std::io::stdout().lock();
+    let text = text_of(config, ready, is_paused);
+    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        tracing::debug!(%error, "the banner could not be printed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ready() -> Ready {
+        let address = |port: u16| Some(format!("127.0.0.1:{port}"));
+        Ready { mongo: address(1), cosmos: address(2), admin: address(3), ..Ready::starting() }
+    }
+
+    fn printed(config: Config) -> String {
+        text_of(&config, &ready(), false)
+    }
+
+    #[test]
+    fn without_a_terminal_the_facts_are_plain_lines() {
+        let text = printed(Config { banner: Banner::Lines, ..Config::for_tests() });
+        let key = cosmos::WELL_KNOWN_KEY;
+        for line in [
+            "MongoDB: mongodb://127.0.0.1:1/?directConnection=true",
+            "MongoDB: open: whoever reaches this address may do everything",
+            &format!("NoSQL: AccountEndpoint=http://127.0.0.1:2/;AccountKey={key}"),
+            "NoSQL: https://127.0.0.1:2/ with the certificate at /_explorer/emulator.pem",
+            "NoSQL: the key is the public one of Azure's emulators: it protects nothing",
+            "Admin: http://127.0.0.1:3/status",
+            "Data: in memory: nothing is kept",
+            "Clock: manual: it stands still until it is told to move",
+        ] {
+            assert!(text.lines().any(|printed| printed == line), "{line}: {text}");
+        }
+        assert!(text.starts_with("EbbDB ") && text.contains("\nPortal: "), "{text}");
+        assert!(text.lines().skip(1).all(|line| line.contains(": ")), "{text}");
+    }
+
+    #[test]
+    fn a_terminal_gets_lines_to_paste() {
+        let text = printed(Config { banner: Banner::Terminal, ..Config::for_tests() });
+        assert!(text.contains("  mongosh       mongosh mongodb://127.0.0.1:1/test\n"), "{text}");
+        assert!(text.contains("  Sample        ebb quickstart "), "{text}");
+        assert!(text.ends_with("\n\nready\n"), "{text}");
+    }
+
+    #[test]
+    fn keys_of_ones_own_are_not_printed() {
+        for banner in [Banner::Lines, Banner::Terminal] {
+            let key_file = Some("keys".into());
+            let text = printed(Config { banner, key_file, ..Config::for_tests() });
+            assert!(text.contains("AccountKey=(the first of --key-file)"), "{text}");
+            assert!(!text.contains(cosmos::WELL_KNOWN_KEY), "{text}");
+            assert!(!text.contains("public one"), "{text}");
+        }
+    }
 }

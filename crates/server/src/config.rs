@@ -39,6 +39,17 @@ pub enum ClientCertificates {
     Require,
 }
 
+/// What is printed to standard output once every listener accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Banner {
+    /// Nothing.
+    Off,
+    /// Where to connect, as lines of a log.
+    Lines,
+    /// The same for a person at a terminal, with lines to paste.
+    Terminal,
+}
+
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -178,8 +189,8 @@ pub struct Config {
     pub limits: Limits,
     /// What the log says at the start, besides: sentences.
     pub warnings: Vec<String>,
-    /// Print the banner.
-    pub banner: bool,
+    /// What is printed once the server accepts.
+    pub banner: Banner,
     /// Bytes of the journal that are kept for backups that follow others; `None`: what is kept stays as it
     /// is.
     pub backup_journal: Option<u64>,
@@ -239,7 +250,7 @@ impl Config {
             log_level: "info".to_owned(),
             limits: Limits::default(),
             warnings: Vec::new(),
-            banner: false,
+            banner: Banner::Off,
             backup_journal: None,
             per_document_ttl: None,
             accept_loss: false,

@@ -9,9 +9,10 @@ use tokio::{net::TcpStream, sync::watch, task::JoinHandle};
 
 use crate::{
     addresses,
-    config::Config,
+    config::{Config, TlsMode},
     failure::Failure,
     listen::{self, Places, Taken},
+    misdirected::PortalAddress,
     tls::{Listener, Opened, Opener, Socket, Tls},
 };
 
@@ -62,11 +63,20 @@ impl Bound {
         tls: Option<&Arc<Tls>>,
         strangers: &Account,
     ) -> Result<Self, Failure> {
-        let opener = |listener, mode| Opener::new(listener, mode, tls.cloned(), strangers.clone());
+        let mongo = take(MONGO, config.mongo_addr.as_deref()).await?;
+        let nosql = take(NOSQL, config.cosmos_addr.as_deref()).await?;
+        let admin = take(ADMIN, config.admin_addr.as_deref()).await?;
+        let scheme = match config.admin_tls {
+            TlsMode::Require => "https",
+            TlsMode::Off | TlsMode::Allow => "http",
+        };
+        let portal = admin.as_ref().map(|taken| PortalAddress { bound: taken.address, scheme });
+        let opener =
+            |listener, mode| Opener::new(listener, mode, tls.cloned(), strangers.clone(), portal);
         Ok(Self {
-            mongo: take(MONGO, config.mongo_addr.as_deref()).await?,
-            nosql: take(NOSQL, config.cosmos_addr.as_deref()).await?,
-            admin: take(ADMIN, config.admin_addr.as_deref()).await?,
+            mongo,
+            nosql,
+            admin,
             mongo_opener: opener(Listener::Mongo, config.mongo_tls),
             admin_opener: opener(Listener::Admin, config.admin_tls),
         })

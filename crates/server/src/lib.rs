@@ -30,6 +30,7 @@ mod interrupt;
 mod listen;
 mod logging;
 mod machine;
+mod misdirected;
 mod node;
 mod nosql;
 mod offline_backup;
@@ -62,8 +63,8 @@ mod whole_file;
 pub use audit::{Broken, Checked, check as check_audit};
 pub use auth::Secret;
 pub use config::{
-    ClientCertificates, ClockMode, ClusterConfig, Config, Limits, LogFormat, PeerCertificates,
-    REAP_DELAY, RootUser, TlsMode,
+    Banner, ClientCertificates, ClockMode, ClusterConfig, Config, Limits, LogFormat,
+    PeerCertificates, REAP_DELAY, RootUser, TlsMode,
 };
 
 pub use cosmos::{BODY_BYTES, WELL_KNOWN_KEY};
@@ -78,7 +79,7 @@ pub use node::{
     Forgotten, Moved, NewCluster, NodeVerified, accept_loss, dump_cluster, forget_node,
     init_cluster, verify_node,
 };
-pub use nosql::first_key;
+pub use nosql::{first_key, new_key_file};
 pub use offline_backup::backup_directory;
 pub use process::{Beside, serve, serve_beside};
 pub use restore::{

@@ -6,6 +6,7 @@ use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
 use arc_swap::ArcSwap;
 use auth::{CurrentKeys, Secret};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use cosmos::{CurrentCertificate, Door, Hosts, Keys, Settings, Shard};
 use engine::Engine;
 use memory::Account;
@@ -26,6 +27,8 @@ use crate::{
 const SECRET: &str = "secret";
 /// Bytes of the secret: of the key of HMAC-SHA-256.
 const SECRET_BYTES: usize = 32;
+/// Bytes of a key that is made for an operator: as many as keys of Azure have.
+const NEW_KEY_BYTES: usize = 64;
 /// The bits of a file's mode that say what others than its owner and its group may do.
 const OTHERS: u32 = 0o007;
 
@@ -141,6 +144,24 @@ pub fn first_key(file: &Path) -> Result<Secret, Failure> {
     Ok(Secret::from_text(read_keys(Some(file))?.primary().to_owned()))
 }
 
+/// Returns a key file with four new keys, as `--key-file` reads it.
+pub fn new_key_file() -> Result<Secret, Failure> {
+    let mut text = String::from(
+        "# Keys of the account, for --key-file. Let nobody but the server's user read this file.\n",
+    );
+    for (name, for_whom) in [
+        ("primary", "reads and writes"),
+        ("secondary", "the same, for when the first is exchanged"),
+        ("primary-readonly", "reads"),
+        ("secondary-readonly", "the same, for when the first is exchanged"),
+    ] {
+        let mut bytes = [0; NEW_KEY_BYTES];
+        fill_randomly(&mut bytes).map_err(|error| failed("a new key", error))?;
+        text.push_str(&format!("# {for_whom}\n{name} = {}\n", STANDARD.encode(bytes)));
+    }
+    Ok(Secret::from_text(text))
+}
+
 /// Returns the secret of tokens, which is made and kept at the first start. Without a folder it is
 /// new at each start, and with it all tokens. A damaged one is refused: replacing it silently would
 /// end all tokens without a word.
@@ -196,6 +217,23 @@ pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn new_keys_are_read_as_a_key_file_and_are_nobody_elses() {
+        let (one, other) = (new_key_file().unwrap(), new_key_file().unwrap());
+        let text = one.text().unwrap();
+        let keys = Keys::parse(text).unwrap();
+        assert!(!keys.are_well_known());
+        let of = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter_map(|line| line.split_once(" = "));
+            lines.map(|(_, key)| key.to_owned()).collect()
+        };
+        let mut all = [of(text), of(other.text().unwrap())].concat();
+        assert_eq!((all.len(), all[0].as_str()), (8, keys.primary()));
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 8, "all are different");
+    }
 
     #[test]
     fn the_secret_is_kept() {

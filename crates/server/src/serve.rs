@@ -219,9 +219,7 @@ fn announce_ready(site: &Site) -> Result<(), Failure> {
     if let Some(path) = &config.ready_file {
         ready::write_ready_file(path, ready).map_err(failed)?;
     }
-    if config.banner {
-        banner::print_banner(config, ready, site.reaping.pause().is_some());
-    }
+    banner::print_banner(config, ready, site.reaping.pause().is_some());
     tracing::info!(
         mongo = ready.mongo.as_deref(),
         cosmos = ready.cosmos.as_deref(),

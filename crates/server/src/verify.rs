@@ -19,6 +19,8 @@ use crate::{
 pub struct Difference {
     /// Database and collection; `files` for what is in no collection.
     pub namespace: String,
+    /// What people call the API whose collection it is; `None`: it is of no API.
+    pub api: Option<&'static str>,
     /// Rows that have not expired.
     pub rows: u64,
     /// Index entries of expired documents that are not removed yet: no damage.
@@ -66,7 +68,12 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
         for model in [Model::Documents, Model::Items, Model::Receipts] {
             for (namespace, collection) in opened.engine.collections(model) {
                 let checked = opened.engine.check_collection(&collection).await;
-                found.push(to_difference(namespace.to_string(), checked)?);
+                let api = match model {
+                    Model::Documents => Some("MongoDB"),
+                    Model::Items => Some("NoSQL"),
+                    Model::Receipts => None,
+                };
+                found.push(Difference { api, ..to_difference(namespace.to_string(), checked)? });
             }
         }
         Ok(found)
@@ -86,7 +93,7 @@ fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     let differences: Vec<String> = tables.chain(nosql::find_damage(data_dir)).collect();
     let count = differences.len() as u64;
     let namespace = "files".to_owned();
-    let found = Difference { namespace, rows: 0, dead_entries: 0, differences, count };
+    let found = Difference { namespace, api: None, rows: 0, dead_entries: 0, differences, count };
     Ok((0 < count).then_some(found))
 }
 
@@ -99,6 +106,7 @@ fn to_difference(
     match checked {
         Ok(checked) => Ok(Difference {
             namespace,
+            api: None,
             rows: checked.rows,
             dead_entries: checked.dead_entries,
             differences: checked.differences.listed,
@@ -106,6 +114,7 @@ fn to_difference(
         }),
         Err(error) if error.kind == engine::Kind::Corrupt => Ok(Difference {
             namespace,
+            api: None,
             rows: 0,
             dead_entries: 0,
             differences: vec![format!("the walk ended at damage: {error}")],

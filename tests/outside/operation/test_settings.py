@@ -23,7 +23,12 @@ def printed(variables, *flags):
     ("variables", "flags", "setting", "want"),
     [
         ({"PORT": "9"}, [], "cosmos-addr", '"9" # environment PORT'),
-        ({"PORT": "9", "EBB_COSMOS_ADDR": "off"}, [], "cosmos-addr", '"off" # environment'),
+        (
+            {"PORT": "9", "EBB_COSMOS_ADDR": "off"},
+            [],
+            "cosmos-addr",
+            '"off" # environment EBB_COSMOS_ADDR',
+        ),
         ({"PORT": "9"}, ["--cosmos-addr", "off"], "cosmos-addr", '"off" # flag'),
         ({"PORT": ""}, [], "cosmos-addr", '"127.0.0.1:8081" # default'),
         ({"KEY_FILE": "/k"}, [], "key-file", '"/k" # environment KEY_FILE'),

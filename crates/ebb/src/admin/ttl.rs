@@ -2,7 +2,8 @@
 //! admin address.
 //!
 //! ```text
-//! ebb admin ttl
+//! ebb admin ttl show
+//! ebb admin ttl show shop carts
 //! ebb admin ttl pause
 //! ebb admin ttl resume
 //! ebb admin ttl preview shop carts 3600
@@ -11,10 +12,24 @@
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
+use super::listing::default_ttl;
 use crate::client::{Client, escaped};
 
 /// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
+    let api = || {
+        Arg::new("api")
+            .long("api")
+            .alias("door")
+            .value_name("mongo|nosql")
+            .value_parser(["mongo", "nosql"])
+            .help("Which API's, where both have one of that name")
+    };
+    let show = Command::new("show")
+        .about("Show the same, or when what is in a collection expires")
+        .arg(Arg::new("database").value_name("DB").requires("collection"))
+        .arg(Arg::new("collection").value_name("COLLECTION"))
+        .arg(api());
     let preview = Command::new("preview")
         .about("Show what a default would make expire; it changes nothing")
         .arg(Arg::new("database").value_name("DB").required(true))
@@ -27,15 +42,10 @@ pub(super) fn command() -> Command {
                 .value_parser(parse_default)
                 .help("Seconds, -1 (on, and documents live on by themselves) or off"),
         )
-        .arg(
-            Arg::new("door")
-                .long("door")
-                .value_name("mongo|nosql")
-                .value_parser(["mongo", "nosql"])
-                .help("Which API's, where both have one of that name"),
-        );
+        .arg(api());
     Command::new("ttl")
         .about("Show how the removal of expired documents stands")
+        .subcommand(show)
         .subcommand(Command::new("pause").about(
             "Remove no expired documents until 'resume', also after restarts; they stay invisible",
         ))
@@ -54,23 +64,38 @@ fn parse_default(text: &str) -> Result<Value, String> {
     }
 }
 
+/// Returns the path of the collection that was typed.
+fn collection_path(matches: &ArgMatches) -> String {
+    let text = |id: &str| escaped(matches.get_one::<String>(id).map_or("", String::as_str));
+    format!("/_ebb/databases/{}/collections/{}", text("database"), text("collection"))
+}
+
+/// Returns the query string that names the API that was typed.
+fn api_argument(matches: &ArgMatches) -> String {
+    let api = matches.get_one::<String>("api").map(|api| format!("?door={api}"));
+    api.unwrap_or_default()
+}
+
 /// Does what was typed and returns what the server answers; an error is the text to show.
 pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
+    let answer = ask(client, matches);
+    answer.map_err(|why| why.replace("add ?door=", "say --api mongo or --api nosql"))
+}
+
+fn ask(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     match matches.subcommand() {
         Some(("pause", _)) => client.post("/_ebb/ttl/pause"),
         Some(("resume", _)) => client.post("/_ebb/ttl/resume"),
-        Some((_, preview)) => {
-            let text = |id: &str| preview.get_one::<String>(id).cloned().unwrap_or_default();
-            let (database, collection) = (escaped(&text("database")), escaped(&text("collection")));
-            let door = preview.get_one::<String>("door").map(|door| format!("?door={door}"));
-            let path = format!(
-                "/_ebb/databases/{database}/collections/{collection}/expiry/preview{}",
-                door.unwrap_or_default()
-            );
+        Some(("preview", preview)) => {
+            let (collection, api) = (collection_path(preview), api_argument(preview));
+            let path = format!("{collection}/expiry/preview{api}");
             let default = preview.get_one::<Value>("default").cloned().unwrap_or_default();
             client.post_json(&path, &json!({ "default": default }))
         }
-        None => client.get("/_ebb/ttl"),
+        Some(("show", shown)) if shown.contains_id("database") => {
+            client.get(&format!("{}/expiry{}", collection_path(shown), api_argument(shown)))
+        }
+        _ => client.get("/_ebb/ttl"),
     }
 }
 
@@ -80,13 +105,17 @@ pub(super) fn format_answer(answer: &Value) -> String {
         let number = |name: &str| amount[name].as_i64().unwrap_or(0);
         format!("{} documents, {} bytes", number("documents"), number("bytes"))
     };
-    if let Some(now) = answer.get("dies_now") {
-        let mut out = format!("at once: {}\n", amount(now));
-        for (name, words) in [("hour", "an hour"), ("day", "a day"), ("week", "a week")] {
-            let within = &answer["dies_within"][name];
-            out.push_str(&format!("then within {words}: {}\n", amount(within)));
-        }
-        return out;
+    if let Some(all) = answer.get("dies_within") {
+        let within = [("hour", "an hour"), ("day", "a day"), ("week", "a week")]
+            .map(|(name, words)| format!("then within {words}: {}\n", amount(&all[name])));
+        let first = match answer.get("dies_now") {
+            Some(now) => format!("at once: {}\n", amount(now)),
+            None => {
+                let default = default_ttl(&answer["default"]);
+                format!("default: {default}\nlive: {}\n", amount(&answer["live"]))
+            }
+        };
+        return first + &within.concat();
     }
     let mut out = match answer["paused"].as_bool() {
         Some(true) => "reaping is paused: 'ebb admin ttl resume' ends that\n".to_owned(),
@@ -120,9 +149,13 @@ mod tests {
         let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
         let client = Client::new(running.admin().unwrap(), None);
         let ask = |words: &[&str]| run(&client, &typed(words).unwrap());
-        for (words, paused) in
-            [(&[][..], false), (&["pause"], true), (&["pause"], true), (&[], true)]
-        {
+        for (words, paused) in [
+            (&[][..], false),
+            (&["pause"], true),
+            (&["pause"], true),
+            (&["show"], true),
+            (&[], true),
+        ] {
             assert_eq!(ask(words).unwrap()["paused"], paused, "{words:?}");
         }
         assert!(ask(&[]).unwrap()["paused_since_ms"].is_i64());
@@ -131,6 +164,19 @@ mod tests {
             let answer = ask(words).unwrap();
             assert_eq!(answer["paused"], false, "{words:?}");
             assert!(format_answer(&answer).starts_with("reaping goes on\n"));
+        }
+        client.post("/_ebb/quickstart").unwrap();
+        let of_sample = ["show", "quickstart", "sessions"];
+        let both = ask(&of_sample).unwrap_err();
+        assert_eq!(both, "both APIs have it: say --api mongo or --api nosql");
+        for api in ["mongo", "nosql"] {
+            let words = [&of_sample[..], &["--api", api]].concat();
+            let text = format_answer(&ask(&words).unwrap());
+            assert!(
+                text.starts_with("default: ") && text.contains("\nlive: 40 documents, "),
+                "{text}"
+            );
+            assert!(text.contains("\nthen within an hour: "), "{text}");
         }
         let missing = ask(&["preview", "d/b", "c c", "-1"]).unwrap_err();
         assert!(missing.contains("there is no collection d/b.c c"), "{missing}");

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::{
     client::{Client, escaped},
-    password::{password_flag, typed_password},
+    password::{parse_readable, password_flag, typed_password},
 };
 
 /// The database of a user and of a role where none is said.
@@ -41,6 +41,7 @@ pub(super) fn command() -> Command {
             .required(required)
             .help("A role of the user; may be repeated")
     };
+    let readable = || password_flag().value_parser(parse_readable);
     let of_user = |name_of: &'static str, about: &'static str| {
         Command::new(name_of).about(about).arg(name()).arg(database())
     };
@@ -49,8 +50,8 @@ pub(super) fn command() -> Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(Command::new("list").about("Show all users and their roles"))
-        .subcommand(of_user("add", "Make a user").args([roles(false), password_flag()]))
-        .subcommand(of_user("password", "Give a user another password").arg(password_flag()))
+        .subcommand(of_user("add", "Make a user").args([roles(false), readable()]))
+        .subcommand(of_user("password", "Give a user another password").arg(readable()))
         .subcommand(of_user("roles", "Give a user these roles instead of its own").arg(roles(true)))
         .subcommand(of_user("remove", "Remove a user"))
 }

@@ -102,7 +102,7 @@ fn take(matches: &ArgMatches, place: &Place) -> Result<Taken, Failure> {
             read_directory(folder, sink, &bar, &interrupt)
         }
         None => {
-            let client = Client::from_matches(matches).map_err(failed)?;
+            let client = Client::from_matches(matches).map_err(Failure::Usage)?;
             let stream = client.stream(&route).map_err(failed)?;
             let stream = io::BufReader::with_capacity(1 << 20, bar.reading(stream, &interrupt));
             copy(stream, place, unfinished)

@@ -30,11 +30,15 @@ fn value_of(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// The variable of ours that a setting is read from.
+pub(super) fn own_name(setting: &str) -> String {
+    format!("EBB_{}", setting.replace('-', "_").to_uppercase())
+}
+
 /// The variable of another system that a setting is read from. Its own, `EBB_DATA_DIR` of `data-dir`, goes
 /// before that.
 pub(super) fn other_name(setting: &str) -> Option<&'static str> {
-    let own = format!("EBB_{}", setting.replace('-', "_").to_uppercase());
-    if std::env::var_os(own).is_some() {
+    if std::env::var_os(own_name(setting)).is_some() {
         return None;
     }
     let of_setting = |(name, _): &&(&str, &str)| *name == setting;

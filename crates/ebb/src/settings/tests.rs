@@ -5,7 +5,7 @@ use super::*;
 pub(super) fn gather(typed: &[&str], file: Option<&str>) -> Result<Settings, Wrong> {
     let command = add_flags(Command::new("serve").no_binary_name(true));
     let matches = command.try_get_matches_from(typed).map_err(|error| value_error(&error))?;
-    Settings::gather(&matches, file)
+    Settings::gather(&matches, file.map(|text| ("ebb.toml", text)))
 }
 
 pub(super) fn config(typed: &[&str], file: Option<&str>) -> Result<Config, String> {
@@ -98,6 +98,8 @@ fn wrong_values_name_their_setting() {
         (&["--memory", "99999999999999999999g"], None, "--memory"),
         (&["--memory", "99999999999999999g"], None, "--memory"),
         (&[], Some("clock = \"lunar\""), "--clock"),
+        (&[], Some("\nclock = \"lunar\""), "--config ebb.toml:2: invalid value 'lunar'"),
+        (&["--mongo-addr", "127.0.0.1:99999"], None, "ports end at 65535"),
         (&[], Some("in-memory = 7"), "--in-memory"),
         (&[], Some("admin-host = [\"a\", \"b:1\"]"), "--admin-host"),
         (&[], Some("in-memory = true\ndata-dir = \"x\""), "--data-dir"),

@@ -1,9 +1,9 @@
 //! How the text of one setting becomes a value. The errors are ends of sentences: the caller says
 //! before them which value of which setting is wrong.
 
-use std::{ops::RangeInclusive, path::PathBuf, time::Duration};
+use std::{io::IsTerminal, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use server::{ClockMode, LEAST_MEMORY, LogFormat};
+use server::{Banner, ClockMode, LEAST_MEMORY, LogFormat};
 
 /// The address of a listener, `host:port`; `None`: `off` was typed. The port is checked here, the host
 /// when it is bound.
@@ -52,9 +52,13 @@ pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     if let Ok(port) = text.parse::<u16>() {
         return Ok(Address(Some(format!("127.0.0.1:{port}"))));
     }
-    match text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
-        true => Ok(Address(Some(text.to_owned()))),
-        false => Err("it is not HOST:PORT or 'off'".to_owned()),
+    let port = text.rsplit_once(':').map_or(text, |(_, port)| port);
+    match port.parse::<u16>() {
+        Ok(_) if port.len() < text.len() => Ok(Address(Some(text.to_owned()))),
+        Err(_) if !port.is_empty() && port.bytes().all(|digit| digit.is_ascii_digit()) => {
+            Err(format!("there is no port {port}: ports end at 65535"))
+        }
+        _ => Err("it is not HOST:PORT or 'off'".to_owned()),
     }
 }
 
@@ -166,7 +170,7 @@ pub(super) fn parse_slow(text: &str) -> Result<Optional<u64>, String> {
 }
 
 /// Reads a span of time: a number and `s`, `m`, `h` or `d`; seconds where none of them follows.
-pub(super) fn parse_span(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match text.get(digits.len()..).unwrap_or("") {
         "" | "s" => Some(1.0),
@@ -219,6 +223,16 @@ pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
         "text" => Ok(LogFormat::Text),
         "json" => Ok(LogFormat::Json),
         _ => Err("it is not text or json".to_owned()),
+    }
+}
+
+/// Returns what is printed at the start beside a log that was asked for in this form.
+pub(super) fn banner_beside(log: Option<LogFormat>) -> Banner {
+    match (std::io::stdout().is_terminal(), log) {
+        (true, _) => Banner::Terminal,
+        // Who asks for lines of JSON may read both outputs as one stream of them.
+        (false, Some(LogFormat::Json)) => Banner::Off,
+        (false, _) => Banner::Lines,
     }
 }
 

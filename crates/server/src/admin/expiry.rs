@@ -9,8 +9,8 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
 };
 use engine::{
-    Amount, Collection, DefaultTtl as Ttl, HorizonAmounts, Model, Namespace, Series, SeriesSteps,
-    Unreaped,
+    Amount, Collection, DefaultTtl as Ttl, Forecast, HorizonAmounts, Model, Namespace, Series,
+    SeriesSteps, Unreaped,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ impl Asked {
 
 /// Returns the values of a query string; one that was not understood is a 400 of this address's form
 /// instead of the framework's.
-fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
+pub(super) fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
     query.map(|Query(query)| query).map_err(|error| Error::bad_request(error.body_text()))
 }
 
@@ -145,8 +145,12 @@ pub(crate) async fn get_forecast(
     Query(which): Query<Which>,
 ) -> Result<Json<Value>> {
     let collection = find_collection(&shared, &Namespace::new(database, collection), &which)?;
-    let forecast = shared.engine.forecast_collection(&collection).await?;
-    Ok(Json(json!({
+    Ok(Json(forecast_json(&shared.engine.forecast_collection(&collection).await?)))
+}
+
+/// Returns a collection's default, what is live, and what expires when.
+pub(super) fn forecast_json(forecast: &Forecast) -> Value {
+    json!({
         "default": match forecast.default {
             Ttl::Off => Value::Null,
             Ttl::Infinite => json!(-1),
@@ -156,7 +160,7 @@ pub(crate) async fn get_forecast(
         "dies_within": within_json(&forecast.expires_within),
         "unreaped_estimate": unreaped_json(forecast.unreaped),
         "exact": true,
-    })))
+    })
 }
 
 /// Handles `POST .../expiry/preview` with `{"default": n}` (seconds; -1: documents do not expire by

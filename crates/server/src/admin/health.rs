@@ -126,6 +126,7 @@ pub(crate) fn status_body(shared: &Shared) -> Value {
             "keeps_pace": clock.keeps_pace,
         },
         "mongo": { "connections": connections, "cursors": cursors },
+        "nosql": { "connections": shared.doors.cosmos.as_ref().map_or(0, |door| door.open()) },
         "memory": {
             "limit_bytes": shared.plan.process,
             "operations_limit_bytes": shared.memory.limit(),

@@ -6,6 +6,7 @@ pub(crate) mod access_tests;
 mod audited;
 mod backup;
 mod clock;
+mod databases;
 pub(crate) mod doctor;
 pub(crate) mod error;
 mod expiry;
@@ -126,6 +127,8 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/metrics", get(metrics::get_metrics))
         .route("/_ebb/clock", get(clock::get_clock).post(clock::move_clock))
         .route("/_ebb/clock/accept", post(clock::accept_clock))
+        .route("/_ebb/databases", get(databases::get_databases))
+        .route("/_ebb/collections", get(databases::get_collections))
         .route(&format!("{collection}/expiry"), get(expiry::get_forecast))
         .route(&format!("{collection}/expiry/preview"), post(expiry::get_preview))
         .route(&format!("{collection}/expiry/series"), get(expiry::get_series))

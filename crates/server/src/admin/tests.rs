@@ -67,6 +67,38 @@ async fn a_series_tells_what_dies_in_each_step() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn databases_and_collections_of_both_apis_are_listed() {
+    let server = Server::new(&Config::for_tests()).await;
+    assert_eq!(server.ask_well("GET", "/_ebb/databases", "").await, json!({ "databases": [] }));
+    insert(&server, &[doc! { "_id": 1, "ttl": 5 }, doc! { "_id": 2 }]).await;
+    turn_on_ttl(&server, 60).await;
+    let create = json!({ "id": "empty" }).to_string();
+    let created = server.ask_admin("POST", "/_portal/api/nosql/dbs", &create).await;
+    assert_eq!(created.status, 201, "{created:?}");
+    let all = server.ask_well("GET", "/_ebb/databases", "").await;
+    let wanted = json!([
+        { "api": "mongo", "database": "db", "collections": ["c"] },
+        { "api": "nosql", "database": "empty", "collections": [] },
+    ]);
+    assert_eq!(all["databases"], wanted);
+    let path = "/_ebb/collections?database=db";
+    for path in ["/_ebb/collections", path] {
+        let found = server.ask_well("GET", path, "").await;
+        let [one] = found["collections"].as_array().unwrap().as_slice() else { panic!("{found}") };
+        for (name, want) in
+            [("api", json!("mongo")), ("collection", json!("c")), ("default", json!(60))]
+        {
+            assert_eq!(one[name], want, "{one}");
+        }
+        assert_eq!((&one["live"]["documents"], &one["exact"]), (&json!(2), &json!(true)));
+    }
+    let of_other = server.ask_well("GET", "/_ebb/collections?database=empty", "").await;
+    assert_eq!(of_other, json!({ "collections": [] }));
+    assert_eq!(server.ask_admin("GET", "/_ebb/collections?databases=x", "").await.status, 400);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_series_is_refused() {
     let server = Server::new(&Config::for_tests()).await;
     insert(&server, &[doc! { "_id": 1 }]).await;

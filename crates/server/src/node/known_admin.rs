@@ -40,6 +40,8 @@ enum Asks {
     Clock,
     /// All shards; the answers are added.
     Sum,
+    /// All shards; the entries of this list are put together.
+    List(&'static str),
 }
 
 impl Asks {
@@ -61,6 +63,8 @@ impl Asks {
             ("/_ebb/clock", &Method::POST) => Self::Clock,
             ("/_ebb/clock/accept" | "/_ebb/features", &Method::POST | &Method::PUT) => Self::Each,
             ("/_ebb/expiry/series", _) => Self::Sum,
+            ("/_ebb/databases", _) => Self::List("databases"),
+            ("/_ebb/collections", _) => Self::List("collections"),
             _ => Self::First,
         }
     }
@@ -85,6 +89,7 @@ pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Res
         Asks::Each => asked.of_each(routes).await,
         Asks::Clock => asked.of_clocks(routes).await,
         Asks::Sum => asked.sum(routes).await,
+        Asks::List(name) => asked.list(routes, name).await,
     }
 }
 
@@ -171,6 +176,25 @@ impl Asked {
         axum::Json(answer).into_response()
     }
 
+    /// Puts the entries of a list together, in the order of a server that has them all.
+    async fn list(&self, routes: &Routes, name: &str) -> Response {
+        let mut entries = Vec::new();
+        for route in routes.all() {
+            let shard = route.facts.number;
+            let answer = self.of_shard(routes, shard).await;
+            if !answer.status().is_success() {
+                return answer;
+            }
+            let Some(answer) = read_json(answer).await else { return unreached(shard) };
+            entries.extend(answer[name].as_array().into_iter().flatten().cloned());
+        }
+        entries.sort_by_key(|entry| {
+            ["api", "database", "collection"]
+                .map(|name| entry[name].as_str().unwrap_or_default().to_owned())
+        });
+        axum::Json(json!({ name: entries })).into_response()
+    }
+
     /// Adds what all say.
     async fn sum(&self, routes: &Routes) -> Response {
         let mut sum: Option<Value> = None;
@@ -244,6 +268,8 @@ mod tests {
             ("PUT", "/_ebb/features", Asks::Each),
             ("GET", "/_ebb/features", Asks::First),
             ("GET", "/_ebb/expiry/series?step=1", Asks::Sum),
+            ("GET", "/_ebb/databases", Asks::List("databases")),
+            ("GET", "/_ebb/collections?database=a", Asks::List("collections")),
             ("POST", "/_ebb/quickstart", Asks::First),
         ] {
             let method = method.parse().unwrap();

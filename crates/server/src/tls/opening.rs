@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! 16 03 01..04    a TLS handshake
+//! a method        HTTP, which is no use at the MongoDB API: the client is told where the portal is
 //! anything else   what the listener speaks without TLS
 //! ```
 //!
@@ -20,7 +21,11 @@ use memory::Account;
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{Listener, Tls, limited::Limited, refusals::Refusals, socket::Socket, subject};
-use crate::{background, config::TlsMode};
+use crate::{
+    background,
+    config::TlsMode,
+    misdirected::{PortalAddress, answer_http},
+};
 
 /// A handshake has to be done within this long after its first byte.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(20);
@@ -33,6 +38,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const HANDSHAKE: u8 = 0x16;
 /// The byte after it: the version's first half.
 const VERSION: u8 = 3;
+/// How a request of HTTP begins. As the length of a message each is above five megabytes.
+const METHODS: [&[u8; 3]; 7] = [b"GET", b"POS", b"HEA", b"PUT", b"DEL", b"OPT", b"PAT"];
 
 /// How clients of one listener are let in.
 #[derive(Clone)]
@@ -46,6 +53,8 @@ struct Inner {
     /// Where handshakes take the memory that they hold from.
     strangers: Account,
     refusals: Refusals,
+    /// Where the portal is; `None`: it is off.
+    portal: Option<PortalAddress>,
 }
 
 /// A client that was let in.
@@ -85,6 +94,8 @@ fn own_address(stream: &TcpStream) -> Option<IpAddr> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begins {
     WithHandshake,
+    /// With a method of HTTP.
+    WithRequest,
     Otherwise,
     /// Too few bytes have come.
     Unclear,
@@ -95,6 +106,7 @@ impl Begins {
         match first {
             [HANDSHAKE] | [HANDSHAKE, VERSION] => Self::Unclear,
             [HANDSHAKE, VERSION, 1..=4, ..] => Self::WithHandshake,
+            [a, b, c, ..] if METHODS.contains(&&[*a, *b, *c]) => Self::WithRequest,
             _ => Self::Otherwise,
         }
     }
@@ -106,9 +118,10 @@ impl Opener {
         mode: TlsMode,
         tls: Option<Arc<Tls>>,
         strangers: Account,
+        portal: Option<PortalAddress>,
     ) -> Self {
         let refusals = Refusals::default();
-        Self(Arc::new(Inner { listener, mode, tls, strangers, refusals }))
+        Self(Arc::new(Inner { listener, mode, tls, strangers, refusals, portal }))
     }
 
     /// Waits for a client to begin and lets it in; `None`: it has left, does not speak what it has to, or
@@ -132,14 +145,15 @@ impl Opener {
             Listener::Mongo => None,
             Listener::Admin => Some(FIRST_BYTE_TIME),
         };
-        if inner.mode == TlsMode::Off && waits.is_none() {
-            return Some(Opened::plain(stream));
-        }
         let begun = wait_until_begun(&stream);
         let begins = match waits {
             Some(time) => tokio::time::timeout(time, begun).await.ok()??,
             None => begun.await?,
         };
+        if begins == Begins::WithRequest && inner.listener == Listener::Mongo {
+            answer_http(stream, inner.portal).await;
+            return None;
+        }
         match (begins, &inner.tls, inner.mode) {
             (Begins::WithHandshake, Some(tls), TlsMode::Allow | TlsMode::Require) => {
                 // In a place of its own: one that begins otherwise has no room for it.
@@ -217,7 +231,9 @@ mod tests {
             (b"\x16\x03\0", Begins::Otherwise),
             (b"\x16\x03\x05", Begins::Otherwise),
             (b"G", Begins::Otherwise),
-            (b"GET", Begins::Otherwise),
+            (b"GET", Begins::WithRequest),
+            (b"get", Begins::Otherwise),
+            (b"PO", Begins::Otherwise),
             (b"\x03\x16\x01", Begins::Otherwise),
         ] {
             assert_eq!(Begins::of(first), want, "{first:?}");
@@ -230,7 +246,7 @@ mod tests {
         let config = crate::config::Config::for_tests();
         let tls = Tls::open(&config).unwrap();
         let strangers = Account::new(1 << 20);
-        let opener = Opener::new(Listener::Mongo, TlsMode::Allow, tls, strangers.clone());
+        let opener = Opener::new(Listener::Mongo, TlsMode::Allow, tls, strangers.clone(), None);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut client = TcpStream::connect(address).await.unwrap();

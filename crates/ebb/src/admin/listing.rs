@@ -1,0 +1,152 @@
+//! `ebb admin databases` and `ebb admin collections`: what a running server has, through its admin
+//! address.
+
+use clap::{Arg, ArgMatches, Command};
+use serde_json::Value;
+
+use crate::{
+    client::{Client, escaped},
+    table::{Column, format_table},
+};
+
+/// Returns `ebb admin databases`.
+pub(super) fn databases_command() -> Command {
+    Command::new("databases").about("Show the databases of both APIs")
+}
+
+/// Returns `ebb admin collections`.
+pub(super) fn collections_command() -> Command {
+    let database = Arg::new("database").value_name("DB").help("Only those of this database");
+    Command::new("collections")
+        .about("Show collections and containers: their default, what is live, what expires when")
+        .arg(database)
+}
+
+/// Asks for databases.
+pub(super) fn ask_databases(client: &Client, _: &ArgMatches) -> Result<Value, String> {
+    client.get("/_ebb/databases")
+}
+
+/// Asks for collections.
+pub(super) fn ask_collections(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
+    let database = matches.get_one::<String>("database");
+    let argument = database.map(|name| format!("?database={}", escaped(name)));
+    client.get(&format!("/_ebb/collections{}", argument.unwrap_or_default()))
+}
+
+/// What people call an API.
+fn api(entry: &Value) -> String {
+    match entry["api"].as_str() {
+        Some("mongo") => "MongoDB".to_owned(),
+        Some("nosql") => "NoSQL".to_owned(),
+        other => other.unwrap_or_default().to_owned(),
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Returns databases for people.
+pub(super) fn format_databases(answer: &Value) -> String {
+    let databases = answer["databases"].as_array().map_or(&[][..], Vec::as_slice);
+    if databases.is_empty() {
+        return "there is no database; 'ebb quickstart' makes a sample\n".to_owned();
+    }
+    let row = |entry: &Value| {
+        let collections = entry["collections"].as_array().map_or(0, Vec::len);
+        vec![api(entry), text(&entry["database"]), collections.to_string()]
+    };
+    let columns = [Column::Text("API"), Column::Text("DATABASE"), Column::Number("COLLECTIONS")];
+    format_table(&columns, &databases.iter().map(row).collect::<Vec<_>>())
+}
+
+/// Returns a default for people.
+pub(super) fn default_ttl(value: &Value) -> String {
+    match value.as_i64() {
+        None => "off".to_owned(),
+        Some(-1) => "on, none".to_owned(),
+        Some(seconds) => format!("{seconds} s"),
+    }
+}
+
+/// Returns collections for people.
+pub(super) fn format_collections(answer: &Value) -> String {
+    let collections = answer["collections"].as_array().map_or(&[][..], Vec::as_slice);
+    if collections.is_empty() {
+        return "there is no collection\n".to_owned();
+    }
+    let row = |entry: &Value| {
+        let number =
+            |pointer: &str| entry.pointer(pointer).map_or_else(String::new, Value::to_string);
+        vec![
+            api(entry),
+            text(&entry["database"]),
+            text(&entry["collection"]),
+            default_ttl(&entry["default"]),
+            number("/live/documents"),
+            number("/live/bytes"),
+            number("/dies_within/hour/documents"),
+            number("/dies_within/day/documents"),
+            number("/dies_within/week/documents"),
+            number("/unreaped_estimate/documents"),
+        ]
+    };
+    let columns = [
+        Column::Text("API"),
+        Column::Text("DATABASE"),
+        Column::Text("COLLECTION"),
+        Column::Text("DEFAULT TTL"),
+        Column::Number("LIVE"),
+        Column::Number("BYTES"),
+        Column::Number("IN 1 H"),
+        Column::Number("IN 1 D"),
+        Column::Number("IN 7 D"),
+        Column::Number("NOT REMOVED"),
+    ];
+    let note = "IN: how many expire within that time. NOT REMOVED: about how many have expired, are seen by \
+                nobody, and still take room.\n";
+    format_table(&columns, &collections.iter().map(row).collect::<Vec<_>>()) + note
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use server::Config;
+
+    use super::*;
+
+    #[test]
+    fn the_sample_is_listed() {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let running = runtime.block_on(server::start(&Config::for_tests())).unwrap();
+        let client = Client::new(running.admin().unwrap(), None);
+        let none = databases_command().try_get_matches_from(["databases"]).unwrap();
+        let empty = format_databases(&ask_databases(&client, &none).unwrap());
+        assert_eq!(empty, "there is no database; 'ebb quickstart' makes a sample\n");
+        client.post("/_ebb/quickstart").unwrap();
+        let databases = format_databases(&ask_databases(&client, &none).unwrap());
+        assert_eq!(
+            databases,
+            "API      DATABASE    COLLECTIONS\n\
+             MongoDB  quickstart            1\n\
+             NoSQL    quickstart            1\n"
+        );
+        for (words, count) in [(&[][..], 2), (&["quickstart"], 2), (&["no/ne"], 0)] {
+            let line = [&["collections"], words].concat();
+            let typed = collections_command().try_get_matches_from(line).unwrap();
+            let text = format_collections(&ask_collections(&client, &typed).unwrap());
+            let rows =
+                text.lines().filter(|line| line.contains("  quickstart  sessions  ")).count();
+            assert_eq!(rows, count, "{text}");
+        }
+        runtime.block_on(running.stop()).unwrap();
+    }
+
+    #[test]
+    fn a_default_is_said_in_words() {
+        for (value, want) in [(Value::Null, "off"), (json!(-1), "on, none"), (json!(60), "60 s")] {
+            assert_eq!(default_ttl(&value), want);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What there is, over HTTP: databases and collections of both APIs. What is in them only the APIs tell.
+
+use axum::{
+    Json,
+    extract::{Query, State, rejection::QueryRejection},
+};
+use engine::Model;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Shared,
+    error::Result,
+    expiry::{forecast_json, parse_query},
+};
+
+/// The APIs, and whose collections are theirs.
+const APIS: [(&str, Model); 2] = [("mongo", Model::Documents), ("nosql", Model::Items)];
+
+/// Which collections are meant: those of a database; `None`: all.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Within {
+    database: Option<String>,
+}
+
+/// Handles `GET /_ebb/databases`: databases by API and name, and the names of their collections.
+///
+/// ```text
+/// {"databases": [{"api": "mongo", "database": "app", "collections": ["sessions"]}]}
+/// ```
+pub(crate) async fn get_databases(State(shared): State<Shared>) -> Json<Value> {
+    let mut databases = Vec::new();
+    for (api, model) in APIS {
+        let mut found = std::collections::BTreeMap::<String, Vec<String>>::new();
+        if let (Model::Items, Some(door)) = (model, &shared.doors.cosmos) {
+            // A database of the NoSQL API may have no container yet.
+            found.extend(door.database_names().into_iter().map(|name| (name, Vec::new())));
+        }
+        for (namespace, _) in shared.engine.collections(model) {
+            found.entry(namespace.database).or_default().push(namespace.collection);
+        }
+        databases.extend(found.into_iter().map(|(database, collections)| {
+            json!({ "api": api, "database": database, "collections": collections })
+        }));
+    }
+    Json(json!({ "databases": databases }))
+}
+
+/// Handles `GET /_ebb/collections?database=name`: collections by API and name, each with its default
+/// and its forecast, as `.../expiry` has them.
+pub(crate) async fn get_collections(
+    State(shared): State<Shared>,
+    within: std::result::Result<Query<Within>, QueryRejection>,
+) -> Result<Json<Value>> {
+    let within = parse_query(within)?;
+    let mut collections = Vec::new();
+    for (api, model) in APIS {
+        for (namespace, collection) in shared.engine.collections(model) {
+            if within.database.as_ref().is_some_and(|name| *name != namespace.database) {
+                continue;
+            }
+            let forecast = match shared.engine.forecast_collection(&collection).await {
+                Ok(forecast) => forecast,
+                // Somebody has dropped it meanwhile.
+                Err(_) if collection.is_dropped() => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let mut shown = forecast_json(&forecast);
+            shown["api"] = json!(api);
+            shown["database"] = json!(namespace.database);
+            shown["collection"] = json!(namespace.collection);
+            collections.push(shown);
+        }
+    }
+    Ok(Json(json!({ "collections": collections })))
+}

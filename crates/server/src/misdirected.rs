@@ -1,0 +1,130 @@
+//! What a client is told that speaks HTTP at the MongoDB API: a browser or curl at the wrong port. It gets
+//! a sentence and the portal's address, and the connection ends. Who is such a client is told in `tls`.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+/// How long the client may take to read the answer.
+const ANSWER_TIME: Duration = Duration::from_secs(2);
+/// Bytes of its request that are read at the most.
+const REQUEST_MAX: u64 = 64 << 10;
+
+/// Where the portal is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PortalAddress {
+    /// Where the admin listener is bound.
+    pub(crate) bound: SocketAddr,
+    /// `http`, or `https` where nothing else is spoken there.
+    pub(crate) scheme: &'static str,
+}
+
+/// Answers a client that speaks HTTP. A client that leaves earlier, or does not read, is given up.
+pub(crate) async fn answer_http(mut stream: TcpStream, portal: Option<PortalAddress>) {
+    let answered = async {
+        let text = text_for(stream.local_addr()?, stream.peer_addr()?, portal);
+        stream.write_all(response(&text).as_bytes()).await?;
+        stream.shutdown().await?;
+        // A socket that is closed with a request unread would take the answer back from the client.
+        let mut request = (&mut stream).take(REQUEST_MAX);
+        tokio::io::copy(&mut request, &mut tokio::io::sink()).await
+    };
+    let answered: Result<io::Result<u64>, _> = tokio::time::timeout(ANSWER_TIME, answered).await;
+    if let Ok(Err(error)) = answered {
+        tracing::debug!(%error, "a client that speaks HTTP at the MongoDB API left early");
+    }
+}
+
+/// Returns the whole response with this text.
+fn response(text: &str) -> String {
+    let len = text.len();
+    format!(
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\n\
+         content-length: {len}\r\nconnection: close\r\n\r\n{text}"
+    )
+}
+
+/// Returns what the client is told. A portal that only the server's own machine reaches is no help to
+/// another, so that client does not learn its address.
+fn text_for(own: SocketAddr, peer: SocketAddr, portal: Option<PortalAddress>) -> String {
+    let (own_ip, peer_ip) = (own.ip().to_canonical(), peer.ip().to_canonical());
+    let mongo = SocketAddr::new(own_ip, own.port());
+    let mut text = format!(
+        "This is the MongoDB API of EbbDB, which does not speak HTTP.\n\
+         Connect a MongoDB driver or mongosh to mongodb://{mongo}/\n"
+    );
+    let reached = portal
+        .filter(|portal| !portal.bound.ip().to_canonical().is_loopback() || peer_ip.is_loopback());
+    if let Some(PortalAddress { bound, scheme }) = reached {
+        let ip = match bound.ip().is_unspecified() {
+            true => own_ip,
+            false => bound.ip().to_canonical(),
+        };
+        let address = SocketAddr::new(ip, bound.port());
+        text.push_str(&format!("The portal for a browser is {scheme}://{address}/\n"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::{Config, TlsMode},
+        testing::Server,
+    };
+
+    fn told(own: &str, peer: &str, portal: Option<&str>) -> String {
+        let address = |text: &str| text.parse().unwrap();
+        let portal = portal.map(|bound| PortalAddress { bound: address(bound), scheme: "http" });
+        text_for(address(own), address(peer), portal)
+    }
+
+    #[test]
+    fn the_portal_is_named_to_whom_it_helps() {
+        let here = "127.0.0.1:27017";
+        let said = told(here, "127.0.0.1:9", Some("127.0.0.1:8080"));
+        assert_eq!(
+            said,
+            "This is the MongoDB API of EbbDB, which does not speak HTTP.\n\
+             Connect a MongoDB driver or mongosh to mongodb://127.0.0.1:27017/\n\
+             The portal for a browser is http://127.0.0.1:8080/\n"
+        );
+        for (own, peer, portal, want) in [
+            (here, "127.0.0.1:9", None, None),
+            ("10.0.0.1:27017", "10.0.0.2:9", Some("127.0.0.1:8080"), None),
+            ("10.0.0.1:27017", "10.0.0.2:9", Some("0.0.0.0:80"), Some("http://10.0.0.1:80/")),
+            ("10.0.0.1:27017", "10.0.0.2:9", Some("[::]:80"), Some("http://10.0.0.1:80/")),
+            ("[::1]:27017", "[::1]:9", Some("[::1]:8080"), Some("http://[::1]:8080/")),
+            ("[::ffff:127.0.0.1]:1", "[::ffff:127.0.0.1]:9", Some("[::]:80"), Some("http://127.")),
+        ] {
+            let said = told(own, peer, portal);
+            assert_eq!(said.contains("The portal"), want.is_some(), "{own} {portal:?}: {said}");
+            assert!(said.contains(want.unwrap_or("mongodb://")), "{own} {portal:?}: {said}");
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_browser_at_the_wrong_port_is_told_the_right_one() {
+        let of = |mongo_tls| Config { mongo_tls, ..Config::for_tests() };
+        for mode in [TlsMode::Off, TlsMode::Allow, TlsMode::Require] {
+            let server = Server::new(&of(mode)).await;
+            for method in ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH"] {
+                let mut client = TcpStream::connect(server.0.mongo().unwrap()).await.unwrap();
+                let request = format!("{method} / HTTP/1.1\r\nhost: x\r\n\r\n");
+                client.write_all(request.as_bytes()).await.unwrap();
+                let mut said = String::new();
+                client.read_to_string(&mut said).await.unwrap();
+                assert!(said.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{method}: {said}");
+                let portal = format!("http://{}/\n", server.0.admin().unwrap());
+                assert!(said.ends_with(&portal), "{method}: {said}");
+                let (head, body) = said.split_once("\r\n\r\n").unwrap();
+                assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{head}");
+            }
+            server.stop().await;
+        }
+    }
+}
