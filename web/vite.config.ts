@@ -31,7 +31,8 @@ export default defineConfig({
             },
             // What edits text brings CodeMirror with it; the other pages have to do without.
             { name: 'editing', test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor/ },
-            { name: 'pages', test: /src.pages.(home|database|features|metrics)\// },
+            { name: 'later', test: /src.pages.(database|features|metrics.history)\// },
+            { name: 'pages', test: /src.pages.(home|metrics).(?!history)/ },
           ],
         },
       },

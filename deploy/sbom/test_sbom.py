@@ -48,7 +48,7 @@ def test_it_has_what_the_portal_is_built_of(purls):
     wanted = {
         (path.rsplit("node_modules/", 1)[1].replace("@", "%40"), about["version"])
         for path, about in lock.items()
-        if path and not about.get("dev") and not about.get("optional")
+        if path and not any(about.get(why) for why in ("dev", "optional", "devOptional"))
     }
     assert wanted
     assert {f"pkg:npm/{name}@{version}" for name, version in wanted} <= purls
