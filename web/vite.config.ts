@@ -31,8 +31,12 @@ export default defineConfig({
             },
             // What edits text brings CodeMirror with it; the other pages have to do without.
             { name: 'editing', test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor/ },
-            { name: 'later', test: /src.pages.(database|features|metrics.history)\// },
-            { name: 'pages', test: /src.pages.(home|metrics).(?!history)/ },
+            // What Home shows of metrics is small; the rest waits until it is asked for.
+            {
+              name: 'later',
+              test: /src.pages.(database|features|metrics.(history|\w+Metrics|Operations|readings))/,
+            },
+            { name: 'pages', test: /src.pages.(home|metrics)/ },
           ],
         },
       },
