@@ -12,7 +12,10 @@ pub mod views;
 
 use std::path::PathBuf;
 
-/// The repository's root.
+/// The repository's root, as cargo says it when it runs this: what was known while compiling may be another
+/// checkout's, where several share what they build.
 pub fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map(PathBuf::from).unwrap_or_default()
+    let here =
+        std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    PathBuf::from(here).parent().map(PathBuf::from).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use std::{fs, path::PathBuf};
 use fuzz_targets::TARGETS;
 
 fn corpus() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus")
+    PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../../fuzz/corpus")
 }
 
 fn inputs(name: &str) -> Vec<(PathBuf, Vec<u8>)> {

@@ -2,7 +2,7 @@
 //! nodes as HOST:PORT,... Each test has a keyspace of its own.
 
 use std::{
-    path::Path,
+    path::PathBuf,
     process::Command,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
@@ -162,7 +162,8 @@ async fn what_got_no_answer_is_told_when_it_is_asked_again() {
 
 /// Runs tests/cluster/cassandra for a node of those that run.
 fn cluster(command: &str, node: &str) {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cluster/cassandra");
+    let script = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap())
+        .join("../../tests/cluster/cassandra");
     let folder = std::env::var("EBB_CASSANDRA_DIR").expect("tests/cluster/run sets it");
     let status = Command::new(script).args([command, &folder, node]).status().expect("bash runs");
     assert!(status.success(), "{command} {node}: {status}");
