@@ -34,10 +34,10 @@ test('containers with every time to live', async ({ page, server }) => {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('radio', { name: 'NoSQL' }).check();
   await create(page);
-  await expect(dialog.getByText('Give the database a name.')).toBeVisible();
+  await expect(dialog.getByText('Give the name of the database.')).toBeVisible();
   await dialog.getByLabel('Database name').fill('app');
   // What was wrong is right now.
-  await expect(dialog.getByText('Give the database a name.')).toHaveCount(0);
+  await expect(dialog.getByText('Give the name of the database.')).toHaveCount(0);
   await create(page);
   await expect(page).toHaveURL(/\/nosql\/app$/);
   for (const [at, [option, seconds, value]] of CHOICES.entries()) {

@@ -6,7 +6,7 @@ test('an outcome shows in the corner and is closed by the keyboard', async ({ pa
   await page.getByRole('switch').first().click();
   const toasts = page.getByRole('region', { name: 'Notifications' });
   await expect(toasts.getByText('Features updated')).toBeVisible();
-  await toasts.getByRole('button', { name: 'Close: Features updated' }).press('Enter');
+  await toasts.getByRole('button', { name: 'Dismiss: Features updated' }).press('Enter');
   await expect(toasts.getByText('Features updated')).toHaveCount(0);
   await expect(page.getByRole('region', { name: 'Console' })).toContainText('Features updated');
 });

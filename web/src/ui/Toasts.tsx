@@ -40,7 +40,7 @@ export function Toasts() {
                 {action.label} ({Math.max(1, Math.ceil((leavesAt(entry) - now) / 1000))} s)
               </Button>
             )}
-            <Button look="quiet" aria-label={`Close: ${text}`} onClick={() => close(id)}>
+            <Button look="quiet" aria-label={`Dismiss: ${text}`} onClick={() => close(id)}>
               <X className="icon" />
             </Button>
           </div>
