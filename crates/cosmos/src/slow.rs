@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use engine::Store;
 use evaluation::Looked;
+use traces::told;
 
 use crate::{
     door::Door,
@@ -43,8 +44,8 @@ pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
     let known = traces::Operation {
         system: "azure.cosmosdb",
         name: metric.map_or("", |(_, name)| name),
-        database: owners.first().map_or("", |name| name),
-        collection: owners.get(1).map_or("", |name| name),
+        database: owners.first().map_or("", |name| told(name)),
+        collection: owners.get(1).map_or("", |name| told(name)),
         took: ended.took,
         code: i64::from(ended.reply.status),
         failed: 400 <= ended.reply.status,
@@ -52,8 +53,8 @@ pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
         returned: ended.reply.count.unwrap_or_default() as u64,
         plan: ended.looked.access().unwrap_or_default(),
         charge: Some(ended.reply.request_units as f64 / 100.0),
-        client: ended.agent,
-        request: ended.activity,
+        client: told(ended.agent),
+        request: told(ended.activity),
         parent: ended.parent,
     };
     if let Some(tracer) = &settings.tracer {
@@ -63,7 +64,7 @@ pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
         tracing::info!(
             api = "nosql",
             command = known.name,
-            namespace = ?owners.join(".").trim_matches('.'),
+            namespace = ?format!("{}.{}", known.database, known.collection).trim_matches('.'),
             ms,
             examined = known.examined,
             returned = known.returned,

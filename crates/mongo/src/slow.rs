@@ -9,7 +9,7 @@ use std::{
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
-use traces::Operation;
+use traces::{Operation, told};
 
 use crate::{call::Call, counters::Counters, errors::Result};
 
@@ -52,7 +52,7 @@ pub(crate) fn note_end<S: Store>(
     let known = Operation {
         system: "mongodb",
         name: call.known.map_or("", |known| known.row.name),
-        database: call.database,
+        database: told(call.database),
         collection,
         took,
         code: reply.as_ref().err().map_or(0, |error| i64::from(error.code)),
@@ -61,7 +61,7 @@ pub(crate) fn note_end<S: Store>(
         returned: now.returned.saturating_sub(before.returned),
         plan: looked.access().unwrap_or_default(),
         charge: None,
-        client: &app,
+        client: told(&app),
         request: &id.to_string(),
         parent: None,
     };
@@ -94,5 +94,5 @@ fn named_collection<'a, S: Store>(call: &Call<'a, S>) -> &'a str {
         Some(ValueRef::String(name)) => Some(name),
         _ => None,
     });
-    named.unwrap_or_default()
+    told(named.unwrap_or_default())
 }

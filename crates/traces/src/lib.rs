@@ -3,7 +3,16 @@
 
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
-/// An operation of an API that has been answered. Texts are as clients chose them.
+/// Bytes of a text of a client's that are told at most: those of the longest name of a collection.
+const MAX_TOLD_BYTES: usize = 255;
+
+/// As much of a text as is told: a client may name what cannot be there, in megabytes.
+pub fn told(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_TOLD_BYTES)).unwrap_or_default()
+}
+
+/// An operation of an API that has been answered. Texts are as clients chose them, and no longer than what
+/// [`told`] leaves.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
     /// The API, as OpenTelemetry's conventions name database systems.
@@ -44,3 +53,14 @@ pub trait Trace: Debug + Send + Sync {
 
 /// One of them; `None`: nobody.
 pub type Tracer = Option<Arc<dyn Trace>>;
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn texts_are_told_up_to_a_bound() {
+        assert_eq!(told("orders"), "orders");
+        assert_eq!(told(&"ü".repeat(1 << 20)), "ü".repeat(127));
+    }
+}

@@ -90,7 +90,7 @@ pub fn export(
     let mut file = open_file(path, &beside, &state)?;
     let done = copy(export, source, &mut file, state, watch, |file, state| {
         file.sync_data().map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        state::save(&beside, state)
+        state.map_or(Ok(()), |state| state::save(&beside, state))
     })?;
     state::remove(&beside)?;
     Ok(done)
@@ -115,14 +115,16 @@ fn open_file(path: &Path, beside: &Path, state: &ExportState) -> Result<File, St
     Ok(file)
 }
 
-/// Copies page after page; `keep` is called behind each.
+/// Copies page after page; `keep` is called behind each, with where a later run goes on. Behind the last one
+/// there is nothing to go on with: a run that is killed there begins again with that page, since a state with
+/// its bytes and the mark of the page before would have it twice.
 fn copy<W: Write>(
     export: &Export,
     mut source: Box<dyn Source>,
     out: &mut W,
     mut state: ExportState,
     watch: &dyn Watch,
-    keep: impl Fn(&mut W, &ExportState) -> Result<(), String>,
+    keep: impl Fn(&mut W, Option<&ExportState>) -> Result<(), String>,
 ) -> Result<Exported, String> {
     let failed = |error: io::Error| format!("cannot write what was exported: {error}");
     let mut bytes = if state.bytes == 0 { export.format.head()? } else { Vec::new() };
@@ -152,7 +154,7 @@ fn copy<W: Write>(
         if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
             state.mark = Some(mark);
         }
-        keep(out, &state)?;
+        keep(out, (!is_last).then_some(&state))?;
         if is_last {
             return Ok(Exported {
                 documents: state.documents,

@@ -63,3 +63,33 @@ fn an_export_that_was_cut_goes_on_as_if_it_had_not_been() {
         }
     }
 }
+
+#[test]
+fn every_state_that_is_kept_leads_to_the_same_file() {
+    for limit in [None, Some(4), Some(9), Some(10)] {
+        let asked = Export {
+            job: "a".to_owned(),
+            file: Some("unused".into()),
+            format: Format::Plain,
+            limit,
+            resume: false,
+        };
+        let kept = std::cell::RefCell::new(Vec::new());
+        let from = |next: i32| Box::new(Numbers { next, left: 99 });
+        let mut whole = Vec::new();
+        copy(&asked, from(0), &mut whole, ExportState::default(), &Calm, |_, state| {
+            kept.borrow_mut().extend(state.cloned());
+            Ok(())
+        })
+        .unwrap();
+        let kept = kept.into_inner();
+        assert!(!kept.is_empty());
+        for state in kept {
+            // Killed behind it, with all of the file written.
+            let mut again = whole[..usize::try_from(state.bytes).unwrap()].to_vec();
+            let next = state.mark.as_deref().map_or(0, |mark| mark.parse().unwrap());
+            copy(&asked, from(next), &mut again, state, &Calm, |_, _| Ok(())).unwrap();
+            assert_eq!(again, whole, "{limit:?} from {next}");
+        }
+    }
+}
