@@ -140,16 +140,19 @@ impl Privileges {
         self.0.is_empty()
     }
 
+    /// The entries that say something of a target.
+    fn covering<'a>(&'a self, target: Target<'a>) -> impl Iterator<Item = &'a Privilege> {
+        target.covering().filter_map(|key| self.entry(key))
+    }
+
     /// Whether the action is permitted on the target.
     pub(crate) fn allows(&self, action: Action, target: Target<'_>) -> bool {
-        let mut covering = target.covering().filter_map(|key| self.entry(key));
-        covering.any(|privilege| privilege.actions.contains(action))
+        self.covering(target).any(|privilege| privilege.actions.contains(action))
     }
 
     /// Whether one of these actions is permitted on the target.
     pub(crate) fn allows_one_of(&self, actions: Actions, target: Target<'_>) -> bool {
-        let mut covering = target.covering().filter_map(|key| self.entry(key));
-        covering.any(|privilege| privilege.actions.has_one_of(actions))
+        self.covering(target).any(|privilege| privilege.actions.has_one_of(actions))
     }
 
     /// Whether all these actions are permitted on the target, by one entry or by several.
@@ -160,10 +163,7 @@ impl Privileges {
 
     /// All that is permitted on the target.
     pub(crate) fn actions_on(&self, target: Target<'_>) -> Actions {
-        target
-            .covering()
-            .filter_map(|key| self.entry(key))
-            .fold(Actions::NONE, |all, privilege| all.union(privilege.actions))
+        self.covering(target).fold(Actions::NONE, |all, privilege| all.union(privilege.actions))
     }
 
     /// Whether anything is permitted on the database or on any collection in it: then its name is
