@@ -9,7 +9,7 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
 };
 
@@ -54,38 +54,47 @@ impl SampleFile {
     pub(super) fn append(&self, sample: &Sample, most: usize) -> io::Result<()> {
         let mut lines = self.lines.lock();
         fs::create_dir_all(&self.folder)?;
-        let before = lines.unwrap_or_else(|| read_lines(&self.newer()).len());
-        let before = if before < most {
-            before
-        } else {
+        let mut before = lines.unwrap_or_else(|| count_lines(&self.newer()));
+        if most <= before {
             fs::rename(self.newer(), self.older())?;
-            0
-        };
-        let json = serde_json::to_string(sample)?;
-        // What is left of a line that was torn ends here.
-        let torn = if lines.is_none() && !ends_a_line(&self.newer()) { "\n" } else { "" };
-        let line = format!("{torn}{:08x} {json}\n", crc32c::crc32c(json.as_bytes()));
+            before = 0;
+        }
         let mut options = File::options();
-        let mut file = options.create(true).append(true).mode(0o600).open(self.newer())?;
+        let mut file =
+            options.create(true).read(true).append(true).mode(0o600).open(self.newer())?;
+        // What is left of a line that was torn, by a kill or a full disk, ends here.
+        let torn = if ends_a_line(&file)? { "" } else { "\n" };
+        let json = serde_json::to_string(sample)?;
+        let line = format!("{torn}{:08x} {json}\n", crc32c::crc32c(json.as_bytes()));
         // Counted before it is known to be whole: what was written of it is a line too.
         *lines = Some(before + 1);
         file.write_all(line.as_bytes())
     }
 }
 
-/// Whether a file is absent, empty or ends with the end of a line.
-fn ends_a_line(path: &Path) -> bool {
-    fs::read(path).map_or(true, |bytes| bytes.last().is_none_or(|last| *last == b'\n'))
+/// Whether a file is empty or ends with the end of a line.
+fn ends_a_line(file: &File) -> io::Result<bool> {
+    let Some(last) = file.metadata()?.len().checked_sub(1) else { return Ok(true) };
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, last)?;
+    Ok(byte == [b'\n'])
 }
 
-/// The samples of a file; none of one that cannot be read.
-fn read_lines(path: &Path) -> Vec<Sample> {
+/// The bytes of a file, up to a bound; none of one that cannot be read.
+fn read_bytes(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
-    match read {
-        Ok(_) => bytes.split(|byte| *byte == b'\n').filter_map(read_line).collect(),
-        Err(_) => Vec::new(),
-    }
+    read.map_or_else(|_| Vec::new(), |_| bytes)
+}
+
+/// How many lines a file has, the damaged ones too: they take room.
+fn count_lines(path: &Path) -> usize {
+    read_bytes(path).iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// The samples of a file.
+fn read_lines(path: &Path) -> Vec<Sample> {
+    read_bytes(path).split(|byte| *byte == b'\n').filter_map(read_line).collect()
 }
 
 fn read_line(line: &[u8]) -> Option<Sample> {
@@ -144,5 +153,16 @@ mod tests {
             assert_eq!(read.last(), Some(&9), "cut at {cut}");
             assert!(read.len() <= 4);
         }
+    }
+
+    #[test]
+    fn a_line_that_a_full_disk_cut_takes_no_other_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = SampleFile::new(folder.path());
+        file.append(&sample(1), 10).unwrap();
+        let mut whole = File::options().append(true).open(file.newer()).unwrap();
+        whole.write_all(b"8f3a0c11 {\"at_ms\":").unwrap();
+        file.append(&sample(2), 10).unwrap();
+        assert_eq!(at(&file.read(10)), [1, 2]);
     }
 }
