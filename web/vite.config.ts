@@ -24,6 +24,8 @@ export default defineConfig({
           // What a group shares with the first screen stays with that.
           includeDependenciesRecursively: false,
           groups: [
+            // The palette, the sheet of shortcuts, and what they alone need.
+            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
             {
               name: 'shared',

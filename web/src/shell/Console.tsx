@@ -9,6 +9,7 @@ import { usePreference } from '../state/preference';
 import { useStore } from '../state/store';
 import { Button } from '../ui/Button';
 import { CopyButton } from '../ui/CopyButton';
+import './console.css';
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 

@@ -17,6 +17,8 @@ import { Console } from './Console';
 import { dialog } from './dialogs';
 import { Failed } from './Failed';
 import { Heading, PANEL, tabOf } from './Heading';
+import { Overlays } from './keys/Overlays';
+import { useKeys } from './keys/useKeys';
 import { TopBar } from './TopBar';
 import { titleOf } from './title';
 import { TreePane } from './tree/TreePane';
@@ -131,6 +133,7 @@ export function Frame() {
   const asked = useStore(dialog);
   const drawer = useDrawer();
   useSessionAgain();
+  useKeys();
   useEffect(loadEarly, []);
   useEffect(() => {
     document.title = titleOf(place);
@@ -179,6 +182,7 @@ export function Frame() {
       </div>
       <Toasts />
       <Console />
+      <Overlays />
       {asked !== null && (
         <Failed>
           <Suspense fallback={null}>
