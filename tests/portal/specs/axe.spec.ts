@@ -1,4 +1,4 @@
-// No violation of WCAG 2.1 AA that axe finds, on any page and in any dialog, light and dark, at 100
+// No violation of WCAG 2.2 AA that axe finds, on any page and in any dialog, light and dark, at 100
 // and 200 %.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';

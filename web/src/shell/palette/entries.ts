@@ -4,11 +4,12 @@ import { commands } from '../../state/commands';
 import { type Door, type Place, pathOf, VIEWS } from '../../state/place';
 import { go } from '../../state/router';
 import type { Tree } from '../../state/tree';
+import { copyLink } from '../copyLink';
 import { DOOR_NAMES, dialog, noun } from '../dialogs';
 import { overlay } from '../keys/overlay';
 import { chooseTheme, THEME_LABELS, THEMES } from '../theme';
 import { VIEW_LABELS } from '../title';
-import { copyLink, loadSampleAtHome } from './acts';
+import { loadSampleAtHome } from './loadSample';
 
 export type Group = 'This collection' | 'Pages' | 'Databases and collections' | 'Actions';
 
