@@ -9,6 +9,12 @@ use super::{
     error::{Error, Result},
 };
 
+/// A time, milliseconds since 1970, in RFC 3339; in milliseconds where it is too far away for a calendar.
+pub(super) fn time_text(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms)
+        .map_or_else(|_| format!("{ms} ms"), |time| format!("{time:.3}"))
+}
+
 /// Returns how the clock is, for `/status` and `/_ebb/clock`. Times are milliseconds since 1970, distances
 /// too; `now` is a text, and of a time too far away for a calendar says the milliseconds.
 ///
@@ -18,11 +24,9 @@ use super::{
 /// ```
 pub(super) fn clock_json(clock: &Clock) -> Value {
     let status = clock.status();
-    let now = jiff::Timestamp::from_millisecond(status.now.ms)
-        .map_or_else(|_| format!("{} ms", status.now.ms), |now| format!("{now:.3}"));
     json!({
         "mode": match status.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
-        "now": now,
+        "now": time_text(status.now.ms),
         "now_ms": status.now.ms,
         "offset_ms": status.offset_ms,
         "unconfirmed": status.unconfirmed,
