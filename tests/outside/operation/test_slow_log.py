@@ -127,7 +127,7 @@ def test_what_is_not_slow_is_not_named(slow_ms):
 def test_those_of_the_last_day_are_told_with_what_they_asked(server):
     server.client.d.told.insert_one({"_id": 1, "text": SECRET})
     server.client.d.told.find_one({"text": SECRET})
-    told = server.admin("GET", "/_ebb/slow")
+    told = server.admin("/_ebb/slow")
     assert told["threshold_ms"] == 0
     find, insert = told["operations"][:2]
     assert (find["operation"], insert["operation"]) == ("find", "insert")
@@ -137,7 +137,7 @@ def test_those_of_the_last_day_are_told_with_what_they_asked(server):
     assert SECRET in of_nosql[0]["query"]
     for n in range(300):
         server.client.d.told.find_one({"_id": n})
-    assert len(server.admin("GET", "/_ebb/slow")["operations"]) == 200
+    assert len(server.admin("/_ebb/slow")["operations"]) == 200
 
 
 def test_the_level_is_read_again_at_sighup(tmp_path):
@@ -168,4 +168,4 @@ def test_the_level_is_read_again_at_sighup(tmp_path):
         while "the level of the log stays as it was" not in server.log.read_text():
             assert time.monotonic() < until, server.log.read_text()
             time.sleep(0.01)
-        assert server.admin("GET", "/status")["status"] == "ok"
+        assert server.admin("/status")["status"] == "ok"
