@@ -24,13 +24,18 @@ export default defineConfig({
           // What a group shares with the first screen stays with that.
           includeDependenciesRecursively: false,
           groups: [
+            // The palette, the sheet of shortcuts, and what they alone need.
+            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
             {
               name: 'shared',
-              test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
             },
             // What edits text brings CodeMirror with it; the other pages have to do without.
-            { name: 'editing', test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor/ },
+            {
+              name: 'editing',
+              test: /src.pages.(items|query|settings)\/|src.pure|src.ui.CodeEditor/,
+            },
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
               name: 'later',

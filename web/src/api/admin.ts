@@ -1,5 +1,6 @@
 // The admin address: state, clock, expiry, switches, the sample. Shapes as it answers them.
 import type { Target } from '../state/place';
+import { askAhead } from './ahead';
 import { send } from './http';
 
 export interface Amount {
@@ -124,7 +125,7 @@ export interface Sample {
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 function change(method: string, path: string, body: unknown) {
-  return send({ method, path, headers: JSON_TYPE, body: JSON.stringify(body) });
+  return send({ method, path, headers: JSON_TYPE, body: JSON.stringify(body), changes: true });
 }
 
 function collection(target: Target): string {
@@ -162,6 +163,10 @@ export async function acceptClock(): Promise<void> {
 export async function forecast(target: Target): Promise<Forecast> {
   const path = `${collection(target)}/expiry?door=${target.door}`;
   return (await send({ path, quiet: true })).json() as Forecast;
+}
+/** Asks for a forecast before the page that shows it is there. */
+export function aheadOfForecast(target: Target): void {
+  askAhead(`${collection(target)}/expiry?door=${target.door}`);
 }
 /** Which paths of a container are indexed, and why. */
 export async function indexes(target: Target): Promise<Indexes> {
