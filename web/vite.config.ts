@@ -27,10 +27,13 @@ export default defineConfig({
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
             {
               name: 'shared',
-              test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/,
+              test: /src.(api|state)\/|src.ui.(?!CodeEditor|editor|highl|lang)|src.pure.(?!columns|comp|exp|impo|schema|values)/,
             },
             // What edits text brings CodeMirror with it; the other pages have to do without.
-            { name: 'editing', test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor/ },
+            {
+              name: 'editing',
+              test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor|src.pure.(columns|comp|exp|impo|schema|values)/,
+            },
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
               name: 'later',

@@ -8,10 +8,10 @@ import { Tabs } from '../../ui/Tabs';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { Problems } from './Problems';
-import { ResultsPanel, summary } from './ResultsPanel';
+import { ResultsPanel, summary } from './results/ResultsPanel';
 import type { Run } from './run';
 import { StatisticsPanel } from './StatisticsPanel';
-import { hasNext, useRuns } from './useRuns';
+import { hasMore, useRuns } from './useRuns';
 import './query.css';
 
 export interface WorkbenchProps {
@@ -43,7 +43,7 @@ function isRunKey(event: KeyboardEvent): boolean {
 export function Workbench({ target, start, texts, onTake, errorText, children }: WorkbenchProps) {
   const [panel, setPanel] = useState<Panel>('results');
   const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
-  const { runs, execute, next, previous, cancel } = useRuns();
+  const { runs, execute, next, more, previous, cancel } = useRuns();
   const [ranText, setRanText] = useState('');
   const run = () => {
     const place = `${target.database} › ${target.collection}`;
@@ -76,12 +76,17 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         <span role="status" className="query-summary">
           {summary(runs)}
         </span>
-        <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
-          Previous
-        </Button>
-        <Button disabled={runs.busy || !hasNext(runs)} onClick={next}>
-          Next
-        </Button>
+        <span className="query-pager">
+          <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
+            Previous
+          </Button>
+          <Button disabled={runs.busy || runs.at + 1 >= runs.pages.length} onClick={next}>
+            Next
+          </Button>
+          <Button disabled={runs.busy || !hasMore(runs)} title="Reads another page" onClick={more}>
+            More
+          </Button>
+        </span>
       </div>
       <Problems error={runs.failure} text={ranText} target={target} />
       <Tabs
@@ -97,7 +102,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         role="tabpanel"
         aria-labelledby={`query-panel-tab-${panel}`}
       >
-        {panel === 'results' && <ResultsPanel door={target.door} runs={runs} />}
+        {panel === 'results' && <ResultsPanel target={target} runs={runs} />}
         {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
         {panel === 'history' && (
           <HistoryPanel

@@ -4,12 +4,20 @@ import { printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
 import { databaseNow } from '../../state/server';
 import { commandOf, firstPage, type MongoForm, PAGE_ROWS, writes } from './command';
+import { keepsIds, MONGO_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
 import { mongoStatistics, type Statistic } from './statistics';
 
 /** As the shell would write them, one under the other. */
-export function resultsOf(documents: readonly Document[]): string {
+export function textOf(documents: readonly Document[]): string {
   return documents.length === 0 ? '[]' : printShell(documents, 2);
+}
+
+function resultsOf(documents: readonly Document[], hasIds: boolean): Results {
+  const keys = documents.map((document) =>
+    hasIds && Object.hasOwn(document, '_id') ? printShell(document._id, 0) : null,
+  );
+  return { form: MONGO_FORM, rows: documents, plain: documents, keys };
 }
 
 /** Runs the command again for its figures; one that writes is not. */
@@ -36,6 +44,7 @@ async function explain(
 export function startMongo(target: Target, form: MongoForm): Run {
   const { database, collection } = target;
   const command = commandOf(collection, form);
+  const hasIds = keepsIds(command);
   const trips: number[] = [];
   let cursor: unknown = null;
   let explained: Promise<Statistic[]> | null = null;
@@ -65,8 +74,9 @@ export function startMongo(target: Target, form: MongoForm): Run {
     cursor = batch.cursor;
     if (ended) end();
     const { documents } = batch;
-    const text = resultsOf(documents);
-    return { text, rows: documents.length, roundTripMs, ranAtMs, more: batch.cursor !== null };
+    const text = textOf(documents);
+    const results = resultsOf(documents, hasIds);
+    return { text, results, roundTripMs, ranAtMs, more: batch.cursor !== null };
   };
   const statistics = async (page: number, signal: AbortSignal) => {
     explained ??= explain(target, command, trips, page, signal);

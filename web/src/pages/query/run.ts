@@ -1,10 +1,11 @@
 // One execution of a query, whatever the door: its pages, one after the other, and its figures.
+import type { Results } from './results/form';
 import type { Statistic } from './statistics';
 
 export interface ResultPage {
   /** As text, numbers as the server wrote them. */
   text: string;
-  rows: number;
+  results: Results;
   roundTripMs: number;
   /** The database's time when it was asked, ms; null: not known. */
   ranAtMs: number | null;
