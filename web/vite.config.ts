@@ -29,10 +29,15 @@ export default defineConfig({
               name: 'shared',
               test: /src.(api|state)\/|src.ui.(?!CodeEditor|editor|highl|lang)|src.pure.(?!columns|comp|exp|impo|schema|values)/,
             },
+            // What helps who types comes with the editor.
+            {
+              name: 'completing',
+              test: /src.pages.query.completion|src.ui.editor[CR]|src.pure.comp/,
+            },
             // What edits text brings CodeMirror with it; the other pages have to do without.
             {
               name: 'editing',
-              test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor|src.pure.(columns|comp|exp|impo|schema|values)/,
+              test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor|src.pure.(columns|exp|impo|schema|values)/,
             },
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {

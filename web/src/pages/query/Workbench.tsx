@@ -1,13 +1,15 @@
 // What both query forms share: run and cancel, results by pages, statistics, history. The form
 // itself is the caller's.
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react';
 import type { Target } from '../../state/place';
 import { usePreference } from '../../state/preference';
 import { Button } from '../../ui/Button';
+import type { Mark } from '../../ui/CodeEditor';
 import { Tabs } from '../../ui/Tabs';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { Problems } from './Problems';
+import { marksOf } from './problem';
 import { ResultsPanel, summary } from './results/ResultsPanel';
 import type { Run } from './run';
 import { StatisticsPanel } from './StatisticsPanel';
@@ -24,9 +26,11 @@ export interface WorkbenchProps {
   onTake: (texts: Record<string, string>) => void;
   /** The text that places in the server's errors are about. */
   errorText: string;
-  /** The form. */
-  children: (execute: () => void) => ReactNode;
+  /** The form, with the places of its text that the server has complained about. */
+  children: (execute: () => void, marks: readonly Mark[]) => ReactNode;
 }
+
+const NO_MARKS: readonly Mark[] = [];
 
 type Panel = 'results' | 'statistics' | 'history';
 const TABS = [
@@ -45,6 +49,12 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
   const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
   const { runs, execute, next, more, previous, cancel } = useRuns();
   const [ranText, setRanText] = useState('');
+  const { failure } = runs;
+  const isRanText = ranText === errorText;
+  const marks = useMemo(
+    () => (failure instanceof Error && isRanText ? marksOf(failure.message, ranText) : NO_MARKS),
+    [failure, isRanText, ranText],
+  );
   const run = () => {
     const place = `${target.database} › ${target.collection}`;
     execute(() => {
@@ -65,7 +75,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         run();
       }}
     >
-      {children(run)}
+      {children(run, marks)}
       <div className="row query-bar">
         <Button look="primary" busy={runs.busy} title="Ctrl+Enter or Cmd+Enter" onClick={run}>
           Execute Query
