@@ -6,6 +6,9 @@ import { usePreference } from '../../state/preference';
 import { Button } from '../../ui/Button';
 import type { Mark } from '../../ui/CodeEditor';
 import { Tabs } from '../../ui/Tabs';
+import { AdviceBanner } from './explain/AdviceBanner';
+import { ExplainPanel } from './explain/ExplainPanel';
+import { useExplanation } from './explain/useExplanation';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { Problems } from './Problems';
@@ -32,9 +35,10 @@ export interface WorkbenchProps {
 
 const NO_MARKS: readonly Mark[] = [];
 
-type Panel = 'results' | 'statistics' | 'history';
+type Panel = 'results' | 'explain' | 'statistics' | 'history';
 const TABS = [
   { key: 'results', label: 'Results' },
+  { key: 'explain', label: 'Explain' },
   { key: 'statistics', label: 'Statistics' },
   { key: 'history', label: 'History' },
 ] as const;
@@ -49,6 +53,12 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
   const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
   const { runs, execute, next, more, previous, cancel } = useRuns();
   const [ranText, setRanText] = useState('');
+  const [ran, setRan] = useState<(() => Run) | null>(null);
+  const explaining = useExplanation(runs, panel === 'explain');
+  const advice = explaining.explanation?.advice ?? null;
+  const runAgain = () => {
+    if (ran !== null) execute(ran);
+  };
   const { failure } = runs;
   const isRanText = ranText === errorText;
   const marks = useMemo(
@@ -63,6 +73,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
       return started;
     });
     setRanText(errorText);
+    setRan(() => start);
     if (panel === 'history') setPanel('results');
   };
   return (
@@ -86,6 +97,8 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         <span role="status" className="query-summary">
           {summary(runs)}
         </span>
+        {runs.pages.length > 0 && (
+        )}
         <span className="query-pager">
           <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
             Previous
@@ -112,7 +125,17 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         role="tabpanel"
         aria-labelledby={`query-panel-tab-${panel}`}
       >
+        {panel === 'results' && advice !== null && (
+          <AdviceBanner advice={advice} onApplied={runAgain} />
+        )}
         {panel === 'results' && <ResultsPanel target={target} runs={runs} />}
+        {panel === 'explain' && (
+          <ExplainPanel
+            {...explaining}
+            hasRun={runs.pages.length > 0 || runs.failure !== null}
+            onApplied={runAgain}
+          />
+        )}
         {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
         {panel === 'history' && (
           <HistoryPanel

@@ -7,6 +7,7 @@ import { databaseNow } from '../../state/server';
 import { partsOf, valueAt } from '../items/keyPath';
 import { keyOf } from '../items/nosqlSource';
 import { PAGE_ROWS } from './command';
+import { nosqlExplanation } from './explain/nosqlExplain';
 import { checkSize, InputError } from './problem';
 import { NOSQL_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
@@ -83,5 +84,11 @@ export function startNosql(target: Target, text: string): Run {
       more: continuation !== null,
     };
   };
-  return { next, statistics: async (page) => nosqlStatistics(facts, page), end: () => {} };
+  return {
+    next,
+    statistics: async (page) => nosqlStatistics(facts, page),
+    explain: () => nosqlExplanation(target, text, facts),
+    explainsFreely: true,
+    end: () => {},
+  };
 }
