@@ -98,18 +98,22 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
           {summary(runs)}
         </span>
         {runs.pages.length > 0 && (
+          <span className="query-pager">
+            <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
+              Previous
+            </Button>
+            <Button disabled={runs.busy || runs.at + 1 >= runs.pages.length} onClick={next}>
+              Next
+            </Button>
+            <Button
+              disabled={runs.busy || !hasMore(runs)}
+              title="Reads another page"
+              onClick={more}
+            >
+              More
+            </Button>
+          </span>
         )}
-        <span className="query-pager">
-          <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
-            Previous
-          </Button>
-          <Button disabled={runs.busy || runs.at + 1 >= runs.pages.length} onClick={next}>
-            Next
-          </Button>
-          <Button disabled={runs.busy || !hasMore(runs)} title="Reads another page" onClick={more}>
-            More
-          </Button>
-        </span>
       </div>
       <Problems error={runs.failure} text={ranText} target={target} />
       <Tabs
