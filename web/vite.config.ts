@@ -31,6 +31,11 @@ export default defineConfig({
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
             },
+            // What helps who types comes with the editor.
+            {
+              name: 'completing',
+              test: /src.pages.query.completion|src.ui.editor[CR]|src.pure.comp/,
+            },
             // What edits text brings CodeMirror with it; the other pages have to do without.
             {
               name: 'editing',

@@ -219,6 +219,8 @@ export interface QueryOptions {
   continuation?: string | null;
   maxItems?: number;
   metrics?: boolean;
+  /** Not shown in the console unless it fails. */
+  quiet?: boolean;
   signal?: AbortSignal;
 }
 
@@ -228,7 +230,14 @@ export async function query<T = Item>(
   text: string,
   options: QueryOptions = {},
 ): Promise<Page<T>> {
-  const { parameters = [], continuation, maxItems = 100, metrics = false, signal } = options;
+  const {
+    parameters = [],
+    continuation,
+    maxItems = 100,
+    metrics = false,
+    quiet = false,
+    signal,
+  } = options;
   const headers: Record<string, string> = {
     ...VERSION,
     'content-type': 'application/query+json',
@@ -247,6 +256,7 @@ export async function query<T = Item>(
     headers,
     body: JSON.stringify({ query: text, parameters }),
     timeoutMs: 120_000,
+    quiet,
     ...(signal === undefined ? {} : { signal }),
   });
   return page<T>(answer, 'Documents');
