@@ -25,6 +25,11 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            // Import and export are opened by few, and late.
+            {
+              name: 'transfer',
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+            },
             {
               name: 'shared',
               test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/,

@@ -40,6 +40,8 @@ export interface CommandOptions {
   /** As of a request: nobody waits for it. */
   aside?: boolean;
   timeoutMs?: number;
+  /** What was refused of a write stands in its reply, and is no failure of the command. */
+  each?: boolean;
 }
 
 /** Runs a command; its first field names it. Throws `CommandError` when it was refused. */
@@ -63,7 +65,8 @@ export async function run(
   });
   const reply = deserialize(answer.bytes, KEEP_TYPES);
   const activityId = answer.headers.get('x-ms-activity-id');
-  const failed = firstError(reply);
+  const isTold = options.each === true && numberOf(reply.ok) === 1;
+  const failed = isTold ? null : firstError(reply);
   if (options.aside !== true && (options.quiet !== true || failed !== null)) {
     say({
       kind: failed === null ? 'request' : 'failed',
