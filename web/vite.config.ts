@@ -30,6 +30,8 @@ export default defineConfig({
               name: 'transfer',
               test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
             },
+            { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
+            { name: 'fields', test: /src.pure.(columns|values)/ },
             {
               name: 'shared',
               test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/,

@@ -29,10 +29,17 @@ const CollectionMetrics = part(() => import('../pages/metrics/CollectionMetrics'
 const Database = part(() => import('../pages/database/Database'));
 const Items = part(() => import('../pages/items/Items'));
 const Settings = part(() => import('../pages/settings/Settings'));
+const Schema = part(() => import('../pages/schema/Schema'));
 const Query = part(() => import('../pages/query/Query'));
 const Dialogs = part(() => import('./create/Dialogs'));
 
-const VIEWS = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
+const VIEWS = {
+  items: Items,
+  schema: Schema,
+  settings: Settings,
+  query: Query,
+  metrics: CollectionMetrics,
+};
 
 /**
  * A page of a collection. One that was there keeps its page, with what was typed, when it is not there

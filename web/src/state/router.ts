@@ -28,10 +28,15 @@ export function mayEnd(): boolean {
   );
 }
 
+/** What the address bar says of a place. */
+export function addressOf(place: Place, query: Record<string, string>): string {
+  const search = new URLSearchParams(query).toString();
+  return pathOf(place) + (search === '' ? '' : `?${search}`);
+}
+
 /** Goes to a place. What is not saved stays as a draft. */
 export function go(place: Place, query: Record<string, string> = {}): void {
-  const search = new URLSearchParams(query).toString();
-  const path = pathOf(place) + (search === '' ? '' : `?${search}`);
+  const path = addressOf(place, query);
   if (path === here.get()) return;
   const isKept = isUnsaved();
   history.pushState(null, '', path);
