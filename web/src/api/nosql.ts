@@ -214,6 +214,43 @@ export async function deleteItem(
   await ask('DELETE', path, undefined, { ...keyHeader(key), ...match });
 }
 
+/** What became of one of many items. */
+export interface ItemOutcome {
+  statusCode: number;
+  message?: string;
+}
+
+/** Writes up to a hundred items, texts as they are, each of which stands for itself. `key` is the
+ * text of its partition key: `["a"]`. */
+export async function writeMany(
+  at: Place,
+  kind: 'Create' | 'Upsert',
+  items: readonly { text: string; key: string }[],
+  signal: AbortSignal,
+): Promise<ItemOutcome[]> {
+  const operations = items.map(
+    ({ text, key }) =>
+      `{"operationType":"${kind}","partitionKey":${JSON.stringify(key)},"resourceBody":${text}}`,
+  );
+  const answer = await send({
+    method: 'POST',
+    path: `${ROOT}${link(at.database, at.container)}/docs`,
+    headers: {
+      ...VERSION,
+      ...JSON_TYPE,
+      'x-ms-cosmos-is-batch-request': 'True',
+      'x-ms-cosmos-batch-atomic': 'False',
+      'x-ms-cosmos-batch-continue-on-error': 'True',
+      prefer: 'return=minimal',
+    },
+    body: `[${operations.join(',')}]`,
+    quiet: true,
+    timeoutMs: 120_000,
+    signal,
+  });
+  return answer.json() as ItemOutcome[];
+}
+
 export interface QueryOptions {
   parameters?: { name: string; value: unknown }[];
   continuation?: string | null;

@@ -22,6 +22,7 @@ import { ItemsBar } from './ItemsBar';
 import './items.css';
 import { type Quick, quickly } from './quick';
 import type { Row } from './source';
+import { TransferButtons } from './transfer/TransferButtons';
 import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
 import { useRows } from './useRows';
@@ -175,6 +176,16 @@ export default function Items({ target }: { target: Target }) {
         matching={matching}
         quick={quick}
         visible={visible.length}
+        transfer={
+          <TransferButtons
+            target={target}
+            noun={noun}
+            writable={writable}
+            filter={filter}
+            total={filter === '' ? live : matching.count}
+            onWritten={reload}
+          />
+        }
         onNew={() => open(null, true)}
         onRefresh={reload}
         onQuick={setQuick}
