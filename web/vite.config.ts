@@ -24,6 +24,8 @@ export default defineConfig({
           // What a group shares with the first screen stays with that.
           includeDependenciesRecursively: false,
           groups: [
+            // What only the grid, files and queries need of the pure parts comes with those.
+            { name: 'editing', test: /src.pure.(columns|values|exporting|importing)/ },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
             {
               name: 'shared',

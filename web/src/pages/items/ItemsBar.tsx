@@ -1,6 +1,8 @@
 // The bar above the grid: what can be done with the list, and how many rows there are.
 import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
+import { Chooser } from './grid/Chooser';
+import type { Columns } from './grid/useColumns';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 import { QUICK, type Quick } from './quick';
 import { READ_ONLY } from './source';
@@ -19,6 +21,7 @@ export interface ItemsBarProps {
   onNew: () => void;
   onRefresh: () => void;
   onQuick: (quick: Quick) => void;
+  columns: Columns;
 }
 
 export function ItemsBar(props: ItemsBarProps) {
@@ -53,6 +56,7 @@ export function ItemsBar(props: ItemsBarProps) {
           ))}
         </select>
       </label>
+      <Chooser columns={props.columns} />
       {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
       <span className="items-count">
         {loadedWords(loaded)}
