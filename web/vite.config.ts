@@ -27,9 +27,21 @@ export default defineConfig({
             // The palette, the sheet of shortcuts, and what they alone need.
             { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            // Import and export are opened by few, and late.
+            {
+              name: 'transfer',
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+            },
+            { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
+            { name: 'fields', test: /src.pure.(columns|values)/ },
             {
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
+            },
+            // What helps who types comes with the editor.
+            {
+              name: 'completing',
+              test: /src.pages.query.completion|src.ui.editor[CR]|src.pure.comp/,
             },
             // What edits text brings CodeMirror with it; the other pages have to do without.
             {

@@ -29,6 +29,8 @@ async function fill(server: Server) {
 
 const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   items: async (page) => open(page, 'plain'),
+  schema: async (page) =>
+    expect(page.getByRole('region', { name: 'Table of fields' })).toBeVisible(),
   settings: async (page) => {
     await chooseTtl(page, 'On', '5');
     await expect(page.locator('[data-test="ttl-impact"]')).toContainText('of the 3 ');
@@ -49,6 +51,18 @@ async function dialogs(page: Page, server: Server, door: string) {
     await page.keyboard.press('Escape');
     await expect(page.getByRole('dialog')).toHaveCount(0);
   };
+  await page.goto(`/${door}/app/log/items`);
+  const dialog = page.getByRole('dialog');
+  await main.getByRole('button', { name: 'Import', exact: true }).click();
+  await look('import');
+  await main.getByRole('button', { name: 'Import', exact: true }).click();
+  await dialog.getByRole('textbox').fill('id,n\na,1\nb,x\n');
+  await dialog.getByRole('button', { name: /^Go on/ }).click();
+  await look('preview of an import');
+  await main.getByRole('button', { name: 'Export', exact: true }).click();
+  await dialog.getByRole('radio', { name: /^CSV/ }).check();
+  await expect(dialog.getByRole('textbox')).toHaveValue(/ttl/);
+  await look('export');
   await page.goto(`/${door}/app`);
   await main.getByRole('button', { name: /^New (container|collection)/ }).click();
   await page.getByRole('dialog').getByRole('radio', { name: 'On', exact: true }).check();

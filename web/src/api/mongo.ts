@@ -41,6 +41,8 @@ export interface CommandOptions {
   /** As of a request: nobody waits for it. */
   aside?: boolean;
   timeoutMs?: number;
+  /** What was refused of a write stands in its reply, and is no failure of the command. */
+  each?: boolean;
 }
 
 /** The code of BSON comes apart: the frame is shown without it. */
@@ -97,7 +99,8 @@ export async function run(
   });
   const reply = bson.deserialize(answer.bytes, KEEP_TYPES);
   const activityId = answer.headers.get('x-ms-activity-id');
-  const failed = firstError(reply);
+  const isTold = options.each === true && numberOf(reply.ok) === 1;
+  const failed = isTold ? null : firstError(reply);
   if (options.aside !== true && (options.quiet !== true || failed !== null)) {
     say({
       kind: failed === null ? 'request' : 'failed',

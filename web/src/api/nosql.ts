@@ -214,11 +214,50 @@ export async function deleteItem(
   await ask('DELETE', path, undefined, { ...keyHeader(key), ...match });
 }
 
+/** What became of one of many items. */
+export interface ItemOutcome {
+  statusCode: number;
+  message?: string;
+}
+
+/** Writes up to a hundred items, texts as they are, each of which stands for itself. `key` is the
+ * text of its partition key: `["a"]`. */
+export async function writeMany(
+  at: Place,
+  kind: 'Create' | 'Upsert',
+  items: readonly { text: string; key: string }[],
+  signal: AbortSignal,
+): Promise<ItemOutcome[]> {
+  const operations = items.map(
+    ({ text, key }) =>
+      `{"operationType":"${kind}","partitionKey":${JSON.stringify(key)},"resourceBody":${text}}`,
+  );
+  const answer = await send({
+    method: 'POST',
+    path: `${ROOT}${link(at.database, at.container)}/docs`,
+    headers: {
+      ...VERSION,
+      ...JSON_TYPE,
+      'x-ms-cosmos-is-batch-request': 'True',
+      'x-ms-cosmos-batch-atomic': 'False',
+      'x-ms-cosmos-batch-continue-on-error': 'True',
+      prefer: 'return=minimal',
+    },
+    body: `[${operations.join(',')}]`,
+    quiet: true,
+    timeoutMs: 120_000,
+    signal,
+  });
+  return answer.json() as ItemOutcome[];
+}
+
 export interface QueryOptions {
   parameters?: { name: string; value: unknown }[];
   continuation?: string | null;
   maxItems?: number;
   metrics?: boolean;
+  /** Not shown in the console unless it fails. */
+  quiet?: boolean;
   signal?: AbortSignal;
 }
 
@@ -228,7 +267,14 @@ export async function query<T = Item>(
   text: string,
   options: QueryOptions = {},
 ): Promise<Page<T>> {
-  const { parameters = [], continuation, maxItems = 100, metrics = false, signal } = options;
+  const {
+    parameters = [],
+    continuation,
+    maxItems = 100,
+    metrics = false,
+    quiet = false,
+    signal,
+  } = options;
   const headers: Record<string, string> = {
     ...VERSION,
     'content-type': 'application/query+json',
@@ -247,6 +293,7 @@ export async function query<T = Item>(
     headers,
     body: JSON.stringify({ query: text, parameters }),
     timeoutMs: 120_000,
+    quiet,
     ...(signal === undefined ? {} : { signal }),
   });
   return page<T>(answer, 'Documents');

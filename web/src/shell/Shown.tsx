@@ -14,6 +14,7 @@ const load = {
   metrics: () => import('../pages/metrics/AccountMetrics'),
   database: () => import('../pages/database/Database'),
   items: () => import('../pages/items/Items'),
+  schema: () => import('../pages/schema/Schema'),
   settings: () => import('../pages/settings/Settings'),
   query: () => import('../pages/query/Query'),
   figures: () => import('../pages/metrics/CollectionMetrics'),
@@ -24,6 +25,7 @@ const AccountMetrics = part(load.metrics);
 const Database = part(load.database);
 const VIEWS = {
   items: part(load.items),
+  schema: part(load.schema),
   settings: part(load.settings),
   query: part(load.query),
   metrics: part(load.figures),

@@ -36,10 +36,15 @@ function ofEveryPage(): Record<string, string> {
   return shown === null ? {} : { [CONSOLE]: shown };
 }
 
+/** The address of a place, within the portal. */
+export function addressOf(place: Place, query: Record<string, string> = {}): string {
+  const search = new URLSearchParams(query).toString();
+  return pathOf(place) + (search === '' ? '' : `?${search}`);
+}
+
 /** Goes to a place. What is not saved stays as a draft. */
 export function go(place: Place, query: Record<string, string> = {}): void {
-  const search = new URLSearchParams({ ...query, ...ofEveryPage() }).toString();
-  const path = pathOf(place) + (search === '' ? '' : `?${search}`);
+  const path = addressOf(place, { ...query, ...ofEveryPage() });
   if (path === here.get()) return;
   const isKept = isUnsaved();
   history.pushState(null, '', path);

@@ -35,7 +35,13 @@ export interface Facts {
   manual: boolean;
 }
 
-const VIEW_KEYS = { items: 'g i', query: 'g q', settings: 'g s', metrics: 'g m' } as const;
+const VIEW_KEYS: Record<View, string> = {
+  items: 'g i',
+  schema: 'g c',
+  query: 'g q',
+  settings: 'g s',
+  metrics: 'g m',
+};
 const STEPS: [seconds: number, words: string][] = [
   [60, '1 minute'],
   [3600, '1 hour'],
