@@ -25,7 +25,10 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             // The palette, the sheet of shortcuts, and what they alone need.
-            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
+            {
+              name: 'palette',
+              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
+            },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
             // Import and export are opened by few, and late.
             {

@@ -12,14 +12,14 @@ import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { bounded } from './editorBound';
 import {
   type CodeEditorProps,
   catchesTab,
   type EditorProps,
   type Mark,
   WAY_OUT,
-} from './CodeEditor';
-import { bounded } from './editorBound';
+} from './editorProps';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
 

@@ -1,6 +1,7 @@
 // What both query forms share: run and cancel, results by pages, statistics, history. The form
 // itself is the caller's.
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react';
+import { useHandedQuery } from '../../state/handedQuery';
 import type { Target } from '../../state/place';
 import { usePreference } from '../../state/preference';
 import { Button } from '../../ui/Button';
@@ -51,6 +52,7 @@ function isRunKey(event: KeyboardEvent): boolean {
 export function Workbench({ target, start, texts, onTake, errorText, children }: WorkbenchProps) {
   const [panel, setPanel] = useState<Panel>('results');
   const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
+  useHandedQuery(target, onTake);
   const { runs, execute, next, more, previous, cancel } = useRuns();
   const [ranText, setRanText] = useState('');
   const [ran, setRan] = useState<(() => Run) | null>(null);
