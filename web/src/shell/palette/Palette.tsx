@@ -130,8 +130,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           aria-label="Found"
         >
           {[...groups].map(([group, first]) => (
-            <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
-              <div id={`${id}-${group}`} className="palette-group" role="presentation">
+            <div key={group} role="group" aria-labelledby={`${id}-group-${first}`}>
+              <div id={`${id}-group-${first}`} className="palette-group" role="presentation">
                 {group}
               </div>
               {shown.slice(first).map((entry, further) => {
