@@ -12,7 +12,7 @@ export interface HistoryPanelProps {
 const SHOWN_CHARACTERS = 300;
 
 /** The texts that say something, in one line. */
-function shown({ texts }: Past): string {
+export function shownTexts(texts: Past['texts']): string {
   const { mode, ...fields } = texts;
   const named = Object.entries(fields).filter(([name, text]) => {
     if (text.trim() === '') return false;
@@ -38,7 +38,7 @@ export function HistoryPanel({ history, onTake, onClear }: HistoryPanelProps) {
         {history.map((past) => (
           <li key={`${past.at} ${past.place}`}>
             <button type="button" className="query-past" onClick={() => onTake(past)}>
-              <code>{shown(past)}</code>
+              <code>{shownTexts(past.texts)}</code>
               <span className="hint">
                 {past.place}, {utc(past.at)}
               </span>

@@ -1,0 +1,82 @@
+// The queries that are open on a collection, and what can be done with the one that is shown.
+import { useState } from 'react';
+import { Button } from '../../../ui/Button';
+import { CopyButton } from '../../../ui/CopyButton';
+import { Tabs } from '../../../ui/Tabs';
+import { NameDialog } from './NameDialog';
+import { MOST_TABS, type TabList, titleOf } from './tabList';
+
+export interface TabBarProps {
+  list: TabList;
+  /** Id of the panel that the shown one is in. */
+  panel: string;
+  /** The whole address of what is shown; null: no address holds it. */
+  address: string | null;
+  savedNames: readonly string[];
+  onShow: (id: string) => void;
+  onNew: () => void;
+  onClose: () => void;
+  onRename: (name: string) => void;
+  onSave: (name: string) => void;
+}
+
+const NEW_KEY = 'first';
+/** Keys of tabs have to be texts that are no empty ones. */
+const keyOf = (id: string) => (id === '' ? NEW_KEY : id);
+
+export function TabBar(props: TabBarProps) {
+  const { list, panel, address, savedNames, onShow, onNew, onClose, onRename, onSave } = props;
+  const [asked, ask] = useState<'rename' | 'save' | null>(null);
+  const shown = list.tabs.find(({ id }) => id === list.shown);
+  const isFull = list.tabs.length >= MOST_TABS;
+  return (
+    <div className="query-tabs">
+      <Tabs
+        label="Queries"
+        tabs={list.tabs.map((tab) => ({ key: keyOf(tab.id), label: titleOf(tab) }))}
+        selected={keyOf(list.shown)}
+        onSelect={(key) => onShow(key === NEW_KEY ? '' : key)}
+        panel={panel}
+      />
+      <Button
+        look="quiet"
+        disabled={isFull}
+        title={isFull ? `At most ${MOST_TABS} queries are open` : undefined}
+        onClick={onNew}
+      >
+        New query
+      </Button>
+      <Button look="quiet" onClick={() => ask('rename')}>
+        Rename
+      </Button>
+      <Button look="quiet" onClick={onClose}>
+        Close query
+      </Button>
+      <span className="result-space" />
+      <Button look="quiet" onClick={() => ask('save')}>
+        Save query
+      </Button>
+      {address === null ? (
+        <Button look="quiet" disabled title="An address holds at most 2,000 characters of a query">
+          Copy link
+        </Button>
+      ) : (
+        <CopyButton text={address} label="to this query">
+          Copy link
+        </CopyButton>
+      )}
+      {asked !== null && shown !== undefined && (
+        <NameDialog
+          title={asked === 'save' ? 'Save the query' : 'Rename the tab'}
+          initial={titleOf(shown)}
+          action={asked === 'save' ? 'Save' : 'Rename'}
+          {...(asked === 'save'
+            ? { taken: { names: savedNames, what: 'It replaces the saved query of this name.' } }
+            : {})}
+          onName={asked === 'save' ? onSave : onRename}
+          onClose={() => ask(null)}
+        />
+      )}
+    </div>
+  );
+}
