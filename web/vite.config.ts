@@ -24,10 +24,19 @@ export default defineConfig({
           // What a group shares with the first screen stays with that.
           includeDependenciesRecursively: false,
           groups: [
+            // The palette, the sheet of shortcuts, and what they alone need.
+            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            // Import and export are opened by few, and late.
+            {
+              name: 'transfer',
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+            },
+            { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
+            { name: 'fields', test: /src.pure.(columns|values)/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/|src.ui.(?!CodeEditor|editor|highl|lang)|src.pure.(?!columns|comp|exp|impo|schema|values)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
             },
             // What helps who types comes with the editor.
             {
@@ -37,7 +46,7 @@ export default defineConfig({
             // What edits text brings CodeMirror with it; the other pages have to do without.
             {
               name: 'editing',
-              test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor|src.pure.(columns|exp|impo|schema|values)/,
+              test: /src.pages.(items|query|settings)\/|src.pure|src.ui.CodeEditor/,
             },
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {

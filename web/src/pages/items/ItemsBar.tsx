@@ -1,6 +1,9 @@
 // The bar above the grid: what can be done with the list, and how many rows there are.
+import type { ReactNode } from 'react';
 import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
+import { Chooser } from './grid/Chooser';
+import type { Columns } from './grid/useColumns';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 import { QUICK, type Quick } from './quick';
 import { READ_ONLY } from './source';
@@ -16,14 +19,28 @@ export interface ItemsBarProps {
   quick: Quick;
   /** Rows that the quick choice leaves. */
   visible: number;
+  /** Import and export. */
+  transfer: ReactNode;
   onNew: () => void;
   onRefresh: () => void;
   onQuick: (quick: Quick) => void;
+  columns: Columns;
 }
 
 export function ItemsBar(props: ItemsBarProps) {
-  const { Noun, writable, rows, loaded, matching, quick, visible, onNew, onRefresh, onQuick } =
-    props;
+  const {
+    Noun,
+    writable,
+    rows,
+    loaded,
+    matching,
+    quick,
+    visible,
+    transfer,
+    onNew,
+    onRefresh,
+    onQuick,
+  } = props;
   const bound = boundWords(loaded, MOST);
   return (
     <div className="items-bar">
@@ -38,6 +55,7 @@ export function ItemsBar(props: ItemsBarProps) {
       <Button onClick={onRefresh} busy={rows.loading && !rows.ready}>
         Refresh
       </Button>
+      {transfer}
       <label className="items-quick">
         Of those loaded show{' '}
         <select
@@ -53,6 +71,7 @@ export function ItemsBar(props: ItemsBarProps) {
           ))}
         </select>
       </label>
+      <Chooser columns={props.columns} />
       {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
       <span className="items-count">
         {loadedWords(loaded)}
