@@ -3,7 +3,6 @@ import { useCallback, useRef, useState } from 'react';
 import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { usePreference } from '../../state/preference';
-import { addressOf as addressOfPlace } from '../../state/router';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { MongoQuery } from './MongoQuery';
@@ -17,13 +16,6 @@ import type { Bench } from './Workbench';
 import './query.css';
 
 const PANEL = 'query-shown';
-
-/** The whole address of what is shown; null: no address holds it. */
-function linkOf(target: Target, texts: Texts): string | null {
-  const parts = addressOf(target.door, texts);
-  if (parts === null) return null;
-  return location.origin + addressOfPlace({ page: 'collection', view: 'query', ...target }, parts);
-}
 
 function useSaved({ door, database, collection }: Target) {
   const name = `saved:${door}/${database}/${collection}`;
@@ -84,7 +76,7 @@ export default function Query({ target }: { target: Target }) {
       <TabBar
         list={list}
         panel={PANEL}
-        address={texts === null ? null : linkOf(target, texts)}
+        isNamed={texts === null || addressOf(target.door, texts) !== null}
         savedNames={saved.map(({ name }) => name)}
         onShow={tabs.show}
         onNew={tabs.add}

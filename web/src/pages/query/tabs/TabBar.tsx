@@ -1,7 +1,8 @@
 // The queries that are open on a collection, and what can be done with the one that is shown.
+import { Ellipsis } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../ui/Button';
-import { CopyButton } from '../../../ui/CopyButton';
+import { Menu } from '../../../ui/Menu';
 import { Tabs } from '../../../ui/Tabs';
 import { NameDialog } from './NameDialog';
 import { MOST_TABS, type TabList, titleOf } from './tabList';
@@ -10,8 +11,8 @@ export interface TabBarProps {
   list: TabList;
   /** Id of the panel that the shown one is in. */
   panel: string;
-  /** The whole address of what is shown; null: no address holds it. */
-  address: string | null;
+  /** The address of the page names the query that is shown. */
+  isNamed: boolean;
   savedNames: readonly string[];
   onShow: (id: string) => void;
   onNew: () => void;
@@ -25,7 +26,8 @@ const NEW_KEY = 'first';
 const keyOf = (id: string) => (id === '' ? NEW_KEY : id);
 
 export function TabBar(props: TabBarProps) {
-  const { list, panel, address, savedNames, onShow, onNew, onClose, onRename, onSave } = props;
+  const { list, panel, isNamed, savedNames, onShow, onNew, onClose, onRename, onSave } = props;
+  const [menu, openMenu] = useState<{ x: number; y: number } | null>(null);
   const [asked, ask] = useState<'rename' | 'save' | null>(null);
   const shown = list.tabs.find(({ id }) => id === list.shown);
   const isFull = list.tabs.length >= MOST_TABS;
@@ -46,24 +48,33 @@ export function TabBar(props: TabBarProps) {
       >
         New query
       </Button>
-      <Button look="quiet" onClick={() => ask('rename')}>
-        Rename
-      </Button>
-      <Button look="quiet" onClick={onClose}>
-        Close query
-      </Button>
       <span className="result-space" />
+      {!isNamed && <span className="hint">Too long for an address</span>}
       <Button look="quiet" onClick={() => ask('save')}>
         Save query
       </Button>
-      {address === null ? (
-        <Button look="quiet" disabled title="An address holds at most 2,000 characters of a query">
-          Copy link
-        </Button>
-      ) : (
-        <CopyButton text={address} label="to this query">
-          Copy link
-        </CopyButton>
+      <Button
+        look="quiet"
+        aria-haspopup="menu"
+        aria-expanded={menu !== null}
+        aria-label="More for this query"
+        onClick={(event) => {
+          const { left, bottom } = event.currentTarget.getBoundingClientRect();
+          openMenu({ x: left, y: bottom + 4 });
+        }}
+      >
+        <Ellipsis className="icon" />
+      </Button>
+      {menu !== null && (
+        <Menu
+          label="This query"
+          at={menu}
+          onClose={() => openMenu(null)}
+          items={[
+            { label: 'Rename tab', onChoose: () => ask('rename') },
+            { label: 'Close tab', onChoose: onClose },
+          ]}
+        />
       )}
       {asked !== null && shown !== undefined && (
         <NameDialog

@@ -45,7 +45,8 @@ export function addressOf(door: Door, texts: Texts): Parts | null {
   if (isFirst(door, texts)) return {};
   const parts = partsOf(door, texts);
   const length = Object.values(parts ?? {}).reduce((all, part) => all + part.length, 0);
-  return parts === null || parts.q?.trim() === '' || length > LONGEST ? null : parts;
+  if (parts === null || length > LONGEST) return null;
+  return parts.q?.trim() === '' ? {} : parts;
 }
 
 /** The texts that an address has; null: none. */

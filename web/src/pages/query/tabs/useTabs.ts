@@ -8,7 +8,7 @@ import { draftBase, dropTexts, readTexts, writeTexts } from './drafts';
 import { readTabs, renamed, type TabList, withoutTab, withTab } from './tabList';
 
 /** So long nothing is typed before the address says what is shown. */
-const QUIET_MS = 400;
+const QUIET_MS = 250;
 
 export interface QueryTabs {
   list: TabList;
