@@ -23,6 +23,7 @@ import './items.css';
 import { type Quick, quickly } from './quick';
 import type { Row } from './source';
 import { TransferButtons } from './transfer/TransferButtons';
+import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
@@ -117,6 +118,8 @@ export default function Items({ target }: { target: Target }) {
     setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
+  const onNew = source !== null && writable ? () => open(null, true) : null;
+  useItemsCommands(target, { onNew, isOpen: shown !== null });
   if (source === null) {
     if (missing)
       return (
