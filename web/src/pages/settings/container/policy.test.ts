@@ -29,6 +29,8 @@ test.each([
   ['{"compositeIndexes":[{"path":"/a"}]}', /index 1: is not an array of paths/],
   ['{"compositeIndexes":[[{"path":"/a"}]]}', /2 to 8 paths/],
   ['{"compositeIndexes":[[{"path":"/a","order":"up"},{"path":"/b"}]]}', /“order” is/],
+  ['{"indexingMode":"none","includedPaths":[{"path":"/foo"}]}', /no included/],
+  ['{"indexingMode":"none","excludedPaths":[{"path":"/*"}]}', /no excluded/],
   ['{"indexingMode":"none","compositeIndexes":[[{"path":"/a"},{"path":"/b"}]]}', /no composite/],
 ])('%s is explained', (text, says) => {
   const read = readPolicy(text);
