@@ -37,6 +37,12 @@ test.each([
   expect('problems' in read ? read.problems.join(' ') : '').toMatch(says);
 });
 
+test('what is wrong with both paths of an index is said once', () => {
+  expect(readPolicy('{"compositeIndexes":[[{"path":""},{"path":""}]]}')).toEqual({
+    problems: ['“compositeIndexes”, index 1: an entry has no “path” that begins with “/”.'],
+  });
+});
+
 test('an error of the JSON names its line', () => {
   const read = readPolicy('{\n  "indexingMode": "none",\n  "automatic": tru\n}');
   expect('problems' in read ? read.problems[0] : '').toMatch(

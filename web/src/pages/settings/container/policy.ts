@@ -109,5 +109,5 @@ export function readPolicy(text: string): ReadPolicy {
   if (mode === 'none' && Array.isArray(compositeIndexes) && compositeIndexes.length > 0) {
     problems.push('With “indexingMode” “none” there are no composite indexes.');
   }
-  return problems.length === 0 ? { policy } : { problems };
+  return problems.length === 0 ? { policy } : { problems: [...new Set(problems)] };
 }

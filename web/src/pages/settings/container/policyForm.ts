@@ -103,7 +103,7 @@ const PART = /^\/(?:\[\]|"[^"]*"|[^"*?[\]{}/]+)/;
 
 /** What is wrong with a path; null: nothing that is known here. A composite index ends at a value. */
 export function pathProblem(path: string, isComposite = false): string | null {
-  if (path === '') return 'Enter a path like /address/city/?.';
+  if (path === '') return `Enter a path like /address/city${isComposite ? '' : '/?'}.`;
   if (!path.startsWith('/')) return 'A path begins with “/”.';
   if (path.includes('/[]/{')) return null;
   if (isComposite && /\/[?*]$|\[\]/.test(path)) {

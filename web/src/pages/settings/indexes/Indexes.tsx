@@ -57,7 +57,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
   return (
     <>
       {notice !== null && <Banner look="bad">{notice}</Banner>}
-      <div className="row">
+      <div className="row settings-new">
         <Button disabled={disabled} onClick={() => ask('new')}>
           New index
         </Button>

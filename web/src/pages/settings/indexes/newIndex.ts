@@ -48,7 +48,8 @@ export type ReadIndex = { index: Document } | { problems: Problems };
 
 /** The name that MongoDB gives an index of such fields. */
 export function nameOf(fields: readonly IndexField[]): string {
-  return fields.map(({ path, order }) => `${path}_${order}`).join('_');
+  const named = fields.filter(({ path }) => path.trim() !== '');
+  return named.map(({ path, order }) => `${path.trim()}_${order}`).join('_');
 }
 
 function fieldsProblem(fields: readonly IndexField[]): string | null {
