@@ -124,6 +124,23 @@ for (const door of ['nosql', 'mongo']) {
   });
 }
 
+test('indexes, and the indexing policy as a form', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  await expect(page.getByRole('rowheader', { name: 'at_1' })).toBeVisible();
+  await innocent(page, 'indexes');
+  await page.getByRole('button', { name: 'New index' }).click();
+  const expires = page.getByRole('dialog').getByRole('checkbox', { name: /^Documents expire/ });
+  await expires.check();
+  await look(page, 'new index');
+  await page.getByRole('button', { name: 'Drop at_1' }).click();
+  await look(page, 'drop index');
+  await page.goto('/nosql/app/log/settings?section=indexing');
+  await page.getByRole('button', { name: 'Add a composite index' }).click();
+  await page.getByRole('button', { name: 'Add included path' }).click();
+  await innocent(page, 'indexing policy');
+});
+
 test('every other page', async ({ page, server }) => {
   await fill(server);
   const pages: [string, string | RegExp][] = [
