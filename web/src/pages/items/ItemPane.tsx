@@ -22,6 +22,8 @@ export interface ItemPaneProps extends ItemEvents {
   source: Source;
   /** null: a new one. */
   row: Row | null;
+  /** The text of a new one that is made like another. */
+  copy: string | null;
   writable: boolean;
   /** Whether the pane takes the focus when it opens. */
   focused: boolean;
@@ -189,8 +191,8 @@ function Editor({ source, item, writable, gone, heading }: EditorProps) {
 }
 
 export default function ItemPane(props: ItemPaneProps) {
-  const { target, source, row, writable, focused, onClose } = props;
-  const item = useItem(target, source, row, props);
+  const { target, source, row, copy, writable, focused, onClose } = props;
+  const item = useItem(target, source, row, copy, props);
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
   const [asked, ask] = useState(false);

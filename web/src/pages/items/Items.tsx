@@ -16,11 +16,17 @@ import { useMedia } from '../../ui/useMedia';
 import { isAboutFilter } from './aboutFilter';
 import { useDrafted } from './drafts';
 import { FilterBox } from './FilterBox';
-import { Grid } from './Grid';
+import { Grid } from './grid/Grid';
+import { rowMenu } from './grid/rowMenu';
+import { listed, NOTHING, toggled } from './grid/selection';
+import { useColumns } from './grid/useColumns';
 import ItemPane from './ItemPane';
 import { ItemsBar } from './ItemsBar';
+import './grid/grid.css';
 import './items.css';
 import { type Quick, quickly } from './quick';
+import { rowActions } from './rowActions';
+import { readSort, type Sort, sortRows, sortText } from './sort';
 import type { Row } from './source';
 import { TransferButtons } from './transfer/TransferButtons';
 import { useItemsCommands } from './useItemsCommands';
@@ -52,7 +58,7 @@ function addressOf(row: Row | null): string | null {
 }
 
 /** What is open: a row, a new item, nothing. */
-type Shown = { row: Row | null; turn: number; focused: boolean } | null;
+type Shown = { row: Row | null; copy: string | null; turn: number; focused: boolean } | null;
 
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
@@ -89,14 +95,24 @@ export default function Items({ target }: { target: Target }) {
   const [shown, setShown] = useState<Shown>(null);
   const drafted = useDrafted(target);
   const escaped = useRef(false);
-  const visible = useMemo(() => quickly(rows.rows, quick, databaseNow() ?? 0), [rows.rows, quick]);
+  const sorting = query.get('sort');
+  const sort = useMemo(() => readSort(sorting), [sorting]);
+  const columns = useColumns(target, source, rows.rows);
+  const [chosen, choose] = useState(NOTHING);
+  const visible = useMemo(() => {
+    const some = quickly(rows.rows, quick, databaseNow() ?? 0);
+    return sort === null || source === null ? some : sortRows(some, sort, source);
+  }, [rows.rows, quick, sort, source]);
+  const selected = useMemo(() => listed(chosen, visible), [chosen, visible]);
   // The address says which item is open, and going back closes it. A new one has no address.
   useEffect(() => {
     if (source === null) return;
     setShown((known) => {
       if (addressOf(known?.row ?? null) === linked) return known;
       const row = linked === null ? null : source.rowOf(linked);
-      return row === null ? null : { row, focused: false, turn: (known?.turn ?? 0) + 1 };
+      return row === null
+        ? null
+        : { row, copy: null, focused: false, turn: (known?.turn ?? 0) + 1 };
     });
   }, [source, linked]);
   // What a pane comes back with when it has been closed meanwhile, or the page left, moves nothing.
@@ -108,8 +124,8 @@ export default function Items({ target }: { target: Target }) {
     };
   }, [shown]);
   const isShown = (pane: Shown) => pane !== null && now.current?.turn === pane.turn;
-  const open = (row: Row | null, focused: boolean) => {
-    setShown((known) => ({ row, focused, turn: (known?.turn ?? 0) + 1 }));
+  const open = (row: Row | null, focused: boolean, copy: string | null = null) => {
+    setShown((known) => ({ row, copy, focused, turn: (known?.turn ?? 0) + 1 }));
     setQuery('item', addressOf(row), shown === null && row !== null);
   };
   const close = () => {
@@ -149,6 +165,21 @@ export default function Items({ target }: { target: Target }) {
     matching: matching.count,
     ready,
   };
+  const actions = rowActions(source, {
+    writable,
+    onRead: (row) => {
+      rows.put(row);
+      refresh();
+      // What is open beside the grid and not being typed over shows the newest.
+      if (shown?.row?.key === row.key && !drafted.has(row.key))
+        setShown({ ...shown, row, turn: shown.turn + 1, focused: false });
+    },
+    onGone: (key) => {
+      rows.remove(key);
+      refresh();
+    },
+    onCopy: (text) => open(null, true, text),
+  });
   const reload = () => {
     forget();
     rows.reload();
@@ -189,6 +220,7 @@ export default function Items({ target }: { target: Target }) {
         onNew={() => open(null, true)}
         onRefresh={reload}
         onQuick={setQuick}
+        columns={columns}
       />
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
@@ -214,11 +246,34 @@ export default function Items({ target }: { target: Target }) {
             rows={visible}
             open={rows.cursor !== null}
             source={source}
+            columns={columns}
+            sort={sort}
+            tip={() => 'click to sort'}
             slim={shown !== null || isNarrow}
-            selected={shown?.row?.key ?? null}
+            opened={shown?.row?.key ?? null}
+            selected={selected}
             drafted={drafted}
             onOpen={open}
             onNearEnd={rows.loadMore}
+            onSort={(next: Sort | null) => setQuery('sort', sortText(next))}
+            onSelect={choose}
+            onCopy={actions.copy}
+            onDelete={() => {}}
+            whyNotEdit={actions.whyNotEdit}
+            setField={actions.setField}
+            menu={(row, column, edit) =>
+              rowMenu({
+                ...{ writable, column, edit },
+                isSelected: selected.keys.has(row.key),
+                whyNot: column === null ? null : actions.whyNotEdit(row, column),
+                onOpen: () => open(row, true),
+                onCopyCell: () => actions.copy(row, column),
+                onCopyRow: () => actions.copy(row, null),
+                onDuplicate: () => actions.duplicate(row),
+                onSelect: () => choose(toggled(selected, row.key)),
+                onDelete: null,
+              })
+            }
           />
           {rows.ready && visible.length === 0 && rows.failure === null && (
             <p className="empty">
@@ -232,6 +287,7 @@ export default function Items({ target }: { target: Target }) {
             target={target}
             source={source}
             row={shown.row}
+            copy={shown.copy}
             focused={shown.focused}
             writable={writable}
             onSaved={(row, before) => {

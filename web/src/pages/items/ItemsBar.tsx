@@ -2,6 +2,8 @@
 import type { ReactNode } from 'react';
 import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
+import { Chooser } from './grid/Chooser';
+import type { Columns } from './grid/useColumns';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 import { QUICK, type Quick } from './quick';
 import { READ_ONLY } from './source';
@@ -22,6 +24,7 @@ export interface ItemsBarProps {
   onNew: () => void;
   onRefresh: () => void;
   onQuick: (quick: Quick) => void;
+  columns: Columns;
 }
 
 export function ItemsBar(props: ItemsBarProps) {
@@ -68,6 +71,7 @@ export function ItemsBar(props: ItemsBarProps) {
           ))}
         </select>
       </label>
+      <Chooser columns={props.columns} />
       {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
       <span className="items-count">
         {loadedWords(loaded)}

@@ -2,6 +2,7 @@
 // the server says.
 import { calculateObjectSize, Double, Int32, ObjectId } from 'bson';
 import * as mongo from '../../api/mongo';
+import { documentText } from '../../pure/exporting/extended';
 import { parseShell, printShell } from '../../pure/shell';
 import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/ttl/reasons';
 import type { Target } from '../../state/place';
@@ -45,7 +46,10 @@ function isDocument(value: unknown): value is mongo.Document {
 }
 
 export class MongoSource implements Source {
+  readonly api = 'mongo';
   readonly noun = 'document';
+  readonly idField = '_id';
+  readonly keys = [];
   readonly language = 'shell';
   readonly largest = { bytes: 16 * 1024 * 1024, words: '16 MB' };
   readonly filterHint = 'find';
@@ -60,22 +64,27 @@ export class MongoSource implements Source {
   /** Without an id, which is made when the document is. */
   readonly template = documentTemplate;
 
-  /** `_id` and the fields that the first documents have most. */
-  columns(rows: readonly Row[]): string[] {
-    const seen = new Map<string, number>();
-    for (const { value } of rows.slice(0, 50)) {
-      for (const name of Object.keys(value)) seen.set(name, (seen.get(name) ?? 0) + 1);
-    }
-    seen.delete('_id');
-    const most = [...seen].sort((a, b) => b[1] - a[1]).slice(0, 3);
-    return ['_id', ...most.map(([name]) => name)];
+  shown(value: unknown): string {
+    if (value === undefined) return '';
+    if (value instanceof ObjectId) return value.toHexString();
+    return (typeof value === 'string' ? value : printShell(value, 0)).slice(0, 200);
   }
 
-  cell(row: Row, column: string): string {
-    const value = row.value[column];
-    if (column === '_id') return row.name;
-    if (!Object.hasOwn(row.value, column)) return '';
-    return (typeof value === 'string' ? value : printShell(value, 0)).slice(0, 200);
+  whole(value: unknown): string {
+    return value === undefined ? '' : printShell(value, 0);
+  }
+
+  json(row: Row): Promise<string> {
+    return Promise.resolve(documentText(row.value, 'relaxed'));
+  }
+
+  asListed(row: Row): Opened {
+    return { row, text: '', system: [], version: row.value };
+  }
+
+  copyOf(row: Row): Promise<string> {
+    const { _id, ...rest } = row.value;
+    return Promise.resolve(printShell(rest));
   }
 
   private row(document: mongo.Document, expiry: Expiry): Row {
@@ -244,6 +253,10 @@ export class MongoSource implements Source {
 
   setTtl(opened: Opened, seconds: number): Promise<Changed> {
     return this.changed(opened, { $set: { ttl: new Int32(seconds) } });
+  }
+
+  setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed> {
+    return this.changed(opened, { $set: { [parts.join('.')]: value } });
   }
 
   /** A write that changes nothing does not restart the countdown, so a field comes and goes: the one

@@ -1,6 +1,7 @@
 // Items of a container of the NoSQL door. Texts go to the server as they were typed.
 import { ApiError } from '../../api/http';
 import * as nosql from '../../api/nosql';
+import { itemText } from '../../pure/exporting/item';
 import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json/tree';
 import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/ttl/reasons';
 import type { Target } from '../../state/place';
@@ -32,12 +33,10 @@ function isStatus(error: unknown, status: number): boolean {
   return error instanceof ApiError && error.status === status;
 }
 
-function shown(value: unknown): string {
-  return value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
-}
-
 export class NosqlSource implements Source {
+  readonly api = 'nosql';
   readonly noun = 'item';
+  readonly idField = 'id';
   readonly language = 'json';
   readonly largest = { bytes: 2 * 1024 * 1024, words: '2 MB' };
   readonly filterHint = 'SELECT * FROM c';
@@ -46,10 +45,12 @@ export class NosqlSource implements Source {
   readonly defaultTtl: number | null;
   private readonly at: nosql.Place;
   private readonly paths: readonly string[];
+  readonly keys: readonly string[];
 
   constructor(target: Target, container: nosql.ContainerRecord) {
     this.at = { database: target.database, container: target.collection };
     this.paths = container.partitionKey.paths;
+    this.keys = this.paths.map((path) => `/${partsOf(path).join('/')}`);
     this.defaultTtl = container.defaultTtl ?? null;
   }
 
@@ -57,12 +58,33 @@ export class NosqlSource implements Source {
     return itemTemplate(this.paths, id);
   }
 
-  columns(): string[] {
-    return ['id', ...this.paths.filter((path) => path !== '/id')];
+  shown(value: unknown): string {
+    return (typeof value === 'string' ? value : this.whole(value)).slice(0, 200);
   }
 
-  cell(row: Row, column: string): string {
-    return column === 'id' ? row.name : shown(valueAt(row.value, partsOf(column)));
+  whole(value: unknown): string {
+    return JSON.stringify(value) ?? '';
+  }
+
+  async json(row: Row): Promise<string> {
+    const { id, partition } = refOf(row);
+    return itemText((await nosql.readItem(this.at, id, partition)).text, true);
+  }
+
+  asListed(row: Row): Opened {
+    return { row, text: '', system: [], version: row.value._etag };
+  }
+
+  async copyOf(row: Row, id: string): Promise<string | null> {
+    const opened = await this.open(row);
+    if (opened === null) return null;
+    const read = readJson(opened.text);
+    if ('error' in read || read.root.kind !== 'object') return null;
+    const named: JsonNode = { kind: 'plain', at: 0, text: JSON.stringify(id) };
+    const entries = read.root.entries.map((entry) =>
+      entry.key === 'id' ? { ...entry, value: named } : entry,
+    );
+    return printJson({ ...read.root, entries });
   }
 
   private row(value: nosql.Item): Row {
@@ -204,6 +226,13 @@ export class NosqlSource implements Source {
 
   setTtl(opened: Opened, seconds: number): Promise<Changed> {
     return this.patch(opened, [{ op: 'set', path: '/ttl', value: seconds }]);
+  }
+
+  setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed> {
+    const path = parts
+      .map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .join('');
+    return this.patch(opened, [{ op: 'set', path, value }]);
   }
 
   /** A field that comes and goes in one patch: a write that leaves the content as it was, also where the

@@ -1,6 +1,7 @@
 // What the grid and the editor need of a door. Each door has its own, `nosqlSource` and
 // `mongoSource`; nothing here sends or shows anything.
 import type { Default, Expiry, Outlook } from '../../pure/ttl/reasons';
+import type { Api } from '../../pure/values/compare';
 import type { Template } from './template';
 
 export const READ_ONLY = 'You are signed in with a read-only key.';
@@ -50,7 +51,11 @@ export interface Check {
 }
 
 export interface Source {
+  api: Api;
   noun: 'item' | 'document';
+  idField: 'id' | '_id';
+  /** Paths of the partition key, `/tenant/id`. */
+  keys: readonly string[];
   language: 'json' | 'shell';
   /** The text of a new item with this id, where ids are the client's to choose. */
   template(id: string): Template;
@@ -60,8 +65,16 @@ export interface Source {
   filterExample: string;
   defaultTtl: Default;
   perDocument: boolean;
-  columns(rows: readonly Row[]): string[];
-  cell(row: Row, column: string): string;
+  /** What a cell shows of a value. */
+  shown(value: unknown): string;
+  /** All of it, in the API's own notation. */
+  whole(value: unknown): string;
+  /** A row as one line of JSON, every value of its type. */
+  json(row: Row): Promise<string>;
+  /** A row as it was listed, as what a change is conditional on. */
+  asListed(row: Row): Opened;
+  /** The text of a new item that has all of another one but its id. */
+  copyOf(row: Row, id: string): Promise<string | null>;
   /** After a failure the same cursor may be asked again, and leaves out nothing. */
   load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
   /** Gives up what the server holds for a cursor that is not asked any more. */
@@ -82,4 +95,6 @@ export interface Source {
   remove(opened: Opened): Promise<boolean>;
   setTtl(opened: Opened, seconds: number): Promise<Changed>;
   touch(opened: Opened): Promise<Changed>;
+  /** Sets one field to a value of its API. */
+  setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed>;
 }

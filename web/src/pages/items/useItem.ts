@@ -65,7 +65,14 @@ function sent(source: Source, text: string): string {
     : text;
 }
 
-export function useItem(target: Target, source: Source, row: Row | null, events: ItemEvents): Item {
+export function useItem(
+  target: Target,
+  source: Source,
+  row: Row | null,
+  /** The text of a new item that is made like another one; null: it is not. */
+  copy: string | null,
+  events: ItemEvents,
+): Item {
   const [state, setState] = useState<State>({
     opened: null,
     reading: row !== null,
@@ -80,13 +87,17 @@ export function useItem(target: Target, source: Source, row: Row | null, events:
     [],
   );
   const { opened } = state;
-  const key = opened?.row.key ?? row?.key ?? 'new';
-  const [draft, setDraft] = useDraft(draftOf(target, row === null && opened === null ? null : key));
-  const dirty = draft !== null && draft !== opened?.text;
-  useLeaveGuard(dirty);
   // One id for as long as the pane is open, another one for the next new item.
   const [id] = useState(() => new UUID().toHexString());
-  const template = useMemo(() => (row === null ? source.template(id) : null), [row, source, id]);
+  const isNew = row === null && opened === null;
+  const key = opened?.row.key ?? row?.key ?? (copy === null ? 'new' : `copy ${id}`);
+  const [draft, setDraft] = useDraft(draftOf(target, isNew && copy === null ? null : key));
+  const dirty = draft !== null && draft !== opened?.text;
+  useLeaveGuard(dirty);
+  const template = useMemo(() => {
+    if (row !== null) return null;
+    return copy === null ? source.template(id) : { text: copy, from: 0, to: 0 };
+  }, [row, copy, source, id]);
   const before = opened?.text ?? template?.text ?? '';
   const text = draft ?? before;
   const now = useRef({ dirty, text, row: opened?.row ?? row });

@@ -1,8 +1,10 @@
 // The table of shortcuts: what each key does, and the words of the sheet that lists them. What is
 // `told` is done by the page itself and stands here for the sheet alone. Pure.
 
+type View = 'items' | 'schema' | 'query' | 'settings' | 'metrics';
+
 export type Does =
-  | { kind: 'view'; view: 'items' | 'schema' | 'query' | 'settings' | 'metrics' }
+  | { kind: 'view'; view: View }
   | { kind: 'page'; page: 'home' | 'metrics' | 'features' }
   | { kind: 'command'; name: 'new-item' | 'filter' | 'edit' }
   | { kind: 'open'; what: 'palette' | 'sheet' }
@@ -19,7 +21,7 @@ export interface Shortcut {
 }
 
 const told: Does = { kind: 'told' };
-const view = (shown: 'items' | 'schema' | 'query' | 'settings' | 'metrics'): Does => ({
+const view = (shown: View): Does => ({
   kind: 'view',
   view: shown,
 });
@@ -40,8 +42,8 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'Ctrl+S', what: 'Save the item or the settings', group: 'Everywhere', does: told },
   { keys: 'Esc', what: 'Close what is open', group: 'Everywhere', does: told },
   { keys: 'g i', what: 'Items', group: 'Go to', does: view('items') },
-  { keys: 'g q', what: 'Query', group: 'Go to', does: view('query') },
   { keys: 'g c', what: 'Schema', group: 'Go to', does: view('schema') },
+  { keys: 'g q', what: 'Query', group: 'Go to', does: view('query') },
   { keys: 'g s', what: 'Scale & Settings', group: 'Go to', does: view('settings') },
   { keys: 'g m', what: 'Metrics', group: 'Go to', does: view('metrics') },
   { keys: 'g h', what: 'Home', group: 'Go to', does: { kind: 'page', page: 'home' } },

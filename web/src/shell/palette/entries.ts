@@ -1,7 +1,7 @@
 // What the palette offers: databases and collections, pages, views of the collection that is shown, and
 // what can be done now. Lists alone; how one is found and drawn is the palette's.
 import { commands } from '../../state/commands';
-import { type Door, type Place, pathOf, VIEWS } from '../../state/place';
+import { type Door, type Place, pathOf, VIEWS, type View } from '../../state/place';
 import { go } from '../../state/router';
 import type { Tree } from '../../state/tree';
 import { copyLink } from '../copyLink';
@@ -35,13 +35,13 @@ export interface Facts {
   manual: boolean;
 }
 
-const VIEW_KEYS = {
+const VIEW_KEYS: Record<View, string> = {
   items: 'g i',
   schema: 'g c',
   query: 'g q',
   settings: 'g s',
   metrics: 'g m',
-} as const;
+};
 const STEPS: [seconds: number, words: string][] = [
   [60, '1 minute'],
   [3600, '1 hour'],

@@ -1,0 +1,343 @@
+// The grid of items: only the rows in sight are drawn, and only they are formatted each second. The
+// grid has the focus; a row, a cell or a column's head is the active one within it.
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+import { toldApart } from '../../../pure/columns/shorten';
+import { useNow } from '../../../state/server';
+import { Menu, type MenuItem } from '../../../ui/Menu';
+import { useWindowed } from '../../../ui/useWindowed';
+import { nextSort, type Sort } from '../sort';
+import type { Row, Source } from '../source';
+import { Head } from './Head';
+import { headMenu, STEP, shift } from './headMenu';
+import { led } from './keys';
+import { Line } from './Line';
+import { all, NOTHING, type Selected, stepped, toggled, upTo } from './selection';
+import { arranged, tracksOf } from './tracks';
+import { type CellEdit, type SetField, useCellEdit } from './useCellEdit';
+import type { Columns } from './useColumns';
+
+const ROW = 38;
+const NEAR = 60;
+/** A second press within this time edits the cell instead. */
+const TWICE_MS = 220;
+/** Of an id: px of a character, and of what stands beside it. */
+const [LETTER, BESIDE] = [7.9, 46];
+/** Scripts in which letters join or run the other way are not cut. */
+const CUTTABLE = /^[ -~]{9,}$/;
+
+export interface GridProps {
+  label: string;
+  rows: readonly Row[];
+  /** More may come behind the last. */
+  open: boolean;
+  source: Source;
+  columns: Columns;
+  sort: Sort | null;
+  tip: (column: string) => string;
+  /** The key of the row that is open beside the grid. */
+  opened: string | null;
+  selected: Selected;
+  /** Keys of rows whose text was changed and not saved. */
+  drafted: ReadonlySet<string>;
+  /** There is little room. */
+  slim: boolean;
+  /** `byKey`: with the keyboard, so that the focus may go there. */
+  onOpen: (row: Row, byKey: boolean) => void;
+  onNearEnd: () => void;
+  onSort: (sort: Sort | null) => void;
+  onSelect: (selected: Selected) => void;
+  /** Copies a cell; null: the row. */
+  onCopy: (row: Row, column: string | null) => void;
+  onDelete: (row: Row) => void;
+  /** Why a cell cannot be typed over; null: it can. */
+  whyNotEdit: (row: Row, column: string) => string | null;
+  setField: SetField;
+  menu: (row: Row, column: string | null, edit: (() => void) | null) => MenuItem[];
+}
+
+interface Active {
+  key: string | null;
+  at: number;
+  column: number | null;
+}
+
+/** Rows above may have left: the active one is found again by its key, else by where it was. */
+function placeOf(active: Active | null, rows: readonly Row[]): number {
+  if (active !== null && active.at < 0) return -1;
+  const at = Math.max(0, Math.min(active?.at ?? 0, rows.length - 1));
+  if (active === null || rows[at]?.key === active.key) return at;
+  const found = rows.findIndex((row) => row.key === active.key);
+  return found >= 0 ? found : at;
+}
+
+/** Ids in sight without their middles, so that they can be told apart. */
+function useNames(rows: readonly Row[], source: Source, width: number): Map<string, string> {
+  return useMemo(() => {
+    const most = Math.floor((width - BESIDE) / LETTER);
+    const names = rows
+      .map(({ name, value }) =>
+        name.startsWith('ObjectId') ? source.shown(value[source.idField]) : name,
+      )
+      .map((name) => (CUTTABLE.test(name) ? name : ''));
+    const short = toldApart(
+      names.filter((name) => name.length > most),
+      most,
+    );
+    return new Map(rows.map(({ key }, at) => [key, short.get(names[at] ?? '') ?? '']));
+  }, [rows, source, width]);
+}
+
+type Shown = { items: MenuItem[]; label: string; x: number; y: number } | null;
+
+export function Grid(props: GridProps) {
+  const { label, rows, open, source, columns, sort, opened, selected, drafted, slim } = props;
+  const { onOpen, onNearEnd, onSelect } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const exactly = useNow();
+  const now = exactly === null ? null : Math.floor(exactly / 1000) * 1000;
+  const { first, end, height, offset, scrollTo } = useWindowed(box, rows.length, ROW, ROW);
+  const [active, setActive] = useState<Active | null>(null);
+  const [menu, setMenu] = useState<Shown>(null);
+  const at = placeOf(active, rows);
+  const edit: CellEdit = useCellEdit(source, props.setField, () => box.current?.focus());
+  useEffect(() => {
+    if (end > rows.length - NEAR) onNearEnd();
+  }, [end, rows.length, onNearEnd]);
+  const drawn = useMemo(() => arranged(columns.drawn, slim), [columns.drawn, slim]);
+  const tracks = useMemo(() => tracksOf(drawn, source.idField, slim), [drawn, source, slim]);
+  // Lines are used again for other rows: that is cheaper than making new ones.
+  const [lines, setLines] = useState(1);
+  if (end - first > lines) setLines(end - first);
+  const inSight = useMemo(() => rows.slice(first, end), [rows, first, end]);
+  const drawnLines = inSight.map((row, n) => ({
+    row,
+    index: first + n,
+    line: (first + n) % lines,
+  }));
+  const named = drawn.findIndex((column) => column.id === source.idField);
+  const names = useNames(inSight, source, tracks.widths[named] ?? 0);
+  const waiting = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(waiting.current), []);
+
+  const cellOf = (place: number | null) => (place === null ? null : (drawn[place]?.id ?? null));
+  const begin = (row: Row, column: string | null) => {
+    if (column === null || props.whyNotEdit(row, column) !== null) return false;
+    clearTimeout(waiting.current);
+    edit.begin(row, column);
+    return true;
+  };
+  const openHeadMenu = (column: string, where: { x: number; y: number }) => {
+    const place = drawn.findIndex((placed) => placed.id === column);
+    const width = tracks.widths[place] ?? 0;
+    const items = headMenu({ columns, drawn, id: column, width, sort, onSort: props.onSort });
+    setMenu({ items, label: `Column ${column}`, ...where });
+  };
+  const openRowMenu = (row: Row, column: string | null, where: { x: number; y: number }) => {
+    const canEdit = column !== null && props.whyNotEdit(row, column) === null;
+    const items = props.menu(row, column, canEdit ? () => begin(row, column) : null);
+    setMenu({ items, label: `${source.noun} ${row.name}`, ...where });
+  };
+  /** What was pressed: a row, and where in it. */
+  const pressed = (event: MouseEvent) => {
+    const within = event.target as Element;
+    const line = within.closest<HTMLElement>('.items-window > .items-row');
+    const index = Number(line?.dataset.at ?? -1);
+    const row = rows[index];
+    if (row === undefined) return null;
+    const place = Number(within.closest<HTMLElement>('[role=gridcell]')?.dataset.place ?? -1);
+    const isInEditor = within.closest('.items-cell-editor') !== null;
+    return { row, index, place, isInEditor, isBox: within.closest('.items-check') !== null };
+  };
+  const click = (event: MouseEvent) => {
+    const spot = pressed(event);
+    if (spot === null || spot.isInEditor || event.button !== 0) return;
+    const { row, index, place } = spot;
+    setActive({ key: row.key, at: index, column: null });
+    if (event.shiftKey) onSelect(upTo(selected, rows, row.key));
+    else if (spot.isBox || event.ctrlKey || event.metaKey) onSelect(toggled(selected, row.key));
+    else {
+      clearTimeout(waiting.current);
+      const column = cellOf(place);
+      const isEditable = column !== null && props.whyNotEdit(row, column) === null;
+      if (!isEditable) onOpen(row, false);
+      else if (event.detail < 2) waiting.current = setTimeout(() => onOpen(row, false), TWICE_MS);
+    }
+  };
+  const reveal = (place: number | null) => {
+    const head = place === null ? null : document.getElementById(`${id}-h${place}`);
+    const [grid, cell] = [box.current, head?.getBoundingClientRect()];
+    if (grid === null || cell === undefined || place === null) return;
+    if (tracks.pins[place] != null) return;
+    const pinned = tracks.pins.reduce<number>(
+      (sum, pin, n) => (pin === null ? sum : Math.max(sum, pin + (tracks.widths[n] ?? 0))),
+      0,
+    );
+    const frame = grid.getBoundingClientRect();
+    const [left, right] = [frame.left + pinned, frame.left + grid.clientWidth];
+    if (cell.left < left) grid.scrollLeft -= left - cell.left;
+    else if (cell.right > right) grid.scrollLeft += Math.min(cell.right - right, cell.left - left);
+  };
+  const goTo = (event: KeyboardEvent): boolean => {
+    const page = Math.max(1, Math.floor(((box.current?.clientHeight ?? 0) - ROW) / ROW) - 1);
+    const bounds = { lastRow: rows.length - 1, lastColumn: drawn.length - 1, page };
+    // The first key only shows where the keyboard is.
+    const isFirst = active === null && event.key === 'ArrowDown' && rows.length > 0;
+    const to = isFirst
+      ? { at: 0, column: null }
+      : led(event.key, { at, column: active?.column ?? null }, bounds);
+    if (to === null || event.ctrlKey || event.metaKey || event.altKey) return false;
+    const [from, next] = [rows[at], rows[to.at]];
+    if (event.shiftKey && from !== undefined && next !== undefined)
+      onSelect(stepped(selected, from.key, next.key));
+    setActive({ key: next?.key ?? null, ...to });
+    if (to.at >= 0) scrollTo(to.at);
+    reveal(to.column);
+    return true;
+  };
+  /** A key on the head of a column. */
+  const headKey = (event: KeyboardEvent): boolean => {
+    const column = cellOf(active?.column ?? null);
+    if (at >= 0 || column === null) return false;
+    const place = active?.column ?? 0;
+    const isArrow = event.key === 'ArrowLeft' || event.key === 'ArrowRight';
+    const by = event.key === 'ArrowLeft' ? -1 : 1;
+    if (event.key === 'Enter' || event.key === ' ') props.onSort(nextSort(sort, column));
+    else if (isArrow && event.shiftKey && event.ctrlKey) {
+      shift(columns, drawn, column, by);
+      setActive({ key: null, at: -1, column: Math.max(0, Math.min(drawn.length - 1, place + by)) });
+    } else if (isArrow && event.shiftKey)
+      columns.change(column, { width: (tracks.widths[place] ?? 0) + by * STEP });
+    else return false;
+    return true;
+  };
+  /** A key on a row or a cell. */
+  const rowKey = (event: KeyboardEvent): boolean => {
+    const row = rows[at];
+    const isControl = event.ctrlKey || event.metaKey;
+    const key = isControl ? `^${event.key.toLowerCase()}` : event.key;
+    if (key === '^a') onSelect(all(rows));
+    else if (key === 'Escape' && selected.keys.size > 0 && opened === null) onSelect(NOTHING);
+    else if (row === undefined) return false;
+    else if (key === '^c') {
+      if (document.getSelection()?.isCollapsed === false) return false;
+      props.onCopy(row, cellOf(active?.column ?? null));
+    } else if (key === ' ') onSelect(toggled(selected, row.key));
+    else if (key === 'Delete') props.onDelete(row);
+    else if (key === 'F2') begin(row, cellOf(active?.column ?? null));
+    else if (key === 'Enter') {
+      if (!begin(row, cellOf(active?.column ?? null))) onOpen(row, true);
+    } else return false;
+    return true;
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget) return;
+    if (headKey(event) || rowKey(event) || goTo(event)) event.preventDefault();
+  };
+  const contextMenu = (event: MouseEvent) => {
+    // By the keyboard it comes from the grid itself.
+    const spot = pressed(event);
+    const row = spot?.row ?? rows[at];
+    if (spot?.isInEditor === true) return;
+    event.preventDefault();
+    const column = cellOf(spot === null ? (active?.column ?? null) : spot.place);
+    const shown = document.getElementById(activeId ?? '')?.getBoundingClientRect();
+    const where =
+      spot === null && shown !== undefined
+        ? { x: shown.left + 24, y: shown.bottom }
+        : { x: event.clientX, y: event.clientY };
+    if (spot === null && at < 0 && column !== null) openHeadMenu(column, where);
+    else if (row !== undefined) openRowMenu(row, column, where);
+  };
+  const isShown = at < 0 || (rows.length > 0 && at >= first && at < end);
+  const place = active?.column ?? null;
+  const rowId = `${id}-${at}`;
+  const activeId = !isShown
+    ? undefined
+    : at < 0
+      ? `${id}-h${place ?? 0}`
+      : place === null
+        ? rowId
+        : `${rowId}-c${place}`;
+  const chosen = selected.keys.size;
+  const custom = { '--items-template': tracks.template } as Record<string, string>;
+  return (
+    <>
+      <div
+        className="items-grid"
+        role="grid"
+        aria-label={label}
+        aria-multiselectable="true"
+        aria-rowcount={open ? -1 : rows.length + 1}
+        aria-colcount={drawn.length}
+        aria-activedescendant={activeId}
+        tabIndex={0}
+        ref={box}
+        style={custom}
+        onKeyDown={press}
+        onClick={click}
+        onDoubleClick={(event) => {
+          const spot = pressed(event);
+          if (spot !== null && !spot.isBox && !spot.isInEditor) begin(spot.row, cellOf(spot.place));
+        }}
+        onContextMenu={contextMenu}
+      >
+        <div role="rowgroup" className="items-head" style={{ minWidth: tracks.width }}>
+          <Head
+            id={id}
+            columns={drawn}
+            tracks={tracks}
+            sort={sort}
+            tip={props.tip}
+            active={at < 0 ? place : null}
+            checked={chosen === 0 ? 'none' : chosen < rows.length ? 'some' : 'all'}
+            onAll={() => onSelect(chosen < rows.length ? all(rows) : NOTHING)}
+            onSort={(column) => props.onSort(nextSort(sort, column))}
+            onMenu={openHeadMenu}
+            onWidth={(column, width) => columns.change(column, { width })}
+            onMove={columns.move}
+          />
+        </div>
+        <div role="rowgroup" className="items-spacer" style={{ height, minWidth: tracks.width }}>
+          <div
+            role="presentation"
+            className="items-window"
+            style={{ transform: `translateY(${offset}px)` }}
+          >
+            {drawnLines.map(({ row, index, line }) => (
+              <Line
+                key={line}
+                row={row}
+                at={index}
+                id={`${id}-${index}`}
+                source={source}
+                columns={drawn}
+                pins={tracks.pins}
+                short={names.get(row.key) || undefined}
+                isOpen={row.key === opened}
+                isChecked={selected.keys.has(row.key)}
+                isActive={index === at && active !== null}
+                cell={index === at ? place : null}
+                isDraft={drafted.has(row.key)}
+                now={now}
+                editing={edit.editing?.key === row.key ? edit.editing : null}
+                edits={edit.edits}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+      {menu !== null && (
+        <Menu label={menu.label} at={menu} items={menu.items} onClose={() => setMenu(null)} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+// One row of the grid: its cells, the check box in the first one, and what is typed over a cell.
+import { memo } from 'react';
+import { EXPIRES } from '../../../pure/columns/columns';
+import type { Placed } from '../../../pure/columns/layout';
+import { partsOfPath, valueAtPath } from '../../../pure/values/path';
+import { bothTimes, shownExpiry } from '../expires';
+import type { Row, Source } from '../source';
+import { CellEditor } from './CellEditor';
+
+export const DRAFT = 'Changed and not saved: a draft is kept';
+
+/** What is typed over a cell. */
+export interface Editing {
+  key: string;
+  column: string;
+  text: string;
+  error: string | null;
+  busy: boolean;
+}
+
+export interface EditEvents {
+  onType: (text: string) => void;
+  onDone: () => void;
+  onCancel: () => void;
+}
+
+function Expires({ row, now }: { row: Row; now: number | null }) {
+  const { at, left, near, reason } = shownExpiry(row.expiry, now);
+  return (
+    <span
+      className={`items-expires items-near-${near}`}
+      title={[at && bothTimes(at, row.expiry.expiresAtMs), reason].filter(Boolean).join(', ')}
+    >
+      {at !== '' && (
+        <span>
+          <span className="items-left">{left}</span> <span className="items-at">{at}</span>
+        </span>
+      )}
+      {reason !== '' && <span className="items-reason">{reason}</span>}
+    </span>
+  );
+}
+
+/** What a cell says, and in how few characters. */
+function wordsOf(row: Row, column: string, source: Source, short: string | undefined) {
+  const text = source.shown(valueAtPath(row.value, partsOfPath(column)));
+  if (column !== source.idField) return { text, whole: undefined };
+  // An id of another type than text is called what it is.
+  const name = row.name.startsWith('ObjectId') ? text : row.name;
+  return { text: short ?? name, whole: row.name };
+}
+
+export interface LineProps {
+  row: Row;
+  at: number;
+  id: string;
+  source: Source;
+  columns: readonly Placed[];
+  pins: readonly (number | null)[];
+  /** The name without its middle. */
+  short: string | undefined;
+  isOpen: boolean;
+  isChecked: boolean;
+  isActive: boolean;
+  /** The cell that the keyboard is on; null: none. */
+  cell: number | null;
+  isDraft: boolean;
+  now: number | null;
+  editing: Editing | null;
+  edits: EditEvents;
+}
+
+type CellProps = LineProps & { place: number; column: Placed };
+
+function Cell(props: CellProps) {
+  const { row, id, source, pins, isChecked, cell, isDraft, now, editing, place, column } = props;
+  const pin = pins[place] ?? null;
+  const isFirst = place === 0;
+  const isEdited = editing?.column === column.id;
+  const isExpiry = column.id === EXPIRES;
+  const { text, whole } = isExpiry
+    ? { text: '', whole: undefined }
+    : wordsOf(row, column.id, source, props.short);
+  const classes = [isExpiry ? '' : 'mono', pin === null ? '' : 'items-pin'];
+  if (cell === place) classes.push('items-cell-active');
+  if (isEdited) classes.push('items-cell-edited');
+  return (
+    <span
+      role="gridcell"
+      id={cell === place ? `${id}-c${place}` : undefined}
+      aria-colindex={place + 1}
+      aria-label={isFirst ? (whole ?? (text || undefined)) : undefined}
+      title={whole ?? (text.length > 12 ? text : undefined)}
+      data-place={place}
+      data-column={column.id}
+      className={classes.join(' ').trim() || undefined}
+      style={pin === null ? undefined : { left: pin }}
+    >
+      {isFirst && (
+        <span className="items-check">
+          <input
+            type="checkbox"
+            tabIndex={-1}
+            aria-label={`Select ${row.name}`}
+            checked={isChecked}
+            readOnly
+          />
+        </span>
+      )}
+      {isFirst && isDraft && (
+        <span className="items-draft" title={DRAFT} aria-hidden="true">
+          ●{' '}
+        </span>
+      )}
+      {isEdited ? (
+        <CellEditor editing={editing} {...props.edits} />
+      ) : isExpiry ? (
+        <Expires row={row} now={now} />
+      ) : isFirst ? (
+        <span className="items-name">{text}</span>
+      ) : (
+        text
+      )}
+    </span>
+  );
+}
+
+/** Scrolling past a row does not draw it again. */
+export const Line = memo(function Line(props: LineProps) {
+  const { at, id, columns, isOpen, isChecked, isActive, isDraft } = props;
+  return (
+    <div
+      role="row"
+      id={id}
+      aria-rowindex={at + 2}
+      aria-selected={isChecked}
+      aria-current={isOpen || undefined}
+      aria-description={isDraft ? DRAFT : undefined}
+      data-at={at}
+      className={isActive ? 'items-row items-active' : 'items-row'}
+    >
+      {columns.map((column, place) => (
+        <Cell key={column.id} {...props} column={column} place={place} />
+      ))}
+    </div>
+  );
+});

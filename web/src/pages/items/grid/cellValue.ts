@@ -1,0 +1,117 @@
+// What a cell holds as a text that can be typed over, and what was typed as a value of the same type.
+// Another type is a matter of the editor of the whole item. Pure.
+import { Decimal128, Double, Int32, Long, ObjectId } from 'bson';
+import { readJson } from '../../../pure/json/tree';
+import { parseShell, printShell } from '../../../pure/shell';
+import type { Api } from '../../../pure/values/compare';
+import { type Kind, kindOf } from '../../../pure/values/kind';
+
+export type Typed = { value: unknown } | { error: string };
+
+const EDITABLE: ReadonlySet<Kind> = new Set<Kind>([
+  ...(['null', 'boolean', 'number', 'int', 'long', 'double', 'decimal'] as const),
+  ...(['string', 'objectId', 'date'] as const),
+]);
+
+/** Why the field cannot be changed in its cell; null: it can. */
+export function whyNotInCell(value: unknown, parts: readonly string[], api: Api): string | null {
+  if (api === 'mongo' && parts.some((part) => part.includes('.') || part.startsWith('$')))
+    return 'A field whose name has a dot or a dollar sign is changed in the editor.';
+  if (kindOf(value) === 'missing') return 'The field is not there: add it in the editor.';
+  return EDITABLE.has(kindOf(value)) ? null : 'Objects and arrays are changed in the editor.';
+}
+
+export function editText(value: unknown): string {
+  switch (kindOf(value)) {
+    case 'string':
+      return value as string;
+    case 'date':
+      return Number.isNaN((value as Date).getTime()) ? '' : (value as Date).toISOString();
+    case 'objectId':
+      return (value as ObjectId).toHexString();
+    case 'null':
+    case 'boolean':
+      return String(value);
+    case 'number':
+      return JSON.stringify(value);
+    case 'int':
+    case 'long':
+    case 'decimal':
+      return String(value);
+    default:
+      return printShell(value, 0);
+  }
+}
+
+/** Any value, where there was none before; what is no literal is a text. */
+function untyped(text: string, api: Api): Typed {
+  if (api === 'mongo') {
+    const read = parseShell(text);
+    return 'error' in read ? { value: text } : { value: read.value };
+  }
+  const read = readJson(text);
+  return 'error' in read ? { value: text } : jsonNumber(text, JSON.parse(text));
+}
+
+/** A number of JSON whose digits would not all be kept is refused. */
+function jsonNumber(text: string, value: unknown): Typed {
+  if (typeof value !== 'number') return { value };
+  if (Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)))
+    return { value };
+  return { error: `${text} has more digits than fit here: change it in the editor.` };
+}
+
+function long(text: string): Typed {
+  const value = BigInt(text);
+  if (value < -(1n << 63n) || value >= 1n << 63n) return { error: 'That is beyond 64 bits.' };
+  return { value: Long.fromBigInt(value) };
+}
+
+function number(text: string, kind: Kind): Typed {
+  const isWhole = /^[+-]?\d+$/.test(text);
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
+    return { error: 'Type a number: digits, and a point if there are parts.' };
+  switch (kind) {
+    case 'decimal':
+      try {
+        return { value: Decimal128.fromString(text) };
+      } catch {
+        return { error: 'That is no decimal of 34 digits.' };
+      }
+    case 'double':
+      return { value: new Double(Number(text)) };
+    case 'number':
+      return jsonNumber(text, Number(text));
+    default:
+      if (!isWhole) return { error: 'The field holds whole numbers.' };
+      if (kind === 'long') return long(text);
+      return Math.abs(Number(text)) > 0x7fff_ffff
+        ? { error: 'That is beyond 32 bits: change it in the editor.' }
+        : { value: new Int32(Number(text)) };
+  }
+}
+
+/** What was typed, as a value of the type that the cell held. */
+export function typedValue(typed: string, before: unknown, api: Api): Typed {
+  const text = typed.trim();
+  const kind = kindOf(before);
+  switch (kind) {
+    case 'string':
+      return { value: typed };
+    case 'boolean':
+      if (text === 'true' || text === 'false') return { value: text === 'true' };
+      return { error: 'Type true or false.' };
+    case 'date': {
+      const date = new Date(text);
+      if (Number.isNaN(date.getTime())) return { error: 'Type a date like 2026-01-31T12:00:00Z.' };
+      return { value: date };
+    }
+    case 'objectId':
+      if (!/^[0-9a-f]{24}$/i.test(text)) return { error: 'Type 24 hexadecimal digits.' };
+      return { value: ObjectId.createFromHexString(text) };
+    case 'null':
+      return untyped(typed, api);
+    default:
+      return number(text, kind);
+  }
+}

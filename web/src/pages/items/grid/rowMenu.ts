@@ -1,0 +1,41 @@
+// What can be done with a row of the grid.
+import type { MenuItem } from '../../../ui/Menu';
+import { READ_ONLY } from '../source';
+
+export interface RowMenu {
+  writable: boolean;
+  isSelected: boolean;
+  /** null: the whole row is meant. */
+  column: string | null;
+  /** null: the cell cannot be typed over, because of `whyNot`. */
+  edit: (() => void) | null;
+  whyNot: string | null;
+  onOpen: () => void;
+  onCopyCell: () => void;
+  onCopyRow: () => void;
+  onDuplicate: () => void;
+  onSelect: () => void;
+  /** null: it cannot be deleted from here. */
+  onDelete: (() => void) | null;
+}
+
+export function rowMenu(of: RowMenu): MenuItem[] {
+  const why = of.writable ? null : READ_ONLY;
+  const cell: MenuItem[] =
+    of.column === null
+      ? []
+      : [
+          { label: 'Copy cell', onChoose: of.onCopyCell },
+          { label: 'Edit cell', onChoose: of.edit ?? of.onOpen, reason: of.whyNot },
+        ];
+  return [
+    { label: 'Open', onChoose: of.onOpen },
+    ...cell,
+    { label: 'Copy as JSON', onChoose: of.onCopyRow },
+    { label: 'Duplicate', onChoose: of.onDuplicate, reason: why },
+    { label: of.isSelected ? 'Take out of the selection' : 'Select', onChoose: of.onSelect },
+    ...(of.onDelete === null
+      ? []
+      : [{ label: 'Delete…', onChoose: of.onDelete, reason: why, danger: true }]),
+  ];
+}

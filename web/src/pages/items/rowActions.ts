@@ -1,0 +1,87 @@
+// What is done with one row from the grid: copied, duplicated, a field of it changed.
+import { UUID } from 'bson';
+import { words } from '../../api/http';
+import { EXPIRES, titleOf } from '../../pure/columns/columns';
+import { partsOfPath, valueAtPath } from '../../pure/values/path';
+import { SYSTEM_FIELDS } from '../../pure/values/system';
+import { say, toast } from '../../state/log';
+import { copyText } from '../../ui/clipboard';
+import { instant } from './expires';
+import { whyNotInCell } from './grid/cellValue';
+import type { SetField } from './grid/useCellEdit';
+import { READ_ONLY, type Row, type Source } from './source';
+
+export interface RowActions {
+  copy: (row: Row, column: string | null) => void;
+  duplicate: (row: Row) => void;
+  setField: SetField;
+  whyNotEdit: (row: Row, column: string) => string | null;
+}
+
+export interface RowEvents {
+  writable: boolean;
+  /** The row was read again, or changed. */
+  onRead: (row: Row) => void;
+  onGone: (key: string) => void;
+  /** A new item with this text is to be shown. */
+  onCopy: (text: string) => void;
+}
+
+const failed = (text: string) => say({ kind: 'failed', text });
+
+/** What a cell holds, in full. */
+async function cellText(source: Source, row: Row, column: string): Promise<string> {
+  if (column === EXPIRES) {
+    const { expiresAtMs, reason } = row.expiry;
+    return expiresAtMs === null ? (reason ?? '') : `${instant(expiresAtMs)} UTC`;
+  }
+  if (column === source.idField) return row.name;
+  const value = valueAtPath(row.value, partsOfPath(column));
+  return typeof value === 'string' ? value : source.whole(value);
+}
+
+function whyNotEdit(source: Source, writable: boolean, row: Row, column: string): string | null {
+  if (!writable) return READ_ONLY;
+  if (column === EXPIRES) return 'The time left is changed beside the item: open it.';
+  const parts = partsOfPath(column);
+  const isKey = source.keys.some((key) => key === `/${parts.join('/')}`);
+  if (column === source.idField || isKey)
+    return `${titleOf(column)} is part of the ${source.noun}'s name and never changes.`;
+  if (source.api === 'nosql' && SYSTEM_FIELDS.has(column)) return 'The server sets it.';
+  return whyNotInCell(valueAtPath(row.value, parts), parts, source.api);
+}
+
+export function rowActions(source: Source, events: RowEvents): RowActions {
+  const copy = async (row: Row, column: string | null) => {
+    const text = column === null ? await source.json(row) : await cellText(source, row, column);
+    const what = column === null ? `${source.noun} ${row.name} as JSON` : titleOf(column);
+    if (await copyText(text)) toast({ text: `Copied ${what}` });
+    else failed(`${what} could not be copied: the browser did not allow it.`);
+  };
+  const duplicate = async (row: Row) => {
+    const text = await source.copyOf(row, new UUID().toHexString());
+    if (text === null) events.onGone(row.key);
+    else events.onCopy(text);
+  };
+  const setField: SetField = async (row, parts, value) => {
+    const changed = await source.setField(source.asListed(row), parts, value);
+    if ('gone' in changed) {
+      events.onGone(row.key);
+      return `The ${source.noun} is not there any more.`;
+    }
+    if ('theirs' in changed) {
+      events.onRead(changed.theirs.row);
+      return 'Somebody else has changed it meanwhile, and nothing was saved. The newest is shown now: press Enter to save over it.';
+    }
+    events.onRead(changed.done.row);
+    say({ kind: 'done', text: `Successfully updated ${source.noun} ${row.name}` });
+    return null;
+  };
+  const told = (work: Promise<void>) => void work.catch((error) => failed(words(error)));
+  return {
+    copy: (row, column) => told(copy(row, column)),
+    duplicate: (row) => told(duplicate(row)),
+    setField,
+    whyNotEdit: (row, column) => whyNotEdit(source, events.writable, row, column),
+  };
+}
