@@ -36,7 +36,8 @@ export default defineConfig({
               test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
             },
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
-            { name: 'fields', test: /src.pure.(columns|values)/ },
+            // What reads documents, without what edits them.
+            { name: 'fields', test: /src.pure.(columns|values|shell|ttl|json)/ },
             {
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
