@@ -24,6 +24,10 @@ import ItemPane from './ItemPane';
 import { ItemsBar } from './ItemsBar';
 import './grid/grid.css';
 import './items.css';
+import { useBin } from './many/bin';
+import './many/many.css';
+import { SelectionBar } from './many/SelectionBar';
+import { useMany } from './many/useMany';
 import { type Quick, quickly } from './quick';
 import { rowActions } from './rowActions';
 import { readSort, type Sort, sortRows, sortText } from './sort';
@@ -97,10 +101,14 @@ export default function Items({ target }: { target: Target }) {
   const sort = useMemo(() => readSort(sorting), [sorting]);
   const columns = useColumns(target, source, rows.rows);
   const [chosen, choose] = useState(NOTHING);
+  const bin = useBin(target);
+  const [binShown, showBin] = useState(false);
   const visible = useMemo(() => {
-    const some = quickly(rows.rows, quick, databaseNow() ?? 0);
+    const some = quickly(rows.rows, quick, databaseNow() ?? 0).filter(
+      ({ key }) => binShown || !bin.keys.has(key),
+    );
     return sort === null || source === null ? some : sortRows(some, sort, source);
-  }, [rows.rows, quick, sort, source]);
+  }, [rows.rows, quick, sort, source, bin.keys, binShown]);
   const selected = useMemo(() => listed(chosen, visible), [chosen, visible]);
   // The address says which item is open, and going back closes it. A new one has no address.
   useEffect(() => {
@@ -132,6 +140,14 @@ export default function Items({ target }: { target: Target }) {
     setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
+  const many = useMany(target, source, filter, {
+    rows,
+    refresh,
+    onDeleted: (keys) => {
+      choose(NOTHING);
+      if (now.current?.row != null && keys.has(now.current.row.key)) close();
+    },
+  });
   if (source === null) {
     if (missing)
       return (
@@ -152,12 +168,14 @@ export default function Items({ target }: { target: Target }) {
   const { cursor, failure: unread } = rows;
   const ready = rows.ready && unread === null;
   const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
+  const hidden = binShown ? 0 : rows.rows.filter(({ key }) => bin.keys.has(key)).length;
   const loaded = {
     noun,
-    rows: rows.rows.length,
+    rows: rows.rows.length - hidden,
     filtered: filter !== '',
     open: cursor !== null,
-    live,
+    // What was deleted lives until it expires, and is not listed.
+    live: live === null ? null : Math.max(0, live - bin.keys.size),
     matching: matching.count,
     ready,
   };
@@ -176,6 +194,9 @@ export default function Items({ target }: { target: Target }) {
     },
     onCopy: (text) => open(null, true, text),
   });
+  const picked = visible.filter(({ key }) => selected.keys.has(key));
+  /** What a key or a menu on a row means: all that are selected, if it is one of them. */
+  const some = (row: Row) => (selected.keys.has(row.key) ? picked : [row]);
   const reload = () => {
     forget();
     rows.reload();
@@ -207,7 +228,18 @@ export default function Items({ target }: { target: Target }) {
         onRefresh={reload}
         onQuick={setQuick}
         columns={columns}
+        many={many}
+        bin={{ count: bin.keys.size, left: bin.left, isShown: binShown, onShow: showBin }}
       />
+      {picked.length > 0 && (
+        <SelectionBar
+          source={source}
+          rows={picked}
+          writable={writable}
+          many={many}
+          onClear={() => choose(NOTHING)}
+        />
+      )}
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
@@ -244,7 +276,8 @@ export default function Items({ target }: { target: Target }) {
             onSort={(next: Sort | null) => setQuery('sort', sortText(next))}
             onSelect={choose}
             onCopy={actions.copy}
-            onDelete={() => {}}
+            binned={bin.keys}
+            onDelete={(row) => writable && many.ask('delete', some(row))}
             whyNotEdit={actions.whyNotEdit}
             setField={actions.setField}
             menu={(row, column, edit) =>
@@ -257,7 +290,7 @@ export default function Items({ target }: { target: Target }) {
                 onCopyRow: () => actions.copy(row, null),
                 onDuplicate: () => actions.duplicate(row),
                 onSelect: () => choose(toggled(selected, row.key)),
-                onDelete: null,
+                onDelete: () => many.ask('delete', some(row)),
               })
             }
           />
@@ -287,15 +320,12 @@ export default function Items({ target }: { target: Target }) {
               rows.remove(key);
               refresh();
             }}
-            onDeleted={(key) => {
-              rows.remove(key);
-              refresh();
-              if (isShown(shown)) close();
-            }}
+            onDelete={(row) => many.ask('delete', [row])}
             onClose={close}
           />
         )}
       </div>
+      {many.dialog}
     </div>
   );
 }

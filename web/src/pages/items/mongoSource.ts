@@ -6,6 +6,7 @@ import { documentText } from '../../pure/exporting/extended';
 import { parseShell, printShell } from '../../pure/shell';
 import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/ttl/reasons';
 import type { Target } from '../../state/place';
+import { MongoMany, unchanged } from './many/mongoMany';
 import {
   type Changed,
   type Check,
@@ -34,11 +35,6 @@ function isNumber(error: unknown, number: number): boolean {
   return error instanceof mongo.CommandError && error.number === number;
 }
 
-/** A document that is equal as a whole: the condition of a change. */
-function unchanged(document: mongo.Document): mongo.Document {
-  return { _id: { $eq: document._id }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
-}
-
 function isDocument(value: unknown): value is mongo.Document {
   return (
     typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
@@ -59,7 +55,11 @@ export class MongoSource implements Source {
     private readonly target: Target,
     readonly defaultTtl: number | null,
     readonly perDocument: boolean,
-  ) {}
+  ) {
+    this.many = new MongoMany(target, (documents) => this.rows(documents));
+  }
+
+  readonly many: MongoMany;
 
   /** Without an id, which is made when the document is. */
   readonly template = documentTemplate;
@@ -273,13 +273,6 @@ export class MongoSource implements Source {
     const now = await this.openId(opened.row.ref);
     if (now === null) return { gone: true };
     return mongo.numberOf(reply.n) === 0 ? { theirs: now } : { done: now };
-  }
-
-  async remove(opened: Opened): Promise<boolean> {
-    const { database, collection } = this.target;
-    const deletes = [{ q: { _id: { $eq: opened.row.ref } }, limit: 1 }];
-    const reply = await mongo.run(database, { delete: collection, deletes });
-    return mongo.numberOf(reply.n) > 0;
   }
 }
 

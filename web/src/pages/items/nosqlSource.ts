@@ -7,6 +7,7 @@ import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/tt
 import type { Target } from '../../state/place';
 import { countQuery } from './countQuery';
 import { partsOf, valueAt } from './keyPath';
+import { NosqlMany } from './many/nosqlMany';
 import {
   type Changed,
   type Check,
@@ -46,10 +47,12 @@ export class NosqlSource implements Source {
   private readonly at: nosql.Place;
   private readonly paths: readonly string[];
   readonly keys: readonly string[];
+  readonly many: NosqlMany;
 
   constructor(target: Target, container: nosql.ContainerRecord) {
     this.at = { database: target.database, container: target.collection };
     this.paths = container.partitionKey.paths;
+    this.many = new NosqlMany(this.at, (text) => this.opened(text).row);
     this.keys = this.paths.map((path) => `/${partsOf(path).join('/')}`);
     this.defaultTtl = container.defaultTtl ?? null;
   }
@@ -68,7 +71,7 @@ export class NosqlSource implements Source {
 
   async json(row: Row): Promise<string> {
     const { id, partition } = refOf(row);
-    return itemText((await nosql.readItem(this.at, id, partition)).text, true);
+    return itemText((await nosql.readItem(this.at, id, partition)).text, false);
   }
 
   asListed(row: Row): Opened {
@@ -243,17 +246,6 @@ export class NosqlSource implements Source {
       { op: 'add', path, value: true },
       { op: 'remove', path },
     ]);
-  }
-
-  async remove(opened: Opened): Promise<boolean> {
-    const { id, partition } = refOf(opened.row);
-    try {
-      await nosql.deleteItem(this.at, id, partition);
-      return true;
-    } catch (error) {
-      if (isStatus(error, 404)) return false;
-      throw error;
-    }
   }
 }
 

@@ -2,6 +2,7 @@
 // `mongoSource`; nothing here sends or shows anything.
 import type { Default, Expiry, Outlook } from '../../pure/ttl/reasons';
 import type { Api } from '../../pure/values/compare';
+import type { Many } from './many/many';
 import type { Template } from './template';
 
 export const READ_ONLY = 'You are signed in with a read-only key.';
@@ -56,6 +57,7 @@ export interface Source {
   idField: 'id' | '_id';
   /** Paths of the partition key, `/tenant/id`. */
   keys: readonly string[];
+  many: Many;
   language: 'json' | 'shell';
   /** The text of a new item with this id, where ids are the client's to choose. */
   template(id: string): Template;
@@ -91,8 +93,6 @@ export interface Source {
   /** null: it was made and has died already. */
   create(text: string): Promise<Opened | null>;
   replace(opened: Opened, text: string): Promise<Changed>;
-  /** false: it was gone already. */
-  remove(opened: Opened): Promise<boolean>;
   setTtl(opened: Opened, seconds: number): Promise<Changed>;
   touch(opened: Opened): Promise<Changed>;
   /** Sets one field to a value of its API. */

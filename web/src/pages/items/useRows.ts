@@ -28,6 +28,9 @@ export interface Rows {
   reload: () => void;
   put: (row: Row, insteadOf?: string) => void;
   remove: (key: string) => void;
+  /** Rows that are listed, as they are now. */
+  renew: (rows: readonly Row[]) => void;
+  removeAll: (keys: ReadonlySet<string>) => void;
 }
 
 interface State {
@@ -194,6 +197,17 @@ export function useRows(
           const at = rows.findIndex((known) => known.key === insteadOf);
           return at < 0 ? [row, ...rows] : rows.with(at, row);
         }),
+      [change],
+    ),
+    renew: useCallback(
+      (newer) => {
+        const byKey = new Map(newer.map((row) => [row.key, row]));
+        change((rows) => rows.map((row) => byKey.get(row.key) ?? row));
+      },
+      [change],
+    ),
+    removeAll: useCallback(
+      (keys) => change((rows) => rows.filter((row) => !keys.has(row.key))),
       [change],
     ),
     remove: useCallback((key) => change((rows) => rows.filter((row) => row.key !== key)), [change]),
