@@ -24,15 +24,30 @@ export default defineConfig({
           // What a group shares with the first screen stays with that.
           includeDependenciesRecursively: false,
           groups: [
-            // What only the grid, files and queries need of the pure parts comes with those.
-            { name: 'editing', test: /src.pure.(columns|values|exporting|importing)/ },
+            // The palette, the sheet of shortcuts, and what they alone need.
+            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            { name: 'fields', test: /src.pure.(columns|values|exporting.(extended|item))/ },
+            // Import and export are opened by few, and late.
+            {
+              name: 'transfer',
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+            },
+            { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state|pure)\/|src.ui.(?!CodeEditor|editor|highl|lang)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
+            },
+            // What helps who types comes with the editor.
+            {
+              name: 'completing',
+              test: /src.pages.query.completion|src.ui.editor[CR]|src.pure.comp/,
             },
             // What edits text brings CodeMirror with it; the other pages have to do without.
-            { name: 'editing', test: /src.pages.(items|query|settings)\/|src.ui.CodeEditor/ },
+            {
+              name: 'editing',
+              test: /src.pages.(items|query|settings)\/|src.pure|src.ui.CodeEditor/,
+            },
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
               name: 'later',

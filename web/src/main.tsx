@@ -3,6 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { closeAll } from './api/mongo';
 import { bytes } from './pure/figures/amount';
 import { App } from './shell/App';
+import { askForFirstPage } from './shell/ahead';
 import { showTheme } from './shell/theme';
 import { say } from './state/log';
 import { MOST_AT_ONCE, refuseLongInput } from './ui/longInput';
@@ -10,6 +11,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 
 showTheme();
+askForFirstPage();
 refuseLongInput((characters) => {
   const most = `This field takes at most ${bytes(MOST_AT_ONCE)} at once`;
   say({

@@ -14,7 +14,7 @@ use auth::{CurrentKeys, Guesses, Hosts, Key, Secret};
 use engine::{Engine, RunApart, Store};
 use memory::Account;
 use metrics::{Distribution, Latencies};
-use traces::Tracer;
+use traces::{SlowOperations, Tracer};
 
 use crate::{
     catalog::{Containers, all_databases},
@@ -99,8 +99,8 @@ pub struct Settings {
     pub max_time: Option<Duration>,
     /// Bytes of the largest body of a request, of [`BODY_BYTES`](crate::BODY_BYTES).
     pub max_body_bytes: usize,
-    /// How many milliseconds a request takes at least that the log names; `None`: it names none.
-    pub slow_ms: Option<u64>,
+    /// Which requests are slow: the log names them. `None`: none is.
+    pub slow: Option<Arc<SlowOperations>>,
     /// Who is told of each operation.
     pub tracer: Tracer,
     /// Pages that are served besides resources; `None` where there are none.

@@ -25,6 +25,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) activity: &'a str,
     /// The operation of the client that it is a part of.
     pub(crate) parent: Option<&'a str>,
+    /// The body of a query.
+    pub(crate) query: Option<&'a [u8]>,
     pub(crate) took: Duration,
     pub(crate) reply: &'a Reply,
 }
@@ -34,8 +36,8 @@ pub(crate) struct Ended<'a> {
 pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
     let settings = &door.settings;
     let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
-    let is_slow = settings.slow_ms.is_some_and(|limit| limit <= ms);
-    if !is_slow && settings.tracer.is_none() {
+    let slow = settings.slow.as_ref().filter(|slow| slow.is_slow(ended.took));
+    if slow.is_none() && settings.tracer.is_none() {
         return;
     }
     let metric = ended.operation.and_then(|it| Metric::ALL.get(it.row().metric as usize));
@@ -60,7 +62,9 @@ pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
     if let Some(tracer) = &settings.tracer {
         tracer.note(&known);
     }
-    if is_slow {
+    if let Some(slow) = slow {
+        let query = ended.query.and_then(|body| str::from_utf8(body).ok()).map(str::to_owned);
+        slow.keep("nosql", &known, clock::wall_ms(), query);
         tracing::info!(
             api = "nosql",
             command = known.name,

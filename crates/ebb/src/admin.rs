@@ -7,6 +7,7 @@ mod cluster;
 mod doctor;
 mod features;
 mod listing;
+mod slow;
 mod state;
 mod ttl;
 mod user;
@@ -27,13 +28,14 @@ type Ask = fn(&Client, &ArgMatches) -> Result<Value, String>;
 type Format = fn(&Value) -> String;
 
 /// Subcommands that ask for themselves, and how their answers are shown.
-const ASKED: [(&str, (Ask, Format)); 8] = [
+const ASKED: [(&str, (Ask, Format)); 9] = [
     ("clock", (clock::run, clock::format_answer)),
     ("collections", (listing::ask_collections, listing::format_collections)),
     ("connections", (state::ask, state::format_connections)),
     ("databases", (listing::ask_databases, listing::format_databases)),
     ("features", (features::run, features::format_answer)),
     ("health", (state::ask, state::format_health)),
+    ("slow", (slow::ask, slow::format_answer)),
     ("ttl", (ttl::run, ttl::format_answer)),
     ("user", (user::run, user::format_answer)),
 ];
@@ -73,6 +75,7 @@ pub(crate) fn command() -> Command {
         .subcommand(state::connections_command())
         .subcommand(listing::databases_command())
         .subcommand(listing::collections_command())
+        .subcommand(slow::command())
         .subcommand(ttl::command())
         .subcommand(clock::command())
         .subcommand(features::command())

@@ -110,19 +110,9 @@ pub(crate) fn run() -> ExitCode {
 /// Runs `ebb serve`: gathers the settings, prints them or starts the server, and returns when it has
 /// ended.
 fn run_serve(matches: &ArgMatches) -> ExitCode {
-    let file = match matches.get_one::<String>("config") {
-        None => None,
-        // A variable that is there and empty says nothing.
-        Some(path) if path.is_empty() => None,
-        Some(path) => match std::fs::read_to_string(path) {
-            Ok(text) => Some((path.as_str(), text)),
-            Err(error) => return complain(format!("--config {path}: {error}"), USAGE),
-        },
-    };
-    let file = file.as_ref().map(|(path, text)| (*path, text.as_str()));
-    let settings = match Settings::gather(matches, file) {
+    let settings = match gather_settings(matches) {
         Ok(settings) => settings,
-        Err(wrong) => return complain(wrong.0, USAGE),
+        Err(wrong) => return complain(wrong, USAGE),
     };
     if matches.get_flag("print-config") {
         print_text(settings.print());
@@ -132,10 +122,26 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
         Ok(config) => config,
         Err(wrong) => return complain(wrong.0, USAGE),
     };
-    match server::serve(&config) {
+    let reread = || gather_settings(matches)?.config().map_err(|wrong| wrong.0);
+    match server::serve(&config, &reread) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }
+}
+
+/// Gathers the settings of flags, the environment and the file of settings; an error is the text to show.
+fn gather_settings(matches: &ArgMatches) -> Result<Settings, String> {
+    let file = match matches.get_one::<String>("config") {
+        None => None,
+        // A variable that is there and empty says nothing.
+        Some(path) if path.is_empty() => None,
+        Some(path) => match std::fs::read_to_string(path) {
+            Ok(text) => Some((path.as_str(), text)),
+            Err(error) => return Err(format!("--config {path}: {error}")),
+        },
+    };
+    let file = file.as_ref().map(|(path, text)| (*path, text.as_str()));
+    Settings::gather(matches, file).map_err(|wrong| wrong.0)
 }
 
 /// Writes manual pages into a directory, which is made when it is missing.

@@ -9,12 +9,7 @@
 
 mod watch;
 
-use std::{
-    io::IsTerminal,
-    net::{TcpListener, ToSocketAddrs},
-    path::Path,
-    process::ExitCode,
-};
+use std::{io::IsTerminal, net::ToSocketAddrs, path::Path, process::ExitCode};
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::Value;
@@ -25,10 +20,6 @@ use crate::{
     ending::{FAILED, USAGE, complain, end_failed, print_text},
 };
 
-/// Where drivers look for MongoDB by default.
-const MONGO: &str = "127.0.0.1:27017";
-/// Where Azure's emulators have the NoSQL API.
-const COSMOS: &str = "127.0.0.1:8081";
 /// An address of this machine with whatever port is free.
 const FREE: &str = "127.0.0.1:0";
 
@@ -105,26 +96,24 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
         }
         Ok(())
     });
-    match server::serve_beside(&config, beside) {
+    // Nothing of it is in a file.
+    match server::serve_beside(&config, &|| Ok(config.clone()), beside) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }
 }
 
-/// Returns a server in memory, on the usual ports where they are free. A port may be taken between this
-/// look and the start; then the start fails and says so.
+/// Returns a server in memory, with free ports for both APIs, which the banner says.
 fn own_config(admin: &str, shown: Shown) -> Config {
-    let free = |address: &str| match TcpListener::bind(address) {
-        Ok(_) => address.to_owned(),
-        Err(_) => FREE.to_owned(),
-    };
     Config {
-        mongo_addr: Some(free(MONGO)),
-        cosmos_addr: Some(free(COSMOS)),
+        // Nobody asked for the ports that others look for.
+        mongo_addr: Some(FREE.to_owned()),
+        cosmos_addr: Some(FREE.to_owned()),
         admin_addr: Some(admin.to_owned()),
-        banner: match shown != Shown::Json && std::io::stdout().is_terminal() {
-            true => Banner::Terminal,
-            false => Banner::Off,
+        banner: match shown {
+            Shown::Json => Banner::Off,
+            Shown::Words { .. } if std::io::stdout().is_terminal() => Banner::Terminal,
+            Shown::Words { .. } => Banner::Lines,
         },
         ..Config::in_memory()
     }
@@ -212,14 +201,12 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_its_own_takes_free_ports_where_others_have_the_known_ones() {
-        let taken = [MONGO, COSMOS].map(|address| TcpListener::bind(address).ok());
+    fn a_server_of_its_own_takes_free_ports() {
         let config = own_config("127.0.0.1:1", Shown::Json);
         assert_eq!(config.mongo_addr.as_deref(), Some(FREE));
         assert_eq!(config.cosmos_addr.as_deref(), Some(FREE));
         assert_eq!(config.admin_addr.as_deref(), Some("127.0.0.1:1"));
         assert_eq!((config.data_dir, config.clock), (None, server::ClockMode::System));
-        drop(taken);
     }
 
     #[test]

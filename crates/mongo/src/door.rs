@@ -17,7 +17,7 @@ use engine::{Engine, RunApart, Store};
 use memory::Account;
 use metrics::{Distribution, Latencies};
 use parking_lot::Mutex;
-use traces::Tracer;
+use traces::{SlowOperations, Tracer};
 
 use crate::{
     client::{Connection, RelayedSender},
@@ -94,8 +94,8 @@ pub struct Settings {
     /// Bytes of the largest message that a client may send, of [`MESSAGE_BYTES`](crate::MESSAGE_BYTES). Drivers
     /// are told, with the largest document that has room in it.
     pub max_message_bytes: usize,
-    /// How many milliseconds a command takes at least that the log names; `None`: it names none.
-    pub slow_ms: Option<u64>,
+    /// Which commands are slow: the log names them. `None`: none is.
+    pub slow: Option<Arc<SlowOperations>>,
     /// Who is told of each operation.
     pub tracer: Tracer,
     /// What the process takes of its machine, asked when `serverStatus` runs.
@@ -123,7 +123,7 @@ impl Default for Settings {
             max_time: None,
             max_cursors: MAX_CURSORS,
             max_message_bytes: MAX_MESSAGE_BYTES,
-            slow_ms: None,
+            slow: None,
             tracer: None,
             usage: Usage::default,
         }

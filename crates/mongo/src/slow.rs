@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use document::{DocBuf, ValueRef};
+use document::{DocBuf, DocRef, Document, ValueRef, shell};
 use engine::Store;
-use traces::{Operation, told};
+use traces::{MAX_QUERY_BYTES, Operation, told};
 
-use crate::{call::Call, counters::Counters, errors::Result};
+use crate::{arguments::GENERIC, call::Call, counters::Counters, errors::Result};
 
 /// What a connection had counted when a command began.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +39,8 @@ pub(crate) fn note_end<S: Store>(
 ) {
     let settings = &call.door.settings;
     let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    let is_slow = settings.slow_ms.is_some_and(|limit| limit <= ms);
-    if !is_slow && settings.tracer.is_none() {
+    let slow = settings.slow.as_ref().filter(|slow| slow.is_slow(took));
+    if slow.is_none() && settings.tracer.is_none() {
         return;
     }
     let now = Before::of(&call.connection.counters);
@@ -68,7 +68,8 @@ pub(crate) fn note_end<S: Store>(
     if let Some(tracer) = &settings.tracer {
         tracer.note(&known);
     }
-    if is_slow {
+    if let Some(slow) = slow {
+        slow.keep("mongo", &known, clock::wall_ms(), query_of(call));
         let dot = if collection.is_empty() { "" } else { "." };
         tracing::info!(
             api = known.system,
@@ -85,6 +86,22 @@ pub(crate) fn note_end<S: Store>(
             "slow operation"
         );
     }
+}
+
+/// What a command asks that only reads, as the shell writes it, without what every command may have. Those
+/// that write have documents, which nobody is told.
+fn query_of<S: Store>(call: &Call<'_, S>) -> Option<String> {
+    let reads = ["find", "aggregate", "count", "distinct"];
+    if !reads.contains(&call.known?.row.name)
+        || 2 * MAX_QUERY_BYTES < ValueRef::Document(call.body).encoded_len()
+    {
+        return None;
+    }
+    let mut query = Document::new();
+    for (name, value) in call.body.iter().filter(|(name, _)| !GENERIC.contains(name)) {
+        query.push(name, value.to_owned());
+    }
+    Some(shell(ValueRef::Document(DocRef::Tree(&query))).to_string())
 }
 
 /// The collection of a command, where it names one.

@@ -2,7 +2,7 @@
 //! terminal the same facts are plain lines, for logs of services and of CI. Programs read the ready file
 //! instead; this text may change.
 
-use std::io::Write;
+use std::{io::Write, time::Duration};
 
 use crate::{
     admin::own_key,
@@ -106,7 +106,7 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
 }
 
 /// Returns what is printed.
-fn text_of(config: &Config, ready: &Ready, is_paused: bool) -> String {
+fn text_of(config: &Config, ready: &Ready, is_paused: bool, took: Duration) -> String {
     let mut text = format!("EbbDB {}\n", ready.version);
     let facts = facts(config, ready, is_paused);
     if config.banner == Banner::Lines {
@@ -121,18 +121,18 @@ fn text_of(config: &Config, ready: &Ready, is_paused: bool) -> String {
     text.extend(facts.into_iter().map(line));
     text.push('\n');
     text.extend(examples(config, ready).into_iter().map(line));
-    text.push_str("\nready\n");
+    text.push_str(&format!("\nready in {:.1} s\n", took.as_secs_f64()));
     text
 }
 
-/// Prints the banner to standard output, if there is one; on a terminal its last line is `ready`. A
-/// server serves also where nobody can read it any more.
-pub(crate) fn print_banner(config: &Config, ready: &Ready, is_paused: bool) {
+/// Prints the banner to standard output, if there is one; on a terminal its last line says how
+/// long the start took. A server serves also where nobody can read it any more.
+pub(crate) fn print_banner(config: &Config, ready: &Ready, is_paused: bool, took: Duration) {
     if config.banner == Banner::Off {
         return;
     }
     let mut out = std::io::stdout().lock();
-    let text = text_of(config, ready, is_paused);
+    let text = text_of(config, ready, is_paused, took);
     if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         tracing::debug!(%error, "the banner could not be printed");
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     fn printed(config: Config) -> String {
-        text_of(&config, &ready(), false)
+        text_of(&config, &ready(), false, Duration::from_millis(170))
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
         let text = printed(Config { banner: Banner::Terminal, ..Config::for_tests() });
         assert!(text.contains("  mongosh       mongosh mongodb://127.0.0.1:1/test\n"), "{text}");
         assert!(text.contains("  Sample        ebb quickstart "), "{text}");
-        assert!(text.ends_with("\n\nready\n"), "{text}");
+        assert!(text.ends_with("\n\nready in 0.2 s\n"), "{text}");
     }
 
     #[test]

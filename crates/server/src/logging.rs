@@ -1,19 +1,40 @@
 //! Log lines to standard error. Never a payload, never a secret.
 
-use std::io::IsTerminal;
+use std::{io::IsTerminal, sync::OnceLock};
+
+use tracing_subscriber::{
+    Registry, filter::LevelFilter, fmt, layer::SubscriberExt, registry, reload,
+};
 
 use crate::config::{Config, LogFormat};
 
-/// Starts logging as the configuration says, once a process. A level that is not known counts as
-/// `info`. Colours only where a person reads.
+/// Where the level of the process's logger is set.
+static LEVEL: OnceLock<reload::Handle<LevelFilter, Registry>> = OnceLock::new();
+
+/// The level that the configuration says. One that is not known counts as `info`.
+fn level_of(config: &Config) -> LevelFilter {
+    config.log_level.parse().unwrap_or(LevelFilter::INFO)
+}
+
+/// Has the logger of the process go on at the level that a configuration says.
+pub(crate) fn change_level(config: &Config) {
+    if let Some(Err(error)) = LEVEL.get().map(|level| level.reload(level_of(config))) {
+        tracing::error!(%error, "the level of the log stays as it was");
+    }
+}
+
+/// Starts logging as the configuration says, once a process. Colours only where a person reads.
 pub(crate) fn start_logging(config: &Config) {
-    let level = config.log_level.parse().unwrap_or(tracing::Level::INFO);
-    let builder = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    let builder = builder.with_ansi(std::io::stderr().is_terminal());
-    // A second server in one process keeps the first one's logger.
-    let _ = match config.log_format {
-        None => return,
-        Some(LogFormat::Text) => tracing::subscriber::set_global_default(builder.finish()),
-        Some(LogFormat::Json) => tracing::subscriber::set_global_default(builder.json().finish()),
+    let Some(format) = config.log_format else { return };
+    let (filter, level) = reload::Layer::new(level_of(config));
+    let (filtered, lines) = (registry().with(filter), fmt::layer());
+    let lines = lines.with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let started = match format {
+        LogFormat::Text => tracing::subscriber::set_global_default(filtered.with(lines)),
+        LogFormat::Json => tracing::subscriber::set_global_default(filtered.with(lines.json())),
     };
+    // A second server in one process keeps the first one's logger.
+    if started.is_ok() {
+        let _ = LEVEL.set(level);
+    }
 }

@@ -87,7 +87,7 @@ pub(crate) async fn read_settings(
         run_apart,
         audit: None,
         tracer: None,
-        slow_ms: config.limits.slow_ms,
+        slow: None,
         max_time: config.limits.max_time,
         max_body_bytes: config.limits.max_body_bytes.unwrap_or(*cosmos::BODY_BYTES.end()),
         enforce_throughput: config.enforce_throughput,

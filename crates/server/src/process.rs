@@ -13,6 +13,7 @@ use crate::{
     config::Config,
     failure::{Failure, failed},
     free_memory::IDLE_THREAD,
+    logging,
     serve::{Running, start},
     supervised,
 };
@@ -24,10 +25,13 @@ use crate::{
 const LONGEST_END: Duration = Duration::from_millis(9_500);
 
 /// Runs a server until SIGTERM or SIGINT, or until its terminal is closed. Returns `Ok` after an orderly end, and why
-/// otherwise.
-pub fn serve(config: &Config) -> Result<(), Failure> {
-    serve_beside(config, Box::new(|_| Ok(())))
+/// otherwise. At SIGHUP `reread` says what the settings are now.
+pub fn serve(config: &Config, reread: &Reread<'_>) -> Result<(), Failure> {
+    serve_beside(config, reread, Box::new(|_| Ok(())))
 }
+
+/// Gathers the settings again; an error is the text for the log.
+pub type Reread<'a> = dyn Fn() -> Result<Config, String> + 'a;
 
 /// What runs beside a server, with its admin address. In a box: with a type of its own for each, the
 /// compiler would make the whole server again in the crate that names one.
@@ -37,7 +41,7 @@ pub type Beside = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
 /// on a thread of its own and gets the admin address (`None` where that listener is off). When
 /// `beside` fails, the server stops and its text becomes the failure; when it succeeds, the server
 /// goes on. The server's end does not wait for `beside`.
-pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
+pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Result<(), Failure> {
     // First: places for connections and temporary files are counted by it.
     raise_descriptor_limit();
     // What the server keeps is its owner's alone.
@@ -69,7 +73,7 @@ pub fn serve_beside(config: &Config, beside: Beside) -> Result<(), Failure> {
             .spawn(move || beside(admin).map_err(|why| sender.send(why)))
             .map_err(failed)?;
         let ended = tokio::select! {
-            () = signals.wait_for_end(|| reload(&running)) => Ok(()),
+            () = signals.wait_for_end(|| reload(&running, reread)) => Ok(()),
             Ok(why) = failure => Err(Failure::Failed(why)),
         };
         tracing::info!("stopping");
@@ -90,8 +94,13 @@ async fn end_while_starting(mut signals: Signals) {
 }
 
 /// Has a server read its files again.
-fn reload(running: &Running) {
+fn reload(running: &Running, reread: &Reread<'_>) {
     supervised::tell_reloading();
+    match reread() {
+        // The level of the log is the one setting that a running server takes.
+        Ok(config) => logging::change_level(&config),
+        Err(error) => tracing::error!(%error, "the level of the log stays as it was"),
+    }
     running.reload();
     supervised::tell_ready();
 }

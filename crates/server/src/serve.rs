@@ -8,7 +8,7 @@
 //! stop   listeners and background work → store → engine → clock → data directory
 //! ```
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use cluster::Ledger;
 use tokio::{sync::watch, task::JoinHandle};
@@ -170,17 +170,19 @@ pub(crate) async fn start_node<L: Ledger>(
     cluster: &ClusterConfig,
     ledger: Arc<L>,
 ) -> Result<Running, Failure> {
+    let began = clock::monotonic_time();
     let (stop, stopped) = watch::channel(false);
     let node::Opened { site, node, mut tasks } =
         node::open(config, cluster, ledger, &stopped).await?;
     tasks.push(tokio::spawn(return_free_memory(stopped)));
-    announce_ready(&site)?;
+    announce_ready(&site, began)?;
     site.note("start");
     Ok(Running { site, stop, tasks, data: Data::Shared(Box::new(node)) })
 }
 
 /// Starts a server of its own.
 async fn start_own(config: &Config) -> Result<Running, Failure> {
+    let began = clock::monotonic_time();
     // Bound to names in this order so that on a failure the engine is dropped first and the
     // directory last.
     let timed = open_clock_of(config, false)?;
@@ -206,24 +208,27 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let gather = move || admin::figures::gathered(&shared);
     tasks.push(tokio::spawn(figures::keep(Arc::clone(&site.figures), gather, stopped)));
     // Last: whoever reads it may connect at once.
-    announce_ready(&site)?;
+    announce_ready(&site, began)?;
     site.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });
     Ok(Running { site: Arc::new(site), stop, tasks, data })
 }
 
 /// Says that every listener accepts: by the ready file for scripts, by the banner for people, and
-/// in the log. Fails when the ready file cannot be written, since somebody waits for it.
-fn announce_ready(site: &Site) -> Result<(), Failure> {
+/// in the log, with how long the start took. Fails when the ready file cannot be written, since somebody
+/// waits for it.
+fn announce_ready(site: &Site, began: Duration) -> Result<(), Failure> {
     let (config, ready) = (&site.config, &site.ready);
     if let Some(path) = &config.ready_file {
         ready::write_ready_file(path, ready).map_err(failed)?;
     }
-    banner::print_banner(config, ready, site.reaping.pause().is_some());
+    let took = clock::monotonic_time().saturating_sub(began);
+    banner::print_banner(config, ready, site.reaping.pause().is_some(), took);
     tracing::info!(
         mongo = ready.mongo.as_deref(),
         cosmos = ready.cosmos.as_deref(),
         admin = ready.admin.as_deref(),
+        ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "ready"
     );
     Ok(())

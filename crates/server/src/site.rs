@@ -11,6 +11,7 @@ use memory::{Account, Plan};
 use portal::Login;
 use spill::Area;
 use tokio::sync::watch;
+use traces::SlowOperations;
 
 use crate::{
     admin::{self, Pages},
@@ -46,6 +47,8 @@ pub(crate) struct Site {
     pub(crate) reaping: Arc<Reaping>,
     /// What the server did during the last day.
     pub(crate) figures: Arc<Figures>,
+    /// Which operations are slow, and those of the last day; `None`: none is.
+    pub(crate) slow: Option<Arc<SlowOperations>>,
     /// The keys of the account.
     pub(crate) account: CurrentKeys,
     /// Where logins, refusals and changes are written down; `None`: nowhere.
@@ -77,6 +80,15 @@ fn open_audit(path: &Path) -> Result<Arc<AuditLog>, Failure> {
         ))),
         _ => Failure::Usage(format!("--audit-file {}: {error}", path.display())),
     })
+}
+
+/// Says where the server listens.
+fn ready_at(bound: &Bound) -> Ready {
+    let mut ready = Ready::starting();
+    ready.mongo = bound.mongo.as_ref().map(|taken| taken.address.to_string());
+    ready.cosmos = bound.nosql.as_ref().map(|taken| taken.address.to_string());
+    ready.admin = bound.admin.as_ref().map(|taken| taken.address.to_string());
+    ready
 }
 
 impl Site {
@@ -136,22 +148,20 @@ impl Site {
         let audit = config.audit_file.as_deref().map(open_audit).transpose()?;
         let tls = Tls::open(config)?;
         let traces = Traces::open(config)?;
+        let slow = config.limits.slow_ms.map(|ms| Arc::new(SlowOperations::new(ms)));
         let nosql = match &config.cosmos_addr {
             Some(address) => {
                 let accounts = (&memory, &strangers);
                 let secrets = (secret, tls.as_ref().map(|tls| tls.current()));
                 let read =
                     nosql::read_settings(config, address, &account, secrets, accounts, &explorer);
-                let (audit, tracer) = (audit.clone(), traces.tracer());
-                Some(cosmos::Settings { audit, tracer, ..read.await? })
+                let (audit, tracer, slow) = (audit.clone(), traces.tracer(), slow.clone());
+                Some(cosmos::Settings { audit, tracer, slow, ..read.await? })
             }
             None => None,
         };
         let bound = Bound::bind(config, tls.as_ref(), &strangers).await?;
-        let mut ready = Ready::starting();
-        ready.mongo = bound.mongo.as_ref().map(|taken| taken.address.to_string());
-        ready.cosmos = bound.nosql.as_ref().map(|taken| taken.address.to_string());
-        ready.admin = bound.admin.as_ref().map(|taken| taken.address.to_string());
+        let ready = ready_at(&bound);
         // Only now are all ports known: a port of 0 is chosen when it is bound.
         explorer.listens(Ports {
             admin: bound.admin.as_ref().map(|taken| taken.address.port()),
@@ -178,6 +188,7 @@ impl Site {
             explorer,
             reaping,
             figures: Arc::new(Figures::new(kept.filter(|_| config.cluster.is_none()))),
+            slow,
             account,
             audit,
             tls,

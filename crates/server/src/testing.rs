@@ -67,13 +67,25 @@ impl Server {
     /// Sends a request to the admin address. A change in the portal's own paths needs the token of a
     /// session, which is asked for first, as the web pages do.
     pub(crate) async fn ask_admin(&self, method: &str, path: &str, body: &str) -> Answer {
+        self.ask_admin_with(method, path, &[], body).await
+    }
+
+    /// The same with further headers.
+    pub(crate) async fn ask_admin_with(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
         let address = self.0.admin().unwrap();
         if method == "GET" || !path.starts_with("/_portal/") {
-            return send_request(address, method, path, &[], body).await;
+            return send_request(address, method, path, headers, body).await;
         }
         let session = send_request(address, "GET", "/_portal/api/session", &[], "").await.json();
         let token = session["csrf"].as_str().unwrap();
-        send_request(address, method, path, &[("x-ebb-csrf", token)], body).await
+        let headers = [headers, &[("x-ebb-csrf", token)]].concat();
+        send_request(address, method, path, &headers, body).await
     }
 
     /// The same; the answer has to be 200 with JSON, which is returned.

@@ -1,7 +1,11 @@
 //! What whoever traces operations is told of each, once it has been answered: names, times and counts, and no
 //! values. How that leaves the process is not known here.
 
+mod slow;
+
 use std::{fmt::Debug, sync::Arc, time::Duration};
+
+pub use slow::{MAX_QUERY_BYTES, SlowOperation, SlowOperations};
 
 /// Bytes of a text of a client's that are told at most: those of the longest name of a collection.
 const MAX_TOLD_BYTES: usize = 255;

@@ -138,8 +138,7 @@ class Server:
             "127.0.0.1:0" if self.nosql else "off",
             "--ready-file",
             str(ready),
-            "--log-level",
-            self.log_level,
+            *(["--log-level", self.log_level] if self.log_level else []),
             *self.flags,
         ]
 

@@ -1,7 +1,10 @@
 """The log of slow operations: a line for each that takes as long as `--slow-ms` says, with what it
-looked at and by which way, the client's name and its request's id, and without a value of it."""
+looked at and by which way, the client's name and its request's id, and without a value of it. Those
+of the last day are told with what they asked. SIGHUP has the level of the log read again."""
 
 import json
+import signal
+import time
 
 import pytest
 from lib.server import Server
@@ -119,3 +122,50 @@ def test_what_is_not_slow_is_not_named(slow_ms):
         server.client.d.c.insert_one({"_id": 1})
         assert server.items.create_database("d").status == 201
         assert lines(server) == []
+
+
+def test_those_of_the_last_day_are_told_with_what_they_asked(server):
+    server.client.d.told.insert_one({"_id": 1, "text": SECRET})
+    server.client.d.told.find_one({"text": SECRET})
+    told = server.admin("/_ebb/slow")
+    assert told["threshold_ms"] == 0
+    find, insert = told["operations"][:2]
+    assert (find["operation"], insert["operation"]) == ("find", "insert")
+    assert SECRET in find["query"]
+    assert insert["query"] is None
+    of_nosql = [it for it in told["operations"] if it["api"] == "nosql" and it["query"]]
+    assert SECRET in of_nosql[0]["query"]
+    for n in range(300):
+        server.client.d.told.find_one({"_id": n})
+    assert len(server.admin("/_ebb/slow")["operations"]) == 200
+
+
+def test_the_level_is_read_again_at_sighup(tmp_path):
+    settings = tmp_path / "ebb.toml"
+    settings.write_text('log-level = "warn"\n')
+    flags = ["--config", str(settings), "--slow-ms", "0", "--log-format", "json"]
+    with Server(flags=flags, log_level=None) as server:
+        server.client.d.c.insert_one({"_id": 1})
+        assert lines(server) == []
+
+        def until_logged(level):
+            """Has the settings read again, until the log says what it does at this level alone."""
+            settings.write_text(f'log-level = "{level}"\n')
+            server.process.send_signal(signal.SIGHUP)
+            until = time.monotonic() + 10
+            while True:
+                before = len(lines(server))
+                server.client.d.c.find_one({"_id": 1})
+                if (len(lines(server)) == before) == (level == "warn"):
+                    break
+                assert time.monotonic() < until, server.log.read_text()
+
+        until_logged("info")
+        until_logged("warn")
+        settings.write_text('log-level = "loud"\n')
+        server.process.send_signal(signal.SIGHUP)
+        until = time.monotonic() + 10
+        while "the level of the log stays as it was" not in server.log.read_text():
+            assert time.monotonic() < until, server.log.read_text()
+            time.sleep(0.01)
+        assert server.admin("/status")["status"] == "ok"

@@ -73,6 +73,11 @@ export class Server {
     throw new Error(`the server did not start: ${said}`);
   }
 
+  /** Of its process, to be measured. */
+  get pid(): number {
+    return this.process.pid ?? 0;
+  }
+
   /** Address of the portal. */
   get url(): string {
     return `http://${this.ready.admin}`;

@@ -2,6 +2,7 @@
 import { CosmosClient } from '@azure/cosmos';
 import type { Page } from '@playwright/test';
 import { MongoClient } from 'mongodb';
+import { DOORS } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 
 /** What a button copies, with the browser's clipboard and without. */
@@ -56,4 +57,32 @@ test('the sample dies within a minute', async ({ page, server }) => {
   const container = server.cosmos.database('quickstart').container('sessions');
   const { resources } = await container.items.query('SELECT VALUE COUNT(1) FROM c').fetchAll();
   expect(resources).toEqual([left]);
+});
+
+/** Each page asks anew every five or ten seconds: what was just done is seen before that. */
+const AT_ONCE = { timeout: 3500 };
+
+test('what was just done is seen at once', async ({ page, server }) => {
+  for (const door of DOORS) {
+    await door.create(server, 60);
+    for (const id of ['one', 'two']) await door.put(server, id, {});
+  }
+  const tree = page.getByRole('tree');
+  const remove = async (name: string) => {
+    await tree.getByRole('treeitem', { name }).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Delete database' }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('app');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+  };
+  const figure = (name: string) => page.locator('.home-figure').filter({ hasText: name });
+  await page.goto('/');
+  await expect(figure('Live documents')).toContainText('4');
+  await remove('app NoSQL');
+  await expect(figure('Live documents').getByRole('strong')).toHaveText('2', AT_ONCE);
+  await page.goto('/monitor');
+  const collections = page.locator('.figure').filter({ hasText: 'Collections and containers' });
+  await expect(collections).toContainText('1');
+  await remove('app MongoDB');
+  await expect(collections.locator('dd')).toContainText('0', AT_ONCE);
 });

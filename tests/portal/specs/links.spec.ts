@@ -11,6 +11,7 @@ test('every page by its address', async ({ page, server }) => {
     ['/monitor', /Metrics/],
     ['/mongo/app', /app/],
     ['/mongo/app/logs/items', /logs · Items/],
+    ['/mongo/app/logs/schema', /logs · Schema/],
     ['/mongo/app/logs/settings', /logs · Scale & Settings/],
     ['/mongo/app/logs/query', /logs · Query/],
     ['/mongo/app/logs/metrics', /logs · Metrics/],

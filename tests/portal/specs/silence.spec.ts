@@ -93,3 +93,35 @@ test('a page that is loaded before its server is there', async ({ page, server }
   await page.unroute('**/_portal/api/session');
   await expect(page.getByRole('grid').getByText('one')).toBeVisible();
 });
+
+test('a server that is being opened, as after a restart', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/nosql/app/log/items');
+  await open(page, 'one');
+  await edit(page, '"kept": 1');
+  const why = 'replay: the store is being opened, for 3 s so far';
+  const opening = { status: 'unavailable', reason: why, version: '0', checks: { replay: why } };
+  await page.route('**/status', (route) => route.fulfill({ status: 503, json: opening }));
+  await page.route('**/_ebb/clock', (route) => route.fulfill({ status: 503, body: `${why}\n` }));
+  await expect(page.getByText(`The server does not serve requests yet (${why}).`)).toBeVisible();
+  await expect(editor(page)).toContainText('"kept": 1');
+  await page.unrouteAll();
+  await expect(back(page)).toBeVisible();
+  await saveItem(page).click();
+  await noted(page, 'Successfully updated item one');
+});
+
+test('a node of a cluster that does not own the data, whose status has no clock', async ({
+  page,
+  server,
+}) => {
+  await fill(server);
+  const status = { status: 'ok', reason: null, version: '0', checks: {} };
+  await page.route('**/status', (route) => route.fulfill({ json: status }));
+  await page.goto('/nosql/app/log/items');
+  await expect(page.getByRole('grid').getByText('one')).toBeVisible();
+  await expect(page.locator('.top-clock')).toContainText('UTC');
+  await page.goto('/monitor');
+  await expect(page.getByRole('heading', { name: 'Metrics' })).toBeVisible();
+  await expect(page.locator('.top-clock')).toContainText('UTC');
+});

@@ -1,5 +1,6 @@
 // The admin address: state, clock, expiry, switches, the sample. Shapes as it answers them.
 import type { Target } from '../state/place';
+import { askAhead } from './ahead';
 import { send } from './http';
 
 export interface Amount {
@@ -59,17 +60,19 @@ export interface Indexes {
 export interface Status {
   status: string;
   version: string;
-  clock: {
-    mode: 'system' | 'manual';
-    now_ms: number;
-    offset_ms: number;
-    unconfirmed: unknown;
-    reap_until_ms: number | null;
-    running: boolean;
-    keeps_pace: boolean;
-  };
-  mongo: { connections: number; cursors: number };
-  reaper: { passes: number; documents: number };
+  clock: Clock;
+  /** Of the server that owns the data. */
+  mongo?: { connections: number; cursors: number };
+  reaper?: { passes: number; documents: number };
+}
+export interface Clock {
+  mode: 'system' | 'manual';
+  now_ms: number;
+  offset_ms: number;
+  unconfirmed: unknown;
+  reap_until_ms: number | null;
+  running: boolean;
+  keeps_pace: boolean;
 }
 /** Operations of one kind within a sample; times are estimates. */
 export interface Operations {
@@ -122,7 +125,7 @@ export interface Sample {
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 function change(method: string, path: string, body: unknown) {
-  return send({ method, path, headers: JSON_TYPE, body: JSON.stringify(body) });
+  return send({ method, path, headers: JSON_TYPE, body: JSON.stringify(body), changes: true });
 }
 
 function collection(target: Target): string {
@@ -130,10 +133,20 @@ function collection(target: Target): string {
   return `/_ebb/databases/${database}/collections/${name}`;
 }
 
-/** Also answers while the server is unavailable (503). */
+/**
+ * Also answers while the server is unavailable (503), unless it knows no clock yet: then it fails
+ * with 503 and what the server waits for. A node of a cluster that does not own the data asks the
+ * owner for its clock.
+ */
 export async function readStatus(): Promise<Status> {
   const answer = await send({ path: '/status', quiet: true, also: [503], timeoutMs: 5000 });
-  return answer.json() as Status;
+  const status = answer.json() as Omit<Status, 'clock'> & { clock?: Clock };
+  const clock =
+    status.clock ??
+    ((
+      await send({ path: '/_ebb/clock', quiet: true, aside: true, timeoutMs: 5000 })
+    ).json() as Clock);
+  return { ...status, clock };
 }
 export async function readMetrics(): Promise<string> {
   return (await send({ path: '/metrics', quiet: true })).text();
@@ -150,6 +163,10 @@ export async function acceptClock(): Promise<void> {
 export async function forecast(target: Target): Promise<Forecast> {
   const path = `${collection(target)}/expiry?door=${target.door}`;
   return (await send({ path, quiet: true })).json() as Forecast;
+}
+/** Asks for a forecast before the page that shows it is there. */
+export function aheadOfForecast(target: Target): void {
+  askAhead(`${collection(target)}/expiry?door=${target.door}`);
 }
 /** Which paths of a container are indexed, and why. */
 export async function indexes(target: Target): Promise<Indexes> {

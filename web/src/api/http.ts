@@ -1,7 +1,9 @@
 // One request to the server: the CSRF token, a time limit, the console, and failures in words.
 // Knows no route.
 import { plainMessage } from '../pure/serviceMessage';
+import { acted } from '../state/acts';
 import { say } from '../state/log';
+import { takeAhead } from './ahead';
 import { patiently } from './patience';
 
 export type FailureKind = 'network' | 'timeout' | 'cancelled' | 'signed-out' | 'refused';
@@ -30,6 +32,8 @@ export interface Ask {
   timeoutMs?: number;
   /** Nobody waits for it: its failure is not shown, and it is sent also when the page is left. */
   aside?: boolean;
+  /** It changes what the server has, so what is shown of that is asked again. */
+  changes?: boolean;
   /** Answers that are no failure beside 2xx. */
   also?: number[];
 }
@@ -72,6 +76,12 @@ function cancelled(): ApiError {
   return new ApiError('cancelled', 0, 'Cancelled', 'It was cancelled.');
 }
 
+/** What was asked ahead is not asked again, unless that failed. */
+function responseTo(path: string, init: RequestInit): Promise<Response> {
+  const ahead = init.method === 'GET' ? takeAhead(path) : null;
+  return ahead === null ? fetch(path, init) : ahead.catch(() => fetch(path, init));
+}
+
 async function fetched(ask: Ask): Promise<Answer> {
   const limit = AbortSignal.timeout(ask.timeoutMs ?? TIMEOUT_MS);
   const signal = ask.signal === undefined ? limit : AbortSignal.any([ask.signal, limit]);
@@ -79,7 +89,7 @@ async function fetched(ask: Ask): Promise<Answer> {
     const init: RequestInit = { method: ask.method ?? 'GET', headers: headersOf(ask), signal };
     if (ask.body !== undefined) init.body = ask.body;
     if (ask.aside === true) init.keepalive = true;
-    const response = await fetch(ask.path, { ...init, credentials: 'same-origin' });
+    const response = await responseTo(ask.path, { ...init, credentials: 'same-origin' });
     const bytes = new Uint8Array(await response.arrayBuffer());
     const text = () => new TextDecoder().decode(bytes);
     const { status, headers } = response;
@@ -148,6 +158,7 @@ export async function send(ask: Ask): Promise<Answer> {
       ...(Number.isNaN(charge) ? {} : { charge }),
     });
   }
+  if (ask.changes === true) acted();
   if (said === null) return answer;
   if (answer.status === 401 && ask.aside !== true) signedOut();
   const kind = answer.status === 401 ? 'signed-out' : 'refused';

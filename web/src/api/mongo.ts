@@ -1,6 +1,7 @@
 // Commands of the MongoDB door, as BSON there and back. Values keep their BSON types (Int32, Double,
 // Long, ObjectId, …), so that what is shown can be written again unchanged.
-import { type Document, deserialize, serialize } from 'bson';
+import type { Document } from 'bson';
+import { arrival, early } from '../state/arrival';
 import { say } from '../state/log';
 import { ApiError, send } from './http';
 
@@ -40,6 +41,38 @@ export interface CommandOptions {
   /** As of a request: nobody waits for it. */
   aside?: boolean;
   timeoutMs?: number;
+  /** What was refused of a write stands in its reply, and is no failure of the command. */
+  each?: boolean;
+}
+
+/** The code of BSON comes apart: the frame is shown without it. */
+const loadBson = early(() => import('bson'));
+let bson: typeof import('bson') | null = null;
+
+/** Loads the code that commands need, before the first of them. */
+export async function aheadOfCommands(): Promise<void> {
+  bson = await loadBson();
+}
+
+/** Commands that change what there is; `aggregate` does where it writes. */
+const CHANGING: ReadonlySet<string> = new Set([
+  'insert',
+  'update',
+  'delete',
+  'findAndModify',
+  'create',
+  'drop',
+  'dropDatabase',
+  'renameCollection',
+  'createIndexes',
+  'dropIndexes',
+  'collMod',
+]);
+
+function isChange(name: string, { pipeline }: Document): boolean {
+  const last: unknown = Array.isArray(pipeline) ? pipeline.at(-1) : undefined;
+  const writes = typeof last === 'object' && last !== null && ('$out' in last || '$merge' in last);
+  return CHANGING.has(name) || (name === 'aggregate' && writes);
 }
 
 /** Runs a command; its first field names it. Throws `CommandError` when it was refused. */
@@ -52,18 +85,22 @@ export async function run(
   const about =
     typeof command[name] === 'string' ? ` ${database}.${command[name]}` : ` ${database}`;
   const began = performance.now();
+  // Without a pause once it is there: a page that is left has no time for one.
+  bson ??= await arrival(loadBson);
   const answer = await send({
     method: 'POST',
     path: `/_portal/api/mongo/${encodeURIComponent(database)}`,
     headers: { 'content-type': 'application/bson' },
-    body: Uint8Array.from(serialize(command, { ignoreUndefined: true })),
+    body: Uint8Array.from(bson.serialize(command, { ignoreUndefined: true })),
     quiet: true,
     timeoutMs: 120_000,
+    changes: isChange(name, command),
     ...options,
   });
-  const reply = deserialize(answer.bytes, KEEP_TYPES);
+  const reply = bson.deserialize(answer.bytes, KEEP_TYPES);
   const activityId = answer.headers.get('x-ms-activity-id');
-  const failed = firstError(reply);
+  const isTold = options.each === true && numberOf(reply.ok) === 1;
+  const failed = isTold ? null : firstError(reply);
   if (options.aside !== true && (options.quiet !== true || failed !== null)) {
     say({
       kind: failed === null ? 'request' : 'failed',

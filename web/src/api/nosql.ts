@@ -1,5 +1,6 @@
 // The NoSQL door's REST API, as the portal uses it. Shapes are those of the protocol; nothing is
 // added. Item texts stay texts where numbers have to stay what they are.
+import { askAhead } from './ahead';
 import { type Answer, ApiError, send } from './http';
 
 export interface DatabaseRecord {
@@ -43,6 +44,8 @@ export interface Page<T> {
 
 const ROOT = '/_portal/api/nosql';
 const VERSION = { 'x-ms-version': '2020-07-15' };
+/** As much of a feed as one page takes. */
+const WHOLE = { 'x-ms-max-item-count': '1000' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** `/dbs/a/colls/b`, every name encoded. Browsers take `.` and `..` out of every address, however they
@@ -64,7 +67,16 @@ function ask(method: string, path: string, body?: unknown, headers: Record<strin
     path: ROOT + path,
     headers: { ...VERSION, ...(text === undefined ? {} : JSON_TYPE), ...headers },
     ...(text === undefined ? {} : { body: text }),
+    changes: method !== 'GET' && headers['x-ms-documentdb-isquery'] === undefined,
   });
+}
+
+/** Asks for what lies above a container, and for its definition, before the pages are there. */
+export function aheadOf(database?: string, container?: string): void {
+  askAhead(`${ROOT}/dbs`, { ...VERSION, ...WHOLE });
+  if (database === undefined) return;
+  askAhead(`${ROOT}${link(database)}/colls`, { ...VERSION, ...WHOLE });
+  if (container !== undefined) askAhead(`${ROOT}${link(database, container)}`, VERSION);
 }
 
 function page<T>(answer: Answer, name: string): Page<T> {
@@ -86,7 +98,7 @@ async function all<T>(path: string, name: string): Promise<T[]> {
   const found: T[] = [];
   let continuation: string | null = null;
   do {
-    const headers: Record<string, string> = { 'x-ms-max-item-count': '1000' };
+    const headers: Record<string, string> = { ...WHOLE };
     if (continuation !== null) headers['x-ms-continuation'] = continuation;
     const answered: Page<T> = page<T>(await ask('GET', path, undefined, headers), name);
     found.push(...answered.rows);
@@ -202,11 +214,50 @@ export async function deleteItem(
   await ask('DELETE', path, undefined, { ...keyHeader(key), ...match });
 }
 
+/** What became of one of many items. */
+export interface ItemOutcome {
+  statusCode: number;
+  message?: string;
+}
+
+/** Writes up to a hundred items, texts as they are, each of which stands for itself. `key` is the
+ * text of its partition key: `["a"]`. */
+export async function writeMany(
+  at: Place,
+  kind: 'Create' | 'Upsert',
+  items: readonly { text: string; key: string }[],
+  signal: AbortSignal,
+): Promise<ItemOutcome[]> {
+  const operations = items.map(
+    ({ text, key }) =>
+      `{"operationType":"${kind}","partitionKey":${JSON.stringify(key)},"resourceBody":${text}}`,
+  );
+  const answer = await send({
+    method: 'POST',
+    path: `${ROOT}${link(at.database, at.container)}/docs`,
+    headers: {
+      ...VERSION,
+      ...JSON_TYPE,
+      'x-ms-cosmos-is-batch-request': 'True',
+      'x-ms-cosmos-batch-atomic': 'False',
+      'x-ms-cosmos-batch-continue-on-error': 'True',
+      prefer: 'return=minimal',
+    },
+    body: `[${operations.join(',')}]`,
+    quiet: true,
+    timeoutMs: 120_000,
+    signal,
+  });
+  return answer.json() as ItemOutcome[];
+}
+
 export interface QueryOptions {
   parameters?: { name: string; value: unknown }[];
   continuation?: string | null;
   maxItems?: number;
   metrics?: boolean;
+  /** Not shown in the console unless it fails. */
+  quiet?: boolean;
   signal?: AbortSignal;
 }
 
@@ -216,7 +267,14 @@ export async function query<T = Item>(
   text: string,
   options: QueryOptions = {},
 ): Promise<Page<T>> {
-  const { parameters = [], continuation, maxItems = 100, metrics = false, signal } = options;
+  const {
+    parameters = [],
+    continuation,
+    maxItems = 100,
+    metrics = false,
+    quiet = false,
+    signal,
+  } = options;
   const headers: Record<string, string> = {
     ...VERSION,
     'content-type': 'application/query+json',
@@ -235,6 +293,7 @@ export async function query<T = Item>(
     headers,
     body: JSON.stringify({ query: text, parameters }),
     timeoutMs: 120_000,
+    quiet,
     ...(signal === undefined ? {} : { signal }),
   });
   return page<T>(answer, 'Documents');

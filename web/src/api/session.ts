@@ -1,5 +1,6 @@
 // Who is signed in, and what the account is like.
 import { createStore } from '../state/store';
+import { askAhead, forgetAhead } from './ahead';
 import { onSignedOut, onStaleToken, send, setCsrf } from './http';
 
 export interface Session {
@@ -16,11 +17,18 @@ export const session = createStore<Session | null>(null);
 
 function keep(made: Session): Session {
   setCsrf(made.csrf);
+  // Whoever is not signed in was refused all of it.
+  if (made.right === null) forgetAhead();
   session.set(made);
   return made;
 }
 
 const PATH = '/_portal/api/session';
+
+/** Asks who is signed in before anything is there that wants to know. */
+export function aheadOfSession(): void {
+  askAhead(PATH);
+}
 
 export async function loadSession(): Promise<Session> {
   return keep((await send({ path: PATH, quiet: true })).json() as Session);

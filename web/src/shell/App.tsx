@@ -9,6 +9,7 @@ import { part } from '../ui/part';
 import { enter, inside } from './entry';
 import { Failed } from './Failed';
 import { Frame } from './Frame';
+import { Opening } from './Opening';
 
 const Login = part(() => import('./Login'));
 const LoginAgain = part<object>(() =>
@@ -32,7 +33,7 @@ function useFirstSession(): string | null {
         timer = setTimeout(() => void ask(), AGAIN_MS);
       }
     };
-    void ask();
+    if (session.get() === null) void ask();
     return () => {
       stopped = true;
       clearTimeout(timer);
@@ -51,7 +52,7 @@ export function App() {
     if (right !== null) enter();
   }, [right]);
   if (known === null) {
-    if (failure === null) return <p className="empty">Loading…</p>;
+    if (failure === null) return <Opening />;
     return (
       <main className="page">
         <h1>EbbDB</h1>
@@ -61,7 +62,7 @@ export function App() {
   }
   return (
     <Failed>
-      <Suspense fallback={<p className="empty">Loading…</p>}>
+      <Suspense fallback={<Opening />}>
         {right !== null || isInside ? <Frame /> : <Login />}
       </Suspense>
       {/* Apart from the frame, which may not be taken away while this is on its way. */}

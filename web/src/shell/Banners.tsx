@@ -21,6 +21,7 @@ const BACK_SHOWN_MS = 6000;
 
 function Silence() {
   const since = useSelected(server, (state) => state.silentSince);
+  const waitsFor = useSelected(server, (state) => state.waitsFor);
   const wasSilent = useRef(false);
   const [back, setBack] = useState(false);
   useEffect(() => {
@@ -38,8 +39,10 @@ function Silence() {
   if (since !== null) {
     return (
       <Banner look="bad">
-        The server has not answered since {timeOfDay(since)}. It is asked again every second; what
-        was typed is kept.
+        {waitsFor === null
+          ? `The server has not answered since ${timeOfDay(since)}.`
+          : `The server does not serve requests yet (${waitsFor}).`}{' '}
+        It is asked again every second; what was typed is kept.
       </Banner>
     );
   }

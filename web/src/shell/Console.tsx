@@ -6,9 +6,11 @@ import { count } from '../pure/figures/amount';
 import { timeOfDay } from '../pure/time/utc';
 import { clearLog, type Entry, log, turned } from '../state/log';
 import { usePreference } from '../state/preference';
+import { CONSOLE, setQuery, usePlace } from '../state/router';
 import { useStore } from '../state/store';
 import { Button } from '../ui/Button';
 import { CopyButton } from '../ui/CopyButton';
+import './console.css';
 
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
@@ -69,9 +71,20 @@ function Lines({ entries }: { entries: readonly Entry[] }) {
   );
 }
 
+/** Open as it was last in this browser, or as the address says. */
+function useOpen(): [boolean, (open: boolean) => void] {
+  const [kept, keep] = usePreference('console', false, isBoolean);
+  const { query } = usePlace();
+  const set = (open: boolean) => {
+    keep(open);
+    setQuery(CONSOLE, open ? 'open' : null);
+  };
+  return [kept || query.get(CONSOLE) === 'open', set];
+}
+
 export function Console() {
   const entries = useStore(log);
-  const [open, setOpen] = usePreference('console', false, isBoolean);
+  const [open, setOpen] = useOpen();
   const before = useStore(turned);
   const outcome = entries.findLast(({ kind, id }) => kind !== 'request' && id > before);
   return (

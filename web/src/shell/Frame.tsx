@@ -1,101 +1,29 @@
 // Around every page: top bar, tree, banners, heading with tabs, and the console.
-import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { loadSession, session } from '../api/session';
+import { Suspense, useEffect, useRef, useState } from 'react';
+import { loadSession } from '../api/session';
 import { loadEarly } from '../state/arrival';
-import { type Place, pathOf, type Target } from '../state/place';
+import { pathOf } from '../state/place';
 import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
-import { isAbsent, isListed, loadTreeWith, tree } from '../state/tree';
-import { PlaceLink } from '../ui/PlaceLink';
+import { isAbsent, tree } from '../state/tree';
 import { part } from '../ui/part';
 import { Skeleton } from '../ui/Skeleton';
 import { Toasts } from '../ui/Toasts';
 import { Banners } from './Banners';
-import { Closed } from './Closed';
 import { Console } from './Console';
 import { dialog } from './dialogs';
 import { Failed } from './Failed';
 import { Heading, PANEL, tabOf } from './Heading';
+import { Overlays } from './keys/Overlays';
+import { useKeys } from './keys/useKeys';
+import { Shown } from './Shown';
 import { TopBar } from './TopBar';
 import { titleOf } from './title';
 import { TreePane } from './tree/TreePane';
 import './frame.css';
 
-const Home = part(() => import('../pages/home/Home'));
-const Features = part(() => import('../pages/features/Features'));
-const AccountMetrics = part(() => import('../pages/metrics/AccountMetrics'));
-const CollectionMetrics = part(() => import('../pages/metrics/CollectionMetrics'));
-const Database = part(() => import('../pages/database/Database'));
-const Items = part(() => import('../pages/items/Items'));
-const Settings = part(() => import('../pages/settings/Settings'));
-const Query = part(() => import('../pages/query/Query'));
 const Dialogs = part(() => import('./create/Dialogs'));
-
-const VIEWS = { items: Items, settings: Settings, query: Query, metrics: CollectionMetrics };
-
-/**
- * A page of a collection. One that was there keeps its page, with what was typed, when it is not there
- * any more; of one that never was, the line above the pages says enough.
- */
-function Here({ target, children }: { target: Target; children: ReactNode }) {
-  const place: Place = { page: 'collection', view: 'items', ...target };
-  const known = useStore(tree);
-  const wasHere = useRef(false);
-  // It may be younger than what is known of the tree.
-  const [isChecked, check] = useState(() => !isAbsent(tree.get(), place));
-  const { door, database } = target;
-  useEffect(() => {
-    if (!isChecked) void loadTreeWith({ door, database }).finally(() => check(true));
-  }, [isChecked, door, database]);
-  const absent = isAbsent(known, place);
-  const isHere = isListed(known, target);
-  useEffect(() => {
-    if (isHere) wasHere.current = true;
-  }, [isHere]);
-  if (!isChecked) return <p className="empty">Loading…</p>;
-  return absent && !wasHere.current ? null : children;
-}
-
-function Shown({ place }: { place: Place }) {
-  const doors = useStore(session)?.doors;
-  if (place.page === 'database' || place.page === 'collection') {
-    const address = place.door === 'nosql' ? doors?.cosmos : doors?.mongo;
-    if (address === null) return <Closed door={place.door} />;
-  }
-  switch (place.page) {
-    case 'home':
-      return <Home />;
-    case 'features':
-      return <Features />;
-    case 'metrics':
-      return <AccountMetrics />;
-    case 'database': {
-      const { door, database } = place;
-      return <Database key={pathOf(place)} door={door} database={database} />;
-    }
-    case 'unknown':
-      return (
-        <div className="page">
-          <h1>There is no such page</h1>
-          <p>
-            <PlaceLink to={{ page: 'home' }}>To the front page</PlaceLink>
-          </p>
-        </div>
-      );
-    case 'collection': {
-      const { door, database, collection } = place;
-      const target: Target = { door, database, collection };
-      const View = VIEWS[place.view];
-      // Another collection is another page: nothing of the last one stays.
-      return (
-        <Here key={pathOf(place)} target={target}>
-          <View target={target} />
-        </Here>
-      );
-    }
-  }
-}
 
 /** After a silence the server may have been started anew, and know no session and no token. */
 function useSessionAgain(): void {
@@ -131,6 +59,7 @@ export function Frame() {
   const asked = useStore(dialog);
   const drawer = useDrawer();
   useSessionAgain();
+  useKeys();
   useEffect(loadEarly, []);
   useEffect(() => {
     document.title = titleOf(place);
@@ -179,6 +108,7 @@ export function Frame() {
       </div>
       <Toasts />
       <Console />
+      <Overlays />
       {asked !== null && (
         <Failed>
           <Suspense fallback={null}>

@@ -1,4 +1,5 @@
 // What the page is about: the path to it, and the tabs of a collection.
+import { Link2 } from 'lucide-react';
 import { mayWrite, session } from '../api/session';
 import { type Place, VIEWS } from '../state/place';
 import { go } from '../state/router';
@@ -7,6 +8,7 @@ import { isAbsent, tree } from '../state/tree';
 import { Button } from '../ui/Button';
 import { PlaceLink } from '../ui/PlaceLink';
 import { Tabs } from '../ui/Tabs';
+import { copyLink } from './copyLink';
 import { DOOR_NAMES, dialog, noun, READ_ONLY } from './dialogs';
 import { VIEW_LABELS } from './title';
 
@@ -44,6 +46,19 @@ function DeleteButton({ place }: { place: Extract<Place, { door: unknown }> }) {
   );
 }
 
+function CopyLink() {
+  return (
+    <Button
+      look="quiet"
+      title="The address of what is shown, to open it elsewhere"
+      onClick={() => void copyLink()}
+    >
+      <Link2 className="icon" />
+      Copy link
+    </Button>
+  );
+}
+
 export function Heading({ place }: { place: Place }) {
   const known = useStore(tree);
   if (place.page !== 'database' && place.page !== 'collection') return null;
@@ -65,6 +80,7 @@ export function Heading({ place }: { place: Place }) {
       </h1>
       <span className={`badge ${door}`}>{DOOR_NAMES[door]}</span>
       <span className="top-space" />
+      <CopyLink />
       {isHere && <DeleteButton place={place} />}
       {isHere && place.page === 'collection' && (
         <Tabs

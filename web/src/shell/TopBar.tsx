@@ -1,5 +1,5 @@
 // The line at the top: name, links, the database's clock, what the session may, the theme.
-import { Activity, House, LogOut, PanelLeft, SlidersHorizontal } from 'lucide-react';
+import { Activity, House, LogOut, PanelLeft, Search, SlidersHorizontal } from 'lucide-react';
 import { session } from '../api/session';
 import { utc } from '../pure/time/utc';
 import { usePlace } from '../state/router';
@@ -9,15 +9,16 @@ import { Button } from '../ui/Button';
 import { Logo } from '../ui/Logo';
 import { PlaceLink } from '../ui/PlaceLink';
 import { signOutAndLeave } from './entry';
-import { THEMES, type Theme, useTheme } from './theme';
+import { overlay } from './keys/overlay';
+import { isApple, keysOf } from './keys/spelling';
+import { chooseTheme, THEME_LABELS, THEMES, useTheme } from './theme';
+import './top.css';
 
 const LINKS = [
   { page: 'home', label: 'Home', Icon: House },
   { page: 'metrics', label: 'Metrics', Icon: Activity },
   { page: 'features', label: 'Features', Icon: SlidersHorizontal },
 ] as const;
-
-const THEME_LABELS: Record<Theme, string> = { system: 'System', light: 'Light', dark: 'Dark' };
 
 function Clock() {
   const now = useNow();
@@ -41,14 +42,14 @@ function Clock() {
 }
 
 function ThemeChoice() {
-  const [theme, choose] = useTheme();
+  const theme = useTheme();
   return (
     <select
       aria-label="Theme"
       value={theme}
       onChange={(event) => {
         const next = THEMES.find((known) => known === event.target.value);
-        if (next !== undefined) choose(next);
+        if (next !== undefined) chooseTheme(next);
       }}
     >
       {THEMES.map((name) => (
@@ -57,6 +58,23 @@ function ThemeChoice() {
         </option>
       ))}
     </select>
+  );
+}
+
+/** Opens the palette, for those who do not know its key. */
+function Finder() {
+  return (
+    <Button
+      className="top-find"
+      aria-keyshortcuts={isApple ? 'Meta+K' : 'Control+K'}
+      onClick={() => overlay.set({ kind: 'palette' })}
+    >
+      <Search className="icon" />
+      <span className="top-find-word">Find</span>
+      <span className="top-find-keys" aria-hidden="true">
+        {keysOf('Ctrl+K').join(isApple ? '' : '+')}
+      </span>
+    </Button>
   );
 }
 
@@ -91,6 +109,7 @@ export function TopBar({ treeOpen, onTree }: TopBarProps) {
         ))}
       </nav>
       <span className="top-space" />
+      <Finder />
       <Clock />
       {known?.right === 'read' && (
         <span className="badge" title="The key of this session may only read">

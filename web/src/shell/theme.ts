@@ -1,14 +1,24 @@
 // Light, dark, or as the system has it: an attribute of the document, kept in the browser.
-import { readPreference, usePreference } from '../state/preference';
+import { readPreference, writePreference } from '../state/preference';
+import { createStore, useStore } from '../state/store';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
+export const THEME_LABELS: Record<Theme, string> = {
+  system: 'System',
+  light: 'Light',
+  dark: 'Dark',
+};
+
 const isTheme = (value: unknown): value is Theme => THEMES.some((theme) => theme === value);
+
+const chosen = createStore<Theme>('system');
 
 function show(theme: Theme): void {
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
+  chosen.set(theme);
 }
 
 /** Shows the theme that was chosen last; before anything is drawn. */
@@ -16,13 +26,11 @@ export function showTheme(): void {
   show(readPreference('theme', 'system', isTheme));
 }
 
-export function useTheme(): [Theme, (theme: Theme) => void] {
-  const [theme, choose] = usePreference('theme', 'system', isTheme);
-  return [
-    theme,
-    (next) => {
-      show(next);
-      choose(next);
-    },
-  ];
+export function chooseTheme(theme: Theme): void {
+  show(theme);
+  writePreference('theme', theme);
+}
+
+export function useTheme(): Theme {
+  return useStore(chosen);
 }

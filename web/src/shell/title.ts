@@ -3,6 +3,7 @@ import type { Place, View } from '../state/place';
 
 export const VIEW_LABELS: Record<View, string> = {
   items: 'Items',
+  schema: 'Schema',
   settings: 'Scale & Settings',
   query: 'Query',
   metrics: 'Metrics',

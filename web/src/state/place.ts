@@ -2,7 +2,7 @@
 // it to the browser's history.
 
 export type Door = 'nosql' | 'mongo';
-export const VIEWS = ['items', 'settings', 'query', 'metrics'] as const;
+export const VIEWS = ['items', 'schema', 'settings', 'query', 'metrics'] as const;
 export type View = (typeof VIEWS)[number];
 
 /** A collection or container, by its names. */

@@ -1,8 +1,10 @@
-// Something that is asked again and again while the page is visible, at once after the server's
-// state changed, and whose last answer stays while the next one is under way or fails.
+// Something that is asked again and again while the page is visible, at once after the server's state
+// or this page has changed something, and whose last answer stays while the next one is under way or fails.
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { acts } from './acts';
 import { useRequest } from './request';
 import { useServerChanges } from './server';
+import { useStore } from './store';
 
 export interface Polled<T> {
   value: T | null;
@@ -30,6 +32,7 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
     latest.current = ask;
   });
   const changes = useServerChanges();
+  const done = useStore(acts);
   const { send, cancel } = useRequest();
   const begun = useRef(false);
   useEffect(() => {
@@ -64,7 +67,7 @@ export function usePolled<T>(ask: () => Promise<T>, everyMs: number): Polled<T> 
       clearTimeout(timer);
       cancel();
     };
-  }, [everyMs, changes, turn, send, cancel]);
+  }, [everyMs, changes, done, turn, send, cancel]);
   const again = useCallback(() => setTurn((n) => n + 1), []);
   return { ...held, again };
 }

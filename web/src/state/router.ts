@@ -28,10 +28,23 @@ export function mayEnd(): boolean {
   );
 }
 
+/** What the address says of the frame goes with a person from page to page. */
+export const CONSOLE = 'console';
+
+function ofEveryPage(): Record<string, string> {
+  const shown = new URLSearchParams(location.search).get(CONSOLE);
+  return shown === null ? {} : { [CONSOLE]: shown };
+}
+
+/** The address of a place, within the portal. */
+export function addressOf(place: Place, query: Record<string, string> = {}): string {
+  const search = new URLSearchParams(query).toString();
+  return pathOf(place) + (search === '' ? '' : `?${search}`);
+}
+
 /** Goes to a place. What is not saved stays as a draft. */
 export function go(place: Place, query: Record<string, string> = {}): void {
-  const search = new URLSearchParams(query).toString();
-  const path = pathOf(place) + (search === '' ? '' : `?${search}`);
+  const path = addressOf(place, { ...query, ...ofEveryPage() });
   if (path === here.get()) return;
   const isKept = isUnsaved();
   history.pushState(null, '', path);
@@ -40,14 +53,23 @@ export function go(place: Place, query: Record<string, string> = {}): void {
     say({ kind: 'note', text: 'What was not saved is kept as a draft, where it was typed.' });
 }
 
-/** Sets a part of the query string, or takes it away; a step in the history only where one goes back from it. */
-export function setQuery(name: string, value: string | null, isStep = false): void {
+/** Sets parts of the query string, or takes them away; a step in the history only where one goes back from it. */
+export function setQueries(parts: Record<string, string | null>, isStep = false): void {
   const url = new URL(location.href);
-  if (value === null || value === '') url.searchParams.delete(name);
-  else url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(parts)) {
+    if (value === null || value === '') url.searchParams.delete(name);
+    else url.searchParams.set(name, value);
+  }
+  const address = url.pathname + url.search;
+  if (address === here.get()) return;
   if (isStep) history.pushState(null, '', url);
   else history.replaceState(null, '', url);
-  here.set(url.pathname + url.search);
+  here.set(address);
+}
+
+/** The same for one part. */
+export function setQuery(name: string, value: string | null, isStep = false): void {
+  setQueries({ [name]: value }, isStep);
 }
 
 /** What is shown, and the query string. */

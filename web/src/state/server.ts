@@ -11,16 +11,21 @@ export interface ServerState {
   readAt: number;
   /** Since when it does not answer, the browser's time in ms; null: it does. */
   silentSince: number | null;
+  /** What it says that it waits for before it serves requests; null: it says nothing. */
+  waitsFor: string | null;
   /** Grows when the server answers again after a silence, and when a manual clock was moved. */
   changes: number;
 }
 
 const POLL_MS = 1000;
+/** A server that is being opened, or owns nothing: it refuses every request. */
+const UNAVAILABLE = 503;
 
 export const server = createStore<ServerState>({
   status: null,
   readAt: 0,
   silentSince: null,
+  waitsFor: null,
   changes: 0,
 });
 
@@ -39,12 +44,18 @@ export async function refreshServer(): Promise<void> {
       status,
       readAt: performance.now(),
       silentSince: null,
+      waitsFor: null,
       changes: known.changes + (known.silentSince !== null || moved(known.status, status) ? 1 : 0),
     }));
   } catch (error) {
-    const silent = error instanceof ApiError && error.kind !== 'refused';
-    if (!silent) return;
-    server.update((known) => ({ ...known, silentSince: known.silentSince ?? Date.now() }));
+    if (!(error instanceof ApiError)) return;
+    const waits = error.status === UNAVAILABLE;
+    if (!waits && error.kind !== 'network' && error.kind !== 'timeout') return;
+    server.update((known) => ({
+      ...known,
+      silentSince: known.silentSince ?? Date.now(),
+      waitsFor: waits ? error.message : null,
+    }));
   }
 }
 

@@ -14,6 +14,13 @@ import type { Bound } from './editorBound';
 
 export type Language = 'json' | 'sql' | 'shell';
 
+/** A place of the text and what is wrong there. */
+export interface Mark {
+  from: number;
+  to: number;
+  message: string;
+}
+
 export interface CodeEditorProps {
   /** Name for screen readers. */
   label: string;
@@ -32,6 +39,8 @@ export interface CodeEditorProps {
   start?: { from: number; to: number } | null;
   /** One line that grows: a filter box. Enter runs. */
   single?: boolean;
+  /** What is underlined; another list takes the place of this one. */
+  marks?: readonly Mark[];
   /** More of CodeMirror: linters, completions. Read when the editor is made. */
   extensions?: Extension;
   /** The same, of a part that is loaded with the editor. */
@@ -121,6 +130,14 @@ export function CodeEditor(props: CodeEditorProps) {
     if (editor === null || editor.state.doc.toString() === props.value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: props.value } });
   }, [props.value]);
+  const { marks } = props;
+  const isHere = coming.here;
+  useEffect(() => {
+    if (marks === undefined || !isHere) return;
+    void loadEditor().then(({ mark }) => {
+      if (view.current !== null) mark(view.current, marks);
+    });
+  }, [marks, isHere]);
   return (
     <>
       {isAbsent && (

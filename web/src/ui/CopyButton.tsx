@@ -1,7 +1,7 @@
 // Copies a text, and says that it did.
 import { useEffect, useState } from 'react';
 import { Button } from './Button';
-import { copyText } from './copyText';
+import { copyText } from './clipboard';
 
 export interface CopyButtonProps {
   text: string;

@@ -1,6 +1,7 @@
 // A small menu at a point of the page. Arrow keys move in it; Escape, Tab and a press elsewhere
 // close it and give the focus back.
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import './menu.css';
 
 export interface MenuItem {
   label: string;

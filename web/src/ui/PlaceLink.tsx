@@ -1,10 +1,11 @@
 // A link to a place of the portal: an ordinary address, followed without loading the page anew.
 import type { AnchorHTMLAttributes, MouseEvent, ReactNode } from 'react';
-import { type Place, pathOf } from '../state/place';
-import { go } from '../state/router';
+import type { Place } from '../state/place';
+import { addressOf, go } from '../state/router';
 
 export interface PlaceLinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   to: Place;
+  query?: Record<string, string>;
   children: ReactNode;
 }
 
@@ -13,16 +14,16 @@ function isPlain(event: MouseEvent): boolean {
   return event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
 }
 
-export function PlaceLink({ to, children, ...rest }: PlaceLinkProps) {
+export function PlaceLink({ to, query = {}, children, ...rest }: PlaceLinkProps) {
   return (
     <a
       {...rest}
-      href={pathOf(to)}
+      href={addressOf(to, query)}
       onClick={(event) => {
         rest.onClick?.(event);
         if (!isPlain(event) || event.defaultPrevented) return;
         event.preventDefault();
-        go(to);
+        go(to, query);
       }}
     >
       {children}

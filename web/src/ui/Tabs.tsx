@@ -1,5 +1,6 @@
 // A list of tabs; arrow keys move between them. What a tab shows is the caller's.
 import { type KeyboardEvent, useRef } from 'react';
+import './tabs.css';
 
 export interface Tab<K extends string> {
   key: K;

@@ -8,10 +8,17 @@ import {
   foldKeymap,
   syntaxHighlighting,
 } from '@codemirror/language';
+import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { type CodeEditorProps, catchesTab, type EditorProps, WAY_OUT } from './CodeEditor';
+import {
+  type CodeEditorProps,
+  catchesTab,
+  type EditorProps,
+  type Mark,
+  WAY_OUT,
+} from './CodeEditor';
 import { bounded } from './editorBound';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
@@ -35,6 +42,14 @@ const THEME = EditorView.theme({
     backgroundColor: 'var(--ground-2)',
     border: '1px solid var(--line)',
   },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxHeight: '16em' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '3px 8px', lineHeight: '1.4' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    color: 'var(--on-accent)',
+    backgroundColor: 'var(--accent-ground)',
+  },
+  '.cm-completionMatchedText': { fontWeight: '600', textDecoration: 'none' },
+  '.cm-completionDetail': { fontStyle: 'normal', opacity: '0.8' },
 });
 
 function languageOf(props: CodeEditorProps): Extension {
@@ -55,8 +70,9 @@ function runs(latest: { current: CodeEditorProps }): Extension {
   };
   const keys = [{ key: 'Mod-Enter', run }];
   if (latest.current.saves === true) keys.push({ key: 'Mod-s', run });
-  if (latest.current.single === true) keys.push({ key: 'Enter', run });
-  return Prec.highest(keymap.of(keys));
+  // Behind a list of what is offered, which takes Enter while it is open.
+  const single = latest.current.single === true ? [{ key: 'Enter', run }] : [];
+  return [Prec.highest(keymap.of(keys)), Prec.high(keymap.of(single))];
 }
 
 /** Typing over selected text. Left to the browser, the new text would get the looks of the old one as
@@ -73,6 +89,16 @@ const TYPE_OVER = EditorView.domEventHandlers({
     return true;
   },
 });
+
+/** Underlines places of the text, each with what is wrong there. */
+export function mark({ state, dispatch }: EditorView, marks: readonly Mark[]): void {
+  const within = (at: number) => Math.max(0, Math.min(at, state.doc.length));
+  const diagnostics = marks.map(({ from, to, message }): Diagnostic => {
+    const begin = Math.min(within(from), Math.max(0, state.doc.length - 1));
+    return { from: begin, to: Math.max(begin, within(to)), severity: 'error', message };
+  });
+  dispatch(setDiagnostics(state, diagnostics));
+}
 
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
 export function makeEditor(

@@ -12,6 +12,7 @@ use http::{HeaderValue, request::Parts};
 use http_body_util::Full;
 use hyper::Response;
 use memory::Share;
+use traces::MAX_QUERY_BYTES;
 
 use super::{
     answers::Pace,
@@ -114,11 +115,11 @@ async fn serve_request<S: Store>(
     let mut held = door.settings.memory.share();
     let only_reads = request.as_ref().is_ok_and(Request::only_reads);
     let operation = request.as_ref().ok().map(|request| request.operation);
-    let is_told = door.settings.slow_ms.is_some() || door.settings.tracer.is_some();
+    let is_told = door.settings.slow.is_some() || door.settings.tracer.is_some();
     let looked = request.as_ref().ok().filter(|_| is_told).map(|it| Arc::clone(&it.looked));
     // A client that waits to be asked for its body has not sent it.
     let mut reading = !exchange.waits_to_send;
-    let mut who = None;
+    let (mut who, mut query) = (None, None);
     let result = async {
         let mut request = request?;
         authorize(door, &request, sender, &mut who)?;
@@ -128,6 +129,7 @@ async fn serve_request<S: Store>(
         let body = body::read_body(&mut body, door.settings.max_body_bytes, &mut held).await?;
         let is_query = request.operation.row().task == Task::ForQuery;
         held.grow(parsed_bytes(is_query, &body))?;
+        query = Some(body.clone()).filter(|it| is_told && is_query && it.len() <= MAX_QUERY_BYTES);
         let long = is_long(is_query, &body);
         counters.bytes_in.fetch_add(body.len() as u64, Ordering::Relaxed);
         let run = pin!(dispatch::run_request(door, request, body));
@@ -163,6 +165,7 @@ async fn serve_request<S: Store>(
                 agent: text_of(&exchange.agent).unwrap_or_default(),
                 parent: text_of(&exchange.parent),
                 activity: &exchange.activity,
+                query: query.as_deref(),
                 took: clock::monotonic_time().saturating_sub(exchange.began),
                 reply: &reply,
             },

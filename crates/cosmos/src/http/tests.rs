@@ -54,7 +54,7 @@ fn settings() -> Settings {
         strangers: memory::Account::default(),
         audit: None,
         enforce_throughput: false,
-        slow_ms: None,
+        slow: None,
         max_time: None,
         tracer: None,
         max_body_bytes: *crate::BODY_BYTES.end(),

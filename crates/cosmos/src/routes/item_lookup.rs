@@ -1,6 +1,7 @@
 //! The item that a link means: by its id, or by its resource id, for which the logical partition is
 //! walked. Few clients name items so: those that follow the `_self` of an item.
 
+use clock::Instant;
 use engine::{Flow, Item, ItemKey, ItemSink, Scan, ScanOrder, Store};
 
 use super::shared;
@@ -75,7 +76,7 @@ struct Search<'a> {
 }
 
 impl ItemSink for Search<'_> {
-    fn begin(&mut self, _: ScanOrder) -> std::result::Result<(), engine::Error> {
+    fn begin(&mut self, _: ScanOrder, _: Instant) -> std::result::Result<(), engine::Error> {
         self.found = None;
         Ok(())
     }

@@ -13,6 +13,7 @@
 
 use std::{cell::OnceCell, sync::Arc};
 
+use clock::Instant;
 use cosmos_sql::{SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
 use engine::{BirthOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
@@ -257,11 +258,11 @@ struct Rows<'a> {
 }
 
 impl ItemSink for Rows<'_> {
-    fn begin(&mut self, comes: ScanOrder) -> std::result::Result<(), engine::Error> {
+    fn begin(&mut self, comes: ScanOrder, at: Instant) -> std::result::Result<(), engine::Error> {
         self.comes = comes;
         // A scan may begin again, when something changed under it: what the run has so far is
         // forgotten.
-        self.run.start_over();
+        self.run.start_over_at(at.ms);
         self.run.set_sorted(comes == ScanOrder::AsAsked || self.streams);
         Ok(())
     }
@@ -353,6 +354,29 @@ mod tests {
             budget.spend(usize::try_from(PAGE_END).unwrap()).unwrap();
             assert_eq!(is_long(&run, &budget), ends, "{text}");
             assert_eq!(run.finish_page(!ends).unwrap().resume.is_some(), ends, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_page_tells_the_instant_at_which_its_rows_live() {
+        let item = json::parse_document(br#"{"n":1}"#, 9).unwrap().to_buf();
+        for text in [
+            "SELECT VALUE GetCurrentTimestamp() FROM c",
+            "SELECT VALUE MAX(GetCurrentTimestamp()) FROM c",
+            "SELECT VALUE t FROM (SELECT VALUE GetCurrentTimestamp() FROM c) t",
+        ] {
+            let plan = Arc::new(compile(text, &[]).unwrap());
+            let limit = PageLimit { items: 9, bytes: 1 << 20 };
+            // The time at which the request came; then that of a view, and of another one.
+            let context = evaluation::Context { now_ms: 5, ..evaluation::Context::default() };
+            let mut run = Run::new(plan, context, None, limit);
+            for now in [6, 7] {
+                run.start_over_at(now);
+                run.feed_row(b"1", item.as_ref()).unwrap();
+            }
+            let values = run.finish_page(true).unwrap().values;
+            let values: Vec<_> = values.into_iter().map(Output::into_value).collect();
+            assert_eq!(values, [Value::Int64(7)], "{text}");
         }
     }
 

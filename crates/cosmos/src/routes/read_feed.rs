@@ -1,5 +1,6 @@
 //! All items of a container or a part of it, page by page: the read feed.
 
+use clock::Instant;
 use engine::{Error, Flow, Item, ItemSink, Scan, ScanOrder, Store};
 use memory::Account;
 
@@ -29,7 +30,7 @@ struct Page<'a> {
 }
 
 impl ItemSink for Page<'_> {
-    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
+    fn begin(&mut self, comes: ScanOrder, _: Instant) -> Result<(), Error> {
         // A scan may begin again, when something changed under it: the page begins anew as well.
         self.comes = comes;
         self.feed = Feed::new(&self.container.rid, "Documents", self.account);

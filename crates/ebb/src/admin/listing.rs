@@ -35,7 +35,7 @@ pub(super) fn ask_collections(client: &Client, matches: &ArgMatches) -> Result<V
 }
 
 /// What people call an API.
-fn api(entry: &Value) -> String {
+pub(super) fn api(entry: &Value) -> String {
     match entry["api"].as_str() {
         Some("mongo") => "MongoDB".to_owned(),
         Some("nosql") => "NoSQL".to_owned(),
@@ -43,7 +43,8 @@ fn api(entry: &Value) -> String {
     }
 }
 
-fn text(value: &Value) -> String {
+/// Returns a text, nothing where it is none.
+pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 

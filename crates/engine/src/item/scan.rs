@@ -15,6 +15,7 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
+use clock::Instant;
 use evaluation::Context;
 use select::{
     sarg::{PathStep, PathSteps, Sarg},
@@ -101,8 +102,10 @@ pub enum ScanOrder {
 
 /// Who takes the items of a walk.
 pub trait ItemSink: Send {
-    /// A walk begins, or begins again in a new view: what was taken so far does not count.
-    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error>;
+    /// A walk begins, or begins again in a new view: what was taken so far does not count. Its items
+    /// are those that live at `at`, which is later than an instant that the operation took before
+    /// it.
+    fn begin(&mut self, comes: ScanOrder, at: Instant) -> Result<(), Error>;
 
     /// The next item.
     fn item(&mut self, item: &Item) -> Result<Flow, Error>;
@@ -216,7 +219,7 @@ impl<S: Store> LiveView<S> {
                 giver.scanned.missing.extend(record.is_unkept(&path).then_some(path));
                 return self.scan_by_condition(scan, range, births, giver).await;
             };
-            giver.sink.begin(ScanOrder::AsAsked)?;
+            giver.sink.begin(ScanOrder::AsAsked, self.instant)?;
             match index_order::walk_index_order(self, &along, giver).await? {
                 WalkOutcome::On | WalkOutcome::Enough => return Ok(()),
                 WalkOutcome::Fallback => {
@@ -245,18 +248,18 @@ impl<S: Store> LiveView<S> {
         let Some(keys) = found else {
             // Candidates are few and come by key: the evaluator sorts them. All are more.
             if !births && let Some(ordered) = composite_order::plan_composite(record, scan) {
-                giver.sink.begin(ScanOrder::AsAsked)?;
+                giver.sink.begin(ScanOrder::AsAsked, self.instant)?;
                 return self.scan_ordered(&ordered, giver).await;
             }
             return self.scan_by_rows(scan, range, births, giver).await;
         };
         if births {
-            giver.sink.begin(ScanOrder::ByBirth)?;
+            giver.sink.begin(ScanOrder::ByBirth, self.instant)?;
             // An index may have left few of the items.
             let source = BirthSource::Keys(&keys);
             return self.scan_births(source, scan.after.as_deref(), giver).await;
         }
-        giver.sink.begin(ScanOrder::ByKey)?;
+        giver.sink.begin(ScanOrder::ByKey, self.instant)?;
         self.scan_keys(keys, giver).await
     }
 
@@ -269,11 +272,11 @@ impl<S: Store> LiveView<S> {
         giver: &mut Giver<'_>,
     ) -> Result<(), Halt> {
         if births {
-            giver.sink.begin(ScanOrder::ByBirth)?;
+            giver.sink.begin(ScanOrder::ByBirth, self.instant)?;
             let source = BirthSource::Range(&range);
             return self.scan_births(source, scan.after.as_deref(), giver).await;
         }
-        giver.sink.begin(ScanOrder::ByKey)?;
+        giver.sink.begin(ScanOrder::ByKey, self.instant)?;
         self.scan_rows(range, giver).await
     }
 

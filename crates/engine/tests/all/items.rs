@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use clock::Instant;
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{
     BirthOrder, ChangesWanted, Collection, ContainerDefinition, DefaultTtl, Engine, Error, Flow,
@@ -29,7 +30,7 @@ impl ItemWriter for Honour {
 pub(crate) struct All(pub(crate) Vec<Item>, pub(crate) bool);
 
 impl ItemSink for All {
-    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
+    fn begin(&mut self, comes: ScanOrder, _: Instant) -> Result<(), Error> {
         self.0.clear();
         self.1 = comes == ScanOrder::AsAsked;
         Ok(())
@@ -500,7 +501,7 @@ fn a_walk_by_birth_goes_on_whatever_is_made_meanwhile() {
     make(0, 1_990);
     struct Some(usize, Vec<Item>, ScanOrder);
     impl ItemSink for Some {
-        fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
+        fn begin(&mut self, comes: ScanOrder, _: Instant) -> Result<(), Error> {
             self.2 = comes;
             Ok(())
         }

@@ -13,7 +13,7 @@
 //! * Rows come in any order: `any_order` keeps what the page may need, and the page is made when
 //!   all rows have come.
 //!
-//! A driver makes a run, tells it [how rows come](Run::set_sorted), [starts over](Run::start_over)
+//! A driver makes a run, tells it [how rows come](Run::set_sorted), [starts over](Run::start_over_at)
 //! whenever its walk has to be repeated, feeds [rows](Run::feed_row) until there is enough, and
 //! [finishes](Run::finish_page).
 
@@ -145,6 +145,24 @@ impl Run {
     /// Whether a driver may stop at any row, and have the next page go on there.
     pub fn can_stop(&self) -> bool {
         self.sorted
+    }
+
+    /// Starts over with rows that are judged at another instant, milliseconds since 1970: functions
+    /// of the current time tell the instant at which the rows live that a page shows, and not the
+    /// one at which the request came.
+    pub fn start_over_at(&mut self, now_ms: i64) {
+        if self.context.now_ms != now_ms {
+            self.share_context(&Arc::new(Context { now_ms, ..Context::clone(&self.context) }));
+        }
+        self.start_over();
+    }
+
+    /// One context for a collecting query and for the one that it collects.
+    fn share_context(&mut self, context: &Arc<Context>) {
+        self.context = Arc::clone(context);
+        if let Some(inner) = &mut self.inner {
+            inner.share_context(context);
+        }
     }
 
     /// Forgets everything since the run was made: the driver walks again, in another view or by

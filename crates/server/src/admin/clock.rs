@@ -1,6 +1,6 @@
 //! The database clock over HTTP: to read it, to move a manual one, to accept a step of the machine's.
 
-use ::clock::{ClockMode, ClockRefusal, Instant};
+use ::clock::{Clock, ClockMode, ClockRefusal, Instant};
 use axum::{Json, body::Bytes, extract::State};
 use serde_json::{Value, json};
 
@@ -9,25 +9,36 @@ use super::{
     error::{Error, Result},
 };
 
-/// Returns the clock's mode and time. A time too far away for a calendar is shown in milliseconds.
+/// A time, milliseconds since 1970, in RFC 3339; in milliseconds where it is too far away for a calendar.
+pub(super) fn time_text(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms)
+        .map_or_else(|_| format!("{ms} ms"), |time| format!("{time:.3}"))
+}
+
+/// Returns how the clock is, for `/status` and `/_ebb/clock`. Times are milliseconds since 1970, distances
+/// too; `now` is a text, and of a time too far away for a calendar says the milliseconds.
 ///
 /// ```text
-/// {"mode": "manual", "now": "2027-01-01T00:00:00.000Z", "now_ms": 1798761600000}
+/// {"mode": "manual", "now": "2027-01-01T00:00:00.000Z", "now_ms": 1798761600000, "offset_ms": 0,
+///  "unconfirmed": null, "reap_until_ms": null, "running": true, "keeps_pace": true}
 /// ```
-fn clock_body(shared: &Shared) -> Result<Json<Value>> {
-    let status = shared.engine.clock().status();
-    let now = jiff::Timestamp::from_millisecond(status.now.ms)
-        .map_or_else(|_| format!("{} ms", status.now.ms), |now| format!("{now:.3}"));
-    Ok(Json(json!({
+pub(super) fn clock_json(clock: &Clock) -> Value {
+    let status = clock.status();
+    json!({
         "mode": match status.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
-        "now": now,
+        "now": time_text(status.now.ms),
         "now_ms": status.now.ms,
-    })))
+        "offset_ms": status.offset_ms,
+        "unconfirmed": status.unconfirmed,
+        "reap_until_ms": status.reap_until.map(|until| until.ms),
+        "running": status.running,
+        "keeps_pace": status.keeps_pace,
+    })
 }
 
 /// Handles `GET /_ebb/clock`.
-pub(crate) async fn get_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
-    clock_body(&shared)
+pub(crate) async fn get_clock(State(shared): State<Shared>) -> Json<Value> {
+    Json(clock_json(shared.engine.clock()))
 }
 
 /// Handles `POST /_ebb/clock` with `advance_seconds` (a number, may have a fraction) or `set` (a time
@@ -71,12 +82,12 @@ pub(crate) async fn move_clock(
             Error::failed("the move of the clock could not be made durable")
         }
     })?;
-    clock_body(&shared)
+    Ok(Json(clock_json(shared.engine.clock())))
 }
 
 /// Handles `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock that waits, and
 /// lets what a jump of time made expire be removed.
 pub(crate) async fn accept_clock(State(shared): State<Shared>) -> Result<Json<Value>> {
     shared.engine.clock().accept_jump();
-    clock_body(&shared)
+    Ok(Json(clock_json(shared.engine.clock())))
 }

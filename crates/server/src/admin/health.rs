@@ -8,11 +8,10 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use clock::ClockMode;
 use serde_json::{Value, json};
 use store::Health;
 
-use super::Shared;
+use super::{Shared, clock::clock_json};
 use crate::machine;
 
 /// Handles `/livez`: 200 unless the server is stopping. Anything else that is wrong is no reason to
@@ -104,7 +103,6 @@ pub(crate) fn status_answer(body: Value) -> Response {
 
 /// Returns the status. Times are milliseconds, memory is bytes.
 pub(crate) fn status_body(shared: &Shared) -> Value {
-    let clock = shared.engine.clock().status();
     let why = why_unready(shared);
     let checks = checks_json(why.iter().cloned().chain(memory_shortage(shared)));
     let good = why.is_none();
@@ -116,15 +114,7 @@ pub(crate) fn status_body(shared: &Shared) -> Value {
         "reason": why,
         "version": env!("CARGO_PKG_VERSION"),
         "checks": checks,
-        "clock": {
-            "mode": match clock.mode { ClockMode::System => "system", ClockMode::Manual => "manual" },
-            "now_ms": clock.now.ms,
-            "offset_ms": clock.offset_ms,
-            "unconfirmed": clock.unconfirmed,
-            "reap_until_ms": clock.reap_until.map(|until| until.ms),
-            "running": clock.running,
-            "keeps_pace": clock.keeps_pace,
-        },
+        "clock": clock_json(shared.engine.clock()),
         "mongo": { "connections": connections, "cursors": cursors },
         "nosql": { "connections": shared.doors.cosmos.as_ref().map_or(0, |door| door.open()) },
         "memory": {

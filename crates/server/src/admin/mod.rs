@@ -23,6 +23,7 @@ pub(crate) mod own_key;
 mod pages;
 mod quickstart;
 mod serve;
+mod slow;
 #[cfg(test)]
 mod tests;
 mod ttl;
@@ -42,6 +43,7 @@ use memory::{Account, Plan};
 use spill::Area;
 use store_tree::{Images, TreeMetrics};
 use tokio::sync::{Semaphore, watch};
+use traces::SlowOperations;
 
 pub(crate) use opening::opening_routes;
 pub(crate) use pages::{Pages, build_portal};
@@ -82,6 +84,8 @@ pub(crate) struct Shared {
     pub(crate) reaping: Arc<Reaping>,
     /// What the server did during the last day.
     pub(crate) figures: Arc<Figures>,
+    /// Which operations are slow, and those of the last day; `None`: none is.
+    pub(crate) slow: Option<Arc<SlowOperations>>,
     /// What the self-check looks at.
     pub(crate) subject: doctor::Subject,
     pub(crate) explorer: Arc<Explorer>,
@@ -145,6 +149,7 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/ttl", get(ttl::get_reaping))
         .route("/_ebb/ttl/pause", post(ttl::pause_reaping))
         .route("/_ebb/ttl/resume", post(ttl::resume_reaping))
+        .route("/_ebb/slow", get(slow::get_slow))
         .route("/_ebb/figures", get(figures::get_figures))
         .route("/_ebb/doctor", get(doctor::get_findings))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))

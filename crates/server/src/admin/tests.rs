@@ -3,8 +3,12 @@
 use document::{Document, Value as Bson, array, doc};
 use serde_json::{Value, json};
 
-use crate::{config::Config, testing::Server};
+use crate::{
+    config::{Config, Limits},
+    testing::Server,
+};
 
+const CONTAINER: &str = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
 const OF: &str = "/_ebb/databases/db/collections/c/expiry";
 
 async fn insert(server: &Server, documents: &[Document]) {
@@ -95,6 +99,52 @@ async fn databases_and_collections_of_both_apis_are_listed() {
     let of_other = server.ask_well("GET", "/_ebb/collections?database=empty", "").await;
     assert_eq!(of_other, json!({ "collections": [] }));
     assert_eq!(server.ask_admin("GET", "/_ebb/collections?databases=x", "").await.status, 400);
+    server.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_operations_of_both_apis_are_told_with_what_they_asked() {
+    let all = Limits { slow_ms: Some(0), ..Limits::default() };
+    let server = Server::new(&Config { limits: all, ..Config::for_tests() }).await;
+    insert(&server, &[doc! { "_id": 1, "secret": "planted" }]).await;
+    let find = doc! { "find": "c", "filter": doc! { "_id": doc! { "$gt": 0 } }, "$db": "db" };
+    server.run_command(find).await;
+    let dbs = "/_portal/api/nosql/dbs";
+    for (path, body) in [(dbs, r#"{"id":"d"}"#), (&format!("{dbs}/d/colls"), CONTAINER)] {
+        let made = server.ask_admin("POST", path, body).await;
+        assert_eq!(made.status, 201, "{made:?}");
+    }
+    let body =
+        r#"{"query":"SELECT * FROM c WHERE c.n = @n","parameters":[{"name":"@n","value":1}]}"#;
+    let query = [
+        ("content-type", "application/query+json"),
+        ("x-ms-documentdb-isquery", "true"),
+        ("x-ms-documentdb-query-enablecrosspartition", "true"),
+    ];
+    let path = format!("{dbs}/d/colls/c/docs");
+    let answer = server.ask_admin_with("POST", &path, &query, body).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let told = server.ask_well("GET", "/_ebb/slow", "").await;
+    assert_eq!(told["threshold_ms"], 0);
+    let of = |api: &str, operation: &str| {
+        let all = told["operations"].as_array().unwrap().iter();
+        let mut found = all.filter(|it| it["api"] == api && it["operation"] == operation);
+        found.next().unwrap_or_else(|| panic!("{api} {operation}: {told}"))
+    };
+    let (find, insert, sql) = (of("mongo", "find"), of("mongo", "insert"), of("nosql", "query"));
+    assert_eq!(find["query"], "{ find: \"c\", filter: { _id: { $gt: 0 } } }");
+    assert_eq!((&find["database"], &find["collection"]), (&json!("db"), &json!("c")));
+    assert_eq!(
+        (&find["examined"], &find["returned"], &find["failed"]),
+        (&json!(1), &json!(1), &json!(false))
+    );
+    assert_eq!((&insert["query"], &sql["query"]), (&Value::Null, &json!(body)));
+    assert!(!told.to_string().contains("planted"), "documents are not told: {told}");
+    server.stop().await;
+    let off = Limits { slow_ms: None, ..Limits::default() };
+    let server = Server::new(&Config { limits: off, ..Config::for_tests() }).await;
+    let none = json!({ "threshold_ms": null, "operations": [] });
+    assert_eq!(server.ask_well("GET", "/_ebb/slow", "").await, none);
     server.stop().await;
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use clock::Instant;
 use document::{DocRef, Document, Value, ValueRef, array, json};
 use engine::{
     BirthOrder, Collection, ContainerDefinition, DefaultTtl, Error, Flow, IndexSpec, Item,
@@ -29,9 +30,9 @@ impl ItemWriter for Plain {
 pub(crate) struct Feed(pub(crate) Run, pub(crate) bool, pub(crate) ScanOrder);
 
 impl ItemSink for Feed {
-    fn begin(&mut self, comes: ScanOrder) -> Result<(), Error> {
+    fn begin(&mut self, comes: ScanOrder, at: Instant) -> Result<(), Error> {
         self.2 = comes;
-        self.0.start_over();
+        self.0.start_over_at(at.ms);
         self.0.set_sorted(comes == ScanOrder::AsAsked || self.1);
         Ok(())
     }
@@ -339,5 +340,26 @@ fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
         let (want, _) = shelf.run(&select, usize::MAX, true);
         assert_eq!(want.as_ref().map(Vec::len), Ok(24));
         assert_eq!(shelf.run(&select, 5, false).0, want, "{text}");
+    }
+}
+
+/// The request came at another time than that at which its rows are judged: what tells the current
+/// time tells the latter, whatever way the engine walks.
+#[test]
+fn a_query_tells_the_instant_of_its_view() {
+    let rule = PolicyRule { steps: Vec::new(), below: true, included: true };
+    let shelf = Shelf::new(vec![IndexSpec::over_policy("paths", Policy(vec![rule]))]);
+    let mut document = Document::new();
+    document.push("id", "1");
+    document.push("a", 1);
+    shelf.put("1", &document);
+    for rest in ["", " WHERE c.a = 1", " ORDER BY c.a", " ORDER BY c.a DESC"] {
+        let text = format!("SELECT VALUE GetCurrentTimestamp() FROM c{rest}");
+        let select = Arc::new(cosmos_sql::compile(&text, &[]).unwrap());
+        let now = vec![ready(shelf.kit.engine.now()).unwrap().ms.to_string()];
+        for no_index in [false, true] {
+            assert_eq!(shelf.run(&select, 9, no_index).0.as_ref(), Ok(&now), "{text}");
+        }
+        shelf.kit.move_to(shelf.kit.now_ms() + 1_000);
     }
 }

@@ -1,9 +1,10 @@
 // A database: its collections with what they hold, their default time to live, and what dies soon.
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
 import { dialog, noun, READ_ONLY } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
+import { setQuery, usePlace } from '../../state/router';
 import { useStore } from '../../state/store';
 import { tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
@@ -26,7 +27,7 @@ export default function Database({ door, database }: DatabaseProps) {
   const { branches, loading } = useStore(tree);
   const may = mayWrite(useStore(session));
   const branch = branches.find((known) => known.door === door && known.name === database);
-  const [filter, setFilter] = useState('');
+  const filter = usePlace().query.get('filter') ?? '';
   const names = branch?.collections ?? NONE;
   const shown = useMemo(() => {
     const wanted = filter.trim().toLowerCase();
@@ -50,7 +51,8 @@ export default function Database({ door, database }: DatabaseProps) {
           aria-label={`Filter ${noun(door)}s`}
           placeholder="Filter"
           value={filter}
-          onChange={(event) => setFilter(event.target.value)}
+          maxLength={1000}
+          onChange={(event) => setQuery('filter', event.target.value)}
         />
         <span className="hint" role="status">
           {isLoading ? 'Loading…' : counted(shown.length, noun(door))}

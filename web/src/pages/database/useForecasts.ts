@@ -2,8 +2,10 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { type Forecast, forecast } from '../../api/admin';
 import { words } from '../../api/http';
+import { acts } from '../../state/acts';
 import type { Door } from '../../state/place';
 import { useServerChanges } from '../../state/server';
+import { useStore } from '../../state/store';
 
 export type Known = { forecast: Forecast } | { failure: string };
 
@@ -21,6 +23,7 @@ export function useForecasts(door: Door, database: string) {
   const [known, setKnown] = useState<ReadonlyMap<string, Known>>(new Map());
   const [round, setRound] = useState(0);
   const changes = useServerChanges();
+  const done = useStore(acts);
   const queue = useRef<Queue>({ waiting: [], running: 0, ended: false });
   const asked = useRef(new Set<string>());
 
@@ -54,7 +57,7 @@ export function useForecasts(door: Door, database: string) {
   useEffect(() => {
     asked.current.clear();
     setRound((before) => before + 1);
-  }, [changes]);
+  }, [changes, done]);
   useEffect(() => {
     const timer = setInterval(() => {
       if (document.visibilityState !== 'visible') return;

@@ -1,15 +1,13 @@
 // Loads the sample, and shows how its sessions die.
 import { useState } from 'react';
-import { advanceClock, loadSample } from '../../api/admin';
+import { advanceClock } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
 import { READ_ONLY } from '../../shell/dialogs';
-import { say } from '../../state/log';
-import { askAgain, refreshServer, server } from '../../state/server';
+import { refreshServer, server } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
-import { refreshTree } from '../../state/tree';
 import { Button } from '../../ui/Button';
-import { loaded, partsOf } from './sample/loaded';
+import { loaded, loadTheSample, partsOf } from './sample/loaded';
 import { Watched } from './sample/Watched';
 
 const STEP_SECONDS = 10;
@@ -56,12 +54,8 @@ export function Sample() {
     setBusy(true);
     setFailure(null);
     try {
-      const made = await loadSample();
-      loaded.set(made);
+      await loadTheSample();
       setRound((before) => before + 1);
-      say({ kind: 'done', text: `Successfully loaded the sample into database ${made.database}` });
-      askAgain();
-      void refreshTree();
     } catch (error) {
       setFailure(said(error));
     }

@@ -32,6 +32,8 @@ import { type Quick, quickly } from './quick';
 import { rowActions } from './rowActions';
 import { readSort, type Sort, sortRows, sortText } from './sort';
 import type { Row } from './source';
+import { TransferButtons } from './transfer/TransferButtons';
+import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
@@ -148,6 +150,8 @@ export default function Items({ target }: { target: Target }) {
       if (now.current?.row != null && keys.has(now.current.row.key)) close();
     },
   });
+  const onNew = source !== null && writable ? () => open(null, true) : null;
+  useItemsCommands(target, { onNew, isOpen: shown !== null });
   if (source === null) {
     if (missing)
       return (
@@ -224,6 +228,16 @@ export default function Items({ target }: { target: Target }) {
         matching={matching}
         quick={quick}
         visible={visible.length}
+        transfer={
+          <TransferButtons
+            target={target}
+            noun={noun}
+            writable={writable}
+            filter={filter}
+            total={filter === '' ? live : matching.count}
+            onWritten={reload}
+          />
+        }
         onNew={() => open(null, true)}
         onRefresh={reload}
         onQuick={setQuick}

@@ -1,4 +1,5 @@
 // The bar above the grid: what can be done with the list, and how many rows there are.
+import type { ReactNode } from 'react';
 import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
 import { Chooser } from './grid/Chooser';
@@ -20,6 +21,8 @@ export interface ItemsBarProps {
   quick: Quick;
   /** Rows that the quick choice leaves. */
   visible: number;
+  /** Import and export. */
+  transfer: ReactNode;
   onNew: () => void;
   onRefresh: () => void;
   onQuick: (quick: Quick) => void;
@@ -30,8 +33,20 @@ export interface ItemsBarProps {
 }
 
 export function ItemsBar(props: ItemsBarProps) {
-  const { Noun, writable, rows, loaded, matching, quick, visible, onNew, onRefresh, onQuick, bin } =
-    props;
+  const {
+    Noun,
+    writable,
+    rows,
+    loaded,
+    matching,
+    quick,
+    visible,
+    transfer,
+    onNew,
+    onRefresh,
+    onQuick,
+    bin,
+  } = props;
   const bound = boundWords(loaded, MOST);
   return (
     <div className="items-bar">
@@ -46,6 +61,7 @@ export function ItemsBar(props: ItemsBarProps) {
       <Button onClick={onRefresh} busy={rows.loading && !rows.ready}>
         Refresh
       </Button>
+      {transfer}
       <label className="items-quick">
         Of those loaded show{' '}
         <select

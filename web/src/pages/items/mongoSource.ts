@@ -277,7 +277,7 @@ export class MongoSource implements Source {
 }
 
 /** The filter as it was typed; nothing is every document. */
-function filterOf(text: string): mongo.Document {
+export function filterOf(text: string): mongo.Document {
   if (text.trim() === '') return {};
   const parsed = parseShell(text);
   if ('error' in parsed) throw new Error(`At character ${parsed.at + 1}: ${parsed.error}`);

@@ -249,7 +249,7 @@ export class NosqlSource implements Source {
   }
 }
 
-function keyOf(ref: Ref): string {
+export function keyOf(ref: Ref): string {
   return JSON.stringify([ref.id, ...ref.partition.map((part) => (part === undefined ? {} : part))]);
 }
 

@@ -5,7 +5,7 @@ import { EXPIRES, titleOf } from '../../pure/columns/columns';
 import { partsOfPath, valueAtPath } from '../../pure/values/path';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
 import { say, toast } from '../../state/log';
-import { copyText } from '../../ui/copyText';
+import { copyText } from '../../ui/clipboard';
 import { instant } from './expires';
 import { whyNotInCell } from './grid/cellValue';
 import type { SetField } from './grid/useCellEdit';

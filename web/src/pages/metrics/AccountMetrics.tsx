@@ -61,7 +61,7 @@ function serverFigures(status: Status | null, last: Reading | undefined): Figure
   put('MongoDB connections', number(status?.mongo?.connections));
   put('MongoDB cursors', number(status?.mongo?.cursors));
   put('NoSQL connections', number(metric('ebb_nosql_connections')));
-  if (status !== null) {
+  if (status?.reaper !== undefined) {
     const { passes, documents } = status.reaper;
     const name = passes === 1 ? 'pass' : 'passes';
     put(

@@ -1,14 +1,14 @@
 // Moves a manual clock: by fixed steps, by what is typed, or to a date. Says what dies by then.
-import { type FormEvent, type ReactNode, useEffect, useId, useState } from 'react';
-import { accountSeries, advanceClock, setClock } from '../../api/admin';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { advanceClock, setClock } from '../../api/admin';
 import { words } from '../../api/http';
-import { counted } from '../../pure/figures/amount';
 import { UNITS, type UnitName } from '../../pure/time/duration';
 import { fromInput, toInput, utc } from '../../pure/time/utc';
 import { refreshServer } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
-import { coveringSteps, parseAdvance } from './clock';
+import { parseAdvance } from './clock';
+import { usePreview } from './usePreview';
 import './metrics.css';
 
 const STEPS = [
@@ -18,35 +18,6 @@ const STEPS = [
   { label: '+1 day', seconds: 86_400 },
   { label: '+90 days', seconds: 7_776_000 },
 ];
-
-const PREVIEW_AFTER_MS = 300;
-
-/** How many documents die when the clock moves by so many seconds, in words; '' : not known. */
-function usePreview(seconds: number | null, now: number): string {
-  const [said, say] = useState('');
-  useEffect(() => {
-    const covering = seconds === null ? null : coveringSteps(seconds);
-    say('');
-    if (seconds === null || covering === null) return;
-    let ended = false;
-    const ask = async () => {
-      // A server without this forecast is no failure of the move.
-      const found = await accountSeries(covering.step, covering.steps).catch(() => null);
-      if (ended || found === null) return;
-      const documents = found.steps.reduce((sum, step) => sum + step.documents, 0);
-      const exact = found.exact && covering.step * covering.steps === seconds;
-      say(
-        `${exact ? '' : 'About '}${counted(documents, 'document')} of both APIs expire by ${utc(now + seconds * 1000)}.`,
-      );
-    };
-    const timer = setTimeout(() => void ask(), PREVIEW_AFTER_MS);
-    return () => {
-      ended = true;
-      clearTimeout(timer);
-    };
-  }, [seconds, now]);
-  return said;
-}
 
 /** Does a move, once at a time, and keeps why it failed. */
 function useMove() {

@@ -1,7 +1,7 @@
 // How much the doors do and how long it takes, from the server's metrics. Tables alone.
-import { useState } from 'react';
 import { count } from '../../pure/figures/amount';
 import { latency } from '../../pure/figures/latency';
+import { setQuery, usePlace } from '../../state/router';
 import { counters, operations, perSecond, type Reading } from './readings';
 
 function Counters({ readings }: { readings: readonly Reading[] }) {
@@ -70,7 +70,8 @@ function Latencies({ readings, recent }: { readings: readonly Reading[]; recent:
 }
 
 export function Operations({ readings }: { readings: readonly Reading[] }) {
-  const [recent, setRecent] = useState(true);
+  const { query } = usePlace();
+  const recent = query.get('latencies') !== 'all';
   return (
     <>
       <h2>Operations</h2>
@@ -82,7 +83,7 @@ export function Operations({ readings }: { readings: readonly Reading[] }) {
         <select
           id="metrics-latency-of"
           value={recent ? 'recent' : 'all'}
-          onChange={(event) => setRecent(event.target.value === 'recent')}
+          onChange={(event) => setQuery('latencies', event.target.value === 'all' ? 'all' : null)}
         >
           <option value="recent">the last minute</option>
           <option value="all">all since the start</option>

@@ -1,10 +1,11 @@
 // A query of the MongoDB door: a filter with projection, sort and limit, or a pipeline.
 import { useId } from 'react';
+import type { MongoText } from '../../pure/completion/mongo';
 import { useDraft } from '../../state/draft';
 import type { Target } from '../../state/place';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { Field } from '../../ui/Field';
-import { type FieldName, LABELS, type MongoForm } from './command';
+import { LABELS, type MongoForm } from './command';
 import { startMongo } from './mongoRun';
 import { QUERY_BOUND } from './problem';
 import { Workbench } from './Workbench';
@@ -47,12 +48,18 @@ function useForm(target: Target) {
 }
 
 interface PartProps {
+  target: Target;
   form: MongoForm;
   set: Record<keyof MongoForm, (text: string) => void>;
   execute: () => void;
 }
 
-function Mode({ form, set }: Omit<PartProps, 'execute'>) {
+/** Completion and marks for a text of the form. */
+function helpFor(target: Target, kind: MongoText) {
+  return async () => (await import('./completion/editors')).shellHelp(target, kind);
+}
+
+function Mode({ form, set }: Pick<PartProps, 'form' | 'set'>) {
   const name = useId();
   return (
     <fieldset className="row query-mode">
@@ -72,7 +79,7 @@ function Mode({ form, set }: Omit<PartProps, 'execute'>) {
   );
 }
 
-function Line({ name, form, set, execute }: PartProps & { name: FieldName }) {
+function Line({ name, target, form, set, execute }: PartProps & { name: 'projection' | 'sort' }) {
   return (
     <div className="query-line">
       <span className="query-name" aria-hidden="true">
@@ -85,6 +92,7 @@ function Line({ name, form, set, execute }: PartProps & { name: FieldName }) {
         language="shell"
         bound={QUERY_BOUND}
         onRun={execute}
+        load={helpFor(target, name)}
         single
       />
     </div>
@@ -92,7 +100,7 @@ function Line({ name, form, set, execute }: PartProps & { name: FieldName }) {
 }
 
 function FilterFields(props: PartProps) {
-  const { form, set, execute } = props;
+  const { target, form, set, execute } = props;
   return (
     <>
       <div className="query-editor small">
@@ -103,6 +111,7 @@ function FilterFields(props: PartProps) {
           language="shell"
           bound={QUERY_BOUND}
           onRun={execute}
+          load={helpFor(target, 'filter')}
         />
       </div>
       <div className="query-options">
@@ -143,7 +152,7 @@ export function MongoQuery({ target }: { target: Target }) {
         <>
           <Mode form={form} set={set} />
           {form.mode === 'filter' ? (
-            <FilterFields form={form} set={set} execute={execute} />
+            <FilterFields target={target} form={form} set={set} execute={execute} />
           ) : (
             <div className="query-editor">
               <CodeEditor
@@ -154,6 +163,7 @@ export function MongoQuery({ target }: { target: Target }) {
                 language="shell"
                 bound={QUERY_BOUND}
                 onRun={execute}
+                load={helpFor(target, 'pipeline')}
               />
             </div>
           )}

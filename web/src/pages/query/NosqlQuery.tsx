@@ -19,7 +19,7 @@ export function NosqlQuery({ target }: { target: Target }) {
       onTake={(texts) => setDraft(texts.text ?? FIRST)}
       errorText={text}
     >
-      {(execute) => (
+      {(execute, marks) => (
         <div className="query-editor">
           <CodeEditor
             label="Query"
@@ -28,6 +28,8 @@ export function NosqlQuery({ target }: { target: Target }) {
             language="sql"
             bound={QUERY_BOUND}
             onRun={execute}
+            marks={marks}
+            load={async () => (await import('./completion/editors')).sqlHelp(target)}
           />
         </div>
       )}

@@ -1,17 +1,22 @@
 // What both query forms share: run and cancel, results by pages, statistics, history. The form
 // itself is the caller's.
-import { type KeyboardEvent, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react';
 import type { Target } from '../../state/place';
 import { usePreference } from '../../state/preference';
 import { Button } from '../../ui/Button';
+import type { Mark } from '../../ui/CodeEditor';
 import { Tabs } from '../../ui/Tabs';
+import { AdviceBanner } from './explain/AdviceBanner';
+import { ExplainPanel } from './explain/ExplainPanel';
+import { useExplanation } from './explain/useExplanation';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { Problems } from './Problems';
-import { ResultsPanel, summary } from './ResultsPanel';
+import { marksOf } from './problem';
+import { ResultsPanel, summary } from './results/ResultsPanel';
 import type { Run } from './run';
 import { StatisticsPanel } from './StatisticsPanel';
-import { hasNext, useRuns } from './useRuns';
+import { hasMore, useRuns } from './useRuns';
 import './query.css';
 
 export interface WorkbenchProps {
@@ -24,13 +29,16 @@ export interface WorkbenchProps {
   onTake: (texts: Record<string, string>) => void;
   /** The text that places in the server's errors are about. */
   errorText: string;
-  /** The form. */
-  children: (execute: () => void) => ReactNode;
+  /** The form, with the places of its text that the server has complained about. */
+  children: (execute: () => void, marks: readonly Mark[]) => ReactNode;
 }
 
-type Panel = 'results' | 'statistics' | 'history';
+const NO_MARKS: readonly Mark[] = [];
+
+type Panel = 'results' | 'explain' | 'statistics' | 'history';
 const TABS = [
   { key: 'results', label: 'Results' },
+  { key: 'explain', label: 'Explain' },
   { key: 'statistics', label: 'Statistics' },
   { key: 'history', label: 'History' },
 ] as const;
@@ -43,8 +51,20 @@ function isRunKey(event: KeyboardEvent): boolean {
 export function Workbench({ target, start, texts, onTake, errorText, children }: WorkbenchProps) {
   const [panel, setPanel] = useState<Panel>('results');
   const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
-  const { runs, execute, next, previous, cancel } = useRuns();
+  const { runs, execute, next, more, previous, cancel } = useRuns();
   const [ranText, setRanText] = useState('');
+  const [ran, setRan] = useState<(() => Run) | null>(null);
+  const explaining = useExplanation(runs, panel === 'explain');
+  const advice = explaining.explanation?.advice ?? null;
+  const runAgain = () => {
+    if (ran !== null) execute(ran);
+  };
+  const { failure } = runs;
+  const isRanText = ranText === errorText;
+  const marks = useMemo(
+    () => (failure instanceof Error && isRanText ? marksOf(failure.message, ranText) : NO_MARKS),
+    [failure, isRanText, ranText],
+  );
   const run = () => {
     const place = `${target.database} › ${target.collection}`;
     execute(() => {
@@ -53,6 +73,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
       return started;
     });
     setRanText(errorText);
+    setRan(() => start);
     if (panel === 'history') setPanel('results');
   };
   return (
@@ -65,7 +86,7 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         run();
       }}
     >
-      {children(run)}
+      {children(run, marks)}
       <div className="row query-bar">
         <Button look="primary" busy={runs.busy} title="Ctrl+Enter or Cmd+Enter" onClick={run}>
           Execute Query
@@ -76,12 +97,23 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         <span role="status" className="query-summary">
           {summary(runs)}
         </span>
-        <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
-          Previous
-        </Button>
-        <Button disabled={runs.busy || !hasNext(runs)} onClick={next}>
-          Next
-        </Button>
+        {runs.pages.length > 0 && (
+          <span className="query-pager">
+            <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
+              Previous
+            </Button>
+            <Button disabled={runs.busy || runs.at + 1 >= runs.pages.length} onClick={next}>
+              Next
+            </Button>
+            <Button
+              disabled={runs.busy || !hasMore(runs)}
+              title="Reads another page"
+              onClick={more}
+            >
+              More
+            </Button>
+          </span>
+        )}
       </div>
       <Problems error={runs.failure} text={ranText} target={target} />
       <Tabs
@@ -97,7 +129,17 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
         role="tabpanel"
         aria-labelledby={`query-panel-tab-${panel}`}
       >
-        {panel === 'results' && <ResultsPanel door={target.door} runs={runs} />}
+        {panel === 'results' && advice !== null && (
+          <AdviceBanner advice={advice} onApplied={runAgain} />
+        )}
+        {panel === 'results' && <ResultsPanel target={target} runs={runs} />}
+        {panel === 'explain' && (
+          <ExplainPanel
+            {...explaining}
+            hasRun={runs.pages.length > 0 || runs.failure !== null}
+            onApplied={runAgain}
+          />
+        )}
         {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
         {panel === 'history' && (
           <HistoryPanel

@@ -4,44 +4,40 @@ import { printShell } from '../../pure/shell';
 import type { Target } from '../../state/place';
 import { databaseNow } from '../../state/server';
 import { commandOf, firstPage, type MongoForm, PAGE_ROWS, writes } from './command';
+import { mongoExplanation } from './explain/mongoExplain';
+import { keepsIds, MONGO_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
 import { mongoStatistics, type Statistic } from './statistics';
 
 /** As the shell would write them, one under the other. */
-export function resultsOf(documents: readonly Document[]): string {
+export function textOf(documents: readonly Document[]): string {
   return documents.length === 0 ? '[]' : printShell(documents, 2);
 }
 
-/** Runs the command again for its figures; one that writes is not. */
-async function explain(
-  target: Target,
-  command: Document,
-  trips: number[],
-  page: number,
-  signal: AbortSignal,
-) {
-  const trip = trips[page] ?? 0;
-  if (writes(command)) {
-    const value = 'not asked for: explaining would run what writes again';
-    return [...mongoStatistics({}, trip).slice(0, 1), { name: 'Explain', value }];
-  }
-  const explained = await run(
-    target.database,
-    { explain: command, verbosity: 'executionStats' },
-    { signal },
+function resultsOf(documents: readonly Document[], hasIds: boolean): Results {
+  const keys = documents.map((document) =>
+    hasIds && Object.hasOwn(document, '_id') ? printShell(document._id, 0) : null,
   );
-  return mongoStatistics(explained, trip);
+  return { form: MONGO_FORM, rows: documents, plain: documents, keys };
 }
+
+/** Runs the command again for its figures. */
+function explained(database: string, command: Document, signal: AbortSignal): Promise<Document> {
+  return run(database, { explain: command, verbosity: 'executionStats' }, { signal });
+}
+
+const WRITES = 'not asked for: explaining would run what writes again';
 
 export function startMongo(target: Target, form: MongoForm): Run {
   const { database, collection } = target;
   const command = commandOf(collection, form);
+  const hasIds = keepsIds(command);
   const trips: number[] = [];
   let cursor: unknown = null;
-  let explained: Promise<Statistic[]> | null = null;
-  let ended = false;
+  let answer: Promise<Document> | null = null;
+  const over = new AbortController();
   const end = () => {
-    ended = true;
+    over.abort();
     void close(cursor);
     cursor = null;
   };
@@ -63,21 +59,29 @@ export function startMongo(target: Target, form: MongoForm): Run {
     const roundTripMs = performance.now() - began;
     trips.push(roundTripMs);
     cursor = batch.cursor;
-    if (ended) end();
+    if (over.signal.aborted) end();
     const { documents } = batch;
-    const text = resultsOf(documents);
-    return { text, rows: documents.length, roundTripMs, ranAtMs, more: batch.cursor !== null };
+    const text = textOf(documents);
+    const results = resultsOf(documents, hasIds);
+    return { text, results, roundTripMs, ranAtMs, more: batch.cursor !== null };
   };
-  const statistics = async (page: number, signal: AbortSignal) => {
-    explained ??= explain(target, command, trips, page, signal);
+  const asked = async (): Promise<Document> => {
+    answer ??= explained(database, command, over.signal);
     try {
-      const [trip] = mongoStatistics({}, trips[page] ?? 0);
-      const [first, ...lines] = await explained;
-      return trip === undefined || first === undefined ? lines : [trip, ...lines];
+      return await answer;
     } catch (error) {
-      explained = null;
+      answer = null;
       throw error;
     }
   };
-  return { next, statistics, end };
+  const statistics = async (page: number): Promise<Statistic[]> => {
+    const trip = trips[page] ?? 0;
+    if (!writes(command)) return mongoStatistics(await asked(), trip);
+    return [...mongoStatistics({}, trip).slice(0, 1), { name: 'Explain', value: WRITES }];
+  };
+  const explain = async () => {
+    if (writes(command)) throw new Error(`Explain was ${WRITES}.`);
+    return mongoExplanation(database, await asked());
+  };
+  return { next, statistics, explain, explainsFreely: false, end };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { resultsOf } from './nosqlRun';
+import { textOf } from './nosqlRun';
 
 test.each([
   ['{"_rid":"a","Documents":[],"_count":0}', '[]'],
@@ -9,4 +9,4 @@ test.each([
   ],
   ['{"Documents":[1.50,"]}"]}', '[\n  1.50,\n  "]}"\n]'],
   ['no JSON', 'no JSON'],
-])('of %s the results are %s', (text, want) => expect(resultsOf(text)).toBe(want));
+])('of %s the results are %s', (text, want) => expect(textOf(text)).toBe(want));

@@ -1,18 +1,55 @@
 // A query of the NoSQL door, page by page.
-import { query } from '../../api/nosql';
-import { entryOf, printJson, readJson } from '../../pure/json/tree';
+import { query, readContainer } from '../../api/nosql';
+import { entryOf, type JsonNode, printJson, readJson } from '../../pure/json/tree';
+import { isPlainObject } from '../../pure/values/kind';
 import type { Target } from '../../state/place';
 import { databaseNow } from '../../state/server';
+import { partsOf, valueAt } from '../items/keyPath';
+import { keyOf } from '../items/nosqlSource';
 import { PAGE_ROWS } from './command';
+import { nosqlExplanation } from './explain/nosqlExplain';
 import { checkSize, InputError } from './problem';
+import { NOSQL_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
 import { type NosqlFacts, nosqlStatistics } from './statistics';
 
-/** The results of a page with two spaces a level, every number as it was. */
-export function resultsOf(pageText: string): string {
+/** The results of a page, every number as it was; null: it is no page. */
+function nodesOf(pageText: string): JsonNode | null {
   const read = readJson(pageText);
-  const results = 'root' in read ? entryOf(read.root, 'Documents') : null;
-  return results === null ? pageText : printJson(results.value);
+  return 'root' in read ? (entryOf(read.root, 'Documents')?.value ?? null) : null;
+}
+
+/** The results of a page with two spaces a level. */
+export function textOf(pageText: string, nodes = nodesOf(pageText)): string {
+  return nodes === null ? pageText : printJson(nodes);
+}
+
+/** What names an item in the address of its page; null: it is no item, or not enough of one. */
+export function itemKey(value: unknown, paths: readonly string[]): string | null {
+  if (!isPlainObject(value) || typeof value.id !== 'string') return null;
+  const partition = paths.map((path) => valueAt(value, partsOf(path)));
+  // Of a whole item a part of the key that is not there is not there; of others it was not asked for.
+  if (partition.includes(undefined) && typeof value._self !== 'string') return null;
+  return keyOf({ id: value.id, partition });
+}
+
+function resultsOf(
+  nodes: JsonNode | null,
+  plain: unknown[],
+  paths: readonly string[] | null,
+): Results {
+  const rows = nodes?.kind === 'array' ? nodes.elements : [];
+  const keys = plain.map((value) => (paths === null ? null : itemKey(value, paths)));
+  return { form: NOSQL_FORM, rows, plain, keys };
+}
+
+/** The paths of the partition key; null: they could not be read. */
+async function pathsOf({ database, collection }: Target): Promise<readonly string[] | null> {
+  try {
+    return (await readContainer(database, collection)).partitionKey.paths;
+  } catch {
+    return null;
+  }
 }
 
 export function startNosql(target: Target, text: string): Run {
@@ -21,9 +58,11 @@ export function startNosql(target: Target, text: string): Run {
   const at = { database: target.database, container: target.collection };
   const facts: NosqlFacts[] = [];
   let continuation: string | null = null;
+  let keyPaths: Promise<readonly string[] | null> | null = null;
   const next = async (signal: AbortSignal): Promise<ResultPage> => {
     const ranAtMs = databaseNow();
     const began = performance.now();
+    keyPaths ??= pathsOf(target);
     const page = await query<unknown>(at, text, {
       continuation,
       maxItems: PAGE_ROWS,
@@ -35,7 +74,21 @@ export function startNosql(target: Target, text: string): Run {
     const { charge, metrics, indexMetrics } = page;
     const rows = page.rows.length;
     facts.push({ charge, roundTripMs, rows, metrics, indexMetrics });
-    return { text: resultsOf(page.text), rows, roundTripMs, ranAtMs, more: continuation !== null };
+    const nodes = nodesOf(page.text);
+    const results = resultsOf(nodes, page.rows, await keyPaths);
+    return {
+      text: textOf(page.text, nodes),
+      results,
+      roundTripMs,
+      ranAtMs,
+      more: continuation !== null,
+    };
   };
-  return { next, statistics: async (page) => nosqlStatistics(facts, page), end: () => {} };
+  return {
+    next,
+    statistics: async (page) => nosqlStatistics(facts, page),
+    explain: () => nosqlExplanation(target, text, facts),
+    explainsFreely: true,
+    end: () => {},
+  };
 }

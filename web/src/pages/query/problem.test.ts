@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkSize, MAX_QUERY_BYTES, placeIn, problemsOf } from './problem';
+import { checkSize, MAX_QUERY_BYTES, marksOf, placeIn, problemsOf } from './problem';
 
 test.each([
   ['abc', 0, 'line 1, column 1'],
@@ -22,6 +22,13 @@ test.each([
   ['{"errors": nothing', [{ sentence: '{"errors": nothing', where: null }]],
   ['It is not there.', [{ sentence: 'It is not there.', where: null }]],
 ])('%s says %j', (message, want) => expect(problemsOf(message, 'SELECT \nFRMO c')).toEqual(want));
+
+test.each([
+  [errors(9, 13), [{ from: 9, to: 13, message: "Wrong near '}'" }]],
+  [errors(0, 0), []],
+  [errors(99, 100), []],
+  ['It is not there.', []],
+])('%s marks %j', (message, want) => expect(marksOf(message, 'SELECT \nFRMO c')).toEqual(want));
 
 test.each([
   ['x'.repeat(MAX_QUERY_BYTES), null],

@@ -1,5 +1,6 @@
 // What is wrong with a query, in sentences with the place in its text. Pure.
 import { bytes } from '../../pure/figures/amount';
+import type { Mark } from '../../ui/CodeEditor';
 
 /** A text that is not sent: it cannot be read, or is too large. */
 export class InputError extends Error {
@@ -47,6 +48,16 @@ function located(message: string): Located[] {
     }
   }
   return [];
+}
+
+/** Places of the text that a message of a server is about, each with what is wrong there. */
+export function marksOf(message: string, text: string): Mark[] {
+  return located(message).flatMap(({ message: said, location }): Mark[] => {
+    const [from, to] = [location?.start, location?.end];
+    if (typeof from !== 'number' || typeof to !== 'number' || to === 0 || from > text.length)
+      return [];
+    return [{ from, to, message: typeof said === 'string' ? said : message }];
+  });
 }
 
 /** What a message of a server says about the text of a query. */

@@ -31,9 +31,9 @@ function after(error: unknown): Partial<Runs> {
   return cancelled ? { busy: false, cancelled } : { busy: false, failure: error };
 }
 
-/** Whether there is a page behind the one that is shown. */
-export function hasNext({ pages, at }: Runs): boolean {
-  return at + 1 < pages.length || pages[at]?.more === true;
+/** Whether there is a page behind those that were read. */
+export function hasMore({ pages }: Runs): boolean {
+  return pages.at(-1)?.more === true;
 }
 
 export function useRuns() {
@@ -89,18 +89,15 @@ export function useRuns() {
     },
     [fetch],
   );
-  const next = () => {
-    const { run, pages, at, busy } = state;
-    if (run === null || busy) return;
-    if (at + 1 < pages.length) {
-      setState({ ...state, at: at + 1 });
-    } else if (pages[at]?.more === true) {
-      setState({ ...state, busy: true, failure: null, cancelled: false });
-      void fetch(run);
-    }
+  const more = () => {
+    const { run, busy } = state;
+    if (run === null || busy || !hasMore(state)) return;
+    setState({ ...state, busy: true, failure: null, cancelled: false });
+    void fetch(run);
   };
+  const next = () => setState({ ...state, at: Math.min(state.at + 1, state.pages.length - 1) });
   const previous = () => setState({ ...state, at: Math.max(0, state.at - 1) });
   const cancel = () => current.current.abort?.abort();
   const stale = state.pages.length > 0 && changes !== ranIn.current;
-  return { runs: { ...state, stale }, execute, next, previous, cancel };
+  return { runs: { ...state, stale }, execute, next, more, previous, cancel };
 }

@@ -38,10 +38,10 @@ export function guessType(fields: readonly (CsvField | undefined)[], api: Api): 
     (field) => field !== undefined && (field.quoted || field.text !== ''),
   );
   if (given.length === 0) return 'text';
-  // Quotes around every number say that they are texts.
-  if (given.every((field) => field?.quoted === true && NUMBER.test(field.text))) return 'text';
   const fit = FITS.find(([, fits]) => given.every((field) => fits(field?.text ?? '', api)));
-  return fit?.[0] ?? 'text';
+  const type = fit?.[0] ?? 'text';
+  // Quotes around every number or date say that they are texts; nested values always need them.
+  return type !== 'json' && given.every((field) => field?.quoted === true) ? 'text' : type;
 }
 
 export type Cell = { node: JsonNode } | { why: string };

@@ -13,6 +13,7 @@ import { dialog, noun, READ_ONLY } from '../dialogs';
 import { labelOf, type Row, rowOfPlace } from './rows';
 import { TreeView } from './TreeView';
 import { useTreeState } from './useTreeState';
+import './tree.css';
 
 function remove(row: Row): void {
   if (row.kind === 'note') return;

@@ -114,6 +114,8 @@ export function TreeView(props: TreeViewProps) {
     } else if (event.key === 'Enter' || event.key === ' ') onChoose(row);
     else if (event.key === 'Delete') onDelete(row);
     else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) menuAt(row);
+    // No name begins with these, and everywhere else they are shortcuts.
+    else if (event.key === '/' || event.key === '?') return;
     else if (event.key.length === 1) move(typedTo(rows, active, typed(event.key)));
     else return;
     event.preventDefault();

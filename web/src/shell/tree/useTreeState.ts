@@ -5,24 +5,10 @@ import type { Door, Place } from '../../state/place';
 import { useServerChanges } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
 import { loadCollections, refreshTree, tree } from '../../state/tree';
+import { lookInto } from './lookInto';
 import { keyOf, rowsOf } from './rows';
 
-/** How many databases a filter looks into without being told. */
-const LOOKED_INTO = 200;
-const AT_ONCE = 4;
 const AFTER_TYPING_MS = 250;
-
-/** Asks what lies in databases that were not asked yet, a few at once. */
-async function lookInto(stopped: () => boolean): Promise<void> {
-  const unknown = tree.get().branches.filter((branch) => branch.collections === null);
-  const waiting = unknown.slice(0, LOOKED_INTO);
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined && !stopped(); next = waiting.shift()) {
-      await loadCollections(next.door, next.name);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-}
 
 /** A filter finds containers too, so they have to be known. */
 function useFilterLooks(filter: string): void {

@@ -80,7 +80,7 @@ fn given() -> Settings {
         run_apart: |work| work(),
         audit: None,
         enforce_throughput: false,
-        slow_ms: None,
+        slow: None,
         max_time: None,
         tracer: None,
         max_body_bytes: *cosmos::BODY_BYTES.end(),

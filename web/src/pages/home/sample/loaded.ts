@@ -1,9 +1,21 @@
 // The sample that was loaded last, while the portal is open; and where its parts lie.
-import type { Sample } from '../../../api/admin';
+import { loadSample, type Sample } from '../../../api/admin';
+import { say } from '../../../state/log';
 import type { Target } from '../../../state/place';
+import { askAgain } from '../../../state/server';
 import { createStore } from '../../../state/store';
+import { refreshTree } from '../../../state/tree';
 
 export const loaded = createStore<Sample | null>(null);
+
+/** Loads it, and says so. */
+export async function loadTheSample(): Promise<void> {
+  const made = await loadSample();
+  loaded.set(made);
+  say({ kind: 'done', text: `Successfully loaded the sample into database ${made.database}` });
+  askAgain();
+  void refreshTree();
+}
 
 export interface Part {
   target: Target;

@@ -2,7 +2,7 @@
 import { counted } from '../../../pure/figures/amount';
 import { Button } from '../../../ui/Button';
 import { READ_ONLY, type Row, type Source } from '../source';
-import { exportRows } from './exportRows';
+import { exportRows } from '../transfer/request';
 import type { ManyActions } from './useMany';
 
 export interface SelectionBarProps {
@@ -28,7 +28,7 @@ export function SelectionBar({ source, rows, writable, many, onClear }: Selectio
       <Button {...off} onClick={() => many.ask('ttl', rows)}>
         Set ttl…
       </Button>
-      <Button onClick={() => exportRows(source, rows)}>Export</Button>
+      <Button onClick={() => exportRows(rows)}>Export…</Button>
       <Button look="quiet" onClick={onClear}>
         Clear selection
       </Button>

@@ -3,27 +3,29 @@ import { useMemo, useState } from 'react';
 import { readFigures } from '../../../api/admin';
 import { utc } from '../../../pure/time/utc';
 import { usePolled } from '../../../state/polled';
+import { setQueries, usePlace } from '../../../state/router';
 import { Button } from '../../../ui/Button';
 import { Failure } from '../../../ui/Failure';
 import { LineChart } from './LineChart';
 import { charts, type Range, within } from './lines';
+import { addressOf, HOURS, type Shown, shownOf } from './shownRange';
 import './history.css';
 
 const REFRESH_MS = 10_000;
-const HOURS = [1, 6, 24] as const;
 const HOUR_MS = 3_600_000;
 
 export function History() {
   const figures = usePolled(readFigures, REFRESH_MS);
-  const [hours, setHours] = useState<number>(HOURS[0]);
-  const [chosen, choose] = useState<Range | null>(null);
+  const { query } = usePlace();
+  const shown = useMemo(() => shownOf(query), [query]);
+  const show = (next: Shown) => setQueries(addressOf(next), true);
   const [cursor, setCursor] = useState<number | null>(null);
   const { value, failure, again } = figures;
   const last = value?.samples.at(-1)?.at_ms ?? null;
   const range = useMemo<Range | null>(() => {
-    if (chosen !== null || last === null) return chosen;
-    return { from: last - hours * HOUR_MS, to: last };
-  }, [chosen, last, hours]);
+    if (shown.kind === 'part') return shown.range;
+    return last === null ? null : { from: last - shown.hours * HOUR_MS, to: last };
+  }, [shown, last]);
   const drawn = useMemo(() => (value === null ? [] : charts(within(value, range))), [value, range]);
   return (
     <section aria-labelledby="history-title" className="history">
@@ -34,20 +36,17 @@ export function History() {
           {HOURS.map((one) => (
             <Button
               key={one}
-              aria-pressed={chosen === null && hours === one}
-              onClick={() => {
-                choose(null);
-                setHours(one);
-              }}
+              aria-pressed={shown.kind === 'hours' && shown.hours === one}
+              onClick={() => show({ kind: 'hours', hours: one })}
             >
               {one === 1 ? '1 hour' : `${one} hours`}
             </Button>
           ))}
         </fieldset>
-        {chosen !== null && (
+        {shown.kind === 'part' && (
           <p className="hint history-chosen">
-            {utc(chosen.from)} to {utc(chosen.to)}{' '}
-            <Button onClick={() => choose(null)}>Show all</Button>
+            {utc(shown.range.from)} to {utc(shown.range.to)}{' '}
+            <Button onClick={() => show({ kind: 'hours', hours: HOURS[0] })}>Show all</Button>
           </p>
         )}
       </div>
@@ -64,7 +63,7 @@ export function History() {
               range={range}
               cursor={cursor}
               onCursor={setCursor}
-              onChoose={choose}
+              onChoose={(part) => show({ kind: 'part', range: part })}
             />
           ))}
         </div>

@@ -1,4 +1,4 @@
-// Puts a text on the clipboard.
+// Puts a text into the clipboard.
 
 /** Pages that came over plain http from another machine have no clipboard; a selection has. */
 export async function copyText(text: string): Promise<boolean> {

@@ -1,0 +1,111 @@
+// What the editor of queries offers while somebody types, and what it underlines.
+import type { Page } from '@playwright/test';
+import { mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
+import { write } from '../lib/items';
+
+const box = (page: Page, name: string) => page.getByRole('textbox', { name, exact: true });
+const offers = (page: Page) => page.getByRole('main').getByRole('listbox').getByRole('option');
+/** The one that Enter takes. */
+const chosen = (page: Page) => page.getByRole('main').getByRole('option', { selected: true });
+
+/** Takes what is chosen. The editor takes no key for a moment, so that nobody takes what just came. */
+async function take(page: Page, box: ReturnType<typeof page.getByRole>, want: string) {
+  await expect(async () => {
+    if ((await offers(page).count()) > 0) await page.keyboard.press('Enter');
+    await expect(box).toHaveText(want, { timeout: 500 });
+  }).toPass();
+}
+
+test('SQL: words, functions and fields, by the keyboard alone', async ({ page, server }) => {
+  await nosql.create(server, null);
+  for (const id of ['one', 'two'])
+    await nosql.put(server, id, { customer: { name: 'ada', city: 'Ulm' }, n: 1 });
+  await page.goto('/nosql/app/log/query');
+  const query = box(page, 'Query');
+  await write(page, query, 'SELECT * FROM c WHERE ');
+  await page.keyboard.type('c.cu');
+  await expect(chosen(page)).toContainText('customer');
+  await expect(chosen(page)).toContainText('object, 100 %');
+  await take(page, query, 'SELECT * FROM c WHERE c.customer');
+  await page.keyboard.type('.');
+  await expect(offers(page)).toHaveText([/^name/, /^city/]);
+  await page.keyboard.press('ArrowDown');
+  await expect(chosen(page)).toContainText('city');
+  await take(page, query, 'SELECT * FROM c WHERE c.customer.city');
+  await page.keyboard.type(' = "Ulm" AND star');
+  await expect(chosen(page)).toContainText('STARTSWITH');
+  await take(page, query, 'SELECT * FROM c WHERE c.customer.city = "Ulm" AND STARTSWITH()');
+  await page.keyboard.type('c.id, "o"');
+  await expect(offers(page)).toHaveCount(0);
+  await page.keyboard.press('Control+Enter');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
+
+  // What is whole already is in nobody's way: Enter ends the line.
+  await write(page, query, 'SELECT * FROM ');
+  await page.keyboard.type('c');
+  await expect(offers(page)).toHaveCount(0);
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('WH');
+  await expect(chosen(page)).toContainText('WHERE');
+  await page.keyboard.press('Escape');
+  await expect(offers(page)).toHaveCount(0);
+  await page.keyboard.press('Control+Space');
+  await expect(chosen(page)).toContainText('WHERE');
+});
+
+test('MongoDB: operators by their place, stages and fields', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', { amount: 7, user: 'ada' });
+  await page.goto('/mongo/app/log/query');
+  const filter = box(page, 'Filter');
+  await write(page, filter, '{ ');
+  await page.keyboard.type('am');
+  await expect(chosen(page)).toContainText('amount');
+  await take(page, filter, '{ amount: ');
+  await page.keyboard.type('{ $gt');
+  await expect(offers(page).filter({ hasText: '$gte' })).toBeVisible();
+  await page.keyboard.type('e: 7 } }');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
+
+  const sort = box(page, 'Sort');
+  await write(page, sort, '{ ');
+  await page.keyboard.type('us');
+  await take(page, sort, '{ user: 1');
+  await page.keyboard.type(' }');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
+
+  await page.getByRole('radio', { name: 'Pipeline' }).check();
+  const pipeline = box(page, 'Pipeline');
+  await write(page, pipeline, '[');
+  await page.keyboard.type('{ $grou');
+  await expect(chosen(page)).toContainText('$group');
+  await page.keyboard.press('Tab');
+  await expect(pipeline).toContainText(/\$group: \{/);
+});
+
+test('mistakes are underlined where they are', async ({ page, server }) => {
+  await nosql.create(server, null);
+  await mongo.create(server, null);
+  await page.goto('/nosql/app/log/query');
+  const query = box(page, 'Query');
+  await write(page, query, 'SELECT NOPE(c.n) FROM c');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('Not run yet');
+  await page.keyboard.press('Control+Enter');
+  const mark = page.locator('.cm-lintRange-error');
+  await expect(mark).toHaveText(/NOPE/);
+  await mark.hover();
+  await expect(page.locator('.cm-tooltip-lint')).toContainText('NOPE');
+  await page.mouse.move(0, 0);
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type(' ');
+  await expect(mark).toHaveCount(0);
+
+  await page.goto('/mongo/app/log/query');
+  await write(page, box(page, 'Filter'), '{ n: nope }');
+  await expect(mark).toHaveText('n');
+  await write(page, box(page, 'Filter'), '{ n: 1 }');
+  await expect(mark).toHaveCount(0);
+});

@@ -1,0 +1,91 @@
+// Letters that are shortcuts: what they do, where they do nothing, and that they can be turned off.
+import type { Page } from '@playwright/test';
+import { mongo } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
+import { editor, open, rows } from '../lib/items';
+
+const filter = (page: Page) => page.getByRole('search').getByRole('textbox');
+
+test('views, filter, a new item, the text of one', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', { n: 1 });
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(1);
+  for (const [keys, view] of [
+    ['gq', 'query'],
+    ['gs', 'settings'],
+    ['gm', 'metrics'],
+    ['gi', 'items'],
+  ] as const) {
+    await page.keyboard.type(keys);
+    await expect(page).toHaveURL(new RegExp(`/mongo/app/log/${view}$`));
+    await expect(page.getByRole('tab', { selected: true }).first()).toBeVisible();
+  }
+  await expect(rows(page)).toHaveCount(1);
+  await page.keyboard.press('/');
+  await expect(filter(page)).toBeFocused();
+  // Here they are letters.
+  await page.keyboard.type('gqn?/');
+  await expect(filter(page)).toHaveValue('gqn?/');
+  await filter(page).fill('');
+  await page.getByRole('heading').first().click();
+
+  await open(page, 'one');
+  await page.keyboard.press('e');
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.press('Control+Home');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.type('n: 2,');
+  await expect(page.getByText('unsaved', { exact: true })).toBeVisible();
+  await page.keyboard.press('Control+S');
+  await expect.poll(() => mongo.get(server, 'one')).toMatchObject({ n: 1 });
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await expect(editor(page)).toHaveCount(0);
+
+  // In the tree other letters find a name, and these are no part of one.
+  await page.getByRole('tree').focus();
+  await page.keyboard.press('/');
+  await expect(filter(page)).toBeFocused();
+  await page.getByRole('heading').first().click();
+  await page.keyboard.press('n');
+  await expect(editor(page)).toBeFocused();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await page.keyboard.type('gh');
+  await expect(page).toHaveURL(/\/$/);
+  // There is no view and no item here.
+  await page.keyboard.type('gqn');
+  await expect(page).toHaveURL(/\/$/);
+});
+
+test('the sheet lists them, and turns letters off', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await page.goto('/mongo/app/log/items');
+  await expect(page.getByText('There are no documents.')).toBeVisible();
+  await page.getByRole('heading').first().click();
+  await page.keyboard.press('?');
+  const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  for (const what of ['New item', 'Filter', 'Scale & Settings', 'Execute the query']) {
+    await expect(sheet.getByRole('definition').filter({ hasText: what })).toBeVisible();
+  }
+  // Nothing happens below it.
+  await page.keyboard.type('gq');
+  await expect(page).toHaveURL(/items$/);
+  await sheet.getByRole('checkbox', { name: /^Letters are shortcuts/ }).uncheck();
+  await page.keyboard.press('Escape');
+  await expect(sheet).toHaveCount(0);
+  await page.keyboard.type('gq?n');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await expect(page).toHaveURL(/items$/);
+  // Keys with Ctrl stay, and the way back is there.
+  await page.keyboard.press('Control+K');
+  await expect(page.getByRole('combobox', { name: /^Find/ })).toBeFocused();
+  await page.keyboard.type('shortcuts');
+  await page.keyboard.press('Enter');
+  await sheet.getByRole('checkbox', { name: /^Letters are shortcuts/ }).check();
+  await page.keyboard.press('Escape');
+  await expect(sheet).toHaveCount(0);
+  await page.keyboard.type('gq');
+  await expect(page).toHaveURL(/query$/);
+});

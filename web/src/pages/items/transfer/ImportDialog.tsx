@@ -1,0 +1,62 @@
+// Importing a file into a collection: choosing it, seeing what is in it, and writing it.
+import { useEffect, useState } from 'react';
+import { counted } from '../../../pure/figures/amount';
+import { toast } from '../../../state/log';
+import type { Target } from '../../../state/place';
+import { useLeaveGuard } from '../../../state/router';
+import { Dialog } from '../../../ui/Dialog';
+import { ChooseFile } from './ChooseFile';
+import { type Chosen, chosenFile } from './chosen';
+import { ImportPreview } from './ImportPreview';
+import { ImportProgress } from './ImportProgress';
+import { useImport } from './useImport';
+
+export interface ImportDialogProps {
+  target: Target;
+  noun: 'item' | 'document';
+  /** What was dropped on the list. */
+  file: File | null;
+  /** Something was written. */
+  onWritten: () => void;
+  onClose: () => void;
+}
+
+export default function ImportDialog(props: ImportDialogProps) {
+  const { target, noun, file, onWritten, onClose } = props;
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  const work = useImport(target);
+  const { running, ended, state } = work;
+  useLeaveGuard(running);
+  useEffect(() => {
+    if (file !== null) void chosenFile(file, file.name).then(setChosen);
+  }, [file]);
+  const written = state.made + state.replaced;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is said once, when the import has ended.
+  useEffect(() => {
+    if (ended === null) return;
+    if (ended.kind === 'done') toast({ text: `Imported ${counted(written, noun)}` });
+    if (written > 0) onWritten();
+  }, [ended]);
+  const isBegun = running || ended !== null;
+  return (
+    <Dialog
+      title={`Import into ${target.database} › ${target.collection}`}
+      // What is under way is stopped by its button alone.
+      onClose={() => !running && onClose()}
+    >
+      {chosen === null ? (
+        <ChooseFile onChosen={setChosen} />
+      ) : isBegun ? (
+        <ImportProgress work={work} size={chosen.file.size} noun={noun} onClose={onClose} />
+      ) : (
+        <ImportPreview
+          chosen={chosen}
+          api={target.door}
+          noun={noun}
+          onBegin={(form, onExisting) => work.begin(chosen, form, onExisting)}
+          onBack={() => setChosen(null)}
+        />
+      )}
+    </Dialog>
+  );
+}

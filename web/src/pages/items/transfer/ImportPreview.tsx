@@ -1,0 +1,175 @@
+// What an import would read, and what it is to do: form of the file, options of CSV, the first documents,
+// and what happens to ids that are taken. Writes nothing.
+import { useMemo, useState } from 'react';
+import { bytes } from '../../../pure/figures/amount';
+import type { CsvOptions } from '../../../pure/importing/csv';
+import type { ImportForm } from '../../../pure/importing/file';
+import type { Api } from '../../../pure/values/compare';
+import { Button } from '../../../ui/Button';
+import { type Chosen, firstOf, formOf, SHOWN } from './chosen';
+import { PreviewTable } from './PreviewTable';
+import { ON_EXISTING, type OnExisting } from './writer';
+
+const FORMS: readonly [ImportForm['kind'], string][] = [
+  ['json', 'JSON: an array, or documents one behind another'],
+  ['lines', 'JSON Lines: one document a line'],
+  ['csv', 'CSV'],
+];
+
+const DELIMITERS: readonly [string, string][] = [
+  [',', 'comma'],
+  [';', 'semicolon'],
+  ['\t', 'tab'],
+  ['|', 'bar'],
+];
+
+function existingInWords(what: OnExisting, noun: string): string {
+  switch (what) {
+    case 'refuse':
+      return `List it as refused; the ${noun} that is there stays`;
+    case 'skip':
+      return `Leave it out; the ${noun} that is there stays`;
+    case 'replace':
+      return `Replace the ${noun} that is there; its time to live begins anew`;
+  }
+}
+
+interface CsvProps {
+  options: CsvOptions;
+  onOptions: (options: CsvOptions) => void;
+  onDelimiter: (delimiter: string) => void;
+}
+
+function Csv({ options, onOptions, onDelimiter }: CsvProps) {
+  const setHeader = (hasHeader: boolean) => {
+    const columns = options.columns.map((column, at) => ({ ...column, path: `field${at + 1}` }));
+    if (hasHeader) onDelimiter(options.delimiter);
+    else onOptions({ ...options, hasHeader, columns });
+  };
+  return (
+    <div className="row transfer-csv">
+      <label>
+        Delimiter{' '}
+        <select value={options.delimiter} onChange={(event) => onDelimiter(event.target.value)}>
+          {DELIMITERS.map(([unit, name]) => (
+            <option key={unit} value={unit}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={options.hasHeader}
+          onChange={(event) => setHeader(event.target.checked)}
+        />{' '}
+        The first row has names
+      </label>
+      <label>
+        <input
+          type="checkbox"
+          checked={options.empty === 'absent'}
+          onChange={(event) =>
+            onOptions({ ...options, empty: event.target.checked ? 'absent' : 'null' })
+          }
+        />{' '}
+        Leave empty fields out
+      </label>
+    </div>
+  );
+}
+
+export interface ImportPreviewProps {
+  chosen: Chosen;
+  api: Api;
+  noun: 'item' | 'document';
+  onBegin: (form: ImportForm, onExisting: OnExisting) => void;
+  onBack: () => void;
+}
+
+export function ImportPreview({ chosen, api, noun, onBegin, onBack }: ImportPreviewProps) {
+  const [form, setForm] = useState(() => formOf(chosen, api));
+  const [onExisting, setOnExisting] = useState<OnExisting>('refuse');
+  const found = useMemo(() => firstOf(chosen, form, api), [chosen, form, api]);
+  const rows = found.flatMap((one) => (one.kind === 'document' ? [one.value] : []));
+  const refused = found.flatMap((one) => (one.kind === 'refused' ? [one] : []));
+  const options = form.kind === 'csv' ? form.options : null;
+  const put = (next: CsvOptions) => setForm({ kind: 'csv', options: next });
+  const delimited = (delimiter: string) => {
+    const guessed = formOf(chosen, api, 'csv', delimiter);
+    setForm(guessed);
+  };
+  return (
+    <>
+      <p>
+        <strong className="transfer-name">{chosen.name}</strong>, {bytes(chosen.file.size)}. These
+        are the first {SHOWN} {noun}s at most; nothing has been written yet.
+      </p>
+      <div className="row transfer-csv">
+        <label>
+          Read as{' '}
+          <select
+            value={form.kind}
+            onChange={(event) => {
+              const kind = FORMS.find(([name]) => name === event.target.value)?.[0];
+              if (kind !== undefined) setForm(formOf(chosen, api, kind));
+            }}
+          >
+            {FORMS.map(([kind, name]) => (
+              <option key={kind} value={kind}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {options !== null && <Csv options={options} onOptions={put} onDelimiter={delimited} />}
+      {rows.length > 0 || options !== null ? (
+        <PreviewTable
+          rows={rows}
+          columns={options?.columns ?? null}
+          api={api}
+          onColumns={(columns) => options !== null && put({ ...options, columns })}
+        />
+      ) : (
+        refused.length === 0 && (
+          <p className="hint">
+            {chosen.isWhole
+              ? `There is no ${noun} in it.`
+              : `The first ${noun} is too long to be shown.`}
+          </p>
+        )
+      )}
+      {refused.map(({ line, column, why }) => (
+        <p key={`${line}:${column}`} className="error">
+          Line {line}, column {column}: {why}
+        </p>
+      ))}
+      <fieldset className="transfer-existing">
+        <legend>If an id is there already</legend>
+        {ON_EXISTING.map((what) => (
+          <label key={what}>
+            <input
+              type="radio"
+              name="on-existing"
+              checked={onExisting === what}
+              onChange={() => setOnExisting(what)}
+            />{' '}
+            {existingInWords(what, noun)}
+          </label>
+        ))}
+      </fieldset>
+      <div className="row">
+        <Button
+          look="primary"
+          disabled={chosen.isWhole && rows.length === 0}
+          onClick={() => onBegin(form, onExisting)}
+        >
+          Import
+        </Button>
+        <Button onClick={onBack}>Another file</Button>
+      </div>
+    </>
+  );
+}

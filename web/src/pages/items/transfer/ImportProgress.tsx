@@ -1,0 +1,126 @@
+// An import under way or at its end: how far it is, how fast, what was refused.
+import { bytes, count, counted } from '../../../pure/figures/amount';
+import { Button } from '../../../ui/Button';
+import { MOST_REFUSALS } from './importRun';
+import { leftInWords } from './pace';
+import { download } from './sink';
+import { type Ended, type Import, writtenOf } from './useImport';
+import type { Refusal } from './writer';
+
+/** A person reads no more; the file has all that are kept. */
+const LISTED = 100;
+
+export interface ImportProgressProps {
+  work: Import;
+  size: number;
+  noun: 'item' | 'document';
+  onClose: () => void;
+}
+
+function refusalsText(refusals: readonly Refusal[]): string {
+  const lines = refusals.map(({ line, why }) => `${line}\t${why.replace(/\s+/g, ' ')}\n`);
+  return `line\treason\n${lines.join('')}`;
+}
+
+function Refusals({ work }: { work: Import }) {
+  const { refused, refusals } = work.state;
+  if (refused === 0) return null;
+  const kept = refused > refusals.length ? `; the first ${count(MOST_REFUSALS)} are kept` : '';
+  return (
+    <section aria-label="Refused">
+      <h3>
+        {count(refused)} refused{kept}
+      </h3>
+      <div className="transfer-scroll" role="region" tabIndex={0} aria-label="Refusals">
+        <table className="transfer-table">
+          <thead>
+            <tr>
+              <th scope="col">Line</th>
+              <th scope="col">Reason</th>
+            </tr>
+          </thead>
+          <tbody>
+            {refusals.slice(0, LISTED).map(({ line, why }, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows.
+              <tr key={at}>
+                <th scope="row">{line}</th>
+                <td>{why}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div className="row">
+        <Button
+          onClick={() =>
+            download([refusalsText(refusals)], 'refused.tsv', 'text/tab-separated-values')
+          }
+        >
+          Download the list
+        </Button>
+        {refusals.length > LISTED && <span className="hint">{LISTED} of them are shown.</span>}
+      </div>
+    </section>
+  );
+}
+
+function endInWords(ended: Ended, unknown: number): string {
+  switch (ended.kind) {
+    case 'done':
+      return 'The import has ended.';
+    case 'stopped':
+      return unknown === 0
+        ? 'Stopped. What was written stays.'
+        : 'Stopped. What was written stays; the last requests may have been done too.';
+    case 'failed':
+      return `The import has ended before the end of the file: ${ended.why} What was written stays. Import the file again and leave out ids that are there, to write the rest.`;
+  }
+}
+
+export function ImportProgress({ work, size, noun, onClose }: ImportProgressProps) {
+  const { state, pace, running, ended } = work;
+  const parts = [
+    `${count(state.made)} new`,
+    ...(state.replaced > 0 ? [`${count(state.replaced)} replaced`] : []),
+    ...(state.skipped > 0 ? [`${count(state.skipped)} left out`] : []),
+    ...(state.refused > 0 ? [`${count(state.refused)} refused`] : []),
+  ];
+  const going = [
+    `${bytes(state.bytes)} of ${bytes(size)}`,
+    ...(pace === null ? [] : [`${counted(pace.rate, noun)} a second`]),
+    ...(pace === null || pace.left === null ? [] : [leftInWords(pace.left)]),
+  ];
+  return (
+    <>
+      <progress
+        className="transfer-progress"
+        aria-label="Progress of the import"
+        max={Math.max(1, size)}
+        value={ended?.kind === 'done' ? Math.max(1, size) : state.bytes}
+      />
+      <p>
+        <strong>{counted(writtenOf(state), noun)}</strong>: {parts.join(', ')}
+      </p>
+      {running && <p className="hint">{going.join(' · ')}</p>}
+      <div role="status">
+        {ended !== null && (
+          <p className={ended.kind === 'failed' ? 'error' : undefined}>
+            {endInWords(ended, state.unknown)}
+          </p>
+        )}
+      </div>
+      <Refusals work={work} />
+      <div className="row transfer-end">
+        {running ? (
+          <Button look="danger" onClick={work.stop}>
+            Stop
+          </Button>
+        ) : (
+          <Button look="primary" onClick={onClose}>
+            Close
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}

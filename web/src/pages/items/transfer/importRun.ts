@@ -1,0 +1,237 @@
+// An import under way: reads a file part by part, writes what is in it in batches, several at the same
+// time, and counts what became of it. Holds a bounded number of documents and refusals. Shows nothing.
+import { ApiError, words } from '../../../api/http';
+import { type ImportForm, readerOf, readFile } from '../../../pure/importing/file';
+import type { Api } from '../../../pure/values/compare';
+import {
+  type Entry,
+  nothingWritten,
+  type Refusal,
+  together,
+  type Writer,
+  type Written,
+} from './writer';
+
+/** Refusals that are kept, to be shown and saved; of more only the number is known. */
+export const MOST_REFUSALS = 10_000;
+/** Requests under way at the same time. */
+const AT_ONCE = 4;
+/** Others may draw and answer the keyboard this often. */
+const BREATH_MS = 12;
+const LONGEST_WHY = 300;
+/** After a stop, what is under way may still be answered for so long. */
+const GRACE_MS = 3000;
+
+export interface ImportState {
+  /** Of the file. */
+  bytes: number;
+  made: number;
+  replaced: number;
+  skipped: number;
+  refused: number;
+  /** The first of them. */
+  refusals: readonly Refusal[];
+  /** Requests of which no answer came: nobody knows whether they were done. */
+  unknown: number;
+}
+
+export const NOTHING: ImportState = {
+  bytes: 0,
+  made: 0,
+  replaced: 0,
+  skipped: 0,
+  refused: 0,
+  refusals: [],
+  unknown: 0,
+};
+
+export interface ImportJob<T> {
+  file: Blob;
+  form: ImportForm;
+  api: Api;
+  writer: Writer<T>;
+  signal: AbortSignal;
+  onState: (state: ImportState) => void;
+}
+
+async function* chunksOf(file: Blob, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const reader = file.stream().getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done || signal.aborted) return;
+      yield value;
+    }
+  } finally {
+    void reader.cancel();
+  }
+}
+
+/** Whatever else waits in the browser goes first. */
+function breath(): Promise<void> {
+  return new Promise((resolve) => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => {
+      channel.port1.close();
+      resolve();
+    };
+    channel.port2.postMessage(null);
+  });
+}
+
+const isRefused = (error: unknown) =>
+  error instanceof ApiError && error.kind === 'refused' && [400, 413, 200].includes(error.status);
+
+/** Writes documents; where the server takes none of them, each half of them for itself. */
+export async function writeApart<T>(
+  writer: Writer<T>,
+  entries: readonly Entry<T>[],
+  signal: AbortSignal,
+): Promise<Written> {
+  try {
+    return await writer.write(entries, signal);
+  } catch (error) {
+    const [first] = entries;
+    if (!isRefused(error) || first === undefined) throw error;
+    if (entries.length === 1) {
+      return { ...nothingWritten(), refused: [{ line: first.line, why: words(error) }] };
+    }
+    const half = Math.ceil(entries.length / 2);
+    const before = await writeApart(writer, entries.slice(0, half), signal);
+    return together(before, await writeApart(writer, entries.slice(half), signal));
+  }
+}
+
+/** Requests under way: never two at once about one id, so that the last document of an id counts. */
+class Sending<T> {
+  private readonly running = new Set<{ ids: ReadonlySet<string>; done: Promise<void> }>();
+  failure: unknown = null;
+
+  constructor(
+    private readonly writer: Writer<T>,
+    /** Nothing more is sent. */
+    private readonly stop: AbortSignal,
+    /** What was sent is given up. */
+    private readonly giveUp: AbortSignal,
+    private readonly onWritten: (written: Written) => void,
+  ) {}
+
+  get unknown(): number {
+    return this.running.size;
+  }
+
+  async send(entries: readonly Entry<T>[]): Promise<void> {
+    const found = entries.map(({ value }) => this.writer.idOf(value));
+    const ids = new Set(found.filter((id) => id !== null));
+    for (;;) {
+      if (this.failure !== null) throw this.failure;
+      this.stop.throwIfAborted();
+      const others = [...this.running];
+      const same = others.find((other) => [...other.ids].some((id) => ids.has(id)));
+      if (same !== undefined) await same.done;
+      else if (others.length >= AT_ONCE) await Promise.race(others.map(({ done }) => done));
+      else break;
+    }
+    const one = { ids, done: Promise.resolve() };
+    one.done = writeApart(this.writer, entries, this.giveUp).then(
+      (written) => {
+        this.running.delete(one);
+        this.onWritten(written);
+      },
+      (error: unknown) => {
+        // It stays among those of which nobody knows what became of them.
+        this.failure ??= error;
+      },
+    );
+    this.running.add(one);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.running].map(({ done }) => done));
+    if (this.failure !== null) throw this.failure;
+  }
+}
+
+class Tally {
+  state = NOTHING;
+
+  constructor(private readonly onState: (state: ImportState) => void) {}
+
+  put(change: Partial<ImportState>): void {
+    this.state = { ...this.state, ...change };
+    this.onState(this.state);
+  }
+
+  refuse(refused: readonly Refusal[]): void {
+    if (refused.length === 0) return;
+    const room = MOST_REFUSALS - this.state.refusals.length;
+    const kept = refused.slice(0, room).map(({ line, why }) => ({
+      line,
+      why: why.length > LONGEST_WHY ? `${why.slice(0, LONGEST_WHY)}…` : why,
+    }));
+    const refusals = kept.length > 0 ? [...this.state.refusals, ...kept] : this.state.refusals;
+    this.put({ refused: this.state.refused + refused.length, refusals });
+  }
+
+  add(written: Written): void {
+    const { made, replaced, skipped } = this.state;
+    this.put({
+      made: made + written.made,
+      replaced: replaced + written.replaced,
+      skipped: skipped + written.skipped,
+    });
+    this.refuse(written.refused);
+  }
+}
+
+/** Imports a file. Ends when all of it is written; throws when it was stopped or the server failed. */
+export async function runImport<T>(job: ImportJob<T>): Promise<void> {
+  const { file, form, api, writer, signal } = job;
+  const tally = new Tally(job.onState);
+  const giveUp = new AbortController();
+  signal.addEventListener('abort', () => setTimeout(() => giveUp.abort(), GRACE_MS));
+  const sending = new Sending(writer, signal, giveUp.signal, (written) => tally.add(written));
+  const reader = readerOf(form, api, writer.finish);
+  let batch: Entry<T>[] = [];
+  let characters = 0;
+  let breathed = performance.now();
+  const flush = async () => {
+    const entries = batch;
+    batch = [];
+    characters = 0;
+    if (entries.length > 0) await sending.send(entries);
+  };
+  try {
+    let before = 0;
+    for await (const { found, bytes } of readFile(chunksOf(file, signal), reader)) {
+      // What each document takes of this part, about.
+      const each = (bytes - before) / Math.max(1, found.length);
+      before = bytes;
+      if (found.length === 0) characters += each;
+      for (const one of found) {
+        if (one.kind === 'refused') {
+          tally.refuse([{ line: one.line, why: `Column ${one.column}: ${one.why}` }]);
+          continue;
+        }
+        const isFull = batch.length >= writer.most.documents;
+        if (isFull || characters + each > writer.most.characters) await flush();
+        batch.push({ line: one.line, value: one.value });
+        characters += each;
+      }
+      tally.put({ bytes });
+      if (performance.now() - breathed > BREATH_MS) {
+        await breath();
+        breathed = performance.now();
+      }
+      signal.throwIfAborted();
+    }
+    signal.throwIfAborted();
+    await flush();
+    await sending.end();
+  } catch (error) {
+    // What is under way is answered, or not.
+    await sending.end().catch(() => undefined);
+    tally.put({ unknown: sending.unknown });
+    throw error;
+  }
+}

@@ -1,0 +1,40 @@
+// How fast something goes on, and how long it still takes. Pure: the caller reads the clock.
+import { inWords } from '../../../pure/time/duration';
+
+export interface Mark {
+  atMs: number;
+  documents: number;
+  bytes: number;
+}
+
+/** What lies further back says nothing of the pace now. */
+const KEPT_MS = 8000;
+const LEAST_MS = 500;
+
+/** Marks with one more, as far back as they count. */
+export function marked(marks: readonly Mark[], mark: Mark): Mark[] {
+  return [...marks.filter(({ atMs }) => mark.atMs - atMs <= KEPT_MS), mark];
+}
+
+export interface Pace {
+  /** Documents a second. */
+  rate: number;
+  /** Seconds; null: not known. */
+  left: number | null;
+}
+
+/** The pace by the first and the last mark; `bytes` is the size of all; null: not known yet. */
+export function paceOf(marks: readonly Mark[], bytes: number | null): Pace | null {
+  const [first, last] = [marks[0], marks.at(-1)];
+  if (first === undefined || last === undefined || last.atMs - first.atMs < LEAST_MS) return null;
+  const seconds = (last.atMs - first.atMs) / 1000;
+  const speed = (last.bytes - first.bytes) / seconds;
+  const left = bytes === null || speed <= 0 ? null : Math.ceil((bytes - last.bytes) / speed);
+  return { rate: Math.round((last.documents - first.documents) / seconds), left };
+}
+
+/** "about 3 minutes left". */
+export function leftInWords(seconds: number): string {
+  const rounded = seconds < 60 ? seconds : Math.round(seconds / 10) * 10;
+  return `about ${inWords(Math.max(1, rounded))} left`;
+}

@@ -1,0 +1,103 @@
+// Results as a table: a row for each, a column for each field. A row opens the item that it is.
+import { type MouseEvent, useMemo } from 'react';
+import { titleOf } from '../../../pure/columns/columns';
+import { counted } from '../../../pure/figures/amount';
+import { partsOfPath } from '../../../pure/values/path';
+import type { Place, Target } from '../../../state/place';
+import { go } from '../../../state/router';
+import { PlaceLink } from '../../../ui/PlaceLink';
+import { type Form, type Results, tableColumns, type Value } from './form';
+
+export interface ResultTableProps {
+  target: Target;
+  results: Results;
+  /** The number of the first row, from 1. */
+  first: number;
+}
+
+/** More columns than anybody reads; JSON and the tree have all fields. */
+const MOST_COLUMNS = 40;
+const MOST_CHARACTERS = 120;
+
+function Cell({ form, value }: { form: Form; value: Value | undefined }) {
+  if (value === undefined) return <td />;
+  const text = form.cell(value);
+  const isLong = text.length > MOST_CHARACTERS;
+  return (
+    <td className={`result-${form.kind(value)}`} title={isLong ? text.slice(0, 2000) : undefined}>
+      {isLong ? `${text.slice(0, MOST_CHARACTERS)}…` : text}
+    </td>
+  );
+}
+
+/** A press that selects a text, or that the link has taken, opens nothing. */
+function opens(event: MouseEvent): boolean {
+  return !event.defaultPrevented && String(window.getSelection() ?? '') === '';
+}
+
+export function ResultTable({ target, results, first }: ResultTableProps) {
+  const { form, rows, keys } = results;
+  const columns = useMemo(() => tableColumns(results), [results]);
+  const shown = columns.slice(0, MOST_COLUMNS);
+  const noun = target.door === 'mongo' ? 'document' : 'item';
+  const place: Place = { page: 'collection', view: 'items', ...target };
+  if (rows.length === 0) return <p className="empty">The query returned nothing.</p>;
+  return (
+    <>
+      <div className="result-scroll" role="region" aria-label="Results as a table" tabIndex={0}>
+        <table className="result-table">
+          <thead>
+            <tr>
+              <th scope="col">
+                <span className="visually-hidden">Number</span>
+              </th>
+              {shown.map((id) => (
+                <th scope="col" key={id}>
+                  {titleOf(id)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((row, at) => {
+              const key = keys[at] ?? null;
+              const whole = form.wrapped(row);
+              const number = first + at;
+              return (
+                <tr
+                  key={number}
+                  className={key === null ? undefined : 'result-opens'}
+                  onClick={(event) => {
+                    if (key !== null && opens(event)) go(place, { item: key });
+                  }}
+                >
+                  <th scope="row">
+                    {key === null ? (
+                      number
+                    ) : (
+                      <PlaceLink
+                        to={place}
+                        query={{ item: key }}
+                        aria-label={`Open ${noun} of row ${number}`}
+                      >
+                        {number}
+                      </PlaceLink>
+                    )}
+                  </th>
+                  {shown.map((id) => (
+                    <Cell key={id} form={form} value={form.at(whole, partsOfPath(id))} />
+                  ))}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      {columns.length > MOST_COLUMNS && (
+        <p className="hint">
+          {counted(columns.length - MOST_COLUMNS, 'further field')} stand in JSON and in the tree.
+        </p>
+      )}
+    </>
+  );
+}

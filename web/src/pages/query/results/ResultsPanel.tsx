@@ -1,0 +1,84 @@
+// The results of a query, and in words what came of it.
+import { useMemo } from 'react';
+import { counted } from '../../../pure/figures/amount';
+import { utc } from '../../../pure/time/utc';
+import type { Target } from '../../../state/place';
+import { Banner } from '../../../ui/Banner';
+import { CodeEditor } from '../../../ui/CodeEditor';
+import { CopyButton } from '../../../ui/CopyButton';
+import type { Runs } from '../useRuns';
+import { Download } from './Download';
+import { joined } from './form';
+import { ResultTable } from './ResultTable';
+import { ResultTree } from './ResultTree';
+import { useView, ViewChoice } from './ViewChoice';
+
+export interface ResultsPanelProps {
+  target: Target;
+  runs: Runs;
+}
+
+const rowsOf = (pages: Runs['pages']) =>
+  pages.reduce((all, { results }) => all + results.rows.length, 0);
+
+/** What came of it, in words: which rows, of how many pages, as of when. */
+export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
+  if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
+  if (cancelled)
+    return pages.length === 0 ? 'Cancelled.' : 'Cancelled; the pages read before are still here.';
+  const page = pages[at];
+  if (page === undefined)
+    return failure === null
+      ? 'Not run yet: Ctrl+Enter runs it.'
+      : 'It failed: there are no results.';
+  const before = rowsOf(pages.slice(0, at));
+  const here = page.results.rows.length;
+  const range = here === 0 ? '' : `: ${before + 1} to ${before + here}`;
+  const isAll = before === 0 && !page.more;
+  const of = pages.length > 1 ? ` of ${pages.length} read` : '';
+  const many = isAll ? counted(here, 'result') : `Page ${at + 1}${of}${range}`;
+  const asOf = page.ranAtMs === null ? '' : `, run at ${utc(page.ranAtMs)} database time`;
+  return `${many}${asOf}${pages.at(-1)?.more === true ? '; more follow' : ''}.`;
+}
+
+function Stale() {
+  return (
+    <Banner look="warn">
+      These results are of one instant. The clock has moved since, or the server was away: execute
+      the query again to see what is live now.
+    </Banner>
+  );
+}
+
+export function ResultsPanel({ target, runs }: ResultsPanelProps) {
+  const { pages, at, stale } = runs;
+  const [view, setView] = useView();
+  const page = pages[at];
+  const first = useMemo(() => rowsOf(pages.slice(0, at)) + 1, [pages, at]);
+  if (page === undefined) return stale ? <Stale /> : null;
+  const { results } = page;
+  return (
+    <>
+      {stale && <Stale />}
+      <div className="row result-bar">
+        <ViewChoice view={view} onChoose={setView} />
+        <span className="result-space" />
+        <CopyButton text={page.text} label="the results of this page" />
+        <Download
+          results={() => joined(pages.map((one) => one.results))}
+          count={rowsOf(pages)}
+          name={`${target.database}.${target.collection}`}
+        />
+      </div>
+      {view === 'Table' && <ResultTable target={target} results={results} first={first} />}
+      {view === 'Tree' && (
+        <ResultTree key={first} target={target} results={results} first={first} />
+      )}
+      {view === 'JSON' && (
+        <div className="query-results">
+          <CodeEditor label="Results" value={page.text} language={results.form.language} readOnly />
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+// What a sample says of a field, in words. Pure.
+import type { Counted, FieldFacts, Range } from '../../pure/schema/fields';
+import { printShell } from '../../pure/shell';
+import { utc } from '../../pure/time/utc';
+import type { Kind } from '../../pure/values/kind';
+
+/** "12 %", "under 1 %", "over 99 %"; all and none only where it is so. */
+export function percent(share: number): string {
+  const whole = Math.round(share * 100);
+  if (whole === 0 && share > 0) return 'under 1 %';
+  return whole === 100 && share < 1 ? 'over 99 %' : `${whole} %`;
+}
+
+/** "string 98 %, null 2 %"; of one type its name alone. */
+export function kindsInWords(kinds: readonly Counted<Kind>[], count: number): string {
+  const [first] = kinds;
+  if (kinds.length === 1 && first !== undefined) return first.value;
+  return kinds.map(({ value, count: n }) => `${value} ${percent(n / count)}`).join(', ');
+}
+
+function endOf(value: unknown): string {
+  return value instanceof Date ? utc(value.getTime()) : printShell(value, 0);
+}
+
+function rangeInWords({ least, most }: Range): string {
+  const [from, to] = [endOf(least), endOf(most)];
+  return from === to ? from : `${from} to ${to}`;
+}
+
+const decimal = (value: number) => String(Math.round(value * 10) / 10);
+
+/** Ranges and lengths. */
+export function rangesOf({ numbers, dates, lengths }: FieldFacts): string[] {
+  const found = [numbers, dates].filter((range) => range !== null).map(rangeInWords);
+  if (lengths === null) return found;
+  const { least, most, average } = lengths;
+  const many = least === most ? `${least}` : `${least} to ${most}, on average ${decimal(average)}`;
+  return [...found, `${many} element${least === most && least === 1 ? '' : 's'}`];
+}
+
+/** Values that say something: those that occur more than once. */
+export function telling(facts: FieldFacts): readonly Counted<string>[] {
+  return facts.top.filter(({ count }) => count > 1);
+}
+
+/** How many values differ. */
+export function differentInWords({ different, top }: FieldFacts): string {
+  if (top.length === 0) return '';
+  if (different === null) return 'more than 1,000 different values';
+  return different === 1 ? 'always the same value' : `${different} different values`;
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { grouped, press, SHORTCUTS } from './shortcuts';
+
+const whatOf = (held: string | null, key: string) => {
+  const found = press(held, key);
+  return found !== null && 'shortcut' in found ? found.shortcut.what : found;
+};
+
+test.each<[string | null, string, unknown]>([
+  [null, 'n', 'New item'],
+  [null, '/', 'Filter'],
+  [null, '?', 'Show these keys'],
+  [null, 'x', null],
+  [null, 'g', { held: 'g' }],
+  ['g', 'i', 'Items'],
+  ['g', 'h', 'Home'],
+  // A wrong second letter is the first of another.
+  ['g', 'n', 'New item'],
+  ['g', 'g', { held: 'g' }],
+  ['g', 'x', null],
+  // What the pages do themselves is not done twice.
+  [null, 'Enter', null],
+  [null, 'Delete', null],
+  [null, 'Esc', null],
+])('after %o the key %o means %o', (held, key, want) => expect(whatOf(held, key)).toEqual(want));
+
+test('no two shortcuts share their keys, and all of them stand on the sheet', () => {
+  const keys = SHORTCUTS.map((one) => one.keys);
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(grouped().flatMap(([, shortcuts]) => shortcuts)).toHaveLength(SHORTCUTS.length);
+});

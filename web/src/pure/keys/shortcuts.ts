@@ -1,0 +1,85 @@
+// The table of shortcuts: what each key does, and the words of the sheet that lists them. What is
+// `told` is done by the page itself and stands here for the sheet alone. Pure.
+
+type View = 'items' | 'schema' | 'query' | 'settings' | 'metrics';
+
+export type Does =
+  | { kind: 'view'; view: View }
+  | { kind: 'page'; page: 'home' | 'metrics' | 'features' }
+  | { kind: 'command'; name: 'new-item' | 'filter' | 'edit' }
+  | { kind: 'open'; what: 'palette' | 'sheet' }
+  | { kind: 'told' };
+
+export interface Shortcut {
+  /** Keys one after the other, as they are written on a sheet: "g i", "Ctrl+K". */
+  keys: string;
+  /** Others that do the same. */
+  also?: string;
+  what: string;
+  group: 'Everywhere' | 'Go to' | 'Items' | 'Editors' | 'Tree';
+  does: Does;
+}
+
+const told: Does = { kind: 'told' };
+const view = (shown: View): Does => ({
+  kind: 'view',
+  view: shown,
+});
+
+export const SHORTCUTS: readonly Shortcut[] = [
+  {
+    keys: 'Ctrl+K',
+    what: 'Find a database, a collection, a page or an action',
+    group: 'Everywhere',
+    does: { kind: 'open', what: 'palette' },
+  },
+  {
+    keys: '?',
+    what: 'Show these keys',
+    group: 'Everywhere',
+    does: { kind: 'open', what: 'sheet' },
+  },
+  { keys: 'Ctrl+S', what: 'Save the item or the settings', group: 'Everywhere', does: told },
+  { keys: 'Esc', what: 'Close what is open', group: 'Everywhere', does: told },
+  { keys: 'g i', what: 'Items', group: 'Go to', does: view('items') },
+  { keys: 'g c', what: 'Schema', group: 'Go to', does: view('schema') },
+  { keys: 'g q', what: 'Query', group: 'Go to', does: view('query') },
+  { keys: 'g s', what: 'Scale & Settings', group: 'Go to', does: view('settings') },
+  { keys: 'g m', what: 'Metrics', group: 'Go to', does: view('metrics') },
+  { keys: 'g h', what: 'Home', group: 'Go to', does: { kind: 'page', page: 'home' } },
+  { keys: 'g f', what: 'Features', group: 'Go to', does: { kind: 'page', page: 'features' } },
+  { keys: '/', what: 'Filter', group: 'Items', does: { kind: 'command', name: 'filter' } },
+  { keys: 'n', what: 'New item', group: 'Items', does: { kind: 'command', name: 'new-item' } },
+  {
+    keys: 'e',
+    what: 'Edit the open item',
+    group: 'Items',
+    does: { kind: 'command', name: 'edit' },
+  },
+  { keys: 'Enter', what: 'Open the row with the keyboard', group: 'Items', does: told },
+  { keys: 'Ctrl+Enter', what: 'Execute the query', group: 'Editors', does: told },
+  { keys: 'Esc Tab', what: 'Leave an editor', group: 'Editors', does: told },
+  { keys: '→', also: '←', what: 'Open or close a database', group: 'Tree', does: told },
+  { keys: 'Shift+F10', what: 'Actions of a line', group: 'Tree', does: told },
+  { keys: 'Delete', what: 'Delete, after a question', group: 'Tree', does: told },
+];
+
+/** What a letter does, after the one before it: a shortcut, the begin of one, nothing. */
+export type Pressed = { shortcut: Shortcut } | { held: string } | null;
+
+/** `held` is the letter before, when that began a shortcut. Keys with Ctrl are not asked for here. */
+export function press(held: string | null, key: string): Pressed {
+  const typed = held === null ? key : `${held} ${key}`;
+  const found = SHORTCUTS.find(({ keys, does }) => keys === typed && does.kind !== 'told');
+  if (found !== undefined) return { shortcut: found };
+  if (SHORTCUTS.some(({ keys }) => keys.startsWith(`${typed} `) && key.length === 1))
+    return { held: typed };
+  // A wrong second letter may be the first of another.
+  return held === null ? null : press(null, key);
+}
+
+/** The groups in the table's order, with what stands in each. */
+export function grouped(): [group: Shortcut['group'], shortcuts: Shortcut[]][] {
+  const names = [...new Set(SHORTCUTS.map(({ group }) => group))];
+  return names.map((name) => [name, SHORTCUTS.filter(({ group }) => group === name)]);
+}

@@ -1,0 +1,8 @@
+// Puts the address of what is shown into the clipboard.
+import { say, toast } from '../state/log';
+import { copyText } from '../ui/clipboard';
+
+export async function copyLink(): Promise<void> {
+  if (await copyText(location.href)) toast({ text: 'Copied the link to this page' });
+  else say({ kind: 'failed', text: 'The link could not be copied. It stands in the address bar.' });
+}

@@ -1,0 +1,14 @@
+// Keys as they are printed on a keyboard.
+import { keysOf } from './spelling';
+import './keys.css';
+
+export function Keys({ written }: { written: string }) {
+  return (
+    <span className="keys">
+      {keysOf(written).map((key, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a key may stand there twice.
+        <kbd key={at}>{key}</kbd>
+      ))}
+    </span>
+  );
+}

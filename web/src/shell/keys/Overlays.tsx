@@ -1,0 +1,26 @@
+// Shows what lies over every page, loaded when it is first asked for.
+import { Suspense } from 'react';
+import { useStore } from '../../state/store';
+import { part } from '../../ui/part';
+import { Failed } from '../Failed';
+import { overlay } from './overlay';
+
+const Palette = part(() => import('../palette/Palette'));
+const Sheet = part(() => import('./Sheet'));
+const Advance = part(() => import('../palette/Advance'));
+
+const close = () => overlay.set(null);
+
+export function Overlays() {
+  const shown = useStore(overlay);
+  if (shown === null) return null;
+  return (
+    <Failed>
+      <Suspense fallback={null}>
+        {shown.kind === 'palette' && <Palette onClose={close} />}
+        {shown.kind === 'sheet' && <Sheet onClose={close} />}
+        {shown.kind === 'advance' && <Advance seconds={shown.seconds} onClose={close} />}
+      </Suspense>
+    </Failed>
+  );
+}

@@ -1,0 +1,88 @@
+// Listens for the shortcuts of the table, wherever the keyboard is. Letters are shortcuts only where
+// nobody types, and only as long as the person wants them to be.
+import { useEffect } from 'react';
+import { type Does, press } from '../../pure/keys/shortcuts';
+import { commands } from '../../state/commands';
+import { type Place, parsePlace } from '../../state/place';
+import { readPreference, usePreference } from '../../state/preference';
+import { go } from '../../state/router';
+import { dialogIsOpen } from '../../ui/useSaveKey';
+import { overlay } from './overlay';
+import { isApple } from './spelling';
+
+/** The second letter of two comes within this time. */
+const NEXT_MS = 1500;
+const LETTERS = 'letters';
+const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
+
+/** Whether letters are shortcuts: people who speak to their machine may not want that. */
+export function useLetters(): [boolean, (on: boolean) => void] {
+  return usePreference(LETTERS, true, isBoolean);
+}
+
+const TYPED_INTO =
+  'input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, ' +
+  '[contenteditable]:not([contenteditable=false]), [role=menu]';
+
+/** Whether a letter is a part of a text there. Editors lie in trees of their own. */
+function isTyped(event: KeyboardEvent): boolean {
+  return event
+    .composedPath()
+    .some((element) => element instanceof Element && element.matches(TYPED_INTO));
+}
+
+function perform(does: Does, here: Place): boolean {
+  switch (does.kind) {
+    case 'page':
+      go({ page: does.page });
+      return true;
+    case 'view':
+      if (here.page !== 'collection') return false;
+      go({ ...here, view: does.view });
+      return true;
+    case 'open':
+      overlay.set({ kind: does.what });
+      return true;
+    case 'command': {
+      const command = commands.get().get(does.name);
+      command?.run();
+      return command !== undefined;
+    }
+    case 'told':
+      return false;
+  }
+}
+
+/** Ctrl+K, or ⌘K; with the other key editors do something else. */
+function isPaletteKey(event: KeyboardEvent): boolean {
+  const [command, other] = isApple
+    ? [event.metaKey, event.ctrlKey]
+    : [event.ctrlKey, event.metaKey];
+  return command && !other && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k';
+}
+
+/** Keeps listening; once for the whole frame. */
+export function useKeys(): void {
+  useEffect(() => {
+    let held: { keys: string; until: number } | null = null;
+    const pressed = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.isComposing || dialogIsOpen()) return;
+      if (isPaletteKey(event)) {
+        event.preventDefault();
+        overlay.set({ kind: 'palette' });
+        return;
+      }
+      const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+      if (!isLetter || isTyped(event) || !readPreference(LETTERS, true, isBoolean)) return;
+      const before = held !== null && performance.now() < held.until ? held.keys : null;
+      const found = press(before, event.key);
+      held = null;
+      if (found === null) return;
+      if ('held' in found) held = { keys: found.held, until: performance.now() + NEXT_MS };
+      // What cannot be done here leaves the key to the browser.
+      else if (perform(found.shortcut.does, parsePlace(location.pathname))) event.preventDefault();
+    };
+    window.addEventListener('keydown', pressed);
+    return () => window.removeEventListener('keydown', pressed);
+  }, []);
+}

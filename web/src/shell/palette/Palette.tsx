@@ -1,0 +1,174 @@
+// The palette: a field that finds databases, collections, pages and actions by some of their letters. The
+// keyboard stays in the field; arrows move in the list below it, Enter does what is chosen.
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { mayWrite, session } from '../../api/session';
+import { best } from '../../pure/finding/fuzzy';
+import { inWords } from '../../pure/time/duration';
+import { typedMove } from '../../pure/time/typedMove';
+import { usePlace } from '../../state/router';
+import { server } from '../../state/server';
+import { useSelected, useStore } from '../../state/store';
+import { tree } from '../../state/tree';
+import { Dialog } from '../../ui/Dialog';
+import { Keys } from '../keys/Keys';
+import { overlay } from '../keys/overlay';
+import { type Entry, entriesOf, moving } from './entries';
+import { useAllNames } from './useAllNames';
+import './palette.css';
+
+const MOST = 50;
+/** As far as the clock may be moved at once. */
+const FURTHEST_SECONDS = 9_223_372_036;
+
+/** What is offered, whatever is typed. */
+function useEntries(): { entries: Entry[]; manual: boolean } {
+  const { place } = usePlace();
+  const known = useStore(session);
+  const all = useStore(tree);
+  const manual = useSelected(server, (state) => state.status?.clock.mode) === 'manual';
+  const entries = useMemo(() => {
+    const doors = { mongo: known?.doors.mongo != null, nosql: known?.doors.cosmos != null };
+    return entriesOf({ place, tree: all, doors, may: mayWrite(known), manual });
+  }, [place, all, known, manual]);
+  return { entries, manual: manual && mayWrite(known) };
+}
+
+/** Entries that fit, those of a group together, the group of the best one first. */
+function shownOf(entries: readonly Entry[], typed: string, manual: boolean): Entry[] {
+  const found = best(entries, ({ label, hint }) => `${label} ${hint ?? ''}`, typed, MOST);
+  const seconds = manual ? typedMove(typed, FURTHEST_SECONDS) : null;
+  if (seconds !== null) found.unshift(moving(seconds, inWords(seconds)));
+  const groups = [...new Set(found.map(({ group }) => group))];
+  return groups.flatMap((name) => found.filter(({ group }) => group === name));
+}
+
+/** Where each group begins. */
+function firstOf(shown: readonly Entry[]): Map<string, number> {
+  const first = new Map<string, number>();
+  shown.forEach(({ group }, at) => {
+    if (!first.has(group)) first.set(group, at);
+  });
+  return first;
+}
+
+function choose(entry: Entry): void {
+  // The palette goes first and gives the focus back; what is chosen may then take it.
+  flushSync(() => overlay.set(null));
+  entry.run();
+}
+
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const [typed, setTyped] = useState('');
+  const [at, setAt] = useState(0);
+  const { entries, manual } = useEntries();
+  useAllNames();
+  const shown = useMemo(() => shownOf(entries, typed, manual), [entries, typed, manual]);
+  const groups = useMemo(() => firstOf(shown), [shown]);
+  const active = Math.min(at, shown.length - 1);
+  const id = useId();
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
+  }, [active, shown]);
+  const press = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
+    const step = steps[event.key];
+    const entry = shown[active];
+    if (event.key === 'Enter' && entry !== undefined && !event.nativeEvent.isComposing) {
+      choose(entry);
+    } else if (step !== undefined && shown.length > 0) {
+      const isFar = Math.abs(step) > 1;
+      const to = active + step;
+      const last = shown.length - 1;
+      setAt(isFar ? Math.max(0, Math.min(last, to)) : (to + shown.length) % shown.length);
+    } else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog title="Go to, or do" onClose={onClose}>
+      <div className="palette">
+        <input
+          type="text"
+          role="combobox"
+          aria-label="Find a collection, a page or an action"
+          placeholder="Find a collection, a page or an action"
+          aria-expanded={shown.length > 0}
+          aria-controls={`${id}-list`}
+          aria-autocomplete="list"
+          aria-activedescendant={shown.length > 0 ? `${id}-${active}` : undefined}
+          autoFocus
+          autoComplete="off"
+          spellCheck={false}
+          maxLength={1000}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={press}
+        />
+        <div
+          id={`${id}-list`}
+          ref={list}
+          className="palette-list"
+          role="listbox"
+          aria-label="Found"
+        >
+          {[...groups].map(([group, first]) => (
+            <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
+              <div id={`${id}-${group}`} className="palette-group" role="presentation">
+                {group}
+              </div>
+              {shown.slice(first).map((entry, further) => {
+                const index = first + further;
+                if (entry.group !== group) return null;
+                return (
+                  <Line
+                    key={entry.key}
+                    id={`${id}-${index}`}
+                    entry={entry}
+                    active={index === active}
+                    onPoint={() => setAt(index)}
+                  />
+                );
+              })}
+            </div>
+          ))}
+        </div>
+        <p className={shown.length === 0 ? 'hint palette-none' : 'visually-hidden'} role="status">
+          {shown.length === 0 ? 'Nothing is called so.' : `${shown.length} found`}
+        </p>
+      </div>
+    </Dialog>
+  );
+}
+
+interface LineProps {
+  id: string;
+  entry: Entry;
+  active: boolean;
+  onPoint: () => void;
+}
+
+function Line({ id, entry, active, onPoint }: LineProps) {
+  const { label, hint, keys } = entry;
+  return (
+    <div
+      id={id}
+      role="option"
+      className="palette-line"
+      aria-selected={active}
+      onPointerMove={active ? undefined : onPoint}
+      onClick={() => choose(entry)}
+    >
+      <bdi className="palette-label">{label}</bdi>
+      {hint !== undefined && <span className="hint">{hint}</span>}
+      {keys !== undefined && (
+        <span aria-hidden="true">
+          <Keys written={keys} />
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,188 @@
+// What the palette offers: databases and collections, pages, views of the collection that is shown, and
+// what can be done now. Lists alone; how one is found and drawn is the palette's.
+import { commands } from '../../state/commands';
+import { type Door, type Place, pathOf, VIEWS } from '../../state/place';
+import { go } from '../../state/router';
+import type { Tree } from '../../state/tree';
+import { copyLink } from '../copyLink';
+import { DOOR_NAMES, dialog, noun } from '../dialogs';
+import { overlay } from '../keys/overlay';
+import { chooseTheme, THEME_LABELS, THEMES } from '../theme';
+import { VIEW_LABELS } from '../title';
+import { loadSampleAtHome } from './loadSample';
+
+export type Group = 'This collection' | 'Pages' | 'Databases and collections' | 'Actions';
+
+export interface Entry {
+  key: string;
+  group: Group;
+  label: string;
+  /** Beside the label: which API it is of. */
+  hint?: string;
+  /** The shortcut that does the same. */
+  keys?: string;
+  run: () => void;
+}
+
+/** What decides which entries there are. */
+export interface Facts {
+  place: Place;
+  tree: Tree;
+  doors: { mongo: boolean; nosql: boolean };
+  /** The session may change things. */
+  may: boolean;
+  /** The clock moves only when told. */
+  manual: boolean;
+}
+
+const VIEW_KEYS: Record<View, string> = {
+  items: 'g i',
+  schema: 'g c',
+  query: 'g q',
+  settings: 'g s',
+  metrics: 'g m',
+};
+const STEPS: [seconds: number, words: string][] = [
+  [60, '1 minute'],
+  [3600, '1 hour'],
+  [86_400, '1 day'],
+  [7_776_000, '90 days'],
+];
+
+function views({ place }: Facts): Entry[] {
+  if (place.page !== 'collection') return [];
+  return VIEWS.filter((view) => view !== place.view).map((view) => ({
+    key: `view ${view}`,
+    group: 'This collection',
+    label: VIEW_LABELS[view],
+    hint: place.collection,
+    keys: VIEW_KEYS[view],
+    run: () => go({ ...place, view }),
+  }));
+}
+
+const COMMAND_KEYS = { 'new-item': 'n', filter: '/', edit: 'e' } as const;
+
+/** What the page that is shown offers itself. */
+function ofThePage(): Entry[] {
+  return [...commands.get()].map(([name, { label, run }]) => ({
+    key: `command ${name}`,
+    group: 'This collection',
+    label,
+    keys: COMMAND_KEYS[name],
+    run,
+  }));
+}
+
+function pages({ place }: Facts): Entry[] {
+  const all = [
+    { page: 'home', label: 'Home', keys: 'g h' },
+    { page: 'metrics', label: 'Metrics of the account', keys: undefined },
+    { page: 'features', label: 'Features', keys: 'g f' },
+  ] as const;
+  return all
+    .filter(({ page }) => page !== place.page)
+    .map(({ page, label, keys }) => ({
+      key: `page ${page}`,
+      group: 'Pages',
+      label,
+      ...(keys === undefined ? {} : { keys }),
+      run: () => go({ page }),
+    }));
+}
+
+function names({ tree }: Facts): Entry[] {
+  return tree.branches.flatMap(({ door, name: database, collections }): Entry[] => {
+    const entry = (to: Place, label: string): Entry => ({
+      key: pathOf(to),
+      group: 'Databases and collections',
+      label,
+      hint: DOOR_NAMES[door],
+      run: () => go(to),
+    });
+    return [
+      entry({ page: 'database', door, database }, database),
+      ...(collections ?? []).map((collection) =>
+        entry(
+          { page: 'collection', view: 'items', door, database, collection },
+          `${database} › ${collection}`,
+        ),
+      ),
+    ];
+  });
+}
+
+function making({ place, doors }: Facts): Entry[] {
+  const here = place.page === 'database' || place.page === 'collection' ? place : null;
+  const open: Door[] = [];
+  if (doors.nosql) open.push('nosql');
+  if (doors.mongo) open.push('mongo');
+  return [
+    ...open.map((door) => ({
+      key: `new ${door}`,
+      group: 'Actions' as const,
+      label: `New ${noun(door)}`,
+      hint: DOOR_NAMES[door],
+      run: () =>
+        dialog.set({
+          kind: 'collection',
+          door,
+          database: here?.door === door ? here.database : null,
+        }),
+    })),
+    {
+      key: 'new database',
+      group: 'Actions',
+      label: 'New database',
+      run: () => dialog.set({ kind: 'database' }),
+    },
+    {
+      key: 'sample',
+      group: 'Actions',
+      label: 'Load the sample',
+      run: () => void loadSampleAtHome(),
+    },
+  ];
+}
+
+/** The question before a move of the clock. */
+export function moving(seconds: number, words: string): Entry {
+  return {
+    key: `advance ${seconds}`,
+    group: 'Actions',
+    label: `Advance the clock by ${words}…`,
+    run: () => overlay.set({ kind: 'advance', seconds }),
+  };
+}
+
+function actions(facts: Facts): Entry[] {
+  const { may, manual } = facts;
+  return [
+    ...(may ? making(facts) : []),
+    ...(may && manual ? STEPS.map(([seconds, words]) => moving(seconds, words)) : []),
+    {
+      key: 'link',
+      group: 'Actions',
+      label: 'Copy a link to what is shown',
+      run: () => void copyLink(),
+    },
+    {
+      key: 'sheet',
+      group: 'Actions',
+      label: 'Show the keyboard shortcuts',
+      keys: '?',
+      run: () => overlay.set({ kind: 'sheet' }),
+    },
+    ...THEMES.map((theme) => ({
+      key: `theme ${theme}`,
+      group: 'Actions' as const,
+      label: `Theme: ${THEME_LABELS[theme]}`,
+      run: () => chooseTheme(theme),
+    })),
+  ];
+}
+
+/** All of them, in the order in which they are shown when nothing is typed. */
+export function entriesOf(facts: Facts): Entry[] {
+  return [...ofThePage(), ...views(facts), ...actions(facts), ...pages(facts), ...names(facts)];
+}

@@ -1,0 +1,62 @@
+// What an editor offers while somebody types: a list that what is asked for fills. Loaded with the first
+// editor that offers something. Knows no language.
+import {
+  acceptCompletion,
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  type Completion as Shown,
+  startCompletion,
+} from '@codemirror/autocomplete';
+import { type Extension, Prec } from '@codemirror/state';
+import { type EditorView, keymap } from '@codemirror/view';
+import type { Candidate, Completion } from '../pure/completion/candidates';
+
+/** What can stand at a place of a text; null: nothing is offered there. */
+export type Offers = (text: string, at: number) => Promise<Completion | null>;
+
+/** Behind these something is offered before anything is typed. */
+const BEGINS = /[.{]\s?$/;
+
+function put(view: EditorView, one: Candidate, from: number, to: number): void {
+  const anchor = from + one.cursor;
+  view.dispatch({
+    changes: { from, to, insert: one.insert },
+    selection: { anchor },
+    userEvent: 'input.complete',
+    scrollIntoView: true,
+  });
+  if (BEGINS.test(one.insert.slice(0, one.cursor))) startCompletion(view);
+}
+
+function shownOf(one: Candidate): Shown {
+  return {
+    label: one.label,
+    detail: one.detail,
+    type: one.kind,
+    apply: (view, _, from, to) => put(view, one, from, to),
+  };
+}
+
+/** Whether a list that nobody has asked for would be in the way: Enter has to end the line. */
+function isInTheWay(text: string, { from, to, candidates }: Completion): boolean {
+  const typed = text.slice(from, to);
+  if (typed === '') return !BEGINS.test(text.slice(Math.max(0, from - 2), from));
+  return candidates[0]?.insert.toLowerCase() === typed.toLowerCase();
+}
+
+/** Ctrl+Space asks; Enter or Tab takes what is chosen; Escape closes the list. */
+export function completing(offers: Offers): Extension {
+  const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const text = context.state.doc.toString();
+    const offered = await offers(text, context.pos);
+    if (offered === null || offered.candidates.length === 0) return null;
+    if (!context.explicit && isInTheWay(text, offered)) return null;
+    const { from, to, candidates } = offered;
+    return { from, to, options: candidates.map(shownOf), filter: false };
+  };
+  return [
+    autocompletion({ override: [source], icons: false, maxRenderedOptions: 50 }),
+    Prec.highest(keymap.of([{ key: 'Tab', run: acceptCompletion }])),
+  ];
+}
