@@ -1,7 +1,7 @@
 // What the palette offers: databases and collections, pages, views of the collection that is shown, and
 // what can be done now. Lists alone; how one is found and drawn is the palette's.
 import { commands } from '../../state/commands';
-import { type Door, type Place, pathOf, VIEWS } from '../../state/place';
+import { type Door, type Place, pathOf, VIEWS, type View } from '../../state/place';
 import { go } from '../../state/router';
 import type { Tree } from '../../state/tree';
 import { copyLink } from '../copyLink';
