@@ -2,7 +2,7 @@
 // and duplicated, and the order of a column's head.
 import type { Page } from '@playwright/test';
 import { Long } from 'mongodb';
-import { collection, container, DOORS, mongo, nosql } from '../lib/door';
+import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, row, rows } from '../lib/items';
 
@@ -144,4 +144,79 @@ test('a number of MongoDB keeps its type in a cell', async ({ page, server }) =>
   expect(
     await log.countDocuments({ n: { $type: 'long', $eq: Long.fromString('9007199254740993') } }),
   ).toBe(1);
+});
+
+for (const door of DOORS) {
+  test(`${door.noun}s: sorted by the server, by the address, and with or without an index`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, 7200);
+    await fillWith(server, door, 250);
+    if (door === mongo) await (await collection(server)).createIndex({ n: 1 });
+    await door.put(server, 'short', { n: -1, user: 'zoe', ttl: 30 });
+    await page.goto(`/${door.name}/app/log/items`);
+    const head = page.getByRole('columnheader', { name: 'n', exact: true });
+    await head.click();
+    await expect(page).toHaveURL(/[?&]sort=n(&|$)/);
+    await expect(head).toHaveAttribute('aria-sort', 'ascending');
+    await expect(rows(page).first()).toContainText('short');
+    const index = door === mongo ? 'n_1' : '/n/?';
+    await expect(
+      page.getByText(`Sorted by n upwards: index ${index} serves this order`),
+    ).toBeVisible();
+    await head.click();
+    // Of 251 only a hundred were loaded: the server has sorted.
+    await expect(rows(page).first()).toContainText('n249');
+    await page.goBack();
+    await page.goto(`/${door.name}/app/log/items?sort=-user`);
+    await expect(rows(page).first()).toContainText('short');
+    await expect(page.getByText(/^Sorted by user downwards/)).toContainText(
+      door === mongo ? 'no index serves' : 'index /user/? serves',
+    );
+    // By the time left no database has an order: the loaded rows alone.
+    await page.getByRole('columnheader', { name: 'Expires' }).click();
+    await page.getByRole('button', { name: 'Load all' }).click();
+    await expect(rows(page).first()).toContainText('00:30');
+    await expect(page.getByText(/loaded alone, since the database keeps no order/)).toBeVisible();
+    await page.getByRole('button', { name: 'Do not sort' }).click();
+    await expect(page).not.toHaveURL(/sort=/);
+  });
+}
+
+// Others write while time goes on.
+test.describe('others', () => {
+  test.use({ options: { clock: 'system' } });
+
+  for (const door of DOORS) {
+    test(`${door.noun}s: what others write is told, and shown when asked for`, async ({
+      page,
+      server,
+    }) => {
+      await door.create(server, 7200);
+      await door.put(server, 'one', { n: 1 });
+      await door.put(server, 'two', { n: 1 });
+      await page.goto(`/${door.name}/app/log/items`);
+      await expect(rows(page)).toHaveCount(2);
+      const told = page.locator('.items-news');
+      // The first question has been answered: from now on others are noticed.
+      await page.waitForResponse((response) => /docs$|mongo\/app/.test(response.url()));
+      // What one does oneself is no news.
+      await cell(page, 'two', 'n', door).dblclick();
+      await page.keyboard.type('5');
+      await page.keyboard.press('Enter');
+      await expect(cell(page, 'two', 'n', door)).toHaveText('5');
+      await door.put(server, 'three', { n: 3 });
+      await expect(async () => {
+        // MongoDB tells of a write by its second, which has to be another one.
+        await door.put(server, 'one', { n: 2, at: Date.now() });
+        await expect(told).toContainText('1 changed', { timeout: 4000 });
+      }).toPass();
+      await expect(told).toContainText('By others: 1 new, 1 changed.');
+      await told.getByRole('button', { name: 'Show' }).click();
+      await expect(rows(page)).toHaveCount(3);
+      await expect(cell(page, 'one', 'n', door)).toHaveText('2');
+      await expect(told).toHaveCount(0);
+    });
+  }
 });

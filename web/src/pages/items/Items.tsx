@@ -30,11 +30,13 @@ import { SelectionBar } from './many/SelectionBar';
 import { useMany } from './many/useMany';
 import { type Quick, quickly } from './quick';
 import { rowActions } from './rowActions';
-import { readSort, type Sort, sortRows, sortText } from './sort';
+import { type Sort, sortRows, sortText } from './sort';
 import type { Row } from './source';
 import { TransferButtons } from './transfer/TransferButtons';
 import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
+import { useNews } from './useNews';
+import { useOrder } from './useOrder';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
 
@@ -87,7 +89,8 @@ export default function Items({ target }: { target: Target }) {
     },
     [refresh, target.door],
   );
-  const rows = useRows(source, filter, onDeaths);
+  const order = useOrder(source, filter, query.get('sort'));
+  const rows = useRows(source, filter, order.asked, onDeaths);
   // Whoever cannot read it hears at once whether it is still there.
   const isGone = rows.failure instanceof ApiError && rows.failure.status === 404;
   useEffect(() => {
@@ -99,8 +102,8 @@ export default function Items({ target }: { target: Target }) {
   const [shown, setShown] = useState<Shown>(null);
   const drafted = useDrafted(target);
   const escaped = useRef(false);
-  const sorting = query.get('sort');
-  const sort = useMemo(() => readSort(sorting), [sorting]);
+  const { sort } = order;
+  const isLocal = sort !== null && (order.asked === null || rows.unsorted !== null);
   const columns = useColumns(target, source, rows.rows);
   const [chosen, choose] = useState(NOTHING);
   const bin = useBin(target);
@@ -109,8 +112,8 @@ export default function Items({ target }: { target: Target }) {
     const some = quickly(rows.rows, quick, databaseNow() ?? 0).filter(
       ({ key }) => binShown || !bin.keys.has(key),
     );
-    return sort === null || source === null ? some : sortRows(some, sort, source);
-  }, [rows.rows, quick, sort, source, bin.keys, binShown]);
+    return !isLocal || source === null ? some : sortRows(some, sort, source);
+  }, [rows.rows, quick, sort, isLocal, source, bin.keys, binShown]);
   const selected = useMemo(() => listed(chosen, visible), [chosen, visible]);
   // The address says which item is open, and going back closes it. A new one has no address.
   useEffect(() => {
@@ -142,9 +145,13 @@ export default function Items({ target }: { target: Target }) {
     setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
+  const news = useNews({ source, filter, rows, hidden: bin.keys, live });
   const many = useMany(target, source, filter, {
     rows,
-    refresh,
+    refresh: () => {
+      refresh();
+      news.forget();
+    },
     onDeleted: (keys) => {
       choose(NOTHING);
       if (now.current?.row != null && keys.has(now.current.row.key)) close();
@@ -203,6 +210,7 @@ export default function Items({ target }: { target: Target }) {
   const some = (row: Row) => (selected.keys.has(row.key) ? picked : [row]);
   const reload = () => {
     forget();
+    news.forget();
     rows.reload();
   };
   return (
@@ -245,6 +253,21 @@ export default function Items({ target }: { target: Target }) {
         many={many}
         bin={{ count: bin.keys.size, left: bin.left, isShown: binShown, onShow: showBin }}
       />
+      <div role="status">
+        {news.words !== null && rows.ready && (
+          <p className="items-news">
+            By others: {news.words}. <Button onClick={reload}>Show</Button>
+          </p>
+        )}
+      </div>
+      {sort !== null && rows.ready && (
+        <p className="items-order">
+          {order.words(visible.length, rows.unsorted)}{' '}
+          <Button look="quiet" onClick={() => setQuery('sort', null)}>
+            Do not sort
+          </Button>
+        </p>
+      )}
       {picked.length > 0 && (
         <SelectionBar
           source={source}
@@ -280,7 +303,7 @@ export default function Items({ target }: { target: Target }) {
             source={source}
             columns={columns}
             sort={sort}
-            tip={() => 'click to sort'}
+            tip={order.tip}
             slim={shown !== null || isNarrow}
             opened={shown?.row?.key ?? null}
             selected={selected}
