@@ -30,14 +30,17 @@ export default defineConfig({
               test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
             },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            // What reads documents, without what edits them.
+            {
+              name: 'fields',
+              test: /src.pure.(columns|values|shell|ttl|json|exporting.(extended|item))/,
+            },
             // Import and export are opened by few, and late.
             {
               name: 'transfer',
               test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
             },
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
-            // What reads documents, without what edits them.
-            { name: 'fields', test: /src.pure.(columns|values|shell|ttl|json)/ },
             {
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
