@@ -30,11 +30,14 @@ export default defineConfig({
             // Import and export are opened by few, and late.
             {
               name: 'transfer',
-              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.importing.(?!formulas)/,
             },
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             // What reads documents, without what edits them.
-            { name: 'fields', test: /src.pure.(columns|values|shell|ttl|json)/ },
+            {
+              name: 'fields',
+              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)/,
+            },
             {
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
