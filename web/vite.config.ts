@@ -25,19 +25,22 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             // The palette, the sheet of shortcuts, and what they alone need.
-            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
+            {
+              name: 'palette',
+              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
+            },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            // What reads documents, without what edits them.
+            {
+              name: 'fields',
+              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)/,
+            },
             // Import and export are opened by few, and late.
             {
               name: 'transfer',
               test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.importing.(?!formulas)/,
             },
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
-            // What reads documents, without what edits them.
-            {
-              name: 'fields',
-              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)/,
-            },
             {
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,
@@ -55,7 +58,7 @@ export default defineConfig({
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
               name: 'later',
-              test: /src.pages.(database|features|metrics.(history|\w+Metrics|Operations|readings))/,
+              test: /src.pages.(database|features|metrics.(history|slow|\w+Metrics|Operations|readings))/,
             },
             { name: 'pages', test: /src.pages.(home|metrics)/ },
           ],
