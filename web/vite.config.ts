@@ -33,12 +33,12 @@ export default defineConfig({
             // What reads documents, without what edits them.
             {
               name: 'fields',
-              test: /src.pure.(columns|values|shell|ttl|json|exporting.(extended|item))/,
+              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)/,
             },
             // Import and export are opened by few, and late.
             {
               name: 'transfer',
-              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.importing.(?!formulas)/,
             },
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
