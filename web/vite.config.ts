@@ -30,13 +30,17 @@ export default defineConfig({
               test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
             },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            // What reads documents, without what edits them.
+            {
+              name: 'fields',
+              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)/,
+            },
             // Import and export are opened by few, and late.
             {
               name: 'transfer',
-              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.importing.(?!formulas)/,
             },
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
-            { name: 'fields', test: /src.pure.(columns|values)/ },
             {
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!Calendar|CodeEditor|editor(?!Props)|highl|lang)/,
@@ -54,7 +58,7 @@ export default defineConfig({
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
               name: 'later',
-              test: /src.pages.(database|features|metrics.(history|\w+Metrics|Operations|readings))/,
+              test: /src.pages.(database|features|metrics.(history|slow|\w+Metrics|Operations|readings))/,
             },
             { name: 'pages', test: /src.pages.(home|metrics)/ },
           ],

@@ -11,7 +11,7 @@ import { useSelected } from '../state/store';
 import { AbsentEditor } from './AbsentEditor';
 import { type CodeEditorProps, catchesTab, type EditorProps, WAY_OUT } from './editorProps';
 
-export type { Mark } from './editorProps';
+export type { Mark, Part } from './editorProps';
 
 const loadEditor = early(() => import('./editor'));
 

@@ -4,6 +4,12 @@ import type { Bound } from './editorBound';
 
 export type Language = 'json' | 'sql' | 'shell';
 
+/** A part of the text. */
+export interface Part {
+  text: string;
+  from: number;
+}
+
 /** A place of the text and what is wrong there. */
 export interface Mark {
   from: number;
@@ -22,6 +28,10 @@ export interface CodeEditorProps {
   bound?: Bound;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
+  /** What is selected; null: nothing. */
+  onSelect?: (part: Part | null) => void;
+  /** Ctrl+Shift+Enter, where something is selected. */
+  onRunPart?: (part: Part) => void;
   /** Ctrl+S, or Cmd+S, does the same. */
   saves?: boolean;
   /** What is selected when the editor comes, which then takes the focus, unless that has gone on

@@ -39,7 +39,7 @@ export function remember(history: readonly Past[], past: Past): Past[] {
 const SHOWN_CHARACTERS = 300;
 
 /** The texts that say something, in one line. */
-export function shown({ texts }: Past): string {
+export function shown({ texts }: Pick<Past, 'texts'>): string {
   const { mode, ...fields } = texts;
   const named = Object.entries(fields).filter(([name, text]) => {
     if (text.trim() === '') return false;

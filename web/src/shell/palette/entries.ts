@@ -2,8 +2,8 @@
 // what can be done now. Lists alone; how one is found and drawn is the palette's.
 
 import { type Past, shown } from '../../pages/query/history';
+import { addressOf } from '../../pages/query/tabs/address';
 import { commands } from '../../state/commands';
-import { handQuery } from '../../state/handedQuery';
 import { type Door, type Place, pathOf, VIEWS, type View } from '../../state/place';
 import { go } from '../../state/router';
 import { type Tree, targetOf } from '../../state/tree';
@@ -164,21 +164,19 @@ function making({ place, doors }: Facts): Entry[] {
   ];
 }
 
-/** Queries of this browser whose collections are there; taken into the form, and not run. */
+/** Queries of this browser whose collections are there and that an address holds; shown, and not run. */
 function recent({ tree, recent: all }: Facts): Entry[] {
   return all.flatMap(({ door, past }, at): Entry[] => {
     const target = targetOf(tree, door, past.place);
-    if (target === null) return [];
+    const query = addressOf(door, past.texts);
+    if (target === null || query === null) return [];
     return [
       {
         key: `recent ${door} ${at}`,
         group: 'Recent queries',
         label: shown(past),
         hint: past.place,
-        run: () => {
-          handQuery(target, past.texts);
-          go({ page: 'collection', view: 'query', ...target });
-        },
+        run: () => go({ page: 'collection', view: 'query', ...target }, query),
       },
     ];
   });
