@@ -24,10 +24,12 @@ export default defineConfig({
           // What a group shares with the first screen stays with that.
           includeDependenciesRecursively: false,
           groups: [
+            // Of both the palette and the page of queries, neither of which is to bring the other.
+            { name: 'history', test: /src.pages.query.(history|tabs.address)/ },
             // The palette, the sheet of shortcuts, and what they alone need.
             {
               name: 'palette',
-              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
+              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/,
             },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
             // What reads documents, without what edits them.

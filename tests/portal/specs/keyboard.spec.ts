@@ -39,7 +39,7 @@ async function saveByKey(page: Page) {
   await focusSeen(page);
 }
 
-/** From a tab of the page to the one beside it. */
+/** From a tab of the page to another one, past those between them. */
 async function toTab(
   page: Page,
   by: 'Tab' | 'Shift+Tab',
@@ -48,8 +48,12 @@ async function toTab(
   to: RegExp,
 ) {
   await tabTo(page, page.getByRole('tab', { name: from }), by);
-  await page.keyboard.press(key);
   const tab = page.getByRole('tab', { name: to });
+  for (let steps = 0; steps < 5; steps += 1) {
+    await page.keyboard.press(key);
+    await expect(page.locator('[role=tab]:focus')).toHaveAttribute('aria-selected', 'true');
+    if ((await tab.getAttribute('aria-selected')) === 'true') break;
+  }
   await expect(tab).toHaveAttribute('aria-selected', 'true');
   await expect(tab).toBeFocused();
   await focusSeen(page);
