@@ -29,7 +29,7 @@ test('pictures', async ({ page, server }) => {
 
   await page.goto('/nosql/quickstart/sessions/items');
   await page.getByRole('grid').getByRole('row').nth(2).click();
-  await expect(page.locator('.editor').last()).toBeVisible();
+  await expect(page.getByRole('textbox', { name: 'Item', exact: true })).toContainText('"id"');
   await picture('items');
 
   await page.emulateMedia({ colorScheme: 'dark' });
