@@ -285,6 +285,12 @@ export function Grid(props: GridProps) {
         ref={box}
         style={custom}
         onKeyDown={press}
+        onMouseDown={(event) => {
+          // A range of rows is meant, not one of text.
+          if (!event.shiftKey || pressed(event)?.isInEditor === true) return;
+          event.preventDefault();
+          box.current?.focus();
+        }}
         onClick={click}
         onDoubleClick={(event) => {
           const spot = pressed(event);
