@@ -25,9 +25,16 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             // The palette, the sheet of shortcuts, and what they alone need.
-            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
+            {
+              name: 'palette',
+              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
+            },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
-            { name: 'fields', test: /src.pure.(columns|values|exporting.(extended|item))/ },
+            // What reads documents, without what edits them.
+            {
+              name: 'fields',
+              test: /src.pure.(columns|values|shell|ttl|json|exporting.(extended|item))/,
+            },
             // Import and export are opened by few, and late.
             {
               name: 'transfer',
@@ -51,7 +58,7 @@ export default defineConfig({
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
               name: 'later',
-              test: /src.pages.(database|features|metrics.(history|\w+Metrics|Operations|readings))/,
+              test: /src.pages.(database|features|metrics.(history|slow|\w+Metrics|Operations|readings))/,
             },
             { name: 'pages', test: /src.pages.(home|metrics)/ },
           ],

@@ -10,7 +10,8 @@ const KEPT_CHARACTERS = 1_000_000;
 /** What the browser's store does not take. */
 const inMemory = new Map<string, string>();
 
-function read(name: string): string | null {
+/** What is kept under a name; null: nothing. */
+export function readDraft(name: string): string | null {
   const kept = inMemory.get(name);
   if (kept !== undefined) return kept;
   try {
@@ -41,7 +42,8 @@ function list(name: string, isKept: boolean): void {
   });
 }
 
-function write(name: string, text: string | null): void {
+/** Keeps a draft that no component shows. */
+export function writeDraft(name: string, text: string | null): void {
   list(name, text !== null);
   inMemory.delete(name);
   const isLong = text !== null && text.length > KEPT_CHARACTERS;
@@ -57,13 +59,13 @@ function write(name: string, text: string | null): void {
 
 /** A draft by name: its text (null: none), and what sets it. */
 export function useDraft(name: string): [string | null, (text: string | null) => void] {
-  const [held, hold] = useState(() => ({ name, text: read(name) }));
-  const current = held.name === name ? held : { name, text: read(name) };
+  const [held, hold] = useState(() => ({ name, text: readDraft(name) }));
+  const current = held.name === name ? held : { name, text: readDraft(name) };
   if (current !== held) hold(current);
   const set = useCallback(
     (text: string | null) => {
       hold({ name, text });
-      write(name, text);
+      writeDraft(name, text);
     },
     [name],
   );

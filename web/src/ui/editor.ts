@@ -11,15 +11,16 @@ import {
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
-import { drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { drawSelection, EditorView, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
+import { bounded } from './editorBound';
 import {
   type CodeEditorProps,
   catchesTab,
   type EditorProps,
   type Mark,
+  type Part,
   WAY_OUT,
-} from './CodeEditor';
-import { bounded } from './editorBound';
+} from './editorProps';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
 
@@ -63,12 +64,27 @@ function languageOf(props: CodeEditorProps): Extension {
   }
 }
 
+/** What is selected; null: nothing. */
+function partOf({ doc, selection: { main } }: EditorState): Part | null {
+  return main.empty ? null : { text: doc.sliceString(main.from, main.to), from: main.from };
+}
+
 function runs(latest: { current: CodeEditorProps }): Extension {
   const run = () => {
     latest.current.onRun?.();
     return latest.current.onRun !== undefined;
   };
-  const keys = [{ key: 'Mod-Enter', run }];
+  const runPart = ({ state }: EditorView) => {
+    const part = partOf(state);
+    const { onRunPart } = latest.current;
+    if (part === null || onRunPart === undefined) return run();
+    onRunPart(part);
+    return true;
+  };
+  const keys: KeyBinding[] = [
+    { key: 'Mod-Enter', run },
+    { key: 'Mod-Shift-Enter', run: runPart },
+  ];
   if (latest.current.saves === true) keys.push({ key: 'Mod-s', run });
   // Behind a list of what is offered, which takes Enter while it is open.
   const single = latest.current.single === true ? [{ key: 'Enter', run }] : [];
@@ -129,6 +145,7 @@ export function makeEditor(
     EditorState.readOnly.of(props.readOnly === true),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
+      if (update.selectionSet || update.docChanged) latest.current.onSelect?.(partOf(update.state));
     }),
     bounded(
       () => latest.current.bound,

@@ -15,6 +15,7 @@ import { ExpiryChart } from './ExpiryChart';
 import { History } from './history/History';
 import { Operations } from './Operations';
 import { fsync, groupSize, kept, type Reading, reading } from './readings';
+import { SlowOperations } from './slow/SlowOperations';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 
@@ -126,6 +127,7 @@ export default function AccountMetrics() {
       {readings.failure !== null && <Failure error={readings.failure} onAgain={readings.again} />}
       <Figures figures={serverFigures(status, readings.value?.at(-1))} label="Server" />
       {readings.value !== null && <Operations readings={readings.value} />}
+      <SlowOperations />
     </div>
   );
 }

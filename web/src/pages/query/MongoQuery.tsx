@@ -1,41 +1,48 @@
-// A query of the MongoDB door: a filter with projection, sort and limit, or a pipeline.
+// A query of the MongoDB API: a filter with projection, sort and limit, or a pipeline.
 import { useId } from 'react';
 import type { MongoText } from '../../pure/completion/mongo';
 import { useDraft } from '../../state/draft';
 import type { Target } from '../../state/place';
-import { CodeEditor } from '../../ui/CodeEditor';
+import { CodeEditor, type Part } from '../../ui/CodeEditor';
 import { Field } from '../../ui/Field';
 import { LABELS, type MongoForm } from './command';
 import { startMongo } from './mongoRun';
+import type { QueryFormProps } from './NosqlQuery';
 import { QUERY_BOUND } from './problem';
-import { Workbench } from './Workbench';
+import { FIRST, type Texts } from './tabs/address';
+import { draftName } from './tabs/drafts';
+import { type FormTools, Workbench } from './Workbench';
 
-const FIRST: MongoForm = {
-  mode: 'filter',
-  filter: '{}',
-  projection: '',
-  sort: '',
-  limit: '',
-  pipeline: '[\n  { $match: {} }\n]',
-};
+const FORM = { mode: 'filter', ...FIRST.mongo } as MongoForm;
+
+function formOf(texts: Texts): MongoForm {
+  return { ...FORM, ...texts, mode: texts.mode === 'pipeline' ? 'pipeline' : 'filter' };
+}
+
+/** The form with a part of its main field; stages of a pipeline may stand without their brackets. */
+function partOf(form: MongoForm, { text }: Part): MongoForm {
+  if (form.mode === 'filter') return { ...form, filter: text };
+  const stages = text.trim().replace(/,$/, '');
+  return { ...form, pipeline: stages.startsWith('[') ? stages : `[${stages}]` };
+}
 
 /** Every field is a draft of its own, so that typing in one writes no other. */
-function useForm(target: Target) {
-  const base = `query:mongo/${target.database}/${target.collection}:`;
-  const [mode, setMode] = useDraft(`${base}mode`);
-  const [filter, setFilter] = useDraft(`${base}filter`);
-  const [projection, setProjection] = useDraft(`${base}projection`);
-  const [sort, setSort] = useDraft(`${base}sort`);
-  const [limit, setLimit] = useDraft(`${base}limit`);
-  const [pipeline, setPipeline] = useDraft(`${base}pipeline`);
-  const form: MongoForm = {
-    mode: mode === 'pipeline' ? 'pipeline' : 'filter',
-    filter: filter ?? FIRST.filter,
+function useForm(target: Target, id: string) {
+  const name = (field: keyof MongoForm) => draftName(target, id, field);
+  const [mode, setMode] = useDraft(name('mode'));
+  const [filter, setFilter] = useDraft(name('filter'));
+  const [projection, setProjection] = useDraft(name('projection'));
+  const [sort, setSort] = useDraft(name('sort'));
+  const [limit, setLimit] = useDraft(name('limit'));
+  const [pipeline, setPipeline] = useDraft(name('pipeline'));
+  const form = formOf({
+    mode: mode ?? FORM.mode,
+    filter: filter ?? FORM.filter,
     projection: projection ?? '',
     sort: sort ?? '',
     limit: limit ?? '',
-    pipeline: pipeline ?? FIRST.pipeline,
-  };
+    pipeline: pipeline ?? FORM.pipeline,
+  });
   const set: Record<keyof MongoForm, (text: string) => void> = {
     mode: setMode,
     filter: setFilter,
@@ -51,7 +58,7 @@ interface PartProps {
   target: Target;
   form: MongoForm;
   set: Record<keyof MongoForm, (text: string) => void>;
-  execute: () => void;
+  tools: FormTools;
 }
 
 /** Completion and marks for a text of the form. */
@@ -79,7 +86,7 @@ function Mode({ form, set }: Pick<PartProps, 'form' | 'set'>) {
   );
 }
 
-function Line({ name, target, form, set, execute }: PartProps & { name: 'projection' | 'sort' }) {
+function Line({ name, target, form, set, tools }: PartProps & { name: 'projection' | 'sort' }) {
   return (
     <div className="query-line">
       <span className="query-name" aria-hidden="true">
@@ -91,7 +98,7 @@ function Line({ name, target, form, set, execute }: PartProps & { name: 'project
         onChange={set[name]}
         language="shell"
         bound={QUERY_BOUND}
-        onRun={execute}
+        onRun={tools.execute}
         load={helpFor(target, name)}
         single
       />
@@ -100,7 +107,7 @@ function Line({ name, target, form, set, execute }: PartProps & { name: 'project
 }
 
 function FilterFields(props: PartProps) {
-  const { target, form, set, execute } = props;
+  const { target, form, set, tools } = props;
   return (
     <>
       <div className="query-editor small">
@@ -110,7 +117,9 @@ function FilterFields(props: PartProps) {
           onChange={set.filter}
           language="shell"
           bound={QUERY_BOUND}
-          onRun={execute}
+          onRun={tools.execute}
+          onRunPart={tools.executePart}
+          onSelect={tools.onSelect}
           load={helpFor(target, 'filter')}
         />
       </div>
@@ -134,25 +143,27 @@ function FilterFields(props: PartProps) {
   );
 }
 
-export function MongoQuery({ target }: { target: Target }) {
-  const { form, set } = useForm(target);
-  const take = (texts: Record<string, string>) => {
-    for (const name of Object.keys(FIRST) as (keyof MongoForm)[])
-      set[name](texts[name] ?? FIRST[name]);
+export function MongoQuery({ target, id, bench }: QueryFormProps) {
+  const { form, set } = useForm(target, id);
+  const take = (texts: Texts) => {
+    const taken = formOf(texts);
+    for (const name of Object.keys(FORM) as (keyof MongoForm)[]) set[name](taken[name]);
   };
   return (
     <Workbench
       target={target}
-      start={() => startMongo(target, form)}
+      bench={bench}
       texts={{ ...form }}
+      partial={(part) => ({ ...partOf(form, part) })}
+      start={(texts) => startMongo(target, formOf(texts))}
       onTake={take}
-      errorText=""
+      errorText={() => ''}
     >
-      {(execute) => (
+      {(tools) => (
         <>
           <Mode form={form} set={set} />
           {form.mode === 'filter' ? (
-            <FilterFields target={target} form={form} set={set} execute={execute} />
+            <FilterFields target={target} form={form} set={set} tools={tools} />
           ) : (
             <div className="query-editor">
               <CodeEditor
@@ -162,7 +173,9 @@ export function MongoQuery({ target }: { target: Target }) {
                 onChange={set.pipeline}
                 language="shell"
                 bound={QUERY_BOUND}
-                onRun={execute}
+                onRun={tools.execute}
+                onRunPart={tools.executePart}
+                onSelect={tools.onSelect}
                 load={helpFor(target, 'pipeline')}
               />
             </div>

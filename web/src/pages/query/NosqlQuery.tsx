@@ -1,25 +1,36 @@
-// A query of the NoSQL door: one text.
+// A query of the NoSQL API: one text.
 import { useDraft } from '../../state/draft';
 import type { Target } from '../../state/place';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { startNosql } from './nosqlRun';
 import { QUERY_BOUND } from './problem';
-import { Workbench } from './Workbench';
+import { FIRST, type Texts } from './tabs/address';
+import { draftName } from './tabs/drafts';
+import { type Bench, Workbench } from './Workbench';
 
-const FIRST = 'SELECT * FROM c';
+const textOf = (texts: Texts) => texts.text ?? FIRST.nosql.text ?? '';
 
-export function NosqlQuery({ target }: { target: Target }) {
-  const [draft, setDraft] = useDraft(`query:nosql/${target.database}/${target.collection}`);
-  const text = draft ?? FIRST;
+export interface QueryFormProps {
+  target: Target;
+  /** Of its tab. */
+  id: string;
+  bench: Bench;
+}
+
+export function NosqlQuery({ target, id, bench }: QueryFormProps) {
+  const [draft, setDraft] = useDraft(draftName(target, id, 'text'));
+  const text = textOf(draft === null ? {} : { text: draft });
   return (
     <Workbench
       target={target}
-      start={() => startNosql(target, text)}
+      bench={bench}
       texts={{ text }}
-      onTake={(texts) => setDraft(texts.text ?? FIRST)}
-      errorText={text}
+      partial={(part) => ({ text: part.text })}
+      start={(texts) => startNosql(target, textOf(texts))}
+      onTake={(texts) => setDraft(textOf(texts))}
+      errorText={textOf}
     >
-      {(execute, marks) => (
+      {({ execute, executePart, onSelect, marks }) => (
         <div className="query-editor">
           <CodeEditor
             label="Query"
@@ -28,6 +39,8 @@ export function NosqlQuery({ target }: { target: Target }) {
             language="sql"
             bound={QUERY_BOUND}
             onRun={execute}
+            onRunPart={executePart}
+            onSelect={onSelect}
             marks={marks}
             load={async () => (await import('./completion/editors')).sqlHelp(target)}
           />

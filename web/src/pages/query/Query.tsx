@@ -1,8 +1,103 @@
-// The query tab: the language of the collection's door.
+// The query tab: the queries that are open on a collection, each in the language of its API.
+import { useCallback, useRef, useState } from 'react';
+import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
+import { usePreference } from '../../state/preference';
+import { HistoryPanel } from './HistoryPanel';
+import { isHistory, type Past, remember } from './history';
 import { MongoQuery } from './MongoQuery';
 import { NosqlQuery } from './NosqlQuery';
+import { addressOf, type Texts } from './tabs/address';
+import { SavedPanel } from './tabs/SavedPanel';
+import { isSavedList, lengthOf, MOST_CHARACTERS, type Saved, withSaved } from './tabs/saved';
+import { TabBar } from './tabs/TabBar';
+import { useAddress, useTabs } from './tabs/useTabs';
+import type { Bench } from './Workbench';
+import './query.css';
+
+const PANEL = 'query-shown';
+
+function useSaved({ door, database, collection }: Target) {
+  const name = `saved:${door}/${database}/${collection}`;
+  const [saved, setSaved] = usePreference<Saved[]>(name, [], isSavedList);
+  // What is undone later adds to what is saved then.
+  const latest = useRef(saved);
+  const change = (to: (all: readonly Saved[]) => Saved[]) => {
+    latest.current = to(latest.current);
+    setSaved(latest.current);
+  };
+  return { saved, change };
+}
 
 export default function Query({ target }: { target: Target }) {
-  return target.door === 'nosql' ? <NosqlQuery target={target} /> : <MongoQuery target={target} />;
+  const tabs = useTabs(target);
+  const { list } = tabs;
+  const { saved, change } = useSaved(target);
+  const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
+  const [texts, setTexts] = useState<Texts | null>(null);
+  const [visited, visit] = useState<readonly string[]>([list.shown]);
+  if (!visited.includes(list.shown)) visit([...visited, list.shown]);
+  useAddress(target, texts);
+  const Form = target.door === 'nosql' ? NosqlQuery : MongoQuery;
+  const save = (name: string) => {
+    if (texts === null) return;
+    if (lengthOf(texts) > MOST_CHARACTERS) {
+      toast({ text: 'The query is too long to be saved in this browser.' });
+      return;
+    }
+    change((all) => withSaved(all, { name, texts }));
+    tabs.rename(name);
+    toast({ text: `Saved the query “${name}” in this browser.` });
+  };
+  const place = `${target.database} › ${target.collection}`;
+  const onTexts = useCallback((typed: Texts) => setTexts(typed), []);
+  const benchOf = (id: string): Bench => ({
+    id: `query-${id || 'first'}`,
+    isShown: id === list.shown,
+    onTexts,
+    onRan: (ran) => setHistory(remember(history, { at: Date.now(), place, texts: { ...ran } })),
+    history: (onTake) => (
+      <HistoryPanel
+        history={history}
+        onTake={(past) => onTake(past.texts)}
+        onClear={() => setHistory([])}
+      />
+    ),
+    saved: (
+      <SavedPanel
+        saved={saved}
+        onChange={change}
+        onOpen={(one) => tabs.open(one.texts, one.name)}
+      />
+    ),
+  });
+  return (
+    <div className="query-page">
+      <TabBar
+        list={list}
+        panel={PANEL}
+        isNamed={texts === null || addressOf(target.door, texts) !== null}
+        savedNames={saved.map(({ name }) => name)}
+        onShow={tabs.show}
+        onNew={tabs.add}
+        onClose={tabs.close}
+        onRename={tabs.rename}
+        onSave={save}
+      />
+      {list.tabs
+        .filter(({ id }) => visited.includes(id))
+        .map(({ id }) => (
+          <div
+            key={`${id} ${tabs.turnOf(id)}`}
+            className="query-shown"
+            hidden={id !== list.shown}
+            {...(id === list.shown
+              ? { id: PANEL, role: 'tabpanel', 'aria-labelledby': `${PANEL}-tab-${id || 'first'}` }
+              : {})}
+          >
+            <Form target={target} id={id} bench={benchOf(id)} />
+          </div>
+        ))}
+    </div>
+  );
 }

@@ -1,81 +1,139 @@
-// What both query forms share: run and cancel, results by pages, statistics, history. The form
-// itself is the caller's.
-import { type KeyboardEvent, type ReactNode, useMemo, useState } from 'react';
+// What both query forms share: run and cancel, results by pages, plan, statistics, history and saved
+// queries. The form itself is the caller's.
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useState } from 'react';
 import type { Target } from '../../state/place';
-import { usePreference } from '../../state/preference';
-import { Button } from '../../ui/Button';
-import type { Mark } from '../../ui/CodeEditor';
+import type { Mark, Part } from '../../ui/CodeEditor';
 import { Tabs } from '../../ui/Tabs';
 import { AdviceBanner } from './explain/AdviceBanner';
 import { ExplainPanel } from './explain/ExplainPanel';
 import { useExplanation } from './explain/useExplanation';
-import { HistoryPanel } from './HistoryPanel';
-import { isHistory, type Past, remember } from './history';
 import { Problems } from './Problems';
 import { marksOf } from './problem';
-import { ResultsPanel, summary } from './results/ResultsPanel';
+import { QueryBar } from './QueryBar';
+import { ResultsPanel } from './results/ResultsPanel';
 import type { Run } from './run';
 import { StatisticsPanel } from './StatisticsPanel';
-import { hasMore, useRuns } from './useRuns';
+import type { Texts } from './tabs/address';
+import { useRuns } from './useRuns';
 import './query.css';
+
+/** What the page gives to the form of each tab. */
+export interface Bench {
+  /** Begins the ids of its elements. */
+  id: string;
+  isShown: boolean;
+  /** Hears what is typed, while it is shown. */
+  onTexts: (texts: Texts) => void;
+  onRan: (texts: Texts) => void;
+  history: (onTake: (texts: Texts) => void) => ReactNode;
+  saved: ReactNode;
+}
+
+/** What the form gets. */
+export interface FormTools {
+  execute: () => void;
+  executePart: (part: Part) => void;
+  onSelect: (part: Part | null) => void;
+  /** The places of its text that the server has complained about. */
+  marks: readonly Mark[];
+}
 
 export interface WorkbenchProps {
   target: Target;
-  /** Starts an execution of what is typed. */
-  start: () => Run;
+  bench: Bench;
   /** What is typed, by field. */
-  texts: Record<string, string>;
+  texts: Texts;
+  /** The same with a part of its main field in place of the whole. */
+  partial: (part: Part) => Texts;
+  /** Starts an execution. */
+  start: (texts: Texts) => Run;
   /** Takes a query of the history into the form. */
-  onTake: (texts: Record<string, string>) => void;
+  onTake: (texts: Texts) => void;
   /** The text that places in the server's errors are about. */
-  errorText: string;
-  /** The form, with the places of its text that the server has complained about. */
-  children: (execute: () => void, marks: readonly Mark[]) => ReactNode;
+  errorText: (texts: Texts) => string;
+  children: (tools: FormTools) => ReactNode;
 }
 
 const NO_MARKS: readonly Mark[] = [];
 
-type Panel = 'results' | 'explain' | 'statistics' | 'history';
+type Panel = 'results' | 'explain' | 'statistics' | 'history' | 'saved';
 const TABS = [
   { key: 'results', label: 'Results' },
   { key: 'explain', label: 'Explain' },
   { key: 'statistics', label: 'Statistics' },
   { key: 'history', label: 'History' },
+  { key: 'saved', label: 'Saved' },
 ] as const;
+
+/** What was run last, and where it began in the text. */
+interface Ran {
+  texts: Texts;
+  from: number;
+}
 
 /** Ctrl+Enter and Cmd+Enter, unless the editor has taken them. */
 function isRunKey(event: KeyboardEvent): boolean {
   return event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.defaultPrevented;
 }
 
-export function Workbench({ target, start, texts, onTake, errorText, children }: WorkbenchProps) {
-  const [panel, setPanel] = useState<Panel>('results');
-  const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
-  const { runs, execute, next, more, previous, cancel } = useRuns();
-  const [ranText, setRanText] = useState('');
-  const [ran, setRan] = useState<(() => Run) | null>(null);
-  const explaining = useExplanation(runs, panel === 'explain');
-  const advice = explaining.explanation?.advice ?? null;
-  const runAgain = () => {
-    if (ran !== null) execute(ran);
-  };
-  const { failure } = runs;
-  const isRanText = ranText === errorText;
-  const marks = useMemo(
-    () => (failure instanceof Error && isRanText ? marksOf(failure.message, ranText) : NO_MARKS),
-    [failure, isRanText, ranText],
-  );
-  const run = () => {
-    const place = `${target.database} › ${target.collection}`;
+/** Marks for what the server has said of the text that was run, while that is still there. */
+function useMarks(failure: unknown, ranText: string, from: number, text: string) {
+  const isThere = text.startsWith(ranText, from) && (from > 0 || text.length === ranText.length);
+  return useMemo(() => {
+    if (!(failure instanceof Error) || !isThere) return NO_MARKS;
+    return marksOf(failure.message, ranText).map((mark) => ({
+      ...mark,
+      from: mark.from + from,
+      to: mark.to + from,
+    }));
+  }, [failure, ranText, from, isThere]);
+}
+
+function useBench({ bench, texts, start, partial, errorText }: WorkbenchProps) {
+  const { runs, execute, ...turns } = useRuns();
+  const [ran, setRan] = useState<Ran>({ texts, from: 0 });
+  const [part, select] = useState<Part | null>(null);
+  const ranText = errorText(ran.texts);
+  const marks = useMarks(runs.failure, ranText, ran.from, errorText(texts));
+  const { isShown, onTexts } = bench;
+  const all = JSON.stringify(texts);
+  useEffect(() => {
+    if (isShown) onTexts(JSON.parse(all) as Texts);
+  }, [isShown, all, onTexts]);
+  const run = (what: Texts, from: number) => {
+    setRan({ texts: what, from });
     execute(() => {
-      const started = start();
-      setHistory(remember(history, { at: Date.now(), place, texts }));
+      const started = start(what);
+      bench.onRan(what);
       return started;
     });
-    setRanText(errorText);
-    setRan(() => start);
-    if (panel === 'history') setPanel('results');
   };
+  return {
+    runs,
+    turns,
+    part,
+    select,
+    ranText,
+    marks,
+    runAll: () => run(texts, 0),
+    runPart: (of: Part) => run(partial(of), of.from),
+    runAgain: () => run(ran.texts, ran.from),
+  };
+}
+
+export function Workbench(props: WorkbenchProps) {
+  const { target, bench, onTake, children } = props;
+  const [panel, setPanel] = useState<Panel>('results');
+  const { runs, turns, part, select, ranText, marks, ...run } = useBench(props);
+  const explaining = useExplanation(runs, panel === 'explain');
+  const advice = explaining.explanation?.advice ?? null;
+  const show = (go: () => void) => {
+    go();
+    if (panel === 'history' || panel === 'saved') setPanel('results');
+  };
+  const execute = () => show(run.runAll);
+  const executePart = (of: Part) => show(() => run.runPart(of));
+  const panelId = `${bench.id}-panel`;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the key that runs works in every field.
     <div
@@ -83,71 +141,41 @@ export function Workbench({ target, start, texts, onTake, errorText, children }:
       onKeyDown={(event) => {
         if (!isRunKey(event)) return;
         event.preventDefault();
-        run();
+        execute();
       }}
     >
-      {children(run, marks)}
-      <div className="row query-bar">
-        <Button look="primary" busy={runs.busy} title="Ctrl+Enter or Cmd+Enter" onClick={run}>
-          Execute Query
-        </Button>
-        <Button disabled={!runs.busy} onClick={cancel}>
-          Cancel
-        </Button>
-        <span role="status" className="query-summary">
-          {summary(runs)}
-        </span>
-        {runs.pages.length > 0 && (
-          <span className="query-pager">
-            <Button disabled={runs.busy || runs.at === 0} onClick={previous}>
-              Previous
-            </Button>
-            <Button disabled={runs.busy || runs.at + 1 >= runs.pages.length} onClick={next}>
-              Next
-            </Button>
-            <Button
-              disabled={runs.busy || !hasMore(runs)}
-              title="Reads another page"
-              onClick={more}
-            >
-              More
-            </Button>
-          </span>
-        )}
-      </div>
-      <Problems error={runs.failure} text={ranText} target={target} />
-      <Tabs
-        label="Of the query"
-        tabs={TABS}
-        selected={panel}
-        onSelect={setPanel}
-        panel="query-panel"
+      {children({ execute, executePart, onSelect: select, marks })}
+      <QueryBar
+        runs={runs}
+        onRun={execute}
+        onRunPart={part === null ? null : () => executePart(part)}
+        onCancel={turns.cancel}
+        onPrevious={turns.previous}
+        onNext={turns.next}
+        onMore={turns.more}
       />
+      <Problems error={runs.failure} text={ranText} target={target} />
+      <Tabs label="Of the query" tabs={TABS} selected={panel} onSelect={setPanel} panel={panelId} />
       <div
         className="query-panel"
-        id="query-panel"
+        id={panelId}
         role="tabpanel"
-        aria-labelledby={`query-panel-tab-${panel}`}
+        aria-labelledby={`${panelId}-tab-${panel}`}
       >
         {panel === 'results' && advice !== null && (
-          <AdviceBanner advice={advice} onApplied={runAgain} />
+          <AdviceBanner advice={advice} onApplied={run.runAgain} />
         )}
         {panel === 'results' && <ResultsPanel target={target} runs={runs} />}
         {panel === 'explain' && (
           <ExplainPanel
             {...explaining}
             hasRun={runs.pages.length > 0 || runs.failure !== null}
-            onApplied={runAgain}
+            onApplied={run.runAgain}
           />
         )}
         {panel === 'statistics' && <StatisticsPanel runs={runs} door={target.door} />}
-        {panel === 'history' && (
-          <HistoryPanel
-            history={history}
-            onTake={(past) => onTake(past.texts)}
-            onClear={() => setHistory([])}
-          />
-        )}
+        {panel === 'history' && bench.history(onTake)}
+        {panel === 'saved' && bench.saved}
       </div>
     </div>
   );

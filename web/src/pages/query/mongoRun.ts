@@ -9,6 +9,9 @@ import { keepsIds, MONGO_FORM, type Results } from './results/form';
 import type { ResultPage, Run } from './run';
 import { mongoStatistics, type Statistic } from './statistics';
 
+/** So long is waited for the end of an operation. */
+const STOP_MS = 5000;
+
 /** As the shell would write them, one under the other. */
 export function textOf(documents: readonly Document[]): string {
   return documents.length === 0 ? '[]' : printShell(documents, 2);
@@ -19,6 +22,18 @@ function resultsOf(documents: readonly Document[], hasIds: boolean): Results {
     hasIds && Object.hasOwn(document, '_id') ? printShell(document._id, 0) : null,
   );
   return { form: MONGO_FORM, rows: documents, plain: documents, keys };
+}
+
+/** Ends an operation at the server, which else goes on when nobody waits for it any more. */
+async function stop(comment: string): Promise<void> {
+  const aside = { aside: true, timeoutMs: STOP_MS };
+  try {
+    const found = await run('admin', { currentOp: 1, 'command.comment': comment }, aside);
+    for (const { opid } of found.inprog as Document[])
+      await run('admin', { killOp: 1, op: opid }, aside);
+  } catch {
+    // It was over, or is not this person's to end.
+  }
 }
 
 /** Runs the command again for its figures. */
@@ -42,7 +57,11 @@ export function startMongo(target: Target, form: MongoForm): Run {
     cursor = null;
   };
   const page = async (signal: AbortSignal): Promise<Batch> => {
-    if (trips.length === 0) return open(database, firstPage(command), { signal });
+    if (trips.length === 0) {
+      const comment = `ebb-portal ${crypto.randomUUID()}`;
+      signal.addEventListener('abort', () => void stop(comment));
+      return open(database, { ...firstPage(command), comment }, { signal });
+    }
     // A page that fails or is cancelled takes the cursor with it.
     const at = cursor;
     cursor = null;

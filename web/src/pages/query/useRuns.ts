@@ -10,6 +10,8 @@ export interface Runs {
   /** Which page is shown. */
   at: number;
   busy: boolean;
+  /** When it was last asked, of `performance.now()`. */
+  since: number;
   failure: unknown;
   cancelled: boolean;
   /** The clock has moved since, or the server was away. */
@@ -21,6 +23,7 @@ const NOTHING: Runs = {
   pages: [],
   at: 0,
   busy: false,
+  since: 0,
   failure: null,
   cancelled: false,
   stale: false,
@@ -81,7 +84,7 @@ export function useRuns() {
         const run = make();
         current.current.run = run;
         ranIn.current = latest.current;
-        setState({ ...NOTHING, run, busy: true });
+        setState({ ...NOTHING, run, busy: true, since: performance.now() });
         void fetch(run);
       } catch (failure) {
         setState({ ...NOTHING, failure });
@@ -92,7 +95,8 @@ export function useRuns() {
   const more = () => {
     const { run, busy } = state;
     if (run === null || busy || !hasMore(state)) return;
-    setState({ ...state, busy: true, failure: null, cancelled: false });
+    const since = performance.now();
+    setState({ ...state, busy: true, since, failure: null, cancelled: false });
     void fetch(run);
   };
   const next = () => setState({ ...state, at: Math.min(state.at + 1, state.pages.length - 1) });

@@ -1,0 +1,84 @@
+// Slow operations on the page of metrics, with a way to the query of each; a server that notes none.
+import type { Page } from '@playwright/test';
+import { DOORS, fillWith } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
+
+const table = (page: Page) => page.getByRole('region', { name: 'Slow operations' });
+
+const OPERATION = {
+  at: '2026-11-27T03:00:00.000Z',
+  database: 'app',
+  collection: 'log',
+  duration_ms: 1234,
+  examined: 4540,
+  returned: 1,
+  plan: 'scan',
+  failed: false,
+  client: 'checkout',
+  request: '812',
+};
+const OPERATIONS = [
+  {
+    ...OPERATION,
+    api: 'mongo',
+    operation: 'find',
+    query: '{ find: "log", filter: { n: 7 }, sort: { n: -1 } }',
+  },
+  {
+    ...OPERATION,
+    api: 'nosql',
+    operation: 'query',
+    duration_ms: 150,
+    query: '{"query":"SELECT * FROM c WHERE c.n = @n","parameters":[{"name":"@n","value":3}]}',
+  },
+  { ...OPERATION, api: 'mongo', operation: 'update', query: null },
+];
+
+async function answer(page: Page, body: unknown, status = 200) {
+  await page.route('**/_ebb/slow', (route) => route.fulfill({ status, json: body }));
+}
+
+test('each leads to its query', async ({ page, server }) => {
+  for (const door of DOORS) {
+    await door.create(server, null);
+    await fillWith(server, door, 20);
+  }
+  await answer(page, { threshold_ms: 100, operations: OPERATIONS });
+  await page.goto('/monitor');
+  await expect(page.getByText('3 operations of the last day took 100 ms or more.')).toBeVisible();
+  const rows = table(page).getByRole('row');
+  await expect(rows).toHaveCount(4);
+  await expect(rows.nth(1)).toContainText('1,234 ms');
+  await expect(rows.nth(1)).toContainText('4,540');
+  await expect(rows.nth(3).getByRole('link')).toHaveCount(0);
+
+  const link = (api: string) => table(page).getByRole('link', { name: `Open in Query: ${api}` });
+  await link('find').focus();
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveText('{ n: 7 }');
+  await expect(page.getByRole('textbox', { name: 'Sort' })).toHaveText('{ n: -1 }');
+  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
+
+  await page.goBack();
+  await link('query').click();
+  const query = page.getByRole('textbox', { name: 'Query' });
+  await expect(query).toHaveText('SELECT * FROM c WHERE c.n = 3');
+  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
+});
+
+test('none, none noted, and a server that has no such list', async ({ page }) => {
+  await answer(page, { threshold_ms: 100, operations: [] });
+  await page.goto('/monitor');
+  await expect(page.getByText('Nothing took 100 ms or more within the last day.')).toBeVisible();
+  await page.unroute('**/_ebb/slow');
+  await answer(page, { threshold_ms: null, operations: [] });
+  await page.reload();
+  await expect(page.getByText('The server was told to note none')).toBeVisible();
+  await page.unroute('**/_ebb/slow');
+  await answer(page, { error: { code: 'NotFound', message: 'There is no such path.' } }, 404);
+  await page.reload();
+  await expect(page.getByRole('region', { name: 'Latencies' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Slow operations' })).toHaveCount(0);
+});

@@ -1,0 +1,91 @@
+// Operations that took long, the newest first, with a way to the query of each.
+import { count, counted } from '../../../pure/figures/amount';
+import { utc } from '../../../pure/time/utc';
+import type { Place } from '../../../state/place';
+import { usePolled } from '../../../state/polled';
+import { Failure } from '../../../ui/Failure';
+import { PlaceLink } from '../../../ui/PlaceLink';
+import { queryOf, type SlowOperation } from './queryOf';
+import { readSlow } from './read';
+
+const REFRESH_MS = 5000;
+/** More than a person looks through; the command line lists all. */
+const SHOWN = 50;
+
+function Line({ slow }: { slow: SlowOperation }) {
+  const { database, collection } = slow;
+  const door = slow.api === 'nosql' ? 'nosql' : 'mongo';
+  const parts = queryOf(slow);
+  const place: Place = { page: 'collection', view: 'query', door, database, collection };
+  return (
+    <tr>
+      <td>{utc(Date.parse(slow.at))}</td>
+      <th scope="row">
+        {slow.operation}
+        {slow.failed === true && <span className="error"> failed</span>}
+      </th>
+      <td>{[database, collection].filter((name) => name !== '').join(' › ')}</td>
+      <td className="chart-number">{count(slow.duration_ms)} ms</td>
+      <td className="chart-number">{count(slow.examined)}</td>
+      <td className="chart-number">{count(slow.returned)}</td>
+      <td>{slow.plan ?? ''}</td>
+      <td>
+        {parts !== null && (
+          <PlaceLink
+            to={place}
+            query={parts}
+            aria-label={`Open in Query: ${slow.operation} of ${collection}, ${count(slow.duration_ms)} ms`}
+          >
+            Open in Query
+          </PlaceLink>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+const HEADS = ['Ended', 'Operation', 'Collection', 'Took', 'Examined', 'Returned', 'Plan', 'Query'];
+
+export function SlowOperations() {
+  const { value, failure, again } = usePolled(readSlow, REFRESH_MS);
+  // A server without such a list has nothing to show.
+  if (value === null && failure === null) return null;
+  return (
+    <>
+      <h2>Slow operations</h2>
+      {failure !== null && <Failure error={failure} onAgain={again} />}
+      {value !== null && value.threshold_ms === null && (
+        <p className="hint">The server was told to note none (--slow-ms off).</p>
+      )}
+      {value !== null && value.threshold_ms !== null && (
+        <p className="hint">
+          {value.operations.length === 0
+            ? `Nothing took ${count(value.threshold_ms)} ms or more within the last day.`
+            : `${counted(value.operations.length, 'operation')} of the last day took ${count(value.threshold_ms)} ms or more${value.operations.length > SHOWN ? `; the last ${SHOWN} are shown` : ''}.`}
+        </p>
+      )}
+      {value !== null && value.operations.length > 0 && (
+        <div className="metrics-scroll" role="region" aria-label="Slow operations" tabIndex={0}>
+          <table>
+            <caption className="visually-hidden">Slow operations</caption>
+            <thead>
+              <tr>
+                {HEADS.map((head) => (
+                  <th scope="col" key={head}>
+                    {head}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {value.operations.slice(0, SHOWN).map((slow, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: several can be alike.
+                <Line key={`${slow.at} ${at}`} slow={slow} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </>
+  );
+}

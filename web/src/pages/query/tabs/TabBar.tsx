@@ -1,0 +1,93 @@
+// The queries that are open on a collection, and what can be done with the one that is shown.
+import { Ellipsis } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../../ui/Button';
+import { Menu } from '../../../ui/Menu';
+import { Tabs } from '../../../ui/Tabs';
+import { NameDialog } from './NameDialog';
+import { MOST_TABS, type TabList, titleOf } from './tabList';
+
+export interface TabBarProps {
+  list: TabList;
+  /** Id of the panel that the shown one is in. */
+  panel: string;
+  /** The address of the page names the query that is shown. */
+  isNamed: boolean;
+  savedNames: readonly string[];
+  onShow: (id: string) => void;
+  onNew: () => void;
+  onClose: () => void;
+  onRename: (name: string) => void;
+  onSave: (name: string) => void;
+}
+
+const NEW_KEY = 'first';
+/** Keys of tabs have to be texts that are no empty ones. */
+const keyOf = (id: string) => (id === '' ? NEW_KEY : id);
+
+export function TabBar(props: TabBarProps) {
+  const { list, panel, isNamed, savedNames, onShow, onNew, onClose, onRename, onSave } = props;
+  const [menu, openMenu] = useState<{ x: number; y: number } | null>(null);
+  const [asked, ask] = useState<'rename' | 'save' | null>(null);
+  const shown = list.tabs.find(({ id }) => id === list.shown);
+  const isFull = list.tabs.length >= MOST_TABS;
+  return (
+    <div className="query-tabs">
+      <Tabs
+        label="Queries"
+        tabs={list.tabs.map((tab) => ({ key: keyOf(tab.id), label: titleOf(tab) }))}
+        selected={keyOf(list.shown)}
+        onSelect={(key) => onShow(key === NEW_KEY ? '' : key)}
+        panel={panel}
+      />
+      <Button
+        look="quiet"
+        disabled={isFull}
+        title={isFull ? `At most ${MOST_TABS} queries are open` : undefined}
+        onClick={onNew}
+      >
+        New query
+      </Button>
+      <span className="result-space" />
+      {!isNamed && <span className="hint">Too long for an address</span>}
+      <Button look="quiet" onClick={() => ask('save')}>
+        Save query
+      </Button>
+      <Button
+        look="quiet"
+        aria-haspopup="menu"
+        aria-expanded={menu !== null}
+        aria-label="More for this query"
+        onClick={(event) => {
+          const { left, bottom } = event.currentTarget.getBoundingClientRect();
+          openMenu({ x: left, y: bottom + 4 });
+        }}
+      >
+        <Ellipsis className="icon" />
+      </Button>
+      {menu !== null && (
+        <Menu
+          label="This query"
+          at={menu}
+          onClose={() => openMenu(null)}
+          items={[
+            { label: 'Rename tab', onChoose: () => ask('rename') },
+            { label: 'Close tab', onChoose: onClose },
+          ]}
+        />
+      )}
+      {asked !== null && shown !== undefined && (
+        <NameDialog
+          title={asked === 'save' ? 'Save the query' : 'Rename the tab'}
+          initial={titleOf(shown)}
+          action={asked === 'save' ? 'Save' : 'Rename'}
+          {...(asked === 'save'
+            ? { taken: { names: savedNames, what: 'It replaces the saved query of this name.' } }
+            : {})}
+          onName={asked === 'save' ? onSave : onRename}
+          onClose={() => ask(null)}
+        />
+      )}
+    </div>
+  );
+}

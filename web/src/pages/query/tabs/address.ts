@@ -1,0 +1,65 @@
+// The query that is shown as parts of the page's address: `q`, and what else a find has. Pure.
+import type { Door } from '../../../state/place';
+
+/** The texts of a form by field. */
+export type Texts = Readonly<Record<string, string>>;
+
+/** Longer addresses are refused by some on their way. */
+export const LONGEST = 2000;
+
+export const FIRST: Readonly<Record<Door, Texts>> = {
+  nosql: { text: 'SELECT * FROM c' },
+  mongo: {
+    mode: 'filter',
+    filter: '{}',
+    projection: '',
+    sort: '',
+    limit: '',
+    pipeline: '[\n  { $match: {} }\n]',
+  },
+};
+
+const OPTIONS = ['projection', 'sort', 'limit'] as const;
+export const PARTS = ['q', ...OPTIONS] as const;
+type Parts = Record<string, string>;
+
+/** Whether nothing was typed yet. */
+export function isFirst(door: Door, texts: Texts): boolean {
+  return Object.entries(FIRST[door]).every(([name, text]) => texts[name] === text);
+}
+
+function partsOf(door: Door, texts: Texts): Parts | null {
+  if (door === 'nosql') return { q: texts.text ?? '' };
+  if (texts.mode === 'pipeline') {
+    // By its bracket a pipeline is told from a filter.
+    return texts.pipeline?.trimStart().startsWith('[') === true ? { q: texts.pipeline } : null;
+  }
+  const options = OPTIONS.filter((name) => (texts[name] ?? '') !== '');
+  const filter = texts.filter ?? '';
+  if (filter.trimStart().startsWith('[')) return null;
+  return { q: filter, ...Object.fromEntries(options.map((name) => [name, texts[name] ?? ''])) };
+}
+
+/** The parts of the address; none for what every page begins with; null: no address holds it. */
+export function addressOf(door: Door, texts: Texts): Parts | null {
+  if (isFirst(door, texts)) return {};
+  const parts = partsOf(door, texts);
+  const length = Object.values(parts ?? {}).reduce((all, part) => all + part.length, 0);
+  if (parts === null || length > LONGEST) return null;
+  return parts.q?.trim() === '' ? {} : parts;
+}
+
+/** The texts that an address has; null: none. */
+export function textsOf(door: Door, query: URLSearchParams): Texts | null {
+  const q = query.get('q');
+  if (q === null || q === '') return null;
+  if (door === 'nosql') return { text: q };
+  if (q.trimStart().startsWith('[')) return { ...FIRST.mongo, mode: 'pipeline', pipeline: q };
+  const options = OPTIONS.map((name) => [name, query.get(name) ?? '']);
+  return { ...FIRST.mongo, filter: q, ...Object.fromEntries(options) };
+}
+
+/** What of an address is about the query, as one text. */
+export function signatureOf(query: URLSearchParams): string {
+  return JSON.stringify(PARTS.map((name) => query.get(name) ?? ''));
+}

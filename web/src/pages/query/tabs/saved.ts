@@ -1,0 +1,45 @@
+// Queries that a person has saved under names, for one collection. Pure.
+import type { Texts } from './address';
+
+export interface Saved {
+  name: string;
+  texts: Texts;
+}
+
+const MOST = 100;
+/** Longer ones are not kept: the browser's store is small. */
+export const MOST_CHARACTERS = 20_000;
+
+function isSaved(value: unknown): value is Saved {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, texts } = value as Record<string, unknown>;
+  if (typeof name !== 'string' || typeof texts !== 'object' || texts === null) return false;
+  return Object.values(texts).every((text) => typeof text === 'string');
+}
+
+export function isSavedList(value: unknown): value is Saved[] {
+  return Array.isArray(value) && value.every(isSaved);
+}
+
+const others = (all: readonly Saved[], name: string) => all.filter((one) => one.name !== name);
+
+/** With one, in the order of names; it takes the place of one with its name. */
+export function withSaved(all: readonly Saved[], one: Saved): Saved[] {
+  const sorted = [...others(all, one.name), one].sort((a, b) => a.name.localeCompare(b.name));
+  return sorted.slice(0, MOST);
+}
+
+export function withoutSaved(all: readonly Saved[], name: string): Saved[] {
+  return others(all, name);
+}
+
+/** Under another name, which takes the place of one with that. */
+export function renamedSaved(all: readonly Saved[], from: string, to: string): Saved[] {
+  const found = all.find((one) => one.name === from);
+  if (found === undefined) return [...all];
+  return withSaved(others(all, from), { ...found, name: to });
+}
+
+export function lengthOf(texts: Texts): number {
+  return Object.values(texts).reduce((all, text) => all + text.length, 0);
+}

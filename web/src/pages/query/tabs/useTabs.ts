@@ -1,0 +1,104 @@
+// The open queries of a collection: kept over a reload, and the one that an address names among them.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { readDraft, useDraft, writeDraft } from '../../../state/draft';
+import type { Target } from '../../../state/place';
+import { setQuery, usePlace } from '../../../state/router';
+import { addressOf, isFirst, PARTS, signatureOf, type Texts, textsOf } from './address';
+import { draftBase, dropTexts, readTexts, writeTexts } from './drafts';
+import { readTabs, renamed, type TabList, withoutTab, withTab } from './tabList';
+
+/** So long nothing is typed before the address says what is shown. */
+const QUIET_MS = 250;
+
+export interface QueryTabs {
+  list: TabList;
+  /** Grows when the texts of a tab were set from outside of its form. */
+  turnOf: (id: string) => number;
+  show: (id: string) => void;
+  add: () => void;
+  close: () => void;
+  rename: (name: string) => void;
+  /** Opens texts: in the tab that has them, in one where nothing was typed, or in a new one. */
+  open: (texts: Texts, name?: string) => void;
+}
+
+const same = (a: Texts, b: Texts) => Object.keys(b).every((name) => a[name] === b[name]);
+
+/** The list with the tab in which the texts are. */
+function opened(target: Target, list: TabList, texts: Texts, name: string): TabList {
+  const has = [list.shown, ...list.tabs.map(({ id }) => id)].find((id) =>
+    same(readTexts(target, id), texts),
+  );
+  if (has !== undefined) return { ...list, shown: has };
+  const isFree = isFirst(target.door, readTexts(target, list.shown));
+  const next = isFree ? renamed(list, list.shown, name) : withTab(list, name);
+  // Where there are enough tabs the shown one takes them.
+  writeTexts(target, next.shown, texts);
+  return next;
+}
+
+export function useTabs(target: Target): QueryTabs {
+  const base = draftBase(target, '');
+  const [kept, keep] = useDraft(`${base}:tabs`);
+  const [turns, setTurns] = useState<Readonly<Record<string, number>>>({});
+  const turn = (id: string) => setTurns((known) => ({ ...known, [id]: (known[id] ?? 0) + 1 }));
+  const list = readTabs(kept);
+  const latest = useRef(list);
+  useEffect(() => {
+    latest.current = list;
+  });
+  const set = useCallback(
+    (next: TabList) => {
+      latest.current = next;
+      keep(JSON.stringify(next));
+    },
+    [keep],
+  );
+  const open = (texts: Texts, name = '') => {
+    const next = opened(target, latest.current, texts, name);
+    set(next);
+    turn(next.shown);
+  };
+  // An address that is not what was written last comes from elsewhere: a link, or the way back.
+  const { query } = usePlace();
+  const signature = signatureOf(query);
+  const written = `${base}:address`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another address opens something.
+  useEffect(() => {
+    const texts = textsOf(target.door, query);
+    if (texts === null || signature === readDraft(written)) return;
+    writeDraft(written, signature);
+    open(texts);
+  }, [signature]);
+  return {
+    list,
+    turnOf: (id) => turns[id] ?? 0,
+    show: (id) => set({ ...list, shown: id }),
+    add: () => set(withTab(list)),
+    close: () => {
+      dropTexts(target, list.shown);
+      set(withoutTab(list, list.shown));
+      turn(list.shown);
+    },
+    rename: (name) => set(renamed(list, list.shown, name)),
+    open,
+  };
+}
+
+/** Has the address say what is shown, a little after it was typed. */
+export function useAddress(target: Target, texts: Texts | null): void {
+  const text = JSON.stringify(texts === null ? null : (addressOf(target.door, texts) ?? {}));
+  const written = `${draftBase(target, '')}:address`;
+  useEffect(() => {
+    const parts = JSON.parse(text) as Record<string, string> | null;
+    if (parts === null) return;
+    const timer = setTimeout(() => {
+      const next = new URLSearchParams(parts);
+      const now = new URLSearchParams(location.search);
+      writeDraft(written, signatureOf(next));
+      for (const name of PARTS)
+        if ((now.get(name) ?? '') !== (next.get(name) ?? '')) setQuery(name, next.get(name));
+    }, QUIET_MS);
+    return () => clearTimeout(timer);
+  }, [text, written]);
+}
