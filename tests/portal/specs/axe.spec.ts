@@ -113,6 +113,21 @@ for (const door of ['nosql', 'mongo']) {
     });
   }
 
+  test(`columns, a selection and what is asked of it, ${door}`, async ({ page, server }) => {
+    await fill(server);
+    await page.goto(`/${door}/app/log/items?sort=-user`);
+    await page.getByRole('row').nth(1).getByRole('checkbox').click();
+    await page.getByRole('button', { name: /^Columns/ }).click();
+    await innocent(page, `${door}: columns`);
+    await page.keyboard.press('Escape');
+    for (const name of ['Set ttl…', 'Delete…']) {
+      await page.getByRole('toolbar').getByRole('button', { name }).click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+      await innocent(page, `${door}: ${name}`);
+      await page.keyboard.press('Escape');
+    }
+  });
+
   test(`dialogs of import and export, ${door}`, async ({ page, server }) => {
     await fill(server);
     await transfers(page, door);
