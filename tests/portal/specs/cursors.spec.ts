@@ -20,6 +20,23 @@ async function fill(server: Server) {
   await fillWith(server, mongo, MANY);
 }
 
+test('of an export, of its columns, and of a sample', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, 2500);
+  await page.goto('/mongo/app/log/items');
+  await expect(page.getByText('100 documents loaded')).toBeVisible();
+  await expect.poll(() => cursors(server)).toBe(1);
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: /^CSV/ }).check();
+  await expect(dialog.getByRole('textbox', { name: 'Columns' })).toHaveValue('_id\nn\nuser');
+  await expect.poll(() => cursors(server)).toBe(1);
+  await page.keyboard.press('Escape');
+  await page.getByRole('tab', { name: 'Schema' }).click();
+  await expect(page.getByText('1,000 of 2,500 documents, chosen at random')).toBeVisible();
+  await expect.poll(() => cursors(server)).toBe(0);
+});
+
 test('of the list of documents', async ({ page, server }) => {
   await fill(server);
   const loaded = page.getByText('100 documents loaded');

@@ -63,6 +63,14 @@ export async function runExport(
   }
 }
 
+/** The first page, of which no other is asked for. */
+async function firstOf<T>(pages: AsyncGenerator<T[]>): Promise<T[]> {
+  const { value } = await pages.next();
+  // The server holds nothing for it any more.
+  await pages.return(undefined);
+  return Array.isArray(value) ? value : [];
+}
+
 /** The columns of CSV for what begins like this. */
 export async function samplePaths(
   target: Target,
@@ -70,11 +78,9 @@ export async function samplePaths(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (target.door === 'mongo') {
-    const { value } = await documentPages(target, what, signal).next();
-    return pathsOf(Array.isArray(value) ? value : [], 'mongo');
+    return pathsOf(await firstOf(documentPages(target, what, signal)), 'mongo');
   }
-  const { value } = await itemPages(target, what, signal).next();
-  const texts = Array.isArray(value) ? value : [];
+  const texts = await firstOf(itemPages(target, what, signal));
   return pathsOf(
     texts.map((text) => JSON.parse(text) as unknown),
     'nosql',
