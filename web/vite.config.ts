@@ -25,15 +25,22 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             // The palette, the sheet of shortcuts, and what they alone need.
-            { name: 'palette', test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/ },
+            {
+              name: 'palette',
+              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
+            },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
+            // What reads documents, without what edits them.
+            {
+              name: 'fields',
+              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)/,
+            },
             // Import and export are opened by few, and late.
             {
               name: 'transfer',
-              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.(importing|exporting)/,
+              test: /src.pages.items.transfer.(?!Transfer|request)|src.pure.importing.(?!formulas)/,
             },
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
-            { name: 'fields', test: /src.pure.(columns|values)/ },
             {
               name: 'shared',
               test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!CodeEditor|editor|highl|lang)/,

@@ -14,6 +14,12 @@ export async function openFromTree(page: Page, door: string, database: string, c
   await expect(page).toHaveURL(new RegExp(`/${door}/${database}/${collection}`));
 }
 
+/** Opens the dialog for a new database, by the menu above the tree. */
+export async function newDatabase(page: Page) {
+  await page.getByRole('button', { name: 'New', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'New database' }).click();
+}
+
 /** Chooses an option of Time to Live, with seconds where it takes some. */
 export async function chooseTtl(page: Page, option: string, seconds?: string) {
   await page.getByRole('radio', { name: option, exact: true }).check();

@@ -42,39 +42,46 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
   metrics: async (page) => expect(page.getByRole('heading').nth(1)).toBeVisible(),
 };
 
-/** Every dialog: opened, looked at, and closed. */
-async function dialogs(page: Page, server: Server, door: string) {
+/** Looks at the dialog that is open, and closes it. */
+async function look(page: Page, name: string) {
+  await expect(page.getByRole('dialog').last()).toBeVisible();
+  await innocent(page, name);
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+}
+
+/** Dialogs of import and export. */
+async function transfers(page: Page, door: string) {
   const main = page.getByRole('main');
-  const look = async (name: string) => {
-    await expect(page.getByRole('dialog').last()).toBeVisible();
-    await innocent(page, `${door}: ${name}`);
-    await page.keyboard.press('Escape');
-    await expect(page.getByRole('dialog')).toHaveCount(0);
-  };
   await page.goto(`/${door}/app/log/items`);
   const dialog = page.getByRole('dialog');
   await main.getByRole('button', { name: 'Import', exact: true }).click();
-  await look('import');
+  await look(page, `${door}: import`);
   await main.getByRole('button', { name: 'Import', exact: true }).click();
   await dialog.getByRole('textbox').fill('id,n\na,1\nb,x\n');
   await dialog.getByRole('button', { name: /^Go on/ }).click();
-  await look('preview of an import');
+  await look(page, `${door}: preview of an import`);
   await main.getByRole('button', { name: 'Export', exact: true }).click();
   await dialog.getByRole('radio', { name: /^CSV/ }).check();
   await expect(dialog.getByRole('textbox')).toHaveValue(/ttl/);
-  await look('export');
+  await look(page, `${door}: export`);
+}
+
+/** Every dialog: opened, looked at, and closed. */
+async function dialogs(page: Page, server: Server, door: string) {
+  const main = page.getByRole('main');
   await page.goto(`/${door}/app`);
   await main.getByRole('button', { name: /^New (container|collection)/ }).click();
   await page.getByRole('dialog').getByRole('radio', { name: 'On', exact: true }).check();
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-  await look('new container');
+  await look(page, `${door}: new container`);
   await page.goto(`/${door}/app/log/settings`);
   await main.getByRole('button', { name: /^Delete (container|collection)/ }).click();
-  await look('delete container');
+  await look(page, `${door}: delete container`);
   await chooseTtl(page, 'On', '5');
   await server.advance(6);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await look('confirm');
+  await look(page, `${door}: confirm`);
   if (door === 'nosql') {
     await server.cosmos
       .database('app')
@@ -92,7 +99,7 @@ async function dialogs(page: Page, server: Server, door: string) {
   await page.getByRole('dialog').getByRole('textbox').fill('log');
   await page.getByRole('dialog').getByRole('button', { name: /^Save/ }).click();
   await expect(page.getByRole('dialog')).toContainText('was changed after');
-  await look('conflict');
+  await look(page, `${door}: conflict`);
 }
 
 for (const door of ['nosql', 'mongo']) {
@@ -106,7 +113,7 @@ for (const door of ['nosql', 'mongo']) {
     });
   }
 
-  test(`what a query comes to, ${door}`, async ({ page, server }) => {
+  test(`saved queries, ${door}`, async ({ page, server }) => {
     await fill(server);
     await page.goto(`/${door}/app/log/query`);
     await page.getByRole('button', { name: 'Save query' }).click();
@@ -115,6 +122,11 @@ for (const door of ['nosql', 'mongo']) {
     await page.getByRole('tab', { name: 'Saved' }).click();
     await expect(page.getByRole('button', { name: /^Rename Query 1/ })).toBeVisible();
     await innocent(page, `${door} saved queries`);
+  });
+
+  test(`what a query comes to, ${door}`, async ({ page, server }) => {
+    await fill(server);
+    await page.goto(`/${door}/app/log/query`);
     await page.getByRole('button', { name: 'Execute Query' }).click();
     await expect(page.getByRole('region', { name: 'Results as a table' })).toBeVisible();
     await innocent(page, `${door} results as a table`);
@@ -130,11 +142,33 @@ for (const door of ['nosql', 'mongo']) {
     await innocent(page, `${door} completion`);
   });
 
+  test(`dialogs of import and export, ${door}`, async ({ page, server }) => {
+    await fill(server);
+    await transfers(page, door);
+  });
+
   test(`every dialog, ${door}`, async ({ page, server }) => {
     await fill(server);
     await dialogs(page, server, door);
   });
 }
+
+test('indexes, and the indexing policy as a form', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  await expect(page.getByRole('rowheader', { name: 'at_1' })).toBeVisible();
+  await innocent(page, 'indexes');
+  await page.getByRole('button', { name: 'New index' }).click();
+  const expires = page.getByRole('dialog').getByRole('checkbox', { name: /^Documents expire/ });
+  await expires.check();
+  await look(page, 'new index');
+  await page.getByRole('button', { name: 'Drop at_1' }).click();
+  await look(page, 'drop index');
+  await page.goto('/nosql/app/log/settings?section=indexing');
+  await page.getByRole('button', { name: 'Add a composite index' }).click();
+  await page.getByRole('button', { name: 'Add included path' }).click();
+  await innocent(page, 'indexing policy');
+});
 
 test('every other page', async ({ page, server }) => {
   await fill(server);

@@ -2,6 +2,7 @@
 // is deleted whose name was not typed.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
+import { newDatabase } from '../lib/pane';
 import type { Server } from '../lib/server';
 
 const CHOICES: [option: string, seconds: string | undefined, value: number | undefined][] = [
@@ -30,7 +31,7 @@ async function defaultOf(server: Server, collection: string): Promise<number | u
 
 test('containers with every time to live', async ({ page, server }) => {
   await page.goto('/');
-  await page.getByRole('button', { name: 'New database' }).click();
+  await newDatabase(page);
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('radio', { name: 'NoSQL' }).check();
   await create(page);
@@ -60,7 +61,7 @@ test('containers with every time to live', async ({ page, server }) => {
 
 test('collections with every time to live', async ({ page, server }) => {
   await page.goto('/');
-  await page.getByRole('button', { name: 'New database' }).click();
+  await newDatabase(page);
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('radio', { name: 'MongoDB' }).check();
   await dialog.getByLabel('Database name').fill('app');

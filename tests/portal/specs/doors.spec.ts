@@ -1,6 +1,6 @@
 // A door that is off: the portal says so and works for the other one.
 import { expect, test } from '../lib/fixtures';
-import { chooseTtl, save } from '../lib/pane';
+import { chooseTtl, newDatabase, save } from '../lib/pane';
 
 test.describe('without MongoDB', () => {
   test.use({ options: { ports: { mongo: 'off' } } });
@@ -14,7 +14,7 @@ test.describe('without MongoDB', () => {
     await container.items.create({ id: 'one' });
     await page.goto('/');
     await expect(page.getByRole('main').getByText(/off/).first()).toBeVisible();
-    await page.getByRole('button', { name: 'New database' }).click();
+    await newDatabase(page);
     const dialog = page.getByRole('dialog');
     await expect(dialog.getByRole('radio', { name: /MongoDB/ })).toBeDisabled();
     await expect(dialog.getByRole('radio', { name: 'NoSQL' })).toBeChecked();
@@ -44,7 +44,7 @@ test.describe('without NoSQL', () => {
     await collection.insertOne({ _id: 'one' });
     await page.goto('/');
     await expect(page.getByRole('main').getByText(/off/).first()).toBeVisible();
-    await page.getByRole('button', { name: 'New database' }).click();
+    await newDatabase(page);
     const dialog = page.getByRole('dialog');
     await expect(dialog.getByRole('radio', { name: /NoSQL/ })).toBeDisabled();
     await expect(dialog.getByRole('radio', { name: 'MongoDB' })).toBeChecked();

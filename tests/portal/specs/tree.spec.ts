@@ -1,5 +1,6 @@
-// A database of 10,000 collections: the tree draws those in sight, and the last is found by keyboard,
+// What lines of the tree say, and what is made from above it. A database of 10,000 collections: the tree draws those in sight, and the last is found by keyboard,
 // by typing its name, and by the filter.
+import { collection, DOORS, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 
 const COUNT = 10_000;
@@ -43,4 +44,58 @@ test('10,000 collections', async ({ page, server }) => {
   await filter.fill('');
   await expect(row(first)).toBeVisible();
   expect(await rows.count()).toBeLessThan(MOST_DRAWN);
+});
+
+test('a line says what lives in its collection, and whether that expires', async ({
+  page,
+  server,
+}) => {
+  for (const door of DOORS) await door.create(server, 60);
+  await (await server.mongo()).db('app').createCollection('plain');
+  for (const id of ['one', 'two']) await mongo.put(server, id, {});
+  await page.goto('/mongo/app');
+  const line = (name: string) => page.getByRole('treeitem', { level: 2, name, exact: true });
+  const said = (name: string) => expect(line(name));
+  await said('log').toHaveAttribute('aria-description', '2 documents, Time to Live: 1 minute');
+  await said('plain').toHaveAttribute('aria-description', '0 documents');
+  await expect(line('log').locator('.tree-facts')).toHaveAttribute('data-live', '2');
+  await expect(line('log').locator('.tree-ttl')).toBeVisible();
+  await expect(line('plain').locator('.tree-ttl')).toHaveCount(0);
+  // What the page does is seen at once, what others do in a while.
+  await (await collection(server)).insertOne({ _id: 'three' });
+  await server.advance(1);
+  await said('log').toHaveAttribute('aria-description', '3 documents, Time to Live: 1 minute');
+  await server.advance(60);
+  await said('log').toHaveAttribute('aria-description', '0 documents, Time to Live: 1 minute');
+});
+
+test('New opens a menu, by keyboard too', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await page.goto('/mongo/app/log/items');
+  const button = page.getByRole('button', { name: 'New', exact: true });
+  const items = page.getByRole('menu', { name: 'What to make' }).getByRole('menuitem');
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await expect(items).toHaveText([
+    'New database',
+    'New container (NoSQL)',
+    'New collection (MongoDB)',
+  ]);
+  await expect(items.first()).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(items).toHaveCount(0);
+  await expect(button).toBeFocused();
+  // A second press closes it as well.
+  await button.click();
+  await expect(items).toHaveCount(3);
+  await button.click();
+  await expect(items).toHaveCount(0);
+  await button.click();
+  await page.keyboard.press('End');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'New collection' });
+  await expect(dialog.getByRole('combobox').first()).toHaveValue('at app');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(button).toBeFocused();
 });

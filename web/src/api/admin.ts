@@ -25,6 +25,12 @@ export interface Forecast {
   unreaped_estimate: Unreaped;
   exact: boolean;
 }
+/** A forecast, and of which collection. */
+export interface CollectionFacts extends Forecast {
+  api: 'nosql' | 'mongo';
+  database: string;
+  collection: string;
+}
 export interface Preview {
   dies_now: Amount;
   dies_within: Within;
@@ -163,6 +169,12 @@ export async function acceptClock(): Promise<void> {
 export async function forecast(target: Target): Promise<Forecast> {
   const path = `${collection(target)}/expiry?door=${target.door}`;
   return (await send({ path, quiet: true })).json() as Forecast;
+}
+/** Collections of both APIs in databases of a name, each with its default and what it holds. */
+export async function collectionsOf(database: string): Promise<CollectionFacts[]> {
+  const path = `/_ebb/collections?database=${encodeURIComponent(database)}`;
+  const body = (await send({ path, quiet: true })).json() as { collections: CollectionFacts[] };
+  return body.collections;
 }
 /** Asks for a forecast before the page that shows it is there. */
 export function aheadOfForecast(target: Target): void {

@@ -245,8 +245,9 @@ export async function expiryOf(
   database: string,
   collection: string,
   ids: unknown[],
+  options: CommandOptions = {},
 ): Promise<DocumentExpiry[]> {
-  const reply = await run(database, { ebbExpiry: collection, ids }, { quiet: true });
+  const reply = await run(database, { ebbExpiry: collection, ids }, { quiet: true, ...options });
   return (reply.documents as Document[]).map((found) => ({
     id: found._id,
     writtenMs: (found.written as Date).getTime(),

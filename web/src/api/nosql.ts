@@ -152,7 +152,7 @@ export interface Place {
 /** The values of a partition key as the header carries them: `["a"]`; undefined is `{}`. */
 export type PartitionKey = readonly unknown[];
 
-function keyHeader(key: PartitionKey): Record<string, string> {
+export function keyHeader(key: PartitionKey): Record<string, string> {
   const text = JSON.stringify(key.map((value) => (value === undefined ? {} : value)));
   // Header values are ASCII.
   const ascii = text.replace(

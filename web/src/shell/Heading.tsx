@@ -50,11 +50,12 @@ function CopyLink() {
   return (
     <Button
       look="quiet"
+      className="heading-link"
       title="The address of what is shown, to open it elsewhere"
       onClick={() => void copyLink()}
     >
       <Link2 className="icon" />
-      Copy link
+      <span>Copy link</span>
     </Button>
   );
 }

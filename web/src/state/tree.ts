@@ -37,6 +37,16 @@ export function isListed({ branches }: Tree, target: Target): boolean {
   return branchOf(branches, target)?.collections?.includes(target.collection) === true;
 }
 
+/** The collection that a text such as "app › logs" names, if it stands in the tree. Pure. */
+export function targetOf({ branches }: Tree, door: Door, text: string): Target | null {
+  for (const { door: other, name: database, collections } of branches) {
+    if (other !== door || !text.startsWith(`${database} › `)) continue;
+    const collection = text.slice(database.length + 3);
+    if (collections?.includes(collection) === true) return { door, database, collection };
+  }
+  return null;
+}
+
 /** Whether the tree is known and what a place shows is not in it. Pure. */
 export function isAbsent({ branches, loading, read, failures }: Tree, place: Place): boolean {
   if (place.page !== 'collection' && place.page !== 'database') return false;

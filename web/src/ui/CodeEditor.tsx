@@ -1,6 +1,5 @@
 // CodeMirror in a shadow root, so that its styles are constructed sheets and the content security
 // policy can forbid all inline ones. Knows no language but what it is given.
-import type { Extension } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
@@ -10,65 +9,9 @@ import { arrival, early } from '../state/arrival';
 import { server } from '../state/server';
 import { useSelected } from '../state/store';
 import { AbsentEditor } from './AbsentEditor';
-import type { Bound } from './editorBound';
+import { type CodeEditorProps, catchesTab, type EditorProps, WAY_OUT } from './editorProps';
 
-export type Language = 'json' | 'sql' | 'shell';
-
-/** A part of the text. */
-export interface Part {
-  text: string;
-  from: number;
-}
-
-/** A place of the text and what is wrong there. */
-export interface Mark {
-  from: number;
-  to: number;
-  message: string;
-}
-
-export interface CodeEditorProps {
-  /** Name for screen readers. */
-  label: string;
-  value: string;
-  onChange?: (text: string) => void;
-  language: Language;
-  readOnly?: boolean;
-  /** Longer texts are refused, and it is said why. */
-  bound?: Bound;
-  /** Ctrl+Enter, or Cmd+Enter. */
-  onRun?: () => void;
-  /** What is selected; null: nothing. */
-  onSelect?: (part: Part | null) => void;
-  /** Ctrl+Shift+Enter, where something is selected. */
-  onRunPart?: (part: Part) => void;
-  /** Ctrl+S, or Cmd+S, does the same. */
-  saves?: boolean;
-  /** What is selected when the editor comes, which then takes the focus, unless that has gone on
-   * meanwhile; null: nothing, and the focus stays. */
-  start?: { from: number; to: number } | null;
-  /** One line that grows: a filter box. Enter runs. */
-  single?: boolean;
-  /** What is underlined; another list takes the place of this one. */
-  marks?: readonly Mark[];
-  /** More of CodeMirror: linters, completions. Read when the editor is made. */
-  extensions?: Extension;
-  /** The same, of a part that is loaded with the editor. */
-  load?: () => Promise<Extension>;
-}
-
-/** What the editor itself is given. */
-export interface EditorProps extends CodeEditorProps {
-  /** A change was refused that would have added so many characters. */
-  onRefused?: (characters: number) => void;
-}
-
-/** How a keyboard leaves an editor in which Tab is a character of the text. */
-export const WAY_OUT = 'Escape, then Tab leaves the editor.';
-
-export function catchesTab({ single, readOnly }: CodeEditorProps): boolean {
-  return single !== true && readOnly !== true;
-}
+export type { Mark, Part } from './editorProps';
 
 const loadEditor = early(() => import('./editor'));
 
@@ -109,7 +52,12 @@ export function CodeEditor(props: CodeEditorProps) {
     };
     rendered.current = props;
     const run = props.onRun === undefined ? undefined : onRun;
-    latest.current = { ...props, onChange, onRefused, onRun: run };
+    latest.current = {
+      ...props,
+      onChange,
+      onRefused,
+      ...(run === undefined ? {} : { onRun: run }),
+    };
   });
   useEffect(() => {
     let ended = false;

@@ -12,6 +12,7 @@ import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
 import { drawSelection, EditorView, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
+import { bounded } from './editorBound';
 import {
   type CodeEditorProps,
   catchesTab,
@@ -19,8 +20,7 @@ import {
   type Mark,
   type Part,
   WAY_OUT,
-} from './CodeEditor';
-import { bounded } from './editorBound';
+} from './editorProps';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
 

@@ -1,4 +1,5 @@
 // What of the whole account lives, and dies in the next hour and day, as numbers and as bars.
+import { Hourglass } from 'lucide-react';
 import { type Amount, accountSeries } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
 import { bytes, count } from '../../pure/figures/amount';
@@ -42,7 +43,10 @@ export function AccountForecast() {
   const { value: series, failure } = usePolled(() => accountSeries(STEP_SECONDS, STEPS), AGAIN_MS);
   return (
     <section className="home-card" aria-label="Forecast of the account">
-      <h2>What expires soon</h2>
+      <h2>
+        <Hourglass className="icon" />
+        What expires soon
+      </h2>
       {failure !== null && (
         <p className="error" role="alert">
           {said(failure)}

@@ -1,4 +1,5 @@
 // Both connection strings, to copy.
+import { Plug } from 'lucide-react';
 import { connectionString, endpoint, mongoUri } from '../../pure/address';
 import { CopyButton } from '../../ui/CopyButton';
 import type { Facts } from './snippets/snippet';
@@ -21,7 +22,10 @@ export function Connections({ facts, hasKey }: { facts: Facts; hasKey: boolean }
   const { mongo, cosmos, key } = facts;
   return (
     <section className="home-card" aria-label="Connection strings">
-      <h2>Connect</h2>
+      <h2>
+        <Plug className="icon" />
+        Connect
+      </h2>
       <dl className="home-connections">
         {mongo !== null && <Line label="MongoDB connection string" text={mongoUri(mongo)} />}
         {cosmos !== null && (

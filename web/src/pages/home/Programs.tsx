@@ -1,4 +1,5 @@
 // First programs, one tab per language.
+import { SquareTerminal } from 'lucide-react';
 import { useId } from 'react';
 import { usePreference } from '../../state/preference';
 import { CopyButton } from '../../ui/CopyButton';
@@ -32,7 +33,9 @@ export function Programs({ facts }: { facts: Facts }) {
   const snippets = platform === undefined ? [] : snippetsOf(platform, facts);
   return (
     <section className="home-card" aria-label="First programs">
-      <h2>A first program</h2>
+      <h2>
+        <SquareTerminal className="icon" />A first program
+      </h2>
       <Tabs label="Languages" tabs={TABS} selected={selected} onSelect={select} panel={panel} />
       <div id={panel} role="tabpanel" aria-labelledby={`${panel}-tab-${selected}`}>
         {snippets.map((snippet) => (

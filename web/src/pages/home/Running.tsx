@@ -1,4 +1,5 @@
 // What is running: the doors' addresses, the clock, the version.
+import { Server } from 'lucide-react';
 import { mayWrite, session } from '../../api/session';
 import { utc } from '../../pure/time/utc';
 import { server, useNow } from '../../state/server';
@@ -37,7 +38,10 @@ function Moves() {
 export function Running({ facts, version }: { facts: Facts; version: string }) {
   return (
     <section className="home-card" aria-label="What is running">
-      <h2>Server</h2>
+      <h2>
+        <Server className="icon" />
+        Server
+      </h2>
       <dl className="home-facts">
         <dt>MongoDB</dt>
         <dd>{facts.mongo ?? 'off'}</dd>

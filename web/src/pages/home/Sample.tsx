@@ -1,4 +1,5 @@
 // Loads the sample, and shows how its sessions die.
+import { TimerReset } from 'lucide-react';
 import { useState } from 'react';
 import { advanceClock } from '../../api/admin';
 import { ApiError, words } from '../../api/http';
@@ -63,7 +64,10 @@ export function Sample() {
   };
   return (
     <section className="home-card" aria-label="Sample">
-      <h2>See documents disappear</h2>
+      <h2>
+        <TimerReset className="icon" />
+        See documents disappear
+      </h2>
       <p className="row">
         <span>A database of sessions, most of which expire within a minute.</span>
         <Button

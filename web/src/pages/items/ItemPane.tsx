@@ -7,7 +7,6 @@ import { useNow } from '../../state/server';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
-import { Dialog } from '../../ui/Dialog';
 import type { EditorRules } from '../../ui/editorRules';
 import { useSaveKey } from '../../ui/useSaveKey';
 import { Conflict } from './Conflict';
@@ -27,6 +26,8 @@ export interface ItemPaneProps extends ItemEvents {
   writable: boolean;
   /** Whether the pane takes the focus when it opens. */
   focused: boolean;
+  /** It is to be deleted; what that means is asked first. */
+  onDelete: (row: Row) => void;
   onClose: () => void;
 }
 
@@ -191,11 +192,10 @@ function Editor({ source, item, writable, gone, heading }: EditorProps) {
 }
 
 export default function ItemPane(props: ItemPaneProps) {
-  const { target, source, row, copy, writable, focused, onClose } = props;
+  const { target, source, row, copy, writable, focused, onDelete, onClose } = props;
   const item = useItem(target, source, row, copy, props);
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
-  const [asked, ask] = useState(false);
   // The editor of a new item takes the focus itself, when it is there.
   const toHeading = focused && (row !== null || !writable);
   const headed = useRef(false);
@@ -249,7 +249,7 @@ export default function ItemPane(props: ItemPaneProps) {
           look="danger"
           disabled={!writable || opened === null || gone}
           title={why}
-          onClick={() => ask(true)}
+          onClick={() => opened !== null && onDelete(opened.row)}
         >
           Delete
         </Button>
@@ -287,23 +287,6 @@ export default function ItemPane(props: ItemPaneProps) {
         />
       )}
       {opened !== null && <System opened={opened} />}
-      {asked && (
-        <Dialog title={`Delete ${source.noun} ${name}?`} onClose={() => ask(false)}>
-          <p>It is gone at once and cannot be brought back.</p>
-          <div className="row">
-            <Button
-              look="danger"
-              onClick={() => {
-                ask(false);
-                item.remove();
-              }}
-            >
-              Delete
-            </Button>
-            <Button onClick={() => ask(false)}>Cancel</Button>
-          </div>
-        </Dialog>
-      )}
     </section>
   );
 }

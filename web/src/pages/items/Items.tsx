@@ -24,13 +24,19 @@ import ItemPane from './ItemPane';
 import { ItemsBar } from './ItemsBar';
 import './grid/grid.css';
 import './items.css';
+import { useBin } from './many/bin';
+import './many/many.css';
+import { SelectionBar } from './many/SelectionBar';
+import { useMany } from './many/useMany';
 import { type Quick, quickly } from './quick';
 import { rowActions } from './rowActions';
-import { readSort, type Sort, sortRows, sortText } from './sort';
+import { type Sort, sortRows, sortText } from './sort';
 import type { Row } from './source';
 import { TransferButtons } from './transfer/TransferButtons';
 import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
+import { useNews } from './useNews';
+import { useOrder } from './useOrder';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
 
@@ -83,7 +89,8 @@ export default function Items({ target }: { target: Target }) {
     },
     [refresh, target.door],
   );
-  const rows = useRows(source, filter, onDeaths);
+  const order = useOrder(source, filter, query.get('sort'));
+  const rows = useRows(source, filter, order.asked, onDeaths);
   // Whoever cannot read it hears at once whether it is still there.
   const isGone = rows.failure instanceof ApiError && rows.failure.status === 404;
   useEffect(() => {
@@ -95,14 +102,18 @@ export default function Items({ target }: { target: Target }) {
   const [shown, setShown] = useState<Shown>(null);
   const drafted = useDrafted(target);
   const escaped = useRef(false);
-  const sorting = query.get('sort');
-  const sort = useMemo(() => readSort(sorting), [sorting]);
+  const { sort } = order;
+  const isLocal = sort !== null && (order.asked === null || rows.unsorted !== null);
   const columns = useColumns(target, source, rows.rows);
   const [chosen, choose] = useState(NOTHING);
+  const bin = useBin(target);
+  const [binShown, showBin] = useState(false);
   const visible = useMemo(() => {
-    const some = quickly(rows.rows, quick, databaseNow() ?? 0);
-    return sort === null || source === null ? some : sortRows(some, sort, source);
-  }, [rows.rows, quick, sort, source]);
+    const some = quickly(rows.rows, quick, databaseNow() ?? 0).filter(
+      ({ key }) => binShown || !bin.keys.has(key),
+    );
+    return !isLocal || source === null ? some : sortRows(some, sort, source);
+  }, [rows.rows, quick, sort, isLocal, source, bin.keys, binShown]);
   const selected = useMemo(() => listed(chosen, visible), [chosen, visible]);
   // The address says which item is open, and going back closes it. A new one has no address.
   useEffect(() => {
@@ -134,6 +145,18 @@ export default function Items({ target }: { target: Target }) {
     setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
+  const news = useNews({ source, filter, rows, hidden: bin.keys, live });
+  const many = useMany(target, source, filter, {
+    rows,
+    refresh: () => {
+      refresh();
+      news.forget();
+    },
+    onDeleted: (keys) => {
+      choose(NOTHING);
+      if (now.current?.row != null && keys.has(now.current.row.key)) close();
+    },
+  });
   const onNew = source !== null && writable ? () => open(null, true) : null;
   useItemsCommands(target, { onNew, isOpen: shown !== null });
   if (source === null) {
@@ -156,12 +179,14 @@ export default function Items({ target }: { target: Target }) {
   const { cursor, failure: unread } = rows;
   const ready = rows.ready && unread === null;
   const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
+  const hidden = binShown ? 0 : rows.rows.filter(({ key }) => bin.keys.has(key)).length;
   const loaded = {
     noun,
-    rows: rows.rows.length,
+    rows: rows.rows.length - hidden,
     filtered: filter !== '',
     open: cursor !== null,
-    live,
+    // What was deleted lives until it expires, and is not listed.
+    live: live === null ? null : Math.max(0, live - bin.keys.size),
     matching: matching.count,
     ready,
   };
@@ -180,8 +205,12 @@ export default function Items({ target }: { target: Target }) {
     },
     onCopy: (text) => open(null, true, text),
   });
+  const picked = visible.filter(({ key }) => selected.keys.has(key));
+  /** What a key or a menu on a row means: all that are selected, if it is one of them. */
+  const some = (row: Row) => (selected.keys.has(row.key) ? picked : [row]);
   const reload = () => {
     forget();
+    news.forget();
     rows.reload();
   };
   return (
@@ -221,7 +250,33 @@ export default function Items({ target }: { target: Target }) {
         onRefresh={reload}
         onQuick={setQuick}
         columns={columns}
+        many={many}
+        bin={{ count: bin.keys.size, left: bin.left, isShown: binShown, onShow: showBin }}
       />
+      <div role="status">
+        {news.words !== null && rows.ready && (
+          <p className="items-news">
+            By others: {news.words}. <Button onClick={reload}>Show</Button>
+          </p>
+        )}
+      </div>
+      {sort !== null && rows.ready && (
+        <p className="items-order">
+          {order.words(visible.length, rows.unsorted)}{' '}
+          <Button look="quiet" onClick={() => setQuery('sort', null)}>
+            Do not sort
+          </Button>
+        </p>
+      )}
+      {picked.length > 0 && (
+        <SelectionBar
+          source={source}
+          rows={picked}
+          writable={writable}
+          many={many}
+          onClear={() => choose(NOTHING)}
+        />
+      )}
       <div className="visually-hidden" role="status" aria-live="polite">
         {died}
       </div>
@@ -248,7 +303,7 @@ export default function Items({ target }: { target: Target }) {
             source={source}
             columns={columns}
             sort={sort}
-            tip={() => 'click to sort'}
+            tip={order.tip}
             slim={shown !== null || isNarrow}
             opened={shown?.row?.key ?? null}
             selected={selected}
@@ -258,7 +313,8 @@ export default function Items({ target }: { target: Target }) {
             onSort={(next: Sort | null) => setQuery('sort', sortText(next))}
             onSelect={choose}
             onCopy={actions.copy}
-            onDelete={() => {}}
+            binned={bin.keys}
+            onDelete={(row) => writable && many.ask('delete', some(row))}
             whyNotEdit={actions.whyNotEdit}
             setField={actions.setField}
             menu={(row, column, edit) =>
@@ -271,7 +327,7 @@ export default function Items({ target }: { target: Target }) {
                 onCopyRow: () => actions.copy(row, null),
                 onDuplicate: () => actions.duplicate(row),
                 onSelect: () => choose(toggled(selected, row.key)),
-                onDelete: null,
+                onDelete: () => many.ask('delete', some(row)),
               })
             }
           />
@@ -301,15 +357,12 @@ export default function Items({ target }: { target: Target }) {
               rows.remove(key);
               refresh();
             }}
-            onDeleted={(key) => {
-              rows.remove(key);
-              refresh();
-              if (isShown(shown)) close();
-            }}
+            onDelete={(row) => many.ask('delete', [row])}
             onClose={close}
           />
         )}
       </div>
+      {many.dialog}
     </div>
   );
 }

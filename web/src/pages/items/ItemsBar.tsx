@@ -5,6 +5,8 @@ import { Button } from '../../ui/Button';
 import { Chooser } from './grid/Chooser';
 import type { Columns } from './grid/useColumns';
 import { boundWords, type Loaded, loadedWords } from './loaded';
+import { AllMenu } from './many/AllMenu';
+import type { ManyActions } from './many/useMany';
 import { QUICK, type Quick } from './quick';
 import { READ_ONLY } from './source';
 import type { Matching } from './useMatching';
@@ -25,6 +27,9 @@ export interface ItemsBarProps {
   onRefresh: () => void;
   onQuick: (quick: Quick) => void;
   columns: Columns;
+  many: ManyActions;
+  /** What was deleted and can still be put back. */
+  bin: { count: number; left: number; isShown: boolean; onShow: (shown: boolean) => void };
 }
 
 export function ItemsBar(props: ItemsBarProps) {
@@ -40,6 +45,7 @@ export function ItemsBar(props: ItemsBarProps) {
     onNew,
     onRefresh,
     onQuick,
+    bin,
   } = props;
   const bound = boundWords(loaded, MOST);
   return (
@@ -73,6 +79,15 @@ export function ItemsBar(props: ItemsBarProps) {
       </label>
       <Chooser columns={props.columns} />
       {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
+      <AllMenu many={props.many} writable={writable} />
+      {bin.count > 0 && (
+        <span className="items-bin">
+          {count(bin.count)} deleted, expiring within {bin.left} s{' '}
+          <Button look="quiet" aria-pressed={bin.isShown} onClick={() => bin.onShow(!bin.isShown)}>
+            {bin.isShown ? 'Hide' : 'Show'}
+          </Button>
+        </span>
+      )}
       <span className="items-count">
         {loadedWords(loaded)}
         {rows.loading && ' · loading…'}

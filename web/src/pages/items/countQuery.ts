@@ -2,9 +2,8 @@
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|--.*|\/\*[\s\S]*?\*\/|[()[\]{}]|[\w$@.]+/g;
 
-/** Null: the filter names how many rows it wants, which is no matter of counting. An order has no
- * effect on a count, and is left out. */
-export function countQuery(filter: string): string | null {
+/** The filter without its order; null: it names how many rows it wants. */
+export function unordered(filter: string): string | null {
   let depth = 0;
   let end = filter.length;
   for (const { 0: token, index } of filter.matchAll(TOKEN)) {
@@ -15,5 +14,12 @@ export function countQuery(filter: string): string | null {
       end = Math.min(end, index);
     }
   }
-  return `SELECT VALUE COUNT(1) FROM c ${filter.slice(0, end)}`.trimEnd();
+  return filter.slice(0, end);
+}
+
+/** Null: the filter names how many rows it wants, which is no matter of counting. An order has no
+ * effect on a count, and is left out. */
+export function countQuery(filter: string): string | null {
+  const plain = unordered(filter);
+  return plain === null ? null : `SELECT VALUE COUNT(1) FROM c ${plain}`.trimEnd();
 }

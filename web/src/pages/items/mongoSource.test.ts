@@ -69,20 +69,22 @@ test.each(['getMore', 'ebbExpiry'])('rows whose %s was lost are asked for again'
   const source = new MongoSource(target, null, true);
   const { signal } = new AbortController();
   const ids = (rows: { ref: unknown }[]) => rows.map(({ ref }) => (ref as Int32).value);
-  const begun = await source.load('', null, 3, signal);
+  const begun = await source.load(EVERYTHING, null, 3, signal);
   expect(ids(begun.rows)).toEqual([0, 1, 2]);
   fails = name;
-  await expect(source.load('', begun.cursor, 3, signal)).rejects.toThrow('does not answer');
-  const next = await source.load('', begun.cursor, 3, signal);
+  await expect(source.load(EVERYTHING, begun.cursor, 3, signal)).rejects.toThrow('does not answer');
+  const next = await source.load(EVERYTHING, begun.cursor, 3, signal);
   expect(ids(next.rows)).toEqual([3, 4, 5]);
-  const last = await source.load('', next.cursor, 100, signal);
+  const last = await source.load(EVERYTHING, next.cursor, 100, signal);
   expect(ids(last.rows)).toEqual([6, 7, 8, 9]);
   expect(last.cursor).toBeNull();
 });
 
+const EVERYTHING = { filter: '', sort: null };
+
 test('a cursor that is given up is closed', async () => {
   const source = new MongoSource(target, null, true);
-  const { cursor: held } = await source.load('', null, 3, new AbortController().signal);
+  const { cursor: held } = await source.load(EVERYTHING, null, 3, new AbortController().signal);
   expect(isOpen).toBe(true);
   if (held !== null) source.release(held);
   await vi.waitFor(() => expect(isOpen).toBe(false));

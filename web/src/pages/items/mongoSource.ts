@@ -2,14 +2,20 @@
 // the server says.
 import { calculateObjectSize, Double, Int32, ObjectId } from 'bson';
 import * as mongo from '../../api/mongo';
+import { EXPIRES } from '../../pure/columns/columns';
 import { documentText } from '../../pure/exporting/extended';
 import { parseShell, printShell } from '../../pure/shell';
 import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/ttl/reasons';
+import { partsOfPath } from '../../pure/values/path';
 import type { Target } from '../../state/place';
+import { MongoMany, unchanged } from './many/mongoMany';
 import {
+  BY_EXPIRY,
   type Changed,
   type Check,
   type Cursor,
+  type LoadAsk,
+  type News,
   type Opened,
   type Row,
   type RowsPage,
@@ -22,21 +28,18 @@ import { documentTemplate } from './template';
 const IDS = 1000;
 const CURSOR_NOT_FOUND = 43;
 
-/** Where a find goes on: the server's cursor, null when it is closed, and the id to go on behind then. */
+/** Where a find goes on: the server's cursor, null when it is closed, and then the id to go on behind, or
+ * in another order the number of documents. */
 interface Next {
   cursor: unknown;
   last: unknown;
+  read: number;
 }
 
 const keyOf = (id: unknown) => printShell(id, 0);
 
 function isNumber(error: unknown, number: number): boolean {
   return error instanceof mongo.CommandError && error.number === number;
-}
-
-/** A document that is equal as a whole: the condition of a change. */
-function unchanged(document: mongo.Document): mongo.Document {
-  return { _id: { $eq: document._id }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
 }
 
 function isDocument(value: unknown): value is mongo.Document {
@@ -59,7 +62,11 @@ export class MongoSource implements Source {
     private readonly target: Target,
     readonly defaultTtl: number | null,
     readonly perDocument: boolean,
-  ) {}
+  ) {
+    this.many = new MongoMany(target, (documents) => this.rows(documents));
+  }
+
+  readonly many: MongoMany;
 
   /** Without an id, which is made when the document is. */
   readonly template = documentTemplate;
@@ -87,9 +94,25 @@ export class MongoSource implements Source {
     return Promise.resolve(printShell(rest));
   }
 
-  private row(document: mongo.Document, expiry: Expiry): Row {
+  private row(document: mongo.Document, expiry: Expiry, writtenMs: number): Row {
     const key = keyOf(document._id);
-    return { key, name: key, value: document, expiry, ref: document._id };
+    return { key, name: key, value: document, expiry, ref: document._id, writtenMs };
+  }
+
+  /** There is no change stream: the rows that are listed first are asked for their last write. */
+  async news(_: unknown, rows: readonly Row[], signal: AbortSignal): Promise<News> {
+    const { database, collection } = this.target;
+    const some = rows.slice(0, IDS);
+    const ids = some.map(({ ref }) => ref);
+    const options = { signal, aside: true };
+    const facts = ids.length === 0 ? [] : await mongo.expiryOf(database, collection, ids, options);
+    const written = new Map(facts.map((fact) => [keyOf(fact.id), fact.writtenMs]));
+    const changed = some.filter(
+      ({ key, writtenMs }) => written.has(key) && written.get(key) !== writtenMs,
+    );
+    const gone = some.filter(({ key }) => !written.has(key));
+    const keys = (found: readonly Row[]) => found.map(({ key }) => key);
+    return { mark: null, changed: keys(changed), gone: keys(gone), others: [] };
   }
 
   /** The rows of documents that still live. */
@@ -105,25 +128,51 @@ export class MongoSource implements Source {
         const fact = known.get(keyOf(document._id));
         if (fact === undefined) continue;
         const meaning = meaningOfBson(document.ttl);
-        found.push(this.row(document, expiryOfDocument(meaning, fact, this.defaultTtl)));
+        const expiry = expiryOfDocument(meaning, fact, this.defaultTtl);
+        found.push(this.row(document, expiry, fact.writtenMs));
       }
     }
     return found;
   }
 
+  whyNotSorted(_: string, column: string): string | null {
+    if (column === EXPIRES) return BY_EXPIRY;
+    return partsOfPath(column).some((part) => /[.$]/.test(part))
+      ? 'MongoDB does not sort by names with a dot or a dollar sign'
+      : null;
+  }
+
+  async readIndexes(): Promise<(parts: readonly string[]) => string | null> {
+    const { database, collection } = this.target;
+    const indexes = await mongo.listIndexes(database, collection);
+    const whole = indexes.filter(
+      ({ all }) =>
+        all.partialFilterExpression === undefined && all.sparse !== true && all.hidden !== true,
+    );
+    return (parts) => {
+      const path = parts.join('.');
+      const serves = ({ key }: mongo.IndexRecord) => {
+        const [first, direction] = Object.entries(key)[0] ?? [];
+        return first === path && Math.abs(Number(direction)) === 1;
+      };
+      return whole.find(serves)?.name ?? null;
+    };
+  }
+
   async load(
-    filter: string,
+    ask: LoadAsk,
     cursor: Cursor | null,
     size: number,
     signal: AbortSignal,
   ): Promise<RowsPage> {
     const next = cursor === null ? null : (cursor.next as Next);
-    const batch = await this.batch(filter, next, size, signal);
+    const batch = await this.batch(ask, next, size, signal);
     try {
       const rows = await this.rows(batch.documents);
       if (batch.cursor === null) return { rows, cursor: null };
       const last = batch.documents.at(-1)?._id ?? next?.last;
-      return { rows, cursor: { next: { cursor: batch.cursor, last } } };
+      const read = (next?.read ?? 0) + batch.documents.length;
+      return { rows, cursor: { next: { cursor: batch.cursor, last, read } } };
     } catch (error) {
       void mongo.close(batch.cursor);
       throw error;
@@ -151,7 +200,7 @@ export class MongoSource implements Source {
   }
 
   private async batch(
-    filter: string,
+    { filter, sort }: LoadAsk,
     next: Next | null,
     size: number,
     signal: AbortSignal,
@@ -168,10 +217,21 @@ export class MongoSource implements Source {
         if (!isNumber(error, CURSOR_NOT_FOUND)) throw error;
       }
     }
+    if (sort !== null && sort.column !== '_id') {
+      const path = partsOfPath(sort.column).join('.');
+      const order = { sort: { [path]: sort.direction }, skip: next?.read ?? 0 };
+      const command = { find: collection, filter: asked, ...order, batchSize: size };
+      return mongo.open(database, command, { signal });
+    }
+    const direction = sort?.direction ?? 1;
     // Ids of all types have one order, which `$gt` outside of `$expr` does not know.
-    const after = { $expr: { $gt: ['$_id', { $literal: next?.last }] } };
+    const than = direction > 0 ? '$gt' : '$lt';
+    const after = { $expr: { [than]: ['$_id', { $literal: next?.last }] } };
     const wanted = next === null ? asked : { $and: [asked, after] };
-    const command = { find: collection, filter: wanted, sort: { _id: 1 }, batchSize: size };
+    const command = {
+      ...{ find: collection, filter: wanted },
+      ...{ sort: { _id: direction }, batchSize: size },
+    };
     return mongo.open(database, command, { signal });
   }
 
@@ -273,13 +333,6 @@ export class MongoSource implements Source {
     const now = await this.openId(opened.row.ref);
     if (now === null) return { gone: true };
     return mongo.numberOf(reply.n) === 0 ? { theirs: now } : { done: now };
-  }
-
-  async remove(opened: Opened): Promise<boolean> {
-    const { database, collection } = this.target;
-    const deletes = [{ q: { _id: { $eq: opened.row.ref } }, limit: 1 }];
-    const reply = await mongo.run(database, { delete: collection, deletes });
-    return mongo.numberOf(reply.n) > 0;
   }
 }
 

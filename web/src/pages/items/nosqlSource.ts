@@ -1,16 +1,24 @@
 // Items of a container of the NoSQL door. Texts go to the server as they were typed.
+import { changesSince } from '../../api/changeFeed';
 import { ApiError } from '../../api/http';
 import * as nosql from '../../api/nosql';
+import { EXPIRES } from '../../pure/columns/columns';
+import { isIncluded, type Policy } from '../../pure/explain/policy';
 import { itemText } from '../../pure/exporting/item';
 import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json/tree';
 import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/ttl/reasons';
+import { partsOfPath } from '../../pure/values/path';
 import type { Target } from '../../state/place';
-import { countQuery } from './countQuery';
+import { countQuery, unordered } from './countQuery';
 import { partsOf, valueAt } from './keyPath';
+import { NosqlMany } from './many/nosqlMany';
 import {
+  BY_EXPIRY,
   type Changed,
   type Check,
   type Cursor,
+  type LoadAsk,
+  type News,
   type Opened,
   type Row,
   type RowsPage,
@@ -46,10 +54,14 @@ export class NosqlSource implements Source {
   private readonly at: nosql.Place;
   private readonly paths: readonly string[];
   readonly keys: readonly string[];
+  readonly many: NosqlMany;
+  private readonly policy: Record<string, unknown> | undefined;
 
   constructor(target: Target, container: nosql.ContainerRecord) {
     this.at = { database: target.database, container: target.collection };
     this.paths = container.partitionKey.paths;
+    this.policy = container.indexingPolicy;
+    this.many = new NosqlMany(this.at, (text) => this.opened(text).row);
     this.keys = this.paths.map((path) => `/${partsOf(path).join('/')}`);
     this.defaultTtl = container.defaultTtl ?? null;
   }
@@ -68,7 +80,7 @@ export class NosqlSource implements Source {
 
   async json(row: Row): Promise<string> {
     const { id, partition } = refOf(row);
-    return itemText((await nosql.readItem(this.at, id, partition)).text, true);
+    return itemText((await nosql.readItem(this.at, id, partition)).text, false);
   }
 
   asListed(row: Row): Opened {
@@ -100,17 +112,44 @@ export class NosqlSource implements Source {
     return expiryOfItem(meaningOfJson(text), value._ts, this.defaultTtl);
   }
 
+  whyNotSorted(filter: string, column: string): string | null {
+    if (column === EXPIRES) return BY_EXPIRY;
+    return unordered(filter)?.length === filter.length
+      ? null
+      : 'the filter has an order or a number of items of its own';
+  }
+
+  readIndexes(): Promise<(parts: readonly string[]) => string | null> {
+    const policy = (this.policy ?? {}) as Policy;
+    return Promise.resolve((parts) => (isIncluded(policy, parts) ? `/${parts.join('/')}/?` : null));
+  }
+
   async load(
-    filter: string,
+    { filter, sort }: LoadAsk,
     cursor: Cursor | null,
     size: number,
     signal: AbortSignal,
   ): Promise<RowsPage> {
     const continuation = cursor === null ? null : (cursor.next as string);
-    const text = `${this.filterHint} ${filter}`;
+    const names = sort === null ? [] : partsOfPath(sort.column);
+    const field = names.map((name) => `[${JSON.stringify(name)}]`).join('');
+    const order = sort === null ? '' : ` ORDER BY c${field} ${sort.direction < 0 ? 'DESC' : 'ASC'}`;
+    const text = `${this.filterHint} ${filter}${order}`;
     const page = await nosql.query(this.at, text, { continuation, maxItems: size, signal });
     const rows = page.rows.map((value) => this.row(value));
     return { rows, cursor: page.continuation === null ? null : { next: page.continuation } };
+  }
+
+  async news(mark: unknown, rows: readonly Row[], signal: AbortSignal): Promise<News> {
+    const page = await changesSince(this.at, mark as string | null, signal);
+    const listed = new Map(page.items.length === 0 ? [] : rows.map((row) => [row.key, row]));
+    const written = page.items.map((item) => ({ item, key: this.row(item).key }));
+    const changed = written.filter(
+      ({ item, key }) => listed.has(key) && listed.get(key)?.value._etag !== item._etag,
+    );
+    const others = written.filter(({ key }) => !listed.has(key));
+    const keys = (found: typeof written) => found.map(({ key }) => key);
+    return { mark: page.etag, changed: keys(changed), gone: [], others: keys(others) };
   }
 
   counts(filter: string): boolean {
@@ -243,17 +282,6 @@ export class NosqlSource implements Source {
       { op: 'add', path, value: true },
       { op: 'remove', path },
     ]);
-  }
-
-  async remove(opened: Opened): Promise<boolean> {
-    const { id, partition } = refOf(opened.row);
-    try {
-      await nosql.deleteItem(this.at, id, partition);
-      return true;
-    } catch (error) {
-      if (isStatus(error, 404)) return false;
-      throw error;
-    }
   }
 }
 

@@ -2,6 +2,8 @@
 // `mongoSource`; nothing here sends or shows anything.
 import type { Default, Expiry, Outlook } from '../../pure/ttl/reasons';
 import type { Api } from '../../pure/values/compare';
+import type { Many } from './many/many';
+import type { Sort } from './sort';
 import type { Template } from './template';
 
 export const READ_ONLY = 'You are signed in with a read-only key.';
@@ -15,7 +17,11 @@ export interface Row {
   expiry: Expiry;
   /** How the source finds it again. */
   ref: unknown;
+  /** The second of its last write, ms, where the server tells it beside the item. */
+  writtenMs?: number;
 }
+
+export const BY_EXPIRY = 'the database keeps no order by the time left';
 
 /** Of a row that has not been read. */
 export const UNKNOWN_EXPIRY: Expiry = { expiresAtMs: null, by: null, reason: null };
@@ -50,12 +56,31 @@ export interface Check {
   other: string | null;
 }
 
+/** What is listed, and in which order; null: the server's own. */
+export interface LoadAsk {
+  filter: string;
+  sort: Sort | null;
+}
+
+/** What others have done since a mark. */
+export interface News {
+  /** Where the next question begins; opaque. */
+  mark: unknown;
+  /** Keys of listed rows that were written. */
+  changed: string[];
+  /** Keys of listed rows that are not there any more. */
+  gone: string[];
+  /** Keys of items that are not listed; empty where the API does not tell. */
+  others: string[];
+}
+
 export interface Source {
   api: Api;
   noun: 'item' | 'document';
   idField: 'id' | '_id';
   /** Paths of the partition key, `/tenant/id`. */
   keys: readonly string[];
+  many: Many;
   language: 'json' | 'shell';
   /** The text of a new item with this id, where ids are the client's to choose. */
   template(id: string): Template;
@@ -76,7 +101,13 @@ export interface Source {
   /** The text of a new item that has all of another one but its id. */
   copyOf(row: Row, id: string): Promise<string | null>;
   /** After a failure the same cursor may be asked again, and leaves out nothing. */
-  load(filter: string, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
+  load(ask: LoadAsk, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
+  /** Why the server cannot sort a list by this field; null: it can. */
+  whyNotSorted(filter: string, column: string): string | null;
+  /** What says which index serves an order by the field with these names; null: none does. */
+  readIndexes(): Promise<(parts: readonly string[]) => string | null>;
+  /** Asks what others have done since; a mark of null begins now. Says nothing of its failure. */
+  news(mark: unknown, rows: readonly Row[], signal: AbortSignal): Promise<News>;
   /** Gives up what the server holds for a cursor that is not asked any more. */
   release(cursor: Cursor): void;
   /** Whether what fits a filter can be counted. */
@@ -91,8 +122,6 @@ export interface Source {
   /** null: it was made and has died already. */
   create(text: string): Promise<Opened | null>;
   replace(opened: Opened, text: string): Promise<Changed>;
-  /** false: it was gone already. */
-  remove(opened: Opened): Promise<boolean>;
   setTtl(opened: Opened, seconds: number): Promise<Changed>;
   touch(opened: Opened): Promise<Changed>;
   /** Sets one field to a value of its API. */

@@ -16,8 +16,6 @@ export interface ItemEvents {
   onSaved: (row: Row, insteadOf?: string) => void;
   /** It was found not to be there any more. */
   onGone: (key: string) => void;
-  /** It was deleted from here. */
-  onDeleted: (key: string) => void;
 }
 
 interface State {
@@ -42,7 +40,6 @@ export interface Item extends State {
   /** Makes an item of the text, whatever was open. */
   createAnew: () => void;
   discard: () => void;
-  remove: () => void;
   setTtl: (seconds: number) => void;
   touch: () => void;
   overwrite: () => void;
@@ -184,19 +181,6 @@ export function useItem(
     if (opened === null || state.gone || died || isOther) create();
     else replace(opened);
   };
-  const remove = () => {
-    if (opened === null) return;
-    act(async () => {
-      if (!(await source.remove(opened))) {
-        put({ gone: true });
-        events.onGone(opened.row.key);
-        return;
-      }
-      setDraft(null);
-      events.onDeleted(opened.row.key);
-      say({ kind: 'done', text: `Successfully deleted ${source.noun} ${opened.row.name}` });
-    });
-  };
   const life = (change: (about: Opened) => Promise<Changed>) => {
     if (opened !== null) act(async () => came(await change(opened), false));
   };
@@ -214,7 +198,6 @@ export function useItem(
       setDraft(null);
       put({ theirs: null, failure: null, said: '' });
     },
-    remove,
     setTtl: (seconds) => life((about) => source.setTtl(about, seconds)),
     touch: () => life((about) => source.touch(about)),
     overwrite: () => {

@@ -1,9 +1,10 @@
 // The rows that are loaded, page after page, and their deaths: one timer for all of them, set to the
 // next one.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../api/http';
+import { ApiError, words } from '../../api/http';
 import { databaseNow, server, useServerChanges } from '../../state/server';
 import { useStore } from '../../state/store';
+import type { Sort } from './sort';
 import type { Cursor, Row, Source } from './source';
 
 const FIRST = 100;
@@ -23,11 +24,16 @@ export interface Rows {
   ready: boolean;
   /** null: none. */
   failure: unknown;
+  /** Why the server did not sort them as asked; null: it did. */
+  unsorted: string | null;
   loadMore: () => void;
   loadAll: () => void;
   reload: () => void;
   put: (row: Row, insteadOf?: string) => void;
   remove: (key: string) => void;
+  /** Rows that are listed, as they are now. */
+  renew: (rows: readonly Row[]) => void;
+  removeAll: (keys: ReadonlySet<string>) => void;
 }
 
 interface State {
@@ -89,6 +95,8 @@ function useDeaths(
 export function useRows(
   source: Source | null,
   filter: string,
+  /** The order that the server is asked for; null: its own. */
+  sort: Sort | null,
   onDeaths: (died: number) => void,
 ): Rows {
   const [state, setState] = useState<State>(EMPTY);
@@ -105,6 +113,9 @@ export function useRows(
     if (left !== null) left.source.release(left.cursor);
   }, []);
 
+  /** Why the server did not sort; null: it did, or was not asked. */
+  const unsorted = useRef<string | null>(null);
+
   /** The filter whose rows these are. */
   const answered = useRef(filter);
 
@@ -119,10 +130,24 @@ export function useRows(
       setState((known) => ({ ...known, loading: true, failure: null }));
       let rows = fresh ? [] : latest.current.rows;
       let cursor = fresh ? null : latest.current.cursor;
+      if (fresh) unsorted.current = null;
       try {
         for (let first = fresh; first || (cursor !== null && rows.length < wanted); first = false) {
           const size = Math.min(MORE, Math.max(FIRST, wanted - rows.length));
-          const page = await source.load(filter, cursor, size, turn.signal);
+          const page = await source
+            .load(
+              { filter, sort: unsorted.current === null ? sort : null },
+              cursor,
+              size,
+              turn.signal,
+            )
+            .catch((error: unknown) => {
+              // What cannot be sorted by the server is listed all the same.
+              const isRefused = error instanceof ApiError && error.kind === 'refused';
+              if (!first || sort === null || !isRefused) throw error;
+              unsorted.current = words(error);
+              return source.load({ filter, sort: null }, null, size, turn.signal);
+            });
           if (turn.signal.aborted) {
             if (page.cursor !== null) source.release(page.cursor);
             return;
@@ -156,7 +181,7 @@ export function useRows(
         if (running.current === turn) running.current = null;
       }
     },
-    [source, filter, giveUp],
+    [source, filter, sort, giveUp],
   );
 
   const reload = useCallback(() => {
@@ -181,6 +206,7 @@ export function useRows(
   }, []);
   return {
     ...state,
+    unsorted: unsorted.current,
     reload,
     loadMore: useCallback(() => {
       const { rows, cursor, failure } = latest.current;
@@ -194,6 +220,17 @@ export function useRows(
           const at = rows.findIndex((known) => known.key === insteadOf);
           return at < 0 ? [row, ...rows] : rows.with(at, row);
         }),
+      [change],
+    ),
+    renew: useCallback(
+      (newer) => {
+        const byKey = new Map(newer.map((row) => [row.key, row]));
+        change((rows) => rows.map((row) => byKey.get(row.key) ?? row));
+      },
+      [change],
+    ),
+    removeAll: useCallback(
+      (keys) => change((rows) => rows.filter((row) => !keys.has(row.key))),
       [change],
     ),
     remove: useCallback((key) => change((rows) => rows.filter((row) => row.key !== key)), [change]),

@@ -35,3 +35,20 @@ export function remember(history: readonly Past[], past: Past): Past[] {
   if (length > KEPT_CHARACTERS) return [...history];
   return [past, ...history.filter((one) => !same(one, past))].slice(0, KEPT);
 }
+
+const SHOWN_CHARACTERS = 300;
+
+/** The texts that say something, in one line. */
+export function shown({ texts }: Pick<Past, 'texts'>): string {
+  const { mode, ...fields } = texts;
+  const named = Object.entries(fields).filter(([name, text]) => {
+    if (text.trim() === '') return false;
+    return mode === undefined || (mode === 'pipeline') === (name === 'pipeline');
+  });
+  const whole =
+    named.length === 1
+      ? (named[0]?.[1] ?? '')
+      : named.map(([name, text]) => `${name}: ${text}`).join(' · ');
+  const line = whole.replace(/\s+/g, ' ').trim();
+  return line.length > SHOWN_CHARACTERS ? `${line.slice(0, SHOWN_CHARACTERS)}…` : line;
+}

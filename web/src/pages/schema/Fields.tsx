@@ -1,5 +1,7 @@
 // The fields of a sample as a table: who has them, of which types, between what, and their values.
 import type { FieldFacts, SampleFacts } from '../../pure/schema/fields';
+import type { Api } from '../../pure/values/compare';
+import { SYSTEM_FIELDS } from '../../pure/values/system';
 import { differentInWords, kindsInWords, percent, rangesOf, telling } from './fieldWords';
 import { Share } from './Share';
 
@@ -50,13 +52,13 @@ function Line({ facts }: { facts: FieldFacts }) {
   );
 }
 
-export function Fields({ facts }: { facts: SampleFacts }) {
+export function Fields({ facts, api }: { facts: SampleFacts; api: Api }) {
+  const isOwn = ({ path }: FieldFacts) => api === 'mongo' || !SYSTEM_FIELDS.has(path);
+  const shown = facts.fields.filter(isOwn);
   return (
     <section aria-label="Fields">
       <h2>Fields</h2>
-      {facts.isCut && (
-        <p className="hint">There are more fields than these {facts.fields.length}.</p>
-      )}
+      {facts.isCut && <p className="hint">There are more fields than these {shown.length}.</p>}
       <div className="schema-scroll" role="region" tabIndex={0} aria-label="Table of fields">
         <table className="schema-table">
           <thead>
@@ -69,7 +71,7 @@ export function Fields({ facts }: { facts: SampleFacts }) {
             </tr>
           </thead>
           <tbody>
-            {facts.fields.map((field) => (
+            {shown.map((field) => (
               <Line key={field.path} facts={field} />
             ))}
           </tbody>

@@ -9,7 +9,7 @@ import { SettingsPane } from './frame/SettingsPane';
 import { Unread } from './frame/Unread';
 import type { Loaded } from './frame/useLoaded';
 import { DateIndexes } from './indexes/DateIndexes';
-import { IndexTable } from './indexes/IndexTable';
+import { Indexes } from './indexes/Indexes';
 import { isTtlIndex } from './indexes/ttlIndex';
 import { ImpactView } from './ttl/ImpactView';
 import { NOUNS } from './ttl/impact';
@@ -59,6 +59,9 @@ function sectionsOf(part: Part): Section<Key>[] {
   const dates = (
     <DateIndexes target={target} loaded={loaded} indexes={settings.indexes} disabled={disabled} />
   );
+  const all = (
+    <Indexes target={target} loaded={loaded} indexes={settings.indexes} disabled={disabled} />
+  );
   return [
     {
       key: 'ttl',
@@ -68,7 +71,7 @@ function sectionsOf(part: Part): Section<Key>[] {
       body: <TimeToLive {...part} />,
     },
     { key: 'date-indexes', label: 'Date TTL indexes', ...fixed, body: dates },
-    { key: 'indexes', label: 'Indexes', ...fixed, body: <IndexTable indexes={settings.indexes} /> },
+    { key: 'indexes', label: 'Indexes', ...fixed, body: all },
   ];
 }
 

@@ -27,12 +27,19 @@ const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const PLAIN = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
 
 class JsonReader extends Reader<JsonNode> {
+  constructor(
+    text: string,
+    private readonly deepest: number,
+  ) {
+    super(text);
+  }
+
   protected space(): void {
     this.match(SPACE);
   }
 
   protected value(depth: number): JsonNode {
-    this.checkDepth(depth, DEEPEST);
+    this.checkDepth(depth, this.deepest);
     const at = this.at;
     const next = this.peek();
     if (next === '{') return { kind: 'object', at, entries: this.entries(depth) };
@@ -90,9 +97,9 @@ class JsonReader extends Reader<JsonNode> {
   }
 }
 
-/** Reads a text. */
-export function readJson(text: string): JsonRead {
-  return attempt(text, () => ({ root: new JsonReader(text).whole() }));
+/** Reads a text, whose root may be around what the server takes. */
+export function readJson(text: string, around = 0): JsonRead {
+  return attempt(text, () => ({ root: new JsonReader(text, DEEPEST + around).whole() }));
 }
 
 /** Writes a tree with two spaces a level; every number and text as it was. */

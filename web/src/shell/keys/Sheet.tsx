@@ -36,7 +36,9 @@ export default function Sheet({ onClose }: { onClose: () => void }) {
         Letters are shortcuts where nothing is typed
       </label>
       <div className="row dialog-buttons">
-        <Button onClick={onClose}>Close</Button>
+        <Button autoFocus onClick={onClose}>
+          Close
+        </Button>
       </div>
     </Dialog>
   );

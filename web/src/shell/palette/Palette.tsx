@@ -3,9 +3,11 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { mayWrite, session } from '../../api/session';
+import { isHistory, type Past } from '../../pages/query/history';
 import { best } from '../../pure/finding/fuzzy';
 import { inWords } from '../../pure/time/duration';
 import { typedMove } from '../../pure/time/typedMove';
+import { readPreference } from '../../state/preference';
 import { usePlace } from '../../state/router';
 import { server } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
@@ -13,13 +15,23 @@ import { tree } from '../../state/tree';
 import { Dialog } from '../../ui/Dialog';
 import { Keys } from '../keys/Keys';
 import { overlay } from '../keys/overlay';
-import { type Entry, entriesOf, moving } from './entries';
+import { type Entry, entriesOf, moving, type Recent } from './entries';
 import { useAllNames } from './useAllNames';
 import './palette.css';
 
 const MOST = 50;
 /** As far as the clock may be moved at once. */
 const FURTHEST_SECONDS = 9_223_372_036;
+
+const MOST_QUERIES = 10;
+
+/** The last queries of this browser. */
+function queries(): Recent[] {
+  const all = (['nosql', 'mongo'] as const).flatMap((door) =>
+    readPreference<Past[]>(`history:${door}`, [], isHistory).map((past) => ({ door, past })),
+  );
+  return all.sort((a, b) => b.past.at - a.past.at).slice(0, MOST_QUERIES);
+}
 
 /** What is offered, whatever is typed. */
 function useEntries(): { entries: Entry[]; manual: boolean } {
@@ -29,14 +41,16 @@ function useEntries(): { entries: Entry[]; manual: boolean } {
   const manual = useSelected(server, (state) => state.status?.clock.mode) === 'manual';
   const entries = useMemo(() => {
     const doors = { mongo: known?.doors.mongo != null, nosql: known?.doors.cosmos != null };
-    return entriesOf({ place, tree: all, doors, may: mayWrite(known), manual });
+    return entriesOf({ place, tree: all, doors, may: mayWrite(known), manual, recent: queries() });
   }, [place, all, known, manual]);
   return { entries, manual: manual && mayWrite(known) };
 }
 
+const textOf = ({ label, hint, found }: Entry) => found ?? `${label} ${hint ?? ''}`;
+
 /** Entries that fit, those of a group together, the group of the best one first. */
 function shownOf(entries: readonly Entry[], typed: string, manual: boolean): Entry[] {
-  const found = best(entries, ({ label, hint }) => `${label} ${hint ?? ''}`, typed, MOST);
+  const found = best(entries, textOf, typed, MOST);
   const seconds = manual ? typedMove(typed, FURTHEST_SECONDS) : null;
   if (seconds !== null) found.unshift(moving(seconds, inWords(seconds)));
   const groups = [...new Set(found.map(({ group }) => group))];
@@ -116,8 +130,8 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           aria-label="Found"
         >
           {[...groups].map(([group, first]) => (
-            <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
-              <div id={`${id}-${group}`} className="palette-group" role="presentation">
+            <div key={group} role="group" aria-labelledby={`${id}-group-${first}`}>
+              <div id={`${id}-group-${first}`} className="palette-group" role="presentation">
                 {group}
               </div>
               {shown.slice(first).map((entry, further) => {

@@ -1,9 +1,12 @@
 // What the palette offers: databases and collections, pages, views of the collection that is shown, and
 // what can be done now. Lists alone; how one is found and drawn is the palette's.
+
+import { type Past, shown } from '../../pages/query/history';
+import { addressOf } from '../../pages/query/tabs/address';
 import { commands } from '../../state/commands';
 import { type Door, type Place, pathOf, VIEWS, type View } from '../../state/place';
 import { go } from '../../state/router';
-import type { Tree } from '../../state/tree';
+import { type Tree, targetOf } from '../../state/tree';
 import { copyLink } from '../copyLink';
 import { DOOR_NAMES, dialog, noun } from '../dialogs';
 import { overlay } from '../keys/overlay';
@@ -11,7 +14,12 @@ import { chooseTheme, THEME_LABELS, THEMES } from '../theme';
 import { VIEW_LABELS } from '../title';
 import { loadSampleAtHome } from './loadSample';
 
-export type Group = 'This collection' | 'Pages' | 'Databases and collections' | 'Actions';
+export type Group =
+  | 'This collection'
+  | 'Pages'
+  | 'Databases and collections'
+  | 'Actions'
+  | 'Recent queries';
 
 export interface Entry {
   key: string;
@@ -21,7 +29,15 @@ export interface Entry {
   hint?: string;
   /** The shortcut that does the same. */
   keys?: string;
+  /** What typed letters are looked for in; the label and the hint unless it is given. */
+  found?: string;
   run: () => void;
+}
+
+/** A query that was run in this browser. */
+export interface Recent {
+  door: Door;
+  past: Past;
 }
 
 /** What decides which entries there are. */
@@ -33,6 +49,7 @@ export interface Facts {
   may: boolean;
   /** The clock moves only when told. */
   manual: boolean;
+  recent: readonly Recent[];
 }
 
 const VIEW_KEYS: Record<View, string> = {
@@ -56,6 +73,8 @@ function views({ place }: Facts): Entry[] {
     group: 'This collection',
     label: VIEW_LABELS[view],
     hint: place.collection,
+    // The name of what is shown anyway finds others of that name.
+    found: VIEW_LABELS[view],
     keys: VIEW_KEYS[view],
     run: () => go({ ...place, view }),
   }));
@@ -145,6 +164,24 @@ function making({ place, doors }: Facts): Entry[] {
   ];
 }
 
+/** Queries of this browser whose collections are there and that an address holds; shown, and not run. */
+function recent({ tree, recent: all }: Facts): Entry[] {
+  return all.flatMap(({ door, past }, at): Entry[] => {
+    const target = targetOf(tree, door, past.place);
+    const query = addressOf(door, past.texts);
+    if (target === null || query === null) return [];
+    return [
+      {
+        key: `recent ${door} ${at}`,
+        group: 'Recent queries',
+        label: shown(past),
+        hint: past.place,
+        run: () => go({ page: 'collection', view: 'query', ...target }, query),
+      },
+    ];
+  });
+}
+
 /** The question before a move of the clock. */
 export function moving(seconds: number, words: string): Entry {
   return {
@@ -184,5 +221,12 @@ function actions(facts: Facts): Entry[] {
 
 /** All of them, in the order in which they are shown when nothing is typed. */
 export function entriesOf(facts: Facts): Entry[] {
-  return [...ofThePage(), ...views(facts), ...actions(facts), ...pages(facts), ...names(facts)];
+  return [
+    ...ofThePage(),
+    ...views(facts),
+    ...actions(facts),
+    ...pages(facts),
+    ...names(facts),
+    ...recent(facts),
+  ];
 }

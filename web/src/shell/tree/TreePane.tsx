@@ -1,19 +1,24 @@
 // The left side: buttons, the filter, the tree, and the menu of a line.
 import { Plus, RefreshCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { mayWrite, session } from '../../api/session';
+import { mayWrite, type Session, session } from '../../api/session';
+import type { Door } from '../../state/place';
 import { go, usePlace } from '../../state/router';
 import { useStore } from '../../state/store';
 import { loadCollections, refreshTree } from '../../state/tree';
 import { Button } from '../../ui/Button';
 import { Menu, type MenuItem } from '../../ui/Menu';
+import { MenuButton } from '../../ui/MenuButton';
 import { PlaceLink } from '../../ui/PlaceLink';
 import { Skeleton } from '../../ui/Skeleton';
-import { dialog, noun, READ_ONLY } from '../dialogs';
+import { DOOR_NAMES, dialog, noun, READ_ONLY } from '../dialogs';
 import { labelOf, type Row, rowOfPlace } from './rows';
 import { TreeView } from './TreeView';
+import { useFacts } from './useFacts';
 import { useTreeState } from './useTreeState';
 import './tree.css';
+
+type Doors = Session['doors'];
 
 function remove(row: Row): void {
   if (row.kind === 'note') return;
@@ -72,6 +77,7 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
   const [active, setActive] = useState<Row>();
   const [menu, setMenu] = useState<{ row: Row; at: { x: number; y: number } } | null>(null);
   const { known, rows, setOpen } = useTreeState(place, filter);
+  const facts = useFacts(rows);
   const selected = useMemo(() => rowOfPlace(rows, place), [rows, place]);
   const reason = mayWrite(useStore(session)) ? null : READ_ONLY;
   const open = (row: Row, isOpen: boolean) => setOpen(row.door, row.database, isOpen);
@@ -97,6 +103,7 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
         <TreeView
           rows={rows}
           selected={selected}
+          facts={facts}
           onOpen={open}
           onChoose={(row) => choose(row, open, onLeave)}
           onActive={setActive}
@@ -145,21 +152,37 @@ interface ToolsProps {
   loading: boolean;
 }
 
+/** What can be made; beside the line that the keyboard is on where that is of the API. */
+function makings(active: Row | undefined, doors: Doors | undefined): MenuItem[] {
+  const collection = (door: Door): MenuItem => ({
+    label: `New ${noun(door)} (${DOOR_NAMES[door]})`,
+    onChoose: () =>
+      dialog.set({
+        kind: 'collection',
+        door,
+        database: active?.door === door ? active.database : null,
+      }),
+  });
+  return [
+    { label: 'New database', onChoose: () => dialog.set({ kind: 'database' }) },
+    ...(doors?.cosmos == null ? [] : [collection('nosql')]),
+    ...(doors?.mongo == null ? [] : [collection('mongo')]),
+  ];
+}
+
 function Tools({ reason, active, loading }: ToolsProps) {
   const doors = useStore(session)?.doors;
-  const door = active?.door ?? (doors?.cosmos == null ? 'mongo' : 'nosql');
-  const database = active?.database ?? null;
-  const why = { disabled: reason !== null, title: reason ?? undefined };
   return (
     <div className="tree-tools" role="group" aria-label="Databases">
-      <Button {...why} onClick={() => dialog.set({ kind: 'database' })}>
+      <MenuButton
+        label="What to make"
+        items={makings(active, doors)}
+        disabled={reason !== null}
+        title={reason ?? undefined}
+      >
         <Plus className="icon" />
-        New database
-      </Button>
-      <Button {...why} onClick={() => dialog.set({ kind: 'collection', door, database })}>
-        <Plus className="icon" />
-        New {noun(door)}
-      </Button>
+        New
+      </MenuButton>
       <Button
         look="quiet"
         aria-label="Refresh"

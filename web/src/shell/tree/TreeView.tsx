@@ -9,8 +9,10 @@ import {
   useRef,
   useState,
 } from 'react';
+import type { CollectionFacts } from '../../api/admin';
 import { useWindowed } from '../../ui/useWindowed';
 import { DOOR_NAMES } from '../dialogs';
+import { Facts, inFull } from './Facts';
 import { labelOf, parentOf, type Row, rowKey, typedTo } from './rows';
 
 export const ROW_HEIGHT = 28;
@@ -26,6 +28,8 @@ export interface TreeViewProps {
   onActive: (row: Row | undefined) => void;
   onMenu: (row: Row, at: { x: number; y: number }) => void;
   onDelete: (row: Row) => void;
+  /** What is known of a collection, by its row's key. */
+  facts: ReadonlyMap<string, CollectionFacts>;
 }
 
 /** Follows the row with the keyboard by what it is, since rows come and go above it. */
@@ -82,7 +86,7 @@ function moved(
 }
 
 export function TreeView(props: TreeViewProps) {
-  const { rows, selected, onOpen, onChoose, onMenu, onDelete } = props;
+  const { rows, selected, onOpen, onChoose, onMenu, onDelete, facts } = props;
   const box = useRef<HTMLDivElement>(null);
   const id = useId();
   const shown = useWindowed(box, rows.length, ROW_HEIGHT);
@@ -138,6 +142,7 @@ export function TreeView(props: TreeViewProps) {
               key={rowKey(row)}
               id={`${id}-${rowKey(row)}`}
               row={row}
+              facts={facts.get(rowKey(row))}
               selected={shown.first + index === selected}
               active={shown.first + index === active}
               onPress={() => {
@@ -161,6 +166,7 @@ export function TreeView(props: TreeViewProps) {
 interface TreeLineProps {
   id: string;
   row: Row;
+  facts: CollectionFacts | undefined;
   selected: boolean;
   active: boolean;
   onPress: () => void;
@@ -168,7 +174,7 @@ interface TreeLineProps {
   onMenu: (event: MouseEvent) => void;
 }
 
-function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeLineProps) {
+function TreeLine({ id, row, facts, selected, active, onPress, onTwist, onMenu }: TreeLineProps) {
   const isDatabase = row.kind === 'database';
   const label = labelOf(row);
   return (
@@ -181,7 +187,8 @@ function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeL
       aria-selected={selected}
       aria-posinset={row.kind === 'note' ? 1 : row.at}
       aria-setsize={row.kind === 'note' ? 1 : row.of}
-      aria-label={isDatabase ? `${label} ${DOOR_NAMES[row.door]}` : label}
+      aria-label={isDatabase ? undefined : label}
+      aria-description={facts === undefined ? undefined : inFull(facts)}
       onClick={onPress}
       onContextMenu={onMenu}
     >
@@ -200,10 +207,13 @@ function TreeLine({ id, row, selected, active, onPress, onTwist, onMenu }: TreeL
       {row.kind === 'collection' && <Table2 className="icon tree-icon" />}
       <span
         className={`tree-name${row.kind === 'note' && row.failed ? ' error' : ''}`}
-        title={label}
+        title={facts === undefined ? label : `${label}\n${inFull(facts)}`}
       >
         {label}
       </span>
+      {facts !== undefined && <Facts facts={facts} />}
+      {/* The space parts the two where they are read out. */}
+      {isDatabase && ' '}
       {isDatabase && <span className={`badge ${row.door}`}>{DOOR_NAMES[row.door]}</span>}
       {row.kind !== 'note' && (
         <span

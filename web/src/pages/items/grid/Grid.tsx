@@ -47,6 +47,8 @@ export interface GridProps {
   selected: Selected;
   /** Keys of rows whose text was changed and not saved. */
   drafted: ReadonlySet<string>;
+  /** Keys of rows that were deleted and can still be put back. */
+  binned: ReadonlyMap<string, number>;
   /** There is little room. */
   slim: boolean;
   /** `byKey`: with the keyboard, so that the focus may go there. */
@@ -108,7 +110,7 @@ export function Grid(props: GridProps) {
   const [active, setActive] = useState<Active | null>(null);
   const [menu, setMenu] = useState<Shown>(null);
   const at = placeOf(active, rows);
-  const edit: CellEdit = useCellEdit(source, props.setField, () => box.current?.focus());
+  const edit: CellEdit = useCellEdit(source, rows, props.setField, () => box.current?.focus());
   useEffect(() => {
     if (end > rows.length - NEAR) onNearEnd();
   }, [end, rows.length, onNearEnd]);
@@ -326,6 +328,7 @@ export function Grid(props: GridProps) {
                 isChecked={selected.keys.has(row.key)}
                 isActive={index === at && active !== null}
                 cell={index === at ? place : null}
+                isBinned={props.binned.has(row.key)}
                 isDraft={drafted.has(row.key)}
                 now={now}
                 editing={edit.editing?.key === row.key ? edit.editing : null}

@@ -8,6 +8,8 @@ import type { Row, Source } from '../source';
 import { CellEditor } from './CellEditor';
 
 export const DRAFT = 'Changed and not saved: a draft is kept';
+/** Of one that was deleted a moment ago. */
+export const BINNED = 'Deleted: it expires when its time is over';
 
 /** What is typed over a cell. */
 export interface Editing {
@@ -65,6 +67,7 @@ export interface LineProps {
   /** The cell that the keyboard is on; null: none. */
   cell: number | null;
   isDraft: boolean;
+  isBinned: boolean;
   now: number | null;
   editing: Editing | null;
   edits: EditEvents;
@@ -127,7 +130,7 @@ function Cell(props: CellProps) {
 
 /** Scrolling past a row does not draw it again. */
 export const Line = memo(function Line(props: LineProps) {
-  const { at, id, columns, isOpen, isChecked, isActive, isDraft } = props;
+  const { at, id, columns, isOpen, isChecked, isActive, isDraft, isBinned } = props;
   return (
     <div
       role="row"
@@ -135,9 +138,10 @@ export const Line = memo(function Line(props: LineProps) {
       aria-rowindex={at + 2}
       aria-selected={isChecked}
       aria-current={isOpen || undefined}
-      aria-description={isDraft ? DRAFT : undefined}
+      aria-description={isBinned ? BINNED : isDraft ? DRAFT : undefined}
+      title={isBinned ? BINNED : undefined}
       data-at={at}
-      className={isActive ? 'items-row items-active' : 'items-row'}
+      className={`items-row${isActive ? ' items-active' : ''}${isBinned ? ' items-binned' : ''}`}
     >
       {columns.map((column, place) => (
         <Cell key={column.id} {...props} column={column} place={place} />

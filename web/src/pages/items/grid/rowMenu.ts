@@ -15,8 +15,7 @@ export interface RowMenu {
   onCopyRow: () => void;
   onDuplicate: () => void;
   onSelect: () => void;
-  /** null: it cannot be deleted from here. */
-  onDelete: (() => void) | null;
+  onDelete: () => void;
 }
 
 export function rowMenu(of: RowMenu): MenuItem[] {
@@ -34,8 +33,6 @@ export function rowMenu(of: RowMenu): MenuItem[] {
     { label: 'Copy as JSON', onChoose: of.onCopyRow },
     { label: 'Duplicate', onChoose: of.onDuplicate, reason: why },
     { label: of.isSelected ? 'Take out of the selection' : 'Select', onChoose: of.onSelect },
-    ...(of.onDelete === null
-      ? []
-      : [{ label: 'Delete…', onChoose: of.onDelete, reason: why, danger: true }]),
+    { label: 'Delete…', onChoose: of.onDelete, reason: why, danger: true },
   ];
 }

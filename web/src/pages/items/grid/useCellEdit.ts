@@ -19,10 +19,15 @@ export type SetField = (
   value: unknown,
 ) => Promise<string | null>;
 
-export function useCellEdit(source: Source, setField: SetField, onEnd: () => void): CellEdit {
+export function useCellEdit(
+  source: Source,
+  rows: readonly Row[],
+  setField: SetField,
+  onEnd: () => void,
+): CellEdit {
   const [held, hold] = useState<{ row: Row; editing: Editing } | null>(null);
-  const now = useRef({ held, source, setField, onEnd });
-  now.current = { held, source, setField, onEnd };
+  const now = useRef({ held, source, rows, setField, onEnd });
+  now.current = { held, source, rows, setField, onEnd };
   const put = useCallback((change: Partial<Editing>) => {
     hold((known) => known && { ...known, editing: { ...known.editing, ...change } });
   }, []);
@@ -33,7 +38,9 @@ export function useCellEdit(source: Source, setField: SetField, onEnd: () => voi
   const done = useCallback(() => {
     const about = now.current.held;
     if (about === null || about.editing.busy) return;
-    const { row, editing } = about;
+    const { editing } = about;
+    // It may have been read again, because somebody else was faster.
+    const row = now.current.rows.find(({ key }) => key === editing.key) ?? about.row;
     const parts = partsOfPath(editing.column);
     const before = valueAtPath(row.value, parts);
     if (editing.text === editText(before)) return end();

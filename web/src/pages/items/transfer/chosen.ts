@@ -24,13 +24,14 @@ export async function chosenFile(file: Blob, name: string): Promise<Chosen> {
   return { name, file, head, isWhole: file.size <= HEAD_BYTES };
 }
 
-/** An id of the NoSQL API is always a text. */
-function withTextId(form: ImportForm, api: Api): ImportForm {
-  if (form.kind !== 'csv' || api === 'mongo') return form;
+/** An id of the NoSQL API is always a text. A field that is empty is left out: a null where a ttl or a
+ * key is wanted would be refused. */
+function adapted(form: ImportForm, api: Api): ImportForm {
+  if (form.kind !== 'csv') return form;
   const columns = form.options.columns.map((column) =>
-    column.path === 'id' ? { ...column, type: 'text' as const } : column,
+    column.path === 'id' && api === 'nosql' ? { ...column, type: 'text' as const } : column,
   );
-  return { kind: 'csv', options: { ...form.options, columns } };
+  return { kind: 'csv', options: { ...form.options, columns, empty: 'absent' } };
 }
 
 /** What a file seems to be; with `kind`, how it is read as that. */
@@ -40,9 +41,9 @@ export function formOf(
   kind?: ImportForm['kind'],
   delimiter?: string,
 ): ImportForm {
-  if (kind === undefined) return withTextId(guessForm(name, head, api), api);
+  if (kind === undefined) return adapted(guessForm(name, head, api), api);
   if (kind !== 'csv') return { kind };
-  return withTextId({ kind, options: guessCsv(head, api, delimiter) }, api);
+  return adapted({ kind, options: guessCsv(head, api, delimiter) }, api);
 }
 
 /** The first documents, as values to be shown, and refusals. */

@@ -54,8 +54,10 @@ export async function* documentPages(
   }
 }
 
-function textsOf(page: string): ItemText[] {
-  const read = readJson(page);
+/** The items of a page, each as it was written. */
+export function textsOf(page: string): ItemText[] {
+  // Items lie in a list that lies in an object.
+  const read = readJson(page, 2);
   if ('error' in read) throw new Error(`The server's answer is no JSON: ${read.error}`);
   const items = entryOf(read.root, 'Documents')?.value;
   return items?.kind === 'array' ? items.elements.map(printCompact) : [];

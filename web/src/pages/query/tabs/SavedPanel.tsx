@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { toast } from '../../../state/log';
 import { Button } from '../../../ui/Button';
-import { shownTexts } from '../HistoryPanel';
+import { shown } from '../history';
 import { NameDialog } from './NameDialog';
 import { renamedSaved, type Saved, withoutSaved, withSaved } from './saved';
 
@@ -37,7 +37,7 @@ export function SavedPanel({ saved, onChange, onOpen }: SavedPanelProps) {
           <li key={one.name}>
             <button type="button" className="query-past" onClick={() => onOpen(one)}>
               <strong>{one.name}</strong>
-              <code>{shownTexts(one.texts)}</code>
+              <code>{shown(one)}</code>
             </button>
             <Button
               look="quiet"

@@ -1,8 +1,10 @@
-// The indexing policy as text, with what is wrong beside it.
+// The indexing policy as a form and as text, with what is wrong below.
 
 import { Button } from '../../../ui/Button';
 import { CodeEditor } from '../../../ui/CodeEditor';
+import { PolicyFormView } from './PolicyFormView';
 import { DEFAULT_POLICY, POLICY_BOUND, policyText } from './policy';
+import { formOf, withForm } from './policyForm';
 
 export interface PolicySectionProps {
   text: string;
@@ -14,6 +16,7 @@ export interface PolicySectionProps {
 
 export function PolicySection(props: PolicySectionProps) {
   const { text, changed, problems, disabled, onText } = props;
+  const form = formOf(text);
   return (
     <>
       <p className="hint">
@@ -21,17 +24,28 @@ export function PolicySection(props: PolicySectionProps) {
         differ in what they cost. A path that a wildcard includes is indexed when a query has to
         look at many items for want of it.
       </p>
-      <div className={changed ? 'settings-editor settings-changed' : 'settings-editor'}>
-        <CodeEditor
-          label={changed ? 'Indexing policy (changed)' : 'Indexing policy'}
-          language="json"
-          bound={POLICY_BOUND}
-          value={text}
-          readOnly={disabled}
-          onChange={(next) => {
-            if (next !== text) onText(next);
-          }}
-        />
+      <div className="settings-beside">
+        {form === null ? (
+          <p className="hint">The form is here again once the JSON beside it is a policy.</p>
+        ) : (
+          <PolicyFormView
+            form={form}
+            disabled={disabled}
+            onForm={(next) => onText(withForm(text, next))}
+          />
+        )}
+        <div className={changed ? 'settings-editor settings-changed' : 'settings-editor'}>
+          <CodeEditor
+            label={changed ? 'Indexing policy (changed)' : 'Indexing policy'}
+            language="json"
+            bound={POLICY_BOUND}
+            value={text}
+            readOnly={disabled}
+            onChange={(next) => {
+              if (next !== text) onText(next);
+            }}
+          />
+        </div>
       </div>
       <div role="alert">
         {problems.map((problem) => (

@@ -29,10 +29,18 @@ test.each([
   ['{"compositeIndexes":[{"path":"/a"}]}', /index 1: is not an array of paths/],
   ['{"compositeIndexes":[[{"path":"/a"}]]}', /2 to 8 paths/],
   ['{"compositeIndexes":[[{"path":"/a","order":"up"},{"path":"/b"}]]}', /“order” is/],
+  ['{"indexingMode":"none","includedPaths":[{"path":"/foo"}]}', /no included/],
+  ['{"indexingMode":"none","excludedPaths":[{"path":"/*"}]}', /no excluded/],
   ['{"indexingMode":"none","compositeIndexes":[[{"path":"/a"},{"path":"/b"}]]}', /no composite/],
 ])('%s is explained', (text, says) => {
   const read = readPolicy(text);
   expect('problems' in read ? read.problems.join(' ') : '').toMatch(says);
+});
+
+test('what is wrong with both paths of an index is said once', () => {
+  expect(readPolicy('{"compositeIndexes":[[{"path":""},{"path":""}]]}')).toEqual({
+    problems: ['“compositeIndexes”, index 1: an entry has no “path” that begins with “/”.'],
+  });
 });
 
 test('an error of the JSON names its line', () => {

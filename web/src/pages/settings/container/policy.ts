@@ -102,9 +102,12 @@ export function readPolicy(text: string): ReadPolicy {
   if (mode !== 'none' && all.length > 0 && !rooted) {
     problems.push('The path “/*” has to be among the included or the excluded ones.');
   }
+  if (mode === 'none' && all.length > 0) {
+    problems.push('With “indexingMode” “none” there are no included and no excluded paths.');
+  }
   composites(policy, problems);
   if (mode === 'none' && Array.isArray(compositeIndexes) && compositeIndexes.length > 0) {
     problems.push('With “indexingMode” “none” there are no composite indexes.');
   }
-  return problems.length === 0 ? { policy } : { problems };
+  return problems.length === 0 ? { policy } : { problems: [...new Set(problems)] };
 }

@@ -1,14 +1,13 @@
 // Making a date TTL index, or giving one another time. Runs nothing: it hands the values over, and
 // shows why they were refused.
-import { type FormEvent, useState } from 'react';
-import { words } from '../../../api/http';
+import { useState } from 'react';
 import type { IndexRecord } from '../../../api/mongo';
 import type { UnitName } from '../../../pure/time/duration';
 import { readSeconds } from '../../../pure/ttl/input';
-import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
+import { Buttons, useSubmit } from './dialogForm';
 import { fieldProblem, secondsInWords } from './indexWords';
 
 export interface DateIndexDialogProps {
@@ -16,55 +15,6 @@ export interface DateIndexDialogProps {
   index: IndexRecord | null;
   onSave: (field: string, seconds: number) => Promise<void>;
   onClose: () => void;
-}
-
-function useSubmit(action: () => Promise<void>) {
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setFailure(null);
-    try {
-      await action();
-    } catch (error) {
-      setFailure(words(error));
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { busy, failure, submit };
-}
-
-function Buttons(props: {
-  label: string;
-  busy: boolean;
-  may: boolean;
-  danger?: boolean;
-  failure: string | null;
-  onClose: () => void;
-}) {
-  return (
-    <>
-      {props.failure !== null && (
-        <p className="error" role="alert">
-          {props.failure}
-        </p>
-      )}
-      <div className="row">
-        <Button
-          look={props.danger === true ? 'danger' : 'primary'}
-          type="submit"
-          busy={props.busy}
-          disabled={!props.may}
-        >
-          {props.label}
-        </Button>
-        <Button onClick={props.onClose}>Cancel</Button>
-      </div>
-    </>
-  );
 }
 
 export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps) {

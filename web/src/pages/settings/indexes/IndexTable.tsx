@@ -1,8 +1,68 @@
-// All indexes of a MongoDB collection, to look at.
+// All indexes of a MongoDB collection as a table, with what can be done to each. Does nothing itself.
 import type { IndexRecord } from '../../../api/mongo';
-import { documentText, filterOf, secondsInWords, traits } from './indexWords';
+import { count } from '../../../pure/figures/amount';
+import { utc } from '../../../pure/time/utc';
+import { Button } from '../../../ui/Button';
+import { documentText, filterOf, isHidden, secondsInWords, traits, whyKept } from './indexWords';
+import type { Uses } from './useUses';
 
-export function IndexTable({ indexes }: { indexes: readonly IndexRecord[] }) {
+export interface IndexTableProps {
+  indexes: readonly IndexRecord[];
+  /** null: the server does not say. */
+  uses: ReadonlyMap<string, Uses> | null;
+  disabled: boolean;
+  onHide: (index: IndexRecord) => void;
+  onDrop: (index: IndexRecord) => void;
+}
+
+function Used({ uses }: { uses: Uses | undefined }) {
+  if (uses === undefined) return null;
+  const since = uses.sinceMs === null ? undefined : `Since ${utc(uses.sinceMs)}`;
+  return <span title={since}>{count(uses.count)}</span>;
+}
+
+type LineProps = Omit<IndexTableProps, 'indexes'> & { index: IndexRecord };
+
+function Line({ index, uses, disabled, onHide, onDrop }: LineProps) {
+  const why = whyKept(index);
+  const isOff = disabled || why !== null;
+  const hide = isHidden(index) ? 'Show' : 'Hide';
+  return (
+    <tr>
+      <th scope="row">{index.name}</th>
+      <td className="mono settings-text">{documentText(index.key)}</td>
+      <td>{secondsInWords(index.expireAfterSeconds)}</td>
+      <td>{traits(index)}</td>
+      <td className="mono settings-text">{filterOf(index)}</td>
+      {uses !== null && (
+        <td>
+          <Used uses={uses.get(index.name)} />
+        </td>
+      )}
+      <td className="settings-actions">
+        <Button
+          disabled={isOff}
+          title={why ?? undefined}
+          aria-label={`${hide} ${index.name}`}
+          onClick={() => onHide(index)}
+        >
+          {hide}
+        </Button>{' '}
+        <Button
+          look="danger"
+          disabled={isOff}
+          title={why ?? undefined}
+          aria-label={`Drop ${index.name}`}
+          onClick={() => onDrop(index)}
+        >
+          Drop
+        </Button>
+      </td>
+    </tr>
+  );
+}
+
+export function IndexTable({ indexes, ...rest }: IndexTableProps) {
   return (
     <div className="settings-scroll" role="region" tabIndex={0} aria-label="Indexes">
       <table className="settings-table">
@@ -13,17 +73,13 @@ export function IndexTable({ indexes }: { indexes: readonly IndexRecord[] }) {
             <th scope="col">Expires after</th>
             <th scope="col">State</th>
             <th scope="col">Partial filter</th>
+            {rest.uses !== null && <th scope="col">Uses</th>}
+            <th scope="col">Change</th>
           </tr>
         </thead>
         <tbody>
           {indexes.map((index) => (
-            <tr key={index.name}>
-              <th scope="row">{index.name}</th>
-              <td className="mono settings-text">{documentText(index.key)}</td>
-              <td>{secondsInWords(index.expireAfterSeconds)}</td>
-              <td>{traits(index)}</td>
-              <td className="mono settings-text">{filterOf(index)}</td>
-            </tr>
+            <Line key={index.name} index={index} {...rest} />
           ))}
         </tbody>
       </table>

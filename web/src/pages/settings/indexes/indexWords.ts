@@ -2,6 +2,7 @@
 import { EJSON } from 'bson';
 import type { Document, IndexRecord } from '../../../api/mongo';
 import { inWords } from '../../../pure/time/duration';
+import { isTtlIndex } from './ttlIndex';
 
 /** A document on one line, with plain numbers. */
 export function documentText(value: Document): string {
@@ -29,6 +30,14 @@ export function traits(index: IndexRecord): string {
   const { all } = index;
   const named = ['unique', 'sparse', 'hidden'].filter((name) => all[name] === true);
   return named.join(', ');
+}
+
+/** Why an index can be neither hidden nor dropped here; null: it can. */
+export function whyKept(index: IndexRecord): string | null {
+  if (index.name === '_id_') return 'The index on “_id” is there always.';
+  return isTtlIndex(index)
+    ? 'It is the default of the collection: change it under Time to Live.'
+    : null;
 }
 
 /** What is wrong with the name of a field for a date index; null: nothing that is known here. */

@@ -1,0 +1,222 @@
+// The grid as a tool: columns of one's choice, cells that are changed in place, rows that are copied
+// and duplicated, and the order of a column's head.
+import type { Page } from '@playwright/test';
+import { Long } from 'mongodb';
+import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
+import { editor, row, rows } from '../lib/items';
+
+const heads = (page: Page) =>
+  page.getByRole('columnheader').evaluateAll((all) => all.map((one) => one.ariaLabel));
+const cell = (page: Page, id: string, column: string, door: typeof nosql) =>
+  row(page, door, id).locator(`[data-column="${column}"]`);
+const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+
+for (const door of DOORS) {
+  const id = door === nosql ? 'id' : '_id';
+
+  test(`${door.noun}s: columns are chosen, ordered, sized and pinned, and remembered`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, 7200);
+    await door.put(server, 'one', { n: 1, user: 'ada', deep: { er: true } });
+    await page.goto(`/${door.name}/app/log/items`);
+    await expect(row(page, door, 'one')).toBeVisible();
+    expect(await heads(page)).toEqual([id, 'Expires', 'n', 'user', 'deep.er']);
+    await page.getByRole('button', { name: 'Columns (5)' }).click();
+    const chooser = page.getByRole('region', { name: 'Columns', exact: true });
+    await chooser.getByRole('searchbox').fill('deep');
+    await expect(chooser.getByRole('checkbox')).toHaveCount(2);
+    await chooser.getByRole('checkbox', { name: /deep.er/ }).uncheck();
+    await chooser.getByRole('searchbox').fill('');
+    // By keyboard a column goes up.
+    await chooser.getByRole('checkbox', { name: 'user' }).focus();
+    await page.keyboard.press('Alt+ArrowUp');
+    await page.keyboard.press('Escape');
+    await expect(chooser).toHaveCount(0);
+    await expect(page.getByRole('button', { name: 'Columns (4)' })).toBeFocused();
+    expect(await heads(page)).toEqual([id, 'Expires', 'user', 'n']);
+
+    // By keyboard from its head: wider, and one to the left.
+    const head = page.getByRole('columnheader', { name: 'n', exact: true });
+    const width = async () => (await head.boundingBox())?.width ?? 0;
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('ArrowUp');
+    for (let at = 0; at < 3; at += 1) await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Control+Shift+ArrowLeft');
+    expect(await heads(page)).toEqual([id, 'Expires', 'n', 'user']);
+    await page.keyboard.press('Shift+ArrowLeft');
+    const before = await width();
+    await page.keyboard.press('Shift+ArrowRight');
+    expect(await width()).toBe(before + 24);
+    // By mouse: its edge, and its menu.
+    const edge = await head.locator('.items-edge').boundingBox();
+    if (edge === null) throw new Error('there is no edge');
+    await page.mouse.move(edge.x + 4, edge.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(edge.x + 54, edge.y + 8);
+    await page.mouse.up();
+    expect(await width()).toBe(before + 74);
+    await head.click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Pin to the left' }).click();
+    expect(await heads(page)).toEqual([id, 'n', 'Expires', 'user']);
+
+    await page.reload();
+    await expect(row(page, door, 'one')).toBeVisible();
+    expect(await heads(page)).toEqual([id, 'n', 'Expires', 'user']);
+    expect(await width()).toBe(before + 74);
+  });
+
+  test(`${door.noun}s: a cell is changed in place, unless somebody else was faster`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { n: 1, user: 'ada' });
+    await page.goto(`/${door.name}/app/log/items`);
+    await cell(page, 'one', 'user', door).dblclick();
+    await page.keyboard.type('grace');
+    await page.keyboard.press('Enter');
+    await expect(cell(page, 'one', 'user', door)).toHaveText('grace');
+    expect(await door.get(server, 'one')).toEqual({ n: 1, user: 'grace' });
+    await expect(page.getByRole('grid')).toBeFocused();
+
+    // By keyboard: to the cell of n, which takes numbers alone.
+    for (const key of ['ArrowRight', 'ArrowRight', 'ArrowRight', 'F2'])
+      await page.keyboard.press(key);
+    await page.keyboard.type('many');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('grid').getByRole('alert')).toHaveText(/Type a number/);
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('42');
+    await door.put(server, 'one', { n: 7, user: 'grace' });
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('grid').getByRole('alert')).toHaveText(/Somebody else/);
+    expect(await door.get(server, 'one')).toEqual({ n: 7, user: 'grace' });
+    await page.keyboard.press('Enter');
+    await expect(cell(page, 'one', 'n', door)).toHaveText('42');
+    expect(await door.get(server, 'one')).toEqual({ n: 42, user: 'grace' });
+  });
+
+  test(`${door.noun}s: copied, and duplicated`, async ({ page, server, context }) => {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await door.create(server, null);
+    await door.put(server, 'one', { n: 1, user: 'ada' });
+    await page.goto(`/${door.name}/app/log/items`);
+    await expect(row(page, door, 'one')).toBeVisible();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Control+C');
+    await expect.poll(() => clipboard(page)).toBe(`{"${id}":"one","n":1,"user":"ada"}`);
+    await cell(page, 'one', 'user', door).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Copy cell' }).click();
+    await expect.poll(() => clipboard(page)).toBe('ada');
+
+    await cell(page, 'one', 'user', door).click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Duplicate' }).click();
+    const anew = page.getByRole('region', { name: `New ${door.Noun}` });
+    await expect(editor(anew)).toContainText('ada');
+    expect(await door.ids(server)).toEqual(['one']);
+    await anew.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect(rows(page)).toHaveCount(2);
+    if (door === nosql) {
+      const { resources } = await container(server)
+        .items.query('SELECT c.n, c.user FROM c')
+        .fetchAll();
+      expect(resources).toEqual([
+        { n: 1, user: 'ada' },
+        { n: 1, user: 'ada' },
+      ]);
+    } else expect(await (await collection(server)).countDocuments({ n: 1, user: 'ada' })).toBe(2);
+  });
+}
+
+test('a number of MongoDB keeps its type in a cell', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', { n: Long.fromNumber(5), at: new Date(0) });
+  await page.goto('/mongo/app/log/items');
+  await cell(page, 'one', 'n', mongo).dblclick();
+  await page.keyboard.type('9007199254740993');
+  await page.keyboard.press('Enter');
+  await expect(cell(page, 'one', 'n', mongo)).toContainText('9007199254740993');
+  const log = await collection(server);
+  expect(
+    await log.countDocuments({ n: { $type: 'long', $eq: Long.fromString('9007199254740993') } }),
+  ).toBe(1);
+});
+
+for (const door of DOORS) {
+  test(`${door.noun}s: sorted by the server, by the address, and with or without an index`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, 7200);
+    await fillWith(server, door, 250);
+    if (door === mongo) await (await collection(server)).createIndex({ n: 1 });
+    await door.put(server, 'short', { n: -1, user: 'zoe', ttl: 30 });
+    await page.goto(`/${door.name}/app/log/items`);
+    const head = page.getByRole('columnheader', { name: 'n', exact: true });
+    await head.click();
+    await expect(page).toHaveURL(/[?&]sort=n(&|$)/);
+    await expect(head).toHaveAttribute('aria-sort', 'ascending');
+    await expect(rows(page).first()).toContainText('short');
+    const index = door === mongo ? 'n_1' : '/n/?';
+    await expect(
+      page.getByText(`Sorted by n upwards: index ${index} serves this order`),
+    ).toBeVisible();
+    await head.click();
+    // Of 251 only a hundred were loaded: the server has sorted.
+    await expect(rows(page).first()).toContainText('n249');
+    await page.goBack();
+    await page.goto(`/${door.name}/app/log/items?sort=-user`);
+    await expect(rows(page).first()).toContainText('short');
+    await expect(page.getByText(/^Sorted by user downwards/)).toContainText(
+      door === mongo ? 'no index serves' : 'index /user/? serves',
+    );
+    // By the time left no database has an order: the loaded rows alone.
+    await page.getByRole('columnheader', { name: 'Expires' }).click();
+    await page.getByRole('button', { name: 'Load all' }).click();
+    await expect(rows(page).first()).toContainText('00:30');
+    await expect(page.getByText(/loaded alone, since the database keeps no order/)).toBeVisible();
+    await page.getByRole('button', { name: 'Do not sort' }).click();
+    await expect(page).not.toHaveURL(/sort=/);
+  });
+}
+
+// Others write while time goes on.
+test.describe('others', () => {
+  test.use({ options: { clock: 'system' } });
+
+  for (const door of DOORS) {
+    test(`${door.noun}s: what others write is told, and shown when asked for`, async ({
+      page,
+      server,
+    }) => {
+      await door.create(server, 7200);
+      await door.put(server, 'one', { n: 1 });
+      await door.put(server, 'two', { n: 1 });
+      await page.goto(`/${door.name}/app/log/items`);
+      await expect(rows(page)).toHaveCount(2);
+      const told = page.locator('.items-news');
+      // The first question has been answered: from now on others are noticed.
+      await page.waitForResponse((response) => /docs$|mongo\/app/.test(response.url()));
+      // What one does oneself is no news.
+      await cell(page, 'two', 'n', door).dblclick();
+      await page.keyboard.type('5');
+      await page.keyboard.press('Enter');
+      await expect(cell(page, 'two', 'n', door)).toHaveText('5');
+      await door.put(server, 'three', { n: 3 });
+      await expect(async () => {
+        // MongoDB tells of a write by its second, which has to be another one.
+        await door.put(server, 'one', { n: 2, at: Date.now() });
+        await expect(told).toContainText('1 changed', { timeout: 4000 });
+      }).toPass();
+      await expect(told).toContainText('By others: 1 new, 1 changed.');
+      await told.getByRole('button', { name: 'Show' }).click();
+      await expect(rows(page)).toHaveCount(3);
+      await expect(cell(page, 'one', 'n', door)).toHaveText('2');
+      await expect(told).toHaveCount(0);
+    });
+  }
+});

@@ -1,0 +1,149 @@
+// Indexes: those of a collection are made, hidden and dropped, and the indexing policy of a container is
+// edited as a form beside its text.
+import type { Page } from '@playwright/test';
+import { collection, container, mongo, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
+import { tabTo } from '../lib/keyboard';
+import { noted, save } from '../lib/pane';
+import type { Server } from '../lib/server';
+
+const dialog = (page: Page) => page.getByRole('dialog');
+const line = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+
+async function indexOf(server: Server, name: string): Promise<Record<string, unknown> | undefined> {
+  const found = (await (await collection(server)).indexes()) as Record<string, unknown>[];
+  return found.find((index) => index.name === name);
+}
+
+test('an index is made, hidden, shown and dropped', async ({ page, server }) => {
+  await mongo.create(server, 3600);
+  for (const n of [1, 2, 2]) await mongo.put(server, `n${Math.random()}`, { n, city: 'Rome' });
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  // The default of the collection has its own place, and the id its own index.
+  for (const name of ['_id_', '_ts_1']) {
+    await expect(line(page, name).getByRole('button', { name: `Drop ${name}` })).toBeDisabled();
+    await expect(line(page, name).getByRole('button', { name: `Hide ${name}` })).toBeDisabled();
+  }
+  await page.getByRole('button', { name: 'New index' }).click();
+  const create = dialog(page).getByRole('button', { name: 'Create index' });
+  await expect(create).toBeDisabled();
+  await dialog(page).getByRole('textbox', { name: 'Field 1' }).fill('n');
+  await dialog(page).getByRole('button', { name: 'Add a field' }).click();
+  await dialog(page).getByRole('textbox', { name: 'Field 2' }).fill('city');
+  await dialog(page).getByRole('combobox', { name: 'Order of field 2' }).selectOption('descending');
+  await dialog(page).getByRole('button', { name: 'Move field 2 up' }).click();
+  await dialog(page).getByRole('textbox', { name: 'Partial filter' }).fill('{ n: ');
+  await expect(dialog(page).getByRole('alert')).toContainText('At character');
+  await expect(create).toBeDisabled();
+  await dialog(page).getByRole('textbox', { name: 'Partial filter' }).fill('{ n: { $gt: 1 } }');
+  await expect(dialog(page).getByRole('textbox', { name: 'Name' })).toHaveAttribute(
+    'placeholder',
+    'city_-1_n_1',
+  );
+  // Two documents have these values: the server refuses, and what was typed stays.
+  await dialog(page)
+    .getByRole('checkbox', { name: /^Unique/ })
+    .check();
+  await create.click();
+  await expect(dialog(page).getByRole('alert')).toContainText('E11000');
+  await dialog(page)
+    .getByRole('checkbox', { name: /^Unique/ })
+    .uncheck();
+  await create.click();
+  await noted(page, 'Successfully created index city_-1_n_1');
+  expect(await indexOf(server, 'city_-1_n_1')).toMatchObject({
+    key: { city: -1, n: 1 },
+    partialFilterExpression: { n: { $gt: 1 } },
+  });
+  await page.getByRole('button', { name: 'Hide city_-1_n_1' }).click();
+  await expect(line(page, 'city_-1_n_1')).toContainText('hidden');
+  expect(await indexOf(server, 'city_-1_n_1')).toMatchObject({ hidden: true });
+  await page.getByRole('button', { name: 'Show city_-1_n_1' }).click();
+  await expect(page.getByRole('button', { name: 'Hide city_-1_n_1' })).toBeEnabled();
+  expect(await indexOf(server, 'city_-1_n_1')).not.toHaveProperty('hidden', true);
+
+  await page.getByRole('button', { name: 'Drop city_-1_n_1' }).click();
+  await expect(dialog(page)).toContainText('Queries that use it look at 3 documents instead.');
+  await dialog(page).getByRole('button', { name: 'Cancel' }).click();
+  expect(await indexOf(server, 'city_-1_n_1')).toBeDefined();
+  await page.getByRole('button', { name: 'Drop city_-1_n_1' }).click();
+  await dialog(page).getByRole('button', { name: 'Drop index' }).click();
+  await noted(page, 'Successfully dropped index city_-1_n_1');
+  await expect(line(page, 'city_-1_n_1')).toHaveCount(0);
+  expect(await indexOf(server, 'city_-1_n_1')).toBeUndefined();
+});
+
+test('an index that makes documents expire, with the keyboard alone', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  await tabTo(page, page.getByRole('button', { name: 'New index' }));
+  await page.keyboard.press('Enter');
+  await tabTo(page, dialog(page).getByRole('textbox', { name: 'Field 1' }));
+  await page.keyboard.type('until');
+  await tabTo(page, dialog(page).getByRole('checkbox', { name: /^Documents expire/ }));
+  await page.keyboard.press('Space');
+  await tabTo(page, dialog(page).locator('#indexSeconds'));
+  await page.keyboard.type('60');
+  await page.keyboard.press('Enter');
+  await noted(page, 'Successfully created index until_1');
+  expect(await indexOf(server, 'until_1')).toMatchObject({ expireAfterSeconds: 60 });
+});
+
+test('how often each index was used, where the server says', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await (await collection(server)).createIndex({ n: 1 });
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  await expect(line(page, 'n_1')).toBeVisible();
+  const known = await (await collection(server))
+    .aggregate([{ $indexStats: {} }])
+    .toArray()
+    .catch(() => null);
+  const uses = page.getByRole('columnheader', { name: 'Uses' });
+  await expect(uses).toHaveCount(known === null ? 0 : 1);
+});
+
+test('the indexing policy as a form', async ({ page, server }) => {
+  await nosql.create(server, null);
+  const policy = async () => (await container(server).read()).resource?.indexingPolicy;
+  await page.goto('/nosql/app/log/settings?section=indexing');
+  const form = page.getByRole('group', { name: 'Indexing policy as a form' });
+  const text = page.getByRole('textbox', { name: /^Indexing policy/ });
+  await form.getByRole('button', { name: 'Add excluded path' }).click();
+  await expect(form).toContainText('Enter a path');
+  await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
+  const path = form.getByRole('textbox', { name: 'Excluded path 2' });
+  await path.fill('/note//x');
+  await expect(form).toContainText('Each part is a name');
+  await path.fill('/note/?');
+  await expect(text).toContainText('"/note/?"');
+  await form.getByRole('button', { name: 'Add a composite index' }).click();
+  await form.getByRole('textbox', { name: 'Path 1 of composite index 1' }).fill('/user');
+  await form.getByRole('textbox', { name: 'Path 2 of composite index 1' }).fill('/n');
+  await form
+    .getByRole('combobox', { name: 'Order of path 2 of composite index 1' })
+    .selectOption('descending');
+  await save(page, 'Successfully updated container log');
+  expect(await policy()).toMatchObject({
+    includedPaths: [{ path: '/*' }],
+    excludedPaths: [{ path: '/"_etag"/?' }, { path: '/note/?' }],
+    compositeIndexes: [
+      [
+        { path: '/user', order: 'ascending' },
+        { path: '/n', order: 'descending' },
+      ],
+    ],
+  });
+  // Without an index there are no paths that could be indexed.
+  await form.getByRole('combobox', { name: 'Indexing mode' }).selectOption('none');
+  await expect(form.getByRole('textbox')).toHaveCount(0);
+  await save(page, 'Successfully updated container log');
+  expect(await policy()).toMatchObject({
+    indexingMode: 'none',
+    automatic: false,
+    includedPaths: [],
+    excludedPaths: [],
+  });
+  await form.getByRole('combobox', { name: 'Indexing mode' }).selectOption('consistent');
+  await expect(form.getByRole('textbox', { name: 'Included path 1' })).toHaveValue('/*');
+});

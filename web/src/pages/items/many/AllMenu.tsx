@@ -1,0 +1,38 @@
+// What can be done with everything that fits the filter, whether it is loaded or not.
+import { useState } from 'react';
+import { Button } from '../../../ui/Button';
+import { Menu } from '../../../ui/Menu';
+import { READ_ONLY } from '../source';
+import type { ManyActions } from './useMany';
+
+export function AllMenu({ many, writable }: { many: ManyActions; writable: boolean }) {
+  const [at, setAt] = useState<{ x: number; y: number } | null>(null);
+  return (
+    <>
+      <Button
+        disabled={!writable}
+        title={writable ? undefined : READ_ONLY}
+        aria-haspopup="menu"
+        aria-expanded={at !== null}
+        onClick={(event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          setAt({ x: box.left, y: box.bottom + 2 });
+        }}
+      >
+        All that fit…
+      </Button>
+      {at !== null && (
+        <Menu
+          label="All that fit"
+          at={at}
+          items={[
+            { label: 'Set ttl of all…', onChoose: () => many.ask('ttl', null) },
+            { label: 'Restart all countdowns…', onChoose: () => many.ask('touch', null) },
+            { label: 'Delete all…', onChoose: () => many.ask('delete', null), danger: true },
+          ]}
+          onClose={() => setAt(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+// What was deleted and can still be put back: hidden from lists until it expires, by collection.
+import { useEffect, useMemo } from 'react';
+import type { Target } from '../../../state/place';
+import { databaseNow, useNow } from '../../../state/server';
+import { createStore, useStore } from '../../../state/store';
+
+/** Keys of items and the instants at which they expire, ms. */
+type Binned = ReadonlyMap<string, number>;
+
+const NONE: Binned = new Map();
+const bins = createStore<ReadonlyMap<string, Binned>>(new Map());
+
+const nameOf = ({ door, database, collection }: Target) =>
+  JSON.stringify([door, database, collection]);
+
+function put(target: Target, make: (known: Binned) => Binned): void {
+  const name = nameOf(target);
+  bins.update((all) => new Map(all).set(name, make(all.get(name) ?? NONE)));
+}
+
+export function hide(target: Target, items: Iterable<readonly [string, number]>): void {
+  put(target, (known) => new Map([...known, ...items]));
+}
+
+export function unhide(target: Target, keys: ReadonlySet<string>): void {
+  put(target, (known) => new Map([...known].filter(([key]) => !keys.has(key))));
+}
+
+export function binned(target: Target): Binned {
+  return bins.get().get(nameOf(target)) ?? NONE;
+}
+
+/** What is hidden now, and seconds until the last of it expires. */
+export function useBin(target: Target): { keys: Binned; left: number } {
+  const name = nameOf(target);
+  const keys = useStore(bins).get(name) ?? NONE;
+  const now = useNow() ?? 0;
+  const last = useMemo(() => Math.max(0, ...keys.values()), [keys]);
+  const isOver = keys.size > 0 && last <= now;
+  useEffect(() => {
+    // Those that were written again meanwhile are listed again.
+    if (isOver) bins.update((all) => new Map(all).set(name, NONE));
+  }, [isOver, name]);
+  return { keys, left: Math.max(0, Math.ceil((last - (databaseNow() ?? now)) / 1000)) };
+}

@@ -1,0 +1,67 @@
+// What is done to many items at once, and what came of it. Each API has its own way, `nosqlMany` and
+// `mongoMany`; nothing here sends or shows anything.
+import type { Row, Source } from '../source';
+
+export type Act =
+  /** null: takes the item's own away. */
+  { kind: 'ttl'; seconds: number | null } | { kind: 'touch' } | { kind: 'delete' };
+
+/** An item before and after a change. */
+export interface Pair {
+  before: Row;
+  /** null: it is not there any more. */
+  after: Row | null;
+}
+
+export interface Outcome {
+  done: Pair[];
+  /** Not there any more. */
+  gone: string[];
+  /** Somebody else was faster: these were left as they are. */
+  theirs: string[];
+  /** The first sentence of those that failed, and how many did. */
+  failed: { count: number; why: string };
+}
+
+export const NOTHING_DONE: Outcome = {
+  done: [],
+  gone: [],
+  theirs: [],
+  failed: { count: 0, why: '' },
+};
+
+export function joined(a: Outcome, b: Outcome): Outcome {
+  return {
+    done: [...a.done, ...b.done],
+    gone: [...a.gone, ...b.gone],
+    theirs: [...a.theirs, ...b.theirs],
+    failed: { count: a.failed.count + b.failed.count, why: a.failed.why || b.failed.why },
+  };
+}
+
+export interface Many {
+  /** How many at most are handed over at once. */
+  readonly most: number;
+  apply(rows: readonly Row[], act: Act, signal: AbortSignal): Promise<Outcome>;
+  /** Gives items the `ttl` that they had before, where nobody has changed them since. */
+  restore(pairs: readonly Pair[], signal: AbortSignal): Promise<Outcome>;
+}
+
+/** How long what was deleted can be put back, seconds. */
+export const KEPT_SECONDS = 60;
+/** Of more than these the former state is not held, so that they cannot be put back. */
+export const MOST_KEPT = 20_000;
+
+/** Why a deletion cannot be undone; null: it can. */
+export function whyAtOnce(source: Pick<Source, 'defaultTtl' | 'perDocument'>, count: number) {
+  if (source.defaultTtl === null) return 'TTL is off here';
+  if (!source.perDocument) return 'Per-document TTL is off on the Features page';
+  return count > MOST_KEPT ? `More than ${MOST_KEPT.toLocaleString('en')} are not kept` : null;
+}
+
+/** The `ttl` of something deleted: it never lives longer than it would have. */
+export function lastSeconds(row: Row, nowMs: number): number {
+  const { expiresAtMs } = row.expiry;
+  if (expiresAtMs === null) return KEPT_SECONDS;
+  return Math.max(1, Math.min(KEPT_SECONDS, Math.floor((expiresAtMs - nowMs) / 1000)));
+}

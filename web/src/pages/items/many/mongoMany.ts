@@ -1,0 +1,158 @@
+// Changes many documents of a collection, hundreds in one command. A change is conditional on the whole
+// document as it was read.
+import { calculateObjectSize, Int32, ObjectId } from 'bson';
+import { words } from '../../../api/http';
+import * as mongo from '../../../api/mongo';
+import { documentText } from '../../../pure/exporting/extended';
+import type { Target } from '../../../state/place';
+import type { Row } from '../source';
+import { type Act, joined, type Many, NOTHING_DONE, type Outcome, type Pair } from './many';
+
+/** Of all documents in one command. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+interface Change {
+  row: Row;
+  to: mongo.Document;
+  update: mongo.Document;
+}
+
+/** A document that is equal as a whole: the condition of a change. */
+export function unchanged(document: mongo.Document): mongo.Document {
+  return { _id: { $eq: document._id }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
+}
+
+/** A change of `ttl` alone; undefined takes it away. */
+function ttlChange(row: Row, ttl: unknown): Change {
+  if (ttl === undefined) {
+    const { ttl: _, ...to } = row.value;
+    return { row, to, update: { $unset: { ttl: '' } } };
+  }
+  return { row, to: { ...row.value, ttl }, update: { $set: { ttl } } };
+}
+
+function parts(changes: readonly Change[]): Change[][] {
+  const found: Change[][] = [];
+  let bytes = Infinity;
+  for (const change of changes) {
+    const size = calculateObjectSize(change.row.value);
+    if (bytes + size > MOST_BYTES) {
+      found.push([]);
+      bytes = 0;
+    }
+    found.at(-1)?.push(change);
+    bytes += size;
+  }
+  return found;
+}
+
+export class MongoMany implements Many {
+  readonly most = 500;
+
+  constructor(
+    private readonly target: Target,
+    /** The rows of documents that still live. */
+    private readonly rowsOf: (documents: mongo.Document[]) => Promise<Row[]>,
+  ) {}
+
+  private run(command: mongo.Document, signal: AbortSignal): Promise<mongo.Document> {
+    return mongo.run(this.target.database, command, { signal, quiet: true });
+  }
+
+  /** How the documents of these changes stand now, by key. */
+  private async now(changes: readonly Change[]): Promise<Map<string, Row>> {
+    const { database, collection } = this.target;
+    const filter = { _id: { $in: changes.map(({ row }) => row.ref) } };
+    const command = { find: collection, filter, batchSize: changes.length + 1 };
+    const { documents, cursor } = await mongo.open(database, command, { quiet: true });
+    if (cursor !== null) await mongo.close(cursor);
+    return new Map((await this.rowsOf(documents)).map((row) => [row.key, row]));
+  }
+
+  private async change(changes: readonly Change[], signal: AbortSignal): Promise<Outcome> {
+    const { collection } = this.target;
+    const updates = changes.map(({ row, update }) => ({ q: unchanged(row.value), u: update }));
+    await this.run({ update: collection, updates, ordered: false }, signal);
+    const now = await this.now(changes);
+    const outcome: Outcome = { ...NOTHING_DONE, done: [], gone: [], theirs: [] };
+    for (const { row, to } of changes) {
+      const after = now.get(row.key);
+      if (after === undefined) outcome.gone.push(row.key);
+      else if (documentText(after.value, 'canonical') === documentText(to, 'canonical'))
+        outcome.done.push({ before: row, after });
+      else outcome.theirs.push(row.key);
+    }
+    return outcome;
+  }
+
+  /** In parts that one command holds, until the signal. */
+  private async all(changes: readonly Change[], signal: AbortSignal): Promise<Outcome> {
+    let outcome = NOTHING_DONE;
+    for (const part of parts(changes)) {
+      if (signal.aborted) return outcome;
+      const more = await this.tried(part.length, () => this.change(part, signal), signal);
+      outcome = joined(outcome, more);
+    }
+    return outcome;
+  }
+
+  private async tried(
+    count: number,
+    work: () => Promise<Outcome>,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    try {
+      return await work();
+    } catch (error) {
+      if (signal.aborted) return NOTHING_DONE;
+      return { ...NOTHING_DONE, failed: { count, why: words(error) } };
+    }
+  }
+
+  private async touch(rows: readonly Row[], signal: AbortSignal): Promise<Outcome> {
+    // A write that changes nothing does not restart the countdown, so a field comes and goes.
+    const mark = `__ebbTouched_${new ObjectId().toHexString()}`;
+    const _id = { $in: rows.map((row) => row.ref) };
+    const updates = [
+      { q: { _id }, u: { $set: { [mark]: true } }, multi: true },
+      { q: { _id, [mark]: true }, u: { $unset: { [mark]: true } }, multi: true },
+    ];
+    await this.run({ update: this.target.collection, updates }, signal);
+    return this.asTheyAre(rows);
+  }
+
+  private async asTheyAre(rows: readonly Row[]): Promise<Outcome> {
+    const now = await this.now(rows.map((row) => ({ row, to: {}, update: {} })));
+    const gone = rows.filter(({ key }) => !now.has(key)).map(({ key }) => key);
+    const done = rows.flatMap((before) => {
+      const after = now.get(before.key);
+      return after === undefined ? [] : [{ before, after }];
+    });
+    return { ...NOTHING_DONE, done, gone };
+  }
+
+  private async remove(rows: readonly Row[], signal: AbortSignal): Promise<Outcome> {
+    const q = { _id: { $in: rows.map((row) => row.ref) } };
+    await this.run({ delete: this.target.collection, deletes: [{ q, limit: 0 }] }, signal);
+    return { ...NOTHING_DONE, done: rows.map((before) => ({ before, after: null })) };
+  }
+
+  apply(rows: readonly Row[], act: Act, signal: AbortSignal): Promise<Outcome> {
+    if (act.kind === 'delete')
+      return this.tried(rows.length, () => this.remove(rows, signal), signal);
+    if (act.kind === 'touch')
+      return this.tried(rows.length, () => this.touch(rows, signal), signal);
+    const ttl = act.seconds === null ? undefined : new Int32(act.seconds);
+    return this.all(
+      rows.map((row) => ttlChange(row, ttl)),
+      signal,
+    );
+  }
+
+  restore(pairs: readonly Pair[], signal: AbortSignal): Promise<Outcome> {
+    const changes = pairs.flatMap(({ before, after }) =>
+      after === null ? [] : [ttlChange(after, before.value.ttl)],
+    );
+    return this.all(changes, signal);
+  }
+}

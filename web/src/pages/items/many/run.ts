@@ -1,0 +1,97 @@
+// Runs a change of many items, page after page, and can be stopped between them.
+import { unordered } from '../countQuery';
+import type { Cursor, Row, Source } from '../source';
+import { type Act, lastSeconds, type Outcome, type Pair } from './many';
+
+export interface Job {
+  act: Act;
+  /** A deletion that can be undone: a `ttl` of a minute in its place. */
+  isSoft: boolean;
+  /** null: all that fit the filter. */
+  rows: readonly Row[] | null;
+  filter: string;
+  /** Left alone: they have been deleted already. */
+  except: ReadonlyMap<string, number>;
+  nowMs: () => number;
+}
+
+const PAGE = 1000;
+
+function* inParts<T>(all: readonly T[], most: number): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += most) yield all.slice(at, at + most);
+}
+
+async function* pages(source: Source, job: Job, signal: AbortSignal) {
+  if (job.rows !== null) {
+    yield job.rows;
+    return;
+  }
+  // An order by what is changed would show the same again and again.
+  const filter = source.api === 'nosql' ? (unordered(job.filter) ?? job.filter) : job.filter;
+  let cursor: Cursor | null = null;
+  do {
+    const page = await source.load({ filter, sort: null }, cursor, PAGE, signal);
+    cursor = page.cursor;
+    yield page.rows.filter((row) => !job.except.has(row.key));
+  } while (cursor !== null && !signal.aborted);
+  if (cursor !== null) source.release(cursor);
+}
+
+/** What is to be done with each: those that would expire sooner anyway do not live longer. */
+function acts(rows: readonly Row[], { act, isSoft, nowMs }: Job): Map<number, readonly Row[]> {
+  if (!isSoft || act.kind !== 'delete') return new Map([[0, rows]]);
+  const now = nowMs();
+  const groups = new Map<number, Row[]>();
+  for (const row of rows) {
+    const seconds = lastSeconds(row, now);
+    const group = groups.get(seconds);
+    if (group === undefined) groups.set(seconds, [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function add(to: Outcome, more: Outcome): void {
+  // One by one: a call takes only so many arguments.
+  for (const pair of more.done) to.done.push(pair);
+  for (const key of more.gone) to.gone.push(key);
+  for (const key of more.theirs) to.theirs.push(key);
+  to.failed.count += more.failed.count;
+  to.failed.why ||= more.failed.why;
+}
+
+const empty = (): Outcome => ({ done: [], gone: [], theirs: [], failed: { count: 0, why: '' } });
+
+export function looked(outcome: Outcome): number {
+  return outcome.done.length + outcome.gone.length + outcome.theirs.length + outcome.failed.count;
+}
+
+/** Does the job; what was done until it ended, or was stopped. */
+export async function runJob(
+  source: Source,
+  job: Job,
+  signal: AbortSignal,
+  onProgress: (looked: number) => void,
+): Promise<Outcome> {
+  const outcome = empty();
+  for await (const page of pages(source, job, signal)) {
+    for (const part of inParts(page, source.many.most)) {
+      for (const [seconds, rows] of acts(part, job)) {
+        if (signal.aborted) return outcome;
+        const act: Act = seconds === 0 ? job.act : { kind: 'ttl', seconds };
+        add(outcome, await source.many.apply(rows, act, signal));
+        onProgress(looked(outcome));
+      }
+    }
+  }
+  return outcome;
+}
+
+/** Puts back what was deleted. */
+export async function restore(source: Source, pairs: readonly Pair[]): Promise<Outcome> {
+  const outcome = empty();
+  const { signal } = new AbortController();
+  for (const part of inParts(pairs, source.many.most))
+    add(outcome, await source.many.restore(part, signal));
+  return outcome;
+}

@@ -1,0 +1,111 @@
+// Changes of many items from the list: what is asked before, and what the list makes of the outcome.
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { words } from '../../../api/http';
+import { counted } from '../../../pure/figures/amount';
+import { say, toast } from '../../../state/log';
+import type { Target } from '../../../state/place';
+import { askAgain } from '../../../state/server';
+import type { Row, Source } from '../source';
+import type { Rows } from '../useRows';
+import { hide, unhide } from './bin';
+import { type Asked, ManyDialog } from './ManyDialog';
+import { type Act, KEPT_SECONDS, type Outcome, type Pair } from './many';
+import { restore } from './run';
+import { outcomeWords } from './words';
+
+export interface ManyEvents {
+  rows: Rows;
+  /** Something of the collection is not what it was. */
+  refresh: () => void;
+  /** These left the list. */
+  onDeleted: (keys: ReadonlySet<string>) => void;
+}
+
+export interface ManyActions {
+  ask: (kind: Act['kind'], rows: readonly Row[] | null) => void;
+  dialog: ReactNode;
+}
+
+const keysOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ before }) => before.key));
+
+const after = (pairs: readonly Pair[]) =>
+  pairs.flatMap(({ after: now }) => (now === null ? [] : [now]));
+
+export function useMany(
+  target: Target,
+  source: Source | null,
+  filter: string,
+  events: ManyEvents,
+): ManyActions {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const { rows, refresh, onDeleted } = events;
+  const isHere = useRef(false);
+  useEffect(() => {
+    isHere.current = true;
+    return () => {
+      isHere.current = false;
+    };
+  }, []);
+  const undo = async (about: Source, pairs: readonly Pair[]) => {
+    const outcome = await restore(about, pairs);
+    unhide(target, keysOf(outcome.done));
+    // Where the list was left and shown again meanwhile, it is another one.
+    if (isHere.current) {
+      rows.renew(after(outcome.done));
+      refresh();
+    } else askAgain();
+    const lost = outcome.gone.length + outcome.theirs.length + outcome.failed.count;
+    if (lost === 0) toast({ text: `Put back ${counted(outcome.done.length, about.noun)}` });
+    else {
+      const said = outcomeWords(about, 'ttl', outcome).replace('Set ttl of', 'Put back');
+      say({ kind: 'failed', text: said });
+      toast({ text: said });
+    }
+  };
+  const deleted = (about: Source, { done, gone }: Outcome, isSoft: boolean, text: string) => {
+    const keys = new Set([...keysOf(done), ...gone]);
+    if (!isSoft) {
+      rows.removeAll(keys);
+      toast({ text });
+    } else {
+      rows.removeAll(new Set(gone));
+      const now = after(done);
+      hide(
+        target,
+        now.map((row) => [row.key, row.expiry.expiresAtMs ?? 0]),
+      );
+      rows.renew(now);
+      const onChoose = () => {
+        undo(about, done).catch((error) => say({ kind: 'failed', text: words(error) }));
+      };
+      toast({
+        text: `${text}: gone for good in ${KEPT_SECONDS} s`,
+        action: { label: 'Undo', onChoose, seconds: KEPT_SECONDS },
+      });
+    }
+    onDeleted(keys);
+  };
+  const done = (about: Source, kind: Act['kind'], outcome: Outcome, isSoft: boolean) => {
+    const text = outcomeWords(about, kind, outcome);
+    if (kind === 'delete') deleted(about, outcome, isSoft, text);
+    else {
+      rows.removeAll(new Set(outcome.gone));
+      rows.renew(after(outcome.done));
+      toast({ text });
+    }
+    if (outcome.failed.count > 0) say({ kind: 'failed', text });
+    refresh();
+  };
+  return {
+    ask: (kind, some) => setAsked({ kind, rows: some, filter }),
+    dialog: asked !== null && source !== null && (
+      <ManyDialog
+        target={target}
+        source={source}
+        asked={asked}
+        onDone={(kind, outcome, isSoft) => done(source, kind, outcome, isSoft)}
+        onClose={() => setAsked(null)}
+      />
+    ),
+  };
+}

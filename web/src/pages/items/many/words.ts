@@ -1,0 +1,47 @@
+// What is said of changes of many items, before and after them. Pure.
+import { count, counted } from '../../../pure/figures/amount';
+import { inWords } from '../../../pure/time/duration';
+import type { Source } from '../source';
+import { type Act, KEPT_SECONDS, type Outcome, whyAtOnce } from './many';
+
+type About = Pick<Source, 'noun' | 'defaultTtl' | 'perDocument'>;
+
+/** What a deletion will do. */
+export function deletionWords(source: About, n: number): string {
+  const [they, are, them] = n === 1 ? ['It', 'is', 'it'] : ['They', 'are', 'them'];
+  const why = whyAtOnce(source, n);
+  if (why !== null)
+    return `${why}: ${they.toLowerCase()} ${are} gone at once and cannot be brought back.`;
+  const leave = n === 1 ? 'leaves' : 'leave';
+  const expire = n === 1 ? 'expires' : 'expire';
+  return `${they} ${leave} the list at once and ${expire} within ${KEPT_SECONDS} seconds. Until then Undo puts ${them} back; the countdown then starts anew.`;
+}
+
+/** What another `ttl` will do. */
+export function ttlWords(source: About, seconds: number | null, n: number): string {
+  const off = source.defaultTtl === null ? ' TTL is off here, so it will not be heeded.' : '';
+  const unheard =
+    off === '' && !source.perDocument ? ' Per-document TTL is off, so it will not be heeded.' : '';
+  const what = `${count(n)} ${source.noun}${n === 1 ? '' : 's'}`;
+  if (seconds === null) return `${what} will follow the collection's default.${off}`;
+  if (seconds === -1) return `${what} will never expire.${off}${unheard}`;
+  return `${what} will expire ${inWords(seconds)} from now.${off}${unheard}`;
+}
+
+export function touchWords(source: About, n: number): string {
+  const begin = n === 1 ? 'begins' : 'begin';
+  return `The countdown of ${counted(n, source.noun)} ${begin} anew; the content stays as it is.`;
+}
+
+const DONE = { ttl: 'Set ttl of', touch: 'Restarted the countdown of', delete: 'Deleted' } as const;
+
+/** What came of it, in one sentence or more. */
+export function outcomeWords(source: About, kind: Act['kind'], outcome: Outcome): string {
+  const { done, gone, theirs, failed } = outcome;
+  const said = [`${DONE[kind]} ${counted(done.length, source.noun)}`];
+  if (gone.length > 0) said.push(`${count(gone.length)} had gone already`);
+  if (theirs.length > 0)
+    said.push(`${count(theirs.length)} changed by others meanwhile, left as they are`);
+  if (failed.count > 0) said.push(`${count(failed.count)} failed: ${failed.why}`);
+  return said.join('; ');
+}

@@ -1,0 +1,101 @@
+// Notices what others do to a list, asking every few seconds while the page is visible.
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { databaseNow } from '../../state/server';
+import { NO_NEWS, newsWords, type Told, withNews } from './news';
+import type { News, Row, Source } from './source';
+import type { Rows } from './useRows';
+
+const EVERY_MS = 3000;
+
+export interface NewsState {
+  /** null: there are none. */
+  words: string | null;
+  /** What is known now is no news: the list was read again, or the person did it. */
+  forget: () => void;
+}
+
+export interface NewsAbout {
+  source: Source | null;
+  filter: string;
+  rows: Rows;
+  /** Keys that are hidden. */
+  hidden: ReadonlyMap<string, number>;
+  /** Alive in the collection; null: not known. */
+  live: number | null;
+}
+
+/** Rows that have not expired while the answer was under way. */
+const living = (rows: readonly Row[]) => {
+  const now = (databaseNow() ?? 0) + EVERY_MS;
+  return rows.filter(({ expiry }) => expiry.expiresAtMs === null || expiry.expiresAtMs > now);
+};
+
+export function useNews({ source, filter, rows, hidden, live }: NewsAbout): NewsState {
+  const [told, tell] = useState<Told>(NO_NEWS);
+  const [more, setMore] = useState(0);
+  const [turn, setTurn] = useState(0);
+  const isAll = filter === '' && rows.cursor === null;
+  const latest = useRef({ rows, hidden, live, isAll });
+  latest.current = { rows, hidden, live, isAll };
+  const forget = useCallback(() => {
+    tell(NO_NEWS);
+    setTurn((n) => n + 1);
+  }, []);
+  const { ready } = rows;
+  // Begins anew with each list: what was written before is in it.
+  useEffect(() => {
+    tell(NO_NEWS);
+    setMore(0);
+    if (source === null || !ready) return;
+    const ended = new AbortController();
+    let mark: unknown = null;
+    let moreBefore = 0;
+    // Where the API does not tell who is new, more live than are listed; a number that was asked before
+    // the last row left says nothing, so it has to last.
+    const countMore = () => {
+      const { rows: now, live: alive, isAll: isWhole } = latest.current;
+      const isTold = source.api === 'nosql' || !isWhole || alive === null || now.loading;
+      const found = isTold ? 0 : Math.max(0, alive - now.rows.length);
+      setMore(Math.min(found, moreBefore));
+      moreBefore = found;
+    };
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    /** Without what the person has done or read while the answer was under way. */
+    const stillNews = (news: News, asked: readonly Row[]): News => {
+      if (news.changed.length + news.gone.length + news.others.length === 0) return news;
+      const before = new Map(asked.map((row) => [row.key, row]));
+      const now = new Map(latest.current.rows.rows.map((row) => [row.key, row]));
+      const isSame = (key: string) => now.get(key) === before.get(key);
+      return {
+        mark: news.mark,
+        changed: news.changed.filter(isSame),
+        gone: news.gone.filter((key) => now.has(key) && isSame(key)),
+        others: news.others.filter((key) => !now.has(key)),
+      };
+    };
+    const ask = async () => {
+      if (document.visibilityState === 'visible' && !latest.current.rows.loading) {
+        const listed = living(latest.current.rows.rows);
+        const news = await source.news(mark, listed, ended.signal);
+        if (ended.signal.aborted) return;
+        mark = news.mark;
+        tell((known) => withNews(known, stillNews(news, listed), latest.current.hidden));
+        countMore();
+      }
+    };
+    const again = () => {
+      // A server that does not answer is asked again; one that refuses says so where it is asked for rows.
+      void ask()
+        .catch(() => {})
+        .finally(() => {
+          if (!ended.signal.aborted) timer = setTimeout(again, EVERY_MS);
+        });
+    };
+    again();
+    return () => {
+      ended.abort();
+      clearTimeout(timer);
+    };
+  }, [source, filter, ready, turn]);
+  return { words: newsWords(told, { isAll, more }), forget };
+}

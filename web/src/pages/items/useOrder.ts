@@ -1,0 +1,75 @@
+// How a list is sorted: by the server, with an index or without one, or the loaded rows alone; and what
+// is said of that.
+import { useEffect, useMemo, useState } from 'react';
+import { titleOf } from '../../pure/columns/columns';
+import { partsOfPath } from '../../pure/values/path';
+import { readSort, type Sort } from './sort';
+import type { Source } from './source';
+
+export interface Order {
+  sort: Sort | null;
+  /** What the server is asked for; null: its own order. */
+  asked: Sort | null;
+  /** What the head of a column says of sorting by it. */
+  tip: (column: string) => string;
+  /** What the bar says; null: nothing is sorted. */
+  words: (loaded: number, unsorted: string | null) => string | null;
+}
+
+type ServedBy = (parts: readonly string[]) => string | null;
+
+/** Asked once for each state of the collection; null: not known. */
+function useIndexes(source: Source | null): ServedBy | null {
+  const [known, setKnown] = useState<{ source: Source; served: ServedBy } | null>(null);
+  useEffect(() => {
+    if (source === null) return;
+    let ended = false;
+    source.readIndexes().then(
+      (served) => {
+        if (!ended) setKnown({ source, served });
+      },
+      // Without them nothing is said of indexes.
+      () => {},
+    );
+    return () => {
+      ended = true;
+    };
+  }, [source]);
+  return known !== null && known.source === source ? known.served : null;
+}
+
+function servedWords(served: ServedBy | null, column: string): string {
+  if (served === null) return 'the server sorts';
+  const index = served(partsOfPath(column));
+  return index === null
+    ? 'no index serves this order, so the server sorts all that fit'
+    : `index ${index} serves this order`;
+}
+
+export function useOrder(source: Source | null, filter: string, text: string | null): Order {
+  const served = useIndexes(source);
+  const sort = useMemo(() => readSort(text), [text]);
+  return useMemo(() => {
+    const whyNot = (column: string) => source?.whyNotSorted(filter, column) ?? null;
+    const asked = sort !== null && whyNot(sort.column) === null ? sort : null;
+    const loadedOnly = (why: string) => `sorts the loaded rows alone: ${why}`;
+    return {
+      sort,
+      asked,
+      tip: (column) => {
+        const why = whyNot(column);
+        return why === null ? servedWords(served, column) : loadedOnly(why);
+      },
+      words: (loaded, unsorted) => {
+        if (sort === null) return null;
+        const way = sort.direction > 0 ? 'upwards' : 'downwards';
+        const why = whyNot(sort.column) ?? unsorted;
+        const how =
+          why === null
+            ? servedWords(served, sort.column)
+            : `the ${loaded.toLocaleString('en')} loaded alone, since ${why}`;
+        return `Sorted by ${titleOf(sort.column)} ${way}: ${how}`;
+      },
+    };
+  }, [source, filter, sort, served]);
+}

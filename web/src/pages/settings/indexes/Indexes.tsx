@@ -1,0 +1,92 @@
+// All indexes of a MongoDB collection: making one, hiding, showing and dropping them at once, apart from
+// Save and Discard.
+import { useState } from 'react';
+import { words } from '../../../api/http';
+import { type Document, type IndexRecord, run } from '../../../api/mongo';
+import { toast } from '../../../state/log';
+import type { Target } from '../../../state/place';
+import { Banner } from '../../../ui/Banner';
+import { Button } from '../../../ui/Button';
+import type { Loaded } from '../frame/useLoaded';
+import { somebodyWasFaster } from '../useCollection';
+import { DropDialog } from './DropDialog';
+import { IndexTable } from './IndexTable';
+import { isHidden } from './indexWords';
+import { NewIndexDialog } from './NewIndexDialog';
+import { useUses } from './useUses';
+
+export interface IndexesProps {
+  target: Target;
+  loaded: Loaded<IndexRecord[]>;
+  indexes: readonly IndexRecord[];
+  disabled: boolean;
+}
+
+/** Building an index over many documents takes as long as it takes. */
+const LONGEST_MS = 6 * 3600 * 1000;
+
+export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
+  const { database, collection } = target;
+  const [asked, ask] = useState<IndexRecord | 'new' | null>(null);
+  const [notice, setNotice] = useState<string | null>(null);
+  const uses = useUses(target);
+  const change = async (command: Document, done: string) => {
+    setNotice(null);
+    try {
+      await run(database, command, { timeoutMs: LONGEST_MS });
+      toast({ text: done });
+    } catch (error) {
+      const gone = loaded.notice(error);
+      if (!gone && !somebodyWasFaster(error)) throw error;
+      await loaded.reload();
+      if (!gone && asked === 'new') throw error;
+      const now = 'Somebody else has changed this meanwhile; what is there now is shown.';
+      setNotice(`${now} ${words(error)}`);
+      ask(null);
+      return;
+    }
+    ask(null);
+    await loaded.reload();
+  };
+  const hide = (index: IndexRecord) => {
+    const hidden = !isHidden(index);
+    const command = { collMod: collection, index: { name: index.name, hidden } };
+    const done = `Index ${index.name} is ${hidden ? 'hidden from' : 'shown to'} queries`;
+    change(command, done).catch((error: unknown) => setNotice(words(error)));
+  };
+  return (
+    <>
+      {notice !== null && <Banner look="bad">{notice}</Banner>}
+      <div className="row settings-new">
+        <Button disabled={disabled} onClick={() => ask('new')}>
+          New index
+        </Button>
+      </div>
+      <IndexTable indexes={indexes} uses={uses} disabled={disabled} onHide={hide} onDrop={ask} />
+      {asked === 'new' && (
+        <NewIndexDialog
+          onSave={(index) =>
+            change(
+              { createIndexes: collection, indexes: [index] },
+              `Successfully created index ${String(index.name)}`,
+            )
+          }
+          onClose={() => ask(null)}
+        />
+      )}
+      {asked !== null && asked !== 'new' && (
+        <DropDialog
+          target={target}
+          index={asked}
+          onDrop={() =>
+            change(
+              { dropIndexes: collection, index: asked.name },
+              `Successfully dropped index ${asked.name}`,
+            )
+          }
+          onClose={() => ask(null)}
+        />
+      )}
+    </>
+  );
+}

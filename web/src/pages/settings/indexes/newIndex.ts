@@ -1,0 +1,105 @@
+// An ordinary index that is about to be made: what was typed, what is wrong with it, and its
+// specification. Pure: the server's own word is the last one.
+import { Int32 } from 'bson';
+import type { Document } from '../../../api/mongo';
+import { parseShell } from '../../../pure/shell';
+import type { UnitName } from '../../../pure/time/duration';
+import { readSeconds } from '../../../pure/ttl/input';
+import { isPlainObject } from '../../../pure/values/kind';
+
+export interface IndexField {
+  path: string;
+  order: 1 | -1;
+}
+
+export interface IndexDraft {
+  fields: readonly IndexField[];
+  /** Empty: made of the fields. */
+  name: string;
+  unique: boolean;
+  sparse: boolean;
+  hidden: boolean;
+  /** An object as the shell writes it; empty: none. */
+  filter: string;
+  expires: boolean;
+  seconds: string;
+  unit: UnitName;
+}
+
+export const NEW_INDEX: IndexDraft = {
+  fields: [{ path: '', order: 1 }],
+  name: '',
+  unique: false,
+  sparse: false,
+  hidden: false,
+  filter: '',
+  expires: false,
+  seconds: '',
+  unit: 'second',
+};
+
+export interface Problems {
+  fields?: string;
+  filter?: string;
+  expires?: string;
+}
+
+export type ReadIndex = { index: Document } | { problems: Problems };
+
+/** The name that MongoDB gives an index of such fields. */
+export function nameOf(fields: readonly IndexField[]): string {
+  const named = fields.filter(({ path }) => path.trim() !== '');
+  return named.map(({ path, order }) => `${path.trim()}_${order}`).join('_');
+}
+
+function fieldsProblem(fields: readonly IndexField[]): string | null {
+  const paths = fields.map(({ path }) => path.trim());
+  if (paths.some((path) => path === '')) return 'Enter the name of each field.';
+  const twice = paths.find((path, at) => paths.indexOf(path) < at);
+  if (twice !== undefined) return `The field “${twice}” is named twice.`;
+  if (paths.length > 1) return null;
+  if (paths[0] === '_id') return 'The index on “_id” is there always.';
+  return paths[0] === '_ts'
+    ? '“_ts” is the default of the collection: set it under Time to Live.'
+    : null;
+}
+
+function readFilter(text: string): { value: Document | null } | { error: string } {
+  if (text.trim() === '') return { value: null };
+  const parsed = parseShell(text);
+  if ('error' in parsed) return { error: `At character ${parsed.at + 1}: ${parsed.error}` };
+  return isPlainObject(parsed.value)
+    ? { value: parsed.value }
+    : { error: 'A filter is an object like { status: "open" }.' };
+}
+
+export function readIndex(draft: IndexDraft): ReadIndex {
+  const problems: Problems = {};
+  const wrong = fieldsProblem(draft.fields);
+  if (wrong !== null) problems.fields = wrong;
+  const filter = readFilter(draft.filter);
+  if ('error' in filter) problems.filter = filter.error;
+  const seconds = readSeconds(draft.seconds, draft.unit, 0);
+  if (draft.expires && draft.fields.length > 1) {
+    problems.expires = 'Documents expire by an index on one field alone.';
+  } else if (draft.expires && 'error' in seconds) problems.expires = seconds.error;
+  if (Object.keys(problems).length > 0) return { problems };
+  const fields = draft.fields.map(({ path, order }) => ({ path: path.trim(), order }));
+  const index: Document = {
+    key: Object.fromEntries(fields.map(({ path, order }) => [path, new Int32(order)])),
+    name: draft.name.trim() === '' ? nameOf(fields) : draft.name.trim(),
+  };
+  for (const trait of ['unique', 'sparse', 'hidden'] as const) {
+    if (draft[trait]) index[trait] = true;
+  }
+  if ('value' in filter && filter.value !== null) index.partialFilterExpression = filter.value;
+  if (draft.expires && 'value' in seconds) index.expireAfterSeconds = new Int32(seconds.value);
+  return { index };
+}
+
+/** A list with one of its entries a place further up. */
+export function movedUp<T>(list: readonly T[], at: number): T[] {
+  const [before, one] = [list[at - 1], list[at]];
+  if (before === undefined || one === undefined) return [...list];
+  return list.with(at - 1, one).with(at, before);
+}

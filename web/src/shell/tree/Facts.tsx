@@ -1,0 +1,23 @@
+// What a line of the tree says of its collection: how much lives in it, and whether that expires by itself.
+import { Timer } from 'lucide-react';
+import type { CollectionFacts } from '../../api/admin';
+import { counted } from '../../pure/figures/amount';
+import { short } from '../../pure/figures/axis';
+import { inWords } from '../../pure/time/duration';
+
+/** "about 4,512 documents, Time to Live: 1 hour". */
+export function inFull({ api, live, exact, default: ttl }: CollectionFacts): string {
+  const noun = api === 'nosql' ? 'item' : 'document';
+  const much = `${exact ? '' : 'about '}${counted(live.documents, noun)}`;
+  if (ttl === null) return much;
+  return `${much}, Time to Live: ${ttl === -1 ? 'on, no default' : inWords(ttl)}`;
+}
+
+/** For those who see it; the line's description says it in words. No text: the line is called by its name alone. */
+export function Facts({ facts }: { facts: CollectionFacts }) {
+  return (
+    <span className="tree-facts" aria-hidden="true" data-live={short(facts.live.documents)}>
+      {facts.default !== null && <Timer className="icon tree-ttl" />}
+    </span>
+  );
+}
