@@ -137,7 +137,7 @@ for (const door of ['nosql', 'mongo']) {
     await innocent(page, `${door} plan`);
     await page.getByRole('textbox', { name: /^(Query|Filter)$/ }).focus();
     await page.keyboard.press('Control+A');
-    await page.keyboard.type(door === 'nosql' ? 'SELECT * FROM c WHERE c.' : '{ u');
+    await page.keyboard.type(door === 'nosql' ? 'SELECT * FROM c WHERE c.' : '{ t');
     await expect(page.getByRole('main').getByRole('listbox')).toBeVisible();
     await innocent(page, `${door} completion`);
   });
