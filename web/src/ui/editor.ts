@@ -50,7 +50,7 @@ const THEME = EditorView.theme({
     backgroundColor: 'var(--accent-ground)',
   },
   '.cm-completionMatchedText': { fontWeight: '600', textDecoration: 'none' },
-  '.cm-completionDetail': { fontStyle: 'normal', opacity: '0.8' },
+  '.cm-completionDetail': { fontStyle: 'normal' },
 });
 
 function languageOf(props: CodeEditorProps): Extension {
