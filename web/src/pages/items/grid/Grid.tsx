@@ -97,6 +97,15 @@ function useNames(rows: readonly Row[], source: Source, width: number): Map<stri
   }, [rows, source, width]);
 }
 
+/** The row that has the first line: lines go round as one scrolls, and stay in their order where one jumps. */
+function useFirstLine(first: number, lines: number): number {
+  const known = useRef({ first: 0, from: 0 });
+  const by = first - known.current.first;
+  if (Math.abs(by) >= lines) known.current.from += by;
+  known.current.first = first;
+  return known.current.from % lines;
+}
+
 type Shown = { items: MenuItem[]; label: string; x: number; y: number } | null;
 
 export function Grid(props: GridProps) {
@@ -119,11 +128,12 @@ export function Grid(props: GridProps) {
   // Lines are used again for other rows: that is cheaper than making new ones.
   const [lines, setLines] = useState(1);
   if (end - first > lines) setLines(end - first);
+  const from = useFirstLine(first, lines);
   const inSight = useMemo(() => rows.slice(first, end), [rows, first, end]);
   const drawnLines = inSight.map((row, n) => ({
     row,
     index: first + n,
-    line: (first + n) % lines,
+    line: (first - from + n + lines) % lines,
   }));
   const named = drawn.findIndex((column) => column.id === source.idField);
   const names = useNames(inSight, source, tracks.widths[named] ?? 0);
