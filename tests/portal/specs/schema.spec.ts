@@ -51,7 +51,7 @@ for (const door of DOORS) {
     }
     await expect(page.getByRole('group', { name: /expire per day/ })).toBeVisible();
     for (const [name, , many] of found) {
-      await page.getByRole('link', { name: `Show: ${name}`, exact: true }).click();
+      await page.getByRole('link', { name: `Show ${door.noun}s: ${name}`, exact: true }).click();
       await expect(page).toHaveURL(/\/items\?filter=/);
       await expect(rows(page)).toHaveCount(Number(many));
       await page.goBack();

@@ -37,7 +37,7 @@ function Line({
           <PlaceLink
             to={{ page: 'collection', view: 'items', ...target }}
             query={{ filter }}
-            aria-label={`Show: ${words}`}
+            aria-label={`Show ${noun}s: ${words}`}
           >
             Show {noun}s
           </PlaceLink>

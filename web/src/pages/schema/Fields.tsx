@@ -21,7 +21,9 @@ function Values({ facts }: { facts: FieldFacts }) {
       {values.length > 0 && <ul className="schema-values">{values.slice(0, FEW).map(line)}</ul>}
       {values.length > FEW && (
         <details>
-          <summary aria-label={`More values of ${facts.path}`}>{values.length - FEW} more</summary>
+          <summary aria-label={`${values.length - FEW} more values of ${facts.path}`}>
+            {values.length - FEW} more
+          </summary>
           <ul className="schema-values">{values.slice(FEW).map(line)}</ul>
         </details>
       )}
