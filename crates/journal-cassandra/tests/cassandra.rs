@@ -162,7 +162,7 @@ async fn what_got_no_answer_is_told_when_it_is_asked_again() {
 
 /// Runs tests/cluster/cassandra for a node of those that run.
 fn cluster(command: &str, node: &str) {
-    let script = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap())
+    let script = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"))
         .join("../../tests/cluster/cassandra");
     let folder = std::env::var("EBB_CASSANDRA_DIR").expect("tests/cluster/run sets it");
     let status = Command::new(script).args([command, &folder, node]).status().expect("bash runs");

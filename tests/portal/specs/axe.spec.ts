@@ -113,9 +113,48 @@ for (const door of ['nosql', 'mongo']) {
     });
   }
 
+  test(`columns, a selection and what is asked of it, ${door}`, async ({ page, server }) => {
+    await fill(server);
+    await page.goto(`/${door}/app/log/items?sort=-user`);
+    await page.getByRole('row').nth(1).getByRole('checkbox').click();
+    await page.getByRole('button', { name: /^Columns/ }).click();
+    await innocent(page, `${door}: columns`);
+    await page.keyboard.press('Escape');
+    for (const name of ['Set ttl…', 'Delete…']) {
+      await page.getByRole('toolbar').getByRole('button', { name }).click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+      await innocent(page, `${door}: ${name}`);
+      await page.keyboard.press('Escape');
+    }
+  });
+
   test(`dialogs of import and export, ${door}`, async ({ page, server }) => {
     await fill(server);
     await transfers(page, door);
+  });
+
+  test(`what a query comes to, ${door}`, async ({ page, server }) => {
+    await fill(server);
+    await page.goto(`/${door}/app/log/query`);
+    await page.getByRole('button', { name: 'Save query' }).click();
+    await innocent(page, `${door} saving a query`);
+    await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('tab', { name: 'Saved' }).click();
+    await expect(page.getByRole('button', { name: /^Rename Query 1/ })).toBeVisible();
+    await innocent(page, `${door} saved queries`);
+    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await expect(page.getByRole('region', { name: 'Results as a table' })).toBeVisible();
+    await innocent(page, `${door} results as a table`);
+    await page.locator('.segments').getByRole('button', { name: 'Tree' }).click();
+    await innocent(page, `${door} results as a tree`);
+    await page.getByRole('tab', { name: 'Explain' }).click();
+    await expect(page.getByRole('list', { name: 'Plan' })).toBeVisible();
+    await innocent(page, `${door} plan`);
+    await page.getByRole('textbox', { name: /^(Query|Filter)$/ }).focus();
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type(door === 'nosql' ? 'SELECT * FROM c WHERE c.' : '{ u');
+    await expect(page.getByRole('main').getByRole('listbox')).toBeVisible();
+    await innocent(page, `${door} completion`);
   });
 
   test(`every dialog, ${door}`, async ({ page, server }) => {

@@ -1,5 +1,5 @@
 // What the page is about: the path to it, and the tabs of a collection.
-import { Link2 } from 'lucide-react';
+import { Link2, Trash2 } from 'lucide-react';
 import { mayWrite, session } from '../api/session';
 import { type Place, VIEWS } from '../state/place';
 import { go } from '../state/router';
@@ -41,6 +41,7 @@ function DeleteButton({ place }: { place: Extract<Place, { door: unknown }> }) {
         )
       }
     >
+      <Trash2 className="icon" />
       Delete {isDatabase ? 'database' : noun(door)}
     </Button>
   );

@@ -59,6 +59,13 @@ export default function Database({ door, database }: DatabaseProps) {
         </span>
       </div>
       {branch?.failure != null && <Banner look="bad">{branch.failure}</Banner>}
+      {!isLoading && branch?.failure == null && shown.length === 0 && (
+        <p className="empty">
+          {filter === ''
+            ? `There are no ${noun(door)}s in this database yet. Make the first one with New ${noun(door)}.`
+            : 'Nothing is called so.'}
+        </p>
+      )}
       {shown.length > 0 && <List door={door} database={database} names={shown} />}
     </div>
   );

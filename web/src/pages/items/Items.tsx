@@ -24,6 +24,7 @@ import ItemPane from './ItemPane';
 import { ItemsBar } from './ItemsBar';
 import './grid/grid.css';
 import './items.css';
+import { BinNote } from './many/BinNote';
 import { useBin } from './many/bin';
 import './many/many.css';
 import { SelectionBar } from './many/SelectionBar';
@@ -109,11 +110,10 @@ export default function Items({ target }: { target: Target }) {
   const bin = useBin(target);
   const [binShown, showBin] = useState(false);
   const visible = useMemo(() => {
-    const some = quickly(rows.rows, quick, databaseNow() ?? 0).filter(
-      ({ key }) => binShown || !bin.keys.has(key),
-    );
+    const fit = quickly(rows.rows, quick, databaseNow() ?? 0);
+    const some = binShown || bin.size === 0 ? fit : fit.filter(({ key }) => !bin.has(key));
     return !isLocal || source === null ? some : sortRows(some, sort, source);
-  }, [rows.rows, quick, sort, isLocal, source, bin.keys, binShown]);
+  }, [rows.rows, quick, sort, isLocal, source, bin, binShown]);
   const selected = useMemo(() => listed(chosen, visible), [chosen, visible]);
   // The address says which item is open, and going back closes it. A new one has no address.
   useEffect(() => {
@@ -145,7 +145,7 @@ export default function Items({ target }: { target: Target }) {
     setQuery('item', null);
     list.current?.querySelector<HTMLElement>('[role=grid]')?.focus();
   };
-  const news = useNews({ source, filter, rows, hidden: bin.keys, live });
+  const news = useNews({ source, filter, rows, hidden: bin, live });
   const many = useMany(target, source, filter, {
     rows,
     refresh: () => {
@@ -179,14 +179,15 @@ export default function Items({ target }: { target: Target }) {
   const { cursor, failure: unread } = rows;
   const ready = rows.ready && unread === null;
   const wrongFilter = unread !== null && isAboutFilter(unread, filter) ? unread : null;
-  const hidden = binShown ? 0 : rows.rows.filter(({ key }) => bin.keys.has(key)).length;
+  const hidden =
+    binShown || bin.size === 0 ? 0 : rows.rows.filter(({ key }) => bin.has(key)).length;
   const loaded = {
     noun,
     rows: rows.rows.length - hidden,
     filtered: filter !== '',
     open: cursor !== null,
     // What was deleted lives until it expires, and is not listed.
-    live: live === null ? null : Math.max(0, live - bin.keys.size),
+    live: live === null ? null : Math.max(0, live - bin.size),
     matching: matching.count,
     ready,
   };
@@ -205,7 +206,8 @@ export default function Items({ target }: { target: Target }) {
     },
     onCopy: (text) => open(null, true, text),
   });
-  const picked = visible.filter(({ key }) => selected.keys.has(key));
+  const picked =
+    selected.keys.size === 0 ? [] : visible.filter(({ key }) => selected.keys.has(key));
   /** What a key or a menu on a row means: all that are selected, if it is one of them. */
   const some = (row: Row) => (selected.keys.has(row.key) ? picked : [row]);
   const reload = () => {
@@ -251,7 +253,7 @@ export default function Items({ target }: { target: Target }) {
         onQuick={setQuick}
         columns={columns}
         many={many}
-        bin={{ count: bin.keys.size, left: bin.left, isShown: binShown, onShow: showBin }}
+        bin={bin.size > 0 && <BinNote target={target} isShown={binShown} onShow={showBin} />}
       />
       <div role="status">
         {news.words !== null && rows.ready && (
@@ -313,7 +315,7 @@ export default function Items({ target }: { target: Target }) {
             onSort={(next: Sort | null) => setQuery('sort', sortText(next))}
             onSelect={choose}
             onCopy={actions.copy}
-            binned={bin.keys}
+            binned={bin}
             onDelete={(row) => writable && many.ask('delete', some(row))}
             whyNotEdit={actions.whyNotEdit}
             setField={actions.setField}

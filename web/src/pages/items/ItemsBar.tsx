@@ -29,7 +29,7 @@ export interface ItemsBarProps {
   columns: Columns;
   many: ManyActions;
   /** What was deleted and can still be put back. */
-  bin: { count: number; left: number; isShown: boolean; onShow: (shown: boolean) => void };
+  bin: ReactNode;
 }
 
 export function ItemsBar(props: ItemsBarProps) {
@@ -45,7 +45,6 @@ export function ItemsBar(props: ItemsBarProps) {
     onNew,
     onRefresh,
     onQuick,
-    bin,
   } = props;
   const bound = boundWords(loaded, MOST);
   return (
@@ -80,14 +79,7 @@ export function ItemsBar(props: ItemsBarProps) {
       <Chooser columns={props.columns} />
       {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
       <AllMenu many={props.many} writable={writable} />
-      {bin.count > 0 && (
-        <span className="items-bin">
-          {count(bin.count)} deleted, expiring within {bin.left} s{' '}
-          <Button look="quiet" aria-pressed={bin.isShown} onClick={() => bin.onShow(!bin.isShown)}>
-            {bin.isShown ? 'Hide' : 'Show'}
-          </Button>
-        </span>
-      )}
+      {props.bin}
       <span className="items-count">
         {loadedWords(loaded)}
         {rows.loading && ' · loading…'}

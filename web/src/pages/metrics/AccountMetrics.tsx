@@ -1,4 +1,5 @@
 // Figures of the whole account: what lives and dies in both doors, what the doors do, the clock.
+import { Clock, Hourglass, Server } from 'lucide-react';
 import { useRef } from 'react';
 import { type AccountSeries, accountSeries, readMetrics, type Status } from '../../api/admin';
 import { bytes, count, counted } from '../../pure/figures/amount';
@@ -105,9 +106,15 @@ export default function AccountMetrics() {
   return (
     <div className="page metrics">
       <h1>Metrics</h1>
-      <h2>Clock</h2>
+      <h2>
+        <Clock className="icon" />
+        Clock
+      </h2>
       <ClockControl />
-      <h2>Expiry</h2>
+      <h2>
+        <Hourglass className="icon" />
+        Expiry
+      </h2>
       {failure !== null && <Failure error={failure} onAgain={again} />}
       {hours.value !== null && <Figures figures={lifeFigures(hours.value)} label="Expiry" />}
       <div className="metrics-charts">
@@ -123,7 +130,10 @@ export default function AccountMetrics() {
         />
       </div>
       <History />
-      <h2>Server</h2>
+      <h2>
+        <Server className="icon" />
+        Server
+      </h2>
       {readings.failure !== null && <Failure error={readings.failure} onAgain={readings.again} />}
       <Figures figures={serverFigures(status, readings.value?.at(-1))} label="Server" />
       {readings.value !== null && <Operations readings={readings.value} />}

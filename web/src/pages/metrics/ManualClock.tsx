@@ -7,6 +7,7 @@ import { fromInput, toInput, utc } from '../../pure/time/utc';
 import { refreshServer } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
+import { UtcField } from '../../ui/UtcField';
 import { parseAdvance } from './clock';
 import { usePreview } from './usePreview';
 import './metrics.css';
@@ -201,18 +202,15 @@ function ToDate({ disabled, now, onAsk, onMove }: ToDateProps) {
     <MoveForm button="Set" disabled={disabled} onSubmit={submit}>
       <Field label="Set to (UTC)" error={error}>
         {(props) => (
-          <input
+          <UtcField
             {...props}
-            className="metrics-instant"
-            autoComplete="off"
-            spellCheck={false}
-            size={20}
-            placeholder={toInput(now)}
-            value={text}
+            text={text}
+            now={now}
+            disabled={disabled}
             onFocus={() => ask(text)}
-            onChange={(event) => {
-              setText(event.target.value);
-              ask(event.target.value);
+            onChange={(typed) => {
+              setText(typed);
+              ask(typed);
             }}
           />
         )}

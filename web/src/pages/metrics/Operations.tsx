@@ -1,4 +1,5 @@
 // How much the doors do and how long it takes, from the server's metrics. Tables alone.
+import { Activity, Gauge } from 'lucide-react';
 import { count } from '../../pure/figures/amount';
 import { latency } from '../../pure/figures/latency';
 import { setQuery, usePlace } from '../../state/router';
@@ -74,10 +75,16 @@ export function Operations({ readings }: { readings: readonly Reading[] }) {
   const recent = query.get('latencies') !== 'all';
   return (
     <>
-      <h2>Operations</h2>
+      <h2>
+        <Activity className="icon" />
+        Operations
+      </h2>
       <p className="hint">Per second: over the last minute, or since this page was opened.</p>
       <Counters readings={readings} />
-      <h2>Latencies</h2>
+      <h2>
+        <Gauge className="icon" />
+        Latencies
+      </h2>
       <p className="row">
         <label htmlFor="metrics-latency-of">Latencies of</label>
         <select

@@ -8,10 +8,12 @@ import { isHistory, type Past, remember } from './history';
 import { MongoQuery } from './MongoQuery';
 import { NosqlQuery } from './NosqlQuery';
 import { addressOf, type Texts } from './tabs/address';
+import { draftBase } from './tabs/drafts';
 import { SavedPanel } from './tabs/SavedPanel';
 import { isSavedList, lengthOf, MOST_CHARACTERS, type Saved, withSaved } from './tabs/saved';
 import { TabBar } from './tabs/TabBar';
 import { useAddress, useTabs } from './tabs/useTabs';
+import { forgetRuns } from './useRuns';
 import type { Bench } from './Workbench';
 import './query.css';
 
@@ -53,6 +55,7 @@ export default function Query({ target }: { target: Target }) {
   const onTexts = useCallback((typed: Texts) => setTexts(typed), []);
   const benchOf = (id: string): Bench => ({
     id: `query-${id || 'first'}`,
+    name: draftBase(target, id),
     isShown: id === list.shown,
     onTexts,
     onRan: (ran) => setHistory(remember(history, { at: Date.now(), place, texts: { ...ran } })),
@@ -80,7 +83,10 @@ export default function Query({ target }: { target: Target }) {
         savedNames={saved.map(({ name }) => name)}
         onShow={tabs.show}
         onNew={tabs.add}
-        onClose={tabs.close}
+        onClose={() => {
+          forgetRuns(draftBase(target, list.shown));
+          tabs.close();
+        }}
         onRename={tabs.rename}
         onSave={save}
       />

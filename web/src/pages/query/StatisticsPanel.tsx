@@ -30,7 +30,7 @@ function useStatistics({ run, at, pages }: Runs): Known {
 export function StatisticsPanel({ runs, door }: { runs: Runs; door: Door }) {
   const { lines, failure } = useStatistics(runs);
   if (failure !== null) return <Failure error={failure} />;
-  if (runs.pages.length === 0)
+  if (runs.run === null || runs.pages.length === 0)
     return <p className="hint">There are figures once a query was run.</p>;
   if (lines === null) return <p className="hint">Asking…</p>;
   const sums = lines.some((line) => line.all !== undefined) && runs.pages.length > 1;

@@ -21,6 +21,8 @@ import './query.css';
 export interface Bench {
   /** Begins the ids of its elements. */
   id: string;
+  /** Names the query among all of the portal. */
+  name: string;
   isShown: boolean;
   /** Hears what is typed, while it is shown. */
   onTexts: (texts: Texts) => void;
@@ -90,7 +92,7 @@ function useMarks(failure: unknown, ranText: string, from: number, text: string)
 }
 
 function useBench({ bench, texts, start, partial, errorText }: WorkbenchProps) {
-  const { runs, execute, ...turns } = useRuns();
+  const { runs, execute, ...turns } = useRuns(bench.name);
   const [ran, setRan] = useState<Ran>({ texts, from: 0 });
   const [part, select] = useState<Part | null>(null);
   const ranText = errorText(ran.texts);
@@ -169,7 +171,7 @@ export function Workbench(props: WorkbenchProps) {
         {panel === 'explain' && (
           <ExplainPanel
             {...explaining}
-            hasRun={runs.pages.length > 0 || runs.failure !== null}
+            hasRun={runs.run !== null && (runs.pages.length > 0 || runs.failure !== null)}
             onApplied={run.runAgain}
           />
         )}

@@ -34,30 +34,56 @@ function after(error: unknown): Partial<Runs> {
   return cancelled ? { busy: false, cancelled } : { busy: false, failure: error };
 }
 
-/** Whether there is a page behind those that were read. */
-export function hasMore({ pages }: Runs): boolean {
-  return pages.at(-1)?.more === true;
+/** Whether there is a page behind those that were read, and it can be read. */
+export function hasMore({ run, pages }: Runs): boolean {
+  return run !== null && pages.at(-1)?.more === true;
 }
 
-export function useRuns() {
-  const [state, setState] = useState<Runs>(NOTHING);
+/** What was read before its page was left, for the way back; by the name of the query. */
+const left = new Map<string, { runs: Runs; changes: number }>();
+const MOST_LEFT = 10;
+/** Queries that were closed; nobody comes back to them. */
+const closed = new Set<string>();
+
+/** Has nothing kept of a query whose tab is closed. */
+export function forgetRuns(name: string): void {
+  left.delete(name);
+  closed.add(name);
+}
+
+/** Keeps what was read. The run itself has ended: nothing more can be had from it. */
+function leave(name: string, runs: Runs, changes: number): void {
+  left.delete(name);
+  if (closed.delete(name) || runs.pages.length === 0) return;
+  left.set(name, { runs: { ...runs, run: null, busy: false }, changes });
+  for (const oldest of left.keys()) if (left.size > MOST_LEFT) left.delete(oldest);
+}
+
+/** `name` is that of the query, among all of the portal. */
+export function useRuns(name: string) {
+  const [state, setState] = useState<Runs>(() => left.get(name)?.runs ?? NOTHING);
   const current = useRef<{ run: Run | null; abort: AbortController | null }>({
     run: null,
     abort: null,
   });
   const changes = useServerChanges();
-  const ranIn = useRef(changes);
+  const ranIn = useRef(left.get(name)?.changes ?? changes);
   const latest = useRef(changes);
   useEffect(() => {
     latest.current = changes;
   }, [changes]);
+  const read = useRef(state);
+  useEffect(() => {
+    read.current = state;
+  }, [state]);
   useEffect(() => {
     const held = current.current;
     return () => {
       held.abort?.abort();
       held.run?.end();
+      leave(name, read.current, ranIn.current);
     };
-  }, []);
+  }, [name]);
   const fetch = useCallback(async (run: Run) => {
     const abort = new AbortController();
     current.current.abort = abort;

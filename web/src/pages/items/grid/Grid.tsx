@@ -284,7 +284,17 @@ export function Grid(props: GridProps) {
         tabIndex={0}
         ref={box}
         style={custom}
+        onScroll={(event) => {
+          const { currentTarget: grid } = event;
+          grid.toggleAttribute('data-scrolled', grid.scrollLeft > 0);
+        }}
         onKeyDown={press}
+        onMouseDown={(event) => {
+          // A range of rows is meant, not one of text.
+          if (!event.shiftKey || pressed(event)?.isInEditor === true) return;
+          event.preventDefault();
+          box.current?.focus();
+        }}
         onClick={click}
         onDoubleClick={(event) => {
           const spot = pressed(event);

@@ -45,29 +45,30 @@ function readTtl({ choice, text, unit }: TtlTyped): { value: number | null } | {
   return readSeconds(text, unit);
 }
 
-const CHOICES: readonly [Choice, string][] = [
+const CHOICES = [
   ['seconds', 'A time of their own'],
   ['never', 'Never expire (ttl = -1)'],
   ['none', 'No ttl: the default applies'],
-];
+] as const satisfies readonly [Choice, string][];
 
 function TtlFields({ typed, onType }: { typed: TtlTyped; onType: (typed: TtlTyped) => void }) {
   const id = useId();
   const read = readTtl(typed);
+  const radio = ([choice, label]: (typeof CHOICES)[number]) => (
+    <label key={choice}>
+      <input
+        type="radio"
+        name={id}
+        checked={typed.choice === choice}
+        onChange={() => onType({ ...typed, choice })}
+      />{' '}
+      {label}
+    </label>
+  );
   return (
     <fieldset className="many-ttl">
       <legend>ttl</legend>
-      {CHOICES.map(([choice, label]) => (
-        <label key={choice}>
-          <input
-            type="radio"
-            name={id}
-            checked={typed.choice === choice}
-            onChange={() => onType({ ...typed, choice })}
-          />{' '}
-          {label}
-        </label>
-      ))}
+      {radio(CHOICES[0])}
       {typed.choice === 'seconds' && (
         <div className="row">
           <input
@@ -99,6 +100,7 @@ function TtlFields({ typed, onType }: { typed: TtlTyped; onType: (typed: TtlType
           </span>
         </div>
       )}
+      {CHOICES.slice(1).map(radio)}
     </fieldset>
   );
 }

@@ -1,7 +1,7 @@
 // What was deleted and can still be put back: hidden from lists until it expires, by collection.
 import { useEffect, useMemo } from 'react';
 import type { Target } from '../../../state/place';
-import { databaseNow, useNow } from '../../../state/server';
+import { useNow } from '../../../state/server';
 import { createStore, useStore } from '../../../state/store';
 
 /** Keys of items and the instants at which they expire, ms. */
@@ -30,16 +30,21 @@ export function binned(target: Target): Binned {
   return bins.get().get(nameOf(target)) ?? NONE;
 }
 
-/** What is hidden now, and seconds until the last of it expires. */
-export function useBin(target: Target): { keys: Binned; left: number } {
-  const name = nameOf(target);
-  const keys = useStore(bins).get(name) ?? NONE;
+/** What is hidden now. */
+export function useBin(target: Target): Binned {
+  return useStore(bins).get(nameOf(target)) ?? NONE;
+}
+
+/** Seconds until the last of what is hidden expires; nothing is hidden any more then. */
+export function useTimeLeft(target: Target): number {
+  const keys = useBin(target);
   const now = useNow() ?? 0;
-  const last = useMemo(() => Math.max(0, ...keys.values()), [keys]);
+  const last = useMemo(() => [...keys.values()].reduce((a, b) => Math.max(a, b), 0), [keys]);
+  const name = nameOf(target);
   const isOver = keys.size > 0 && last <= now;
   useEffect(() => {
     // Those that were written again meanwhile are listed again.
     if (isOver) bins.update((all) => new Map(all).set(name, NONE));
   }, [isOver, name]);
-  return { keys, left: Math.max(0, Math.ceil((last - (databaseNow() ?? now)) / 1000)) };
+  return Math.max(0, Math.ceil((last - now) / 1000));
 }

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { readDraft, useDraft, writeDraft } from '../../../state/draft';
 import type { Target } from '../../../state/place';
-import { setQuery, usePlace } from '../../../state/router';
+import { setQueries, usePlace } from '../../../state/router';
 import { addressOf, isFirst, PARTS, signatureOf, type Texts, textsOf } from './address';
 import { draftBase, dropTexts, readTexts, writeTexts } from './drafts';
 import { readTabs, renamed, type TabList, withoutTab, withTab } from './tabList';
@@ -23,6 +23,14 @@ export interface QueryTabs {
 }
 
 const same = (a: Texts, b: Texts) => Object.keys(b).every((name) => a[name] === b[name]);
+
+/** The path that was loaded again, until its address has been looked at. The drafts know better then what
+ * was shown: a browser may load what the address was a moment before. */
+let reloaded = performance
+  .getEntriesByType('navigation')
+  .filter((entry) => (entry as PerformanceNavigationTiming).type === 'reload')
+  .map(({ name }) => new URL(name).pathname)
+  .at(0);
 
 /** The list with the tab in which the texts are. */
 function opened(target: Target, list: TabList, texts: Texts, name: string): TabList {
@@ -66,7 +74,9 @@ export function useTabs(target: Target): QueryTabs {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another address opens something.
   useEffect(() => {
     const texts = textsOf(target.door, query);
-    if (texts === null || signature === readDraft(written)) return;
+    const isOurs = reloaded === location.pathname || signature === readDraft(written);
+    reloaded = undefined;
+    if (texts === null || isOurs) return;
     writeDraft(written, signature);
     open(texts);
   }, [signature]);
@@ -94,10 +104,8 @@ export function useAddress(target: Target, texts: Texts | null): void {
     if (parts === null) return;
     const timer = setTimeout(() => {
       const next = new URLSearchParams(parts);
-      const now = new URLSearchParams(location.search);
       writeDraft(written, signatureOf(next));
-      for (const name of PARTS)
-        if ((now.get(name) ?? '') !== (next.get(name) ?? '')) setQuery(name, next.get(name));
+      setQueries(Object.fromEntries(PARTS.map((name) => [name, next.get(name)])));
     }, QUIET_MS);
     return () => clearTimeout(timer);
   }, [text, written]);
