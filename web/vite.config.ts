@@ -27,7 +27,7 @@ export default defineConfig({
             // The palette, the sheet of shortcuts, and what they alone need.
             {
               name: 'palette',
-              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding|src.pages.query.history/,
+              test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/,
             },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
             // What reads documents, without what edits them.
@@ -43,7 +43,7 @@ export default defineConfig({
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.ui.(?!Calendar|CodeEditor|editor(?!Props)|highl|lang)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|editor(?!Props)|highl|lang)/,
             },
             // What helps who types comes with the editor.
             {
