@@ -84,3 +84,29 @@ test('none, none noted, and a server that has no such list', async ({ page }) =>
   await expect(page.getByRole('region', { name: 'Latencies' })).toBeVisible();
   await expect(page.getByRole('heading', { name: 'Slow operations' })).toHaveCount(0);
 });
+
+test.describe('a server to which all is slow', () => {
+  test.use({ options: { flags: ['--slow-ms', '0'] } });
+
+  test('what was asked of it is opened as it was asked', async ({ page, server }) => {
+    for (const door of DOORS) {
+      await door.create(server, null);
+      await fillWith(server, door, 20);
+    }
+    const log = (await server.mongo()).db('app').collection('log');
+    await log.find({ n: { $gte: 7 } }, { sort: { n: -1 }, limit: 2 }).toArray();
+    const parameters = [{ name: '@n', value: 3 }];
+    const query = { query: 'SELECT * FROM c WHERE c.n = @n', parameters };
+    await server.cosmos.database('app').container('log').items.query(query).fetchAll();
+    await page.goto('/monitor');
+    const links = table(page).getByRole('link', { name: /^Open in Query: (find|query) of log/ });
+    await links.last().click();
+    await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveText('{ n: { $gte: 7 } }');
+    await expect(page.getByRole('textbox', { name: 'Sort' })).toHaveText('{ n: -1 }');
+    await page.goBack();
+    await links.first().click();
+    await expect(page.getByRole('textbox', { name: 'Query' })).toHaveText(
+      'SELECT * FROM c WHERE c.n = 3',
+    );
+  });
+});
