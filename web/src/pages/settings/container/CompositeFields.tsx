@@ -70,7 +70,11 @@ function One({ composite, at, onComposite, onRemove }: OneProps) {
         >
           Add a path
         </Button>
-        <Button look="danger" aria-label={`Remove composite index ${at + 1}`} onClick={onRemove}>
+        <Button
+          look="danger"
+          aria-label={`Remove index ${at + 1}, a composite one`}
+          onClick={onRemove}
+        >
           Remove index
         </Button>
       </div>

@@ -54,7 +54,7 @@ export function KeptPaths({ target }: { target: Target }) {
   const { kept, progress, unused_days } = value;
   return (
     <section aria-label="Indexed paths">
-      <h3>Indexed paths</h3>
+      <h2 className="settings-title">Indexed paths</h2>
       <p className="hint">{keptInWords(progress, unused_days)}</p>
       {kept.length === 0 ? <p>No path is indexed yet.</p> : <Table kept={kept} />}
       <div className="row">
