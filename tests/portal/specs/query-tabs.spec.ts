@@ -122,6 +122,17 @@ for (const door of DOORS) {
     await tab(other, 'Query 1').click();
     await expect(box(other, door)).toHaveText(two);
     await expect.poll(() => new URL(other.url()).searchParams.get('q')).toBe(two);
+
+    // Whoever leaves before the address says what was typed comes back to what it says.
+    await box(other, door).focus();
+    await other.evaluate(() => {
+      document.execCommand('insertText', false, 'x');
+      const tabs = [...document.querySelectorAll<HTMLElement>('[role=tab]')];
+      setTimeout(() => tabs.find(({ textContent }) => textContent === 'Schema')?.click(), 50);
+    });
+    await expect(other).toHaveURL(/\/schema$/);
+    await other.goBack();
+    await expect(box(other, door)).toHaveText(two);
     await other.close();
   });
 }

@@ -71,10 +71,15 @@ export function useTabs(target: Target): QueryTabs {
   const { query } = usePlace();
   const signature = signatureOf(query);
   const written = `${base}:address`;
+  const isHere = useRef(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another address opens something.
   useEffect(() => {
     const texts = textsOf(target.door, query);
-    const isOurs = reloaded === location.pathname || signature === readDraft(written);
+    // Whoever left before the address said what was typed comes back to what it says.
+    const isBack = !isHere.current && texts !== null;
+    const isTyped = !isBack || same(readTexts(target, latest.current.shown), texts);
+    const isOurs = reloaded === location.pathname || (signature === readDraft(written) && isTyped);
+    isHere.current = true;
     reloaded = undefined;
     if (texts === null || isOurs) return;
     writeDraft(written, signature);
