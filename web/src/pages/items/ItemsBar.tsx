@@ -61,8 +61,8 @@ export function ItemsBar(props: ItemsBarProps) {
         Refresh
       </Button>
       {transfer}
-      <label className="items-quick">
-        Of those loaded show{' '}
+      <label className="items-quick" title="Of those that are loaded">
+        Show{' '}
         <select
           value={quick}
           onChange={(event) =>

@@ -10,7 +10,12 @@ const MOST_TYPED = 100_000;
 
 const KINDS = '.json,.jsonl,.ndjson,.csv,.tsv,application/json,text/csv';
 
-export function ChooseFile({ onChosen }: { onChosen: (chosen: Chosen) => void }) {
+interface ChooseFileProps {
+  onChosen: (chosen: Chosen) => void;
+  onClose: () => void;
+}
+
+export function ChooseFile({ onChosen, onClose }: ChooseFileProps) {
   const [typed, setTyped] = useState('');
   const [isOver, setOver] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
@@ -79,6 +84,7 @@ export function ChooseFile({ onChosen }: { onChosen: (chosen: Chosen) => void })
         <Button disabled={typed.trim() === ''} onClick={() => takeText(typed)}>
           Go on with this text
         </Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </>
   );

@@ -45,7 +45,7 @@ export default function ImportDialog(props: ImportDialogProps) {
       onClose={() => !running && onClose()}
     >
       {chosen === null ? (
-        <ChooseFile onChosen={setChosen} />
+        <ChooseFile onChosen={setChosen} onClose={onClose} />
       ) : isBegun ? (
         <ImportProgress work={work} size={chosen.file.size} noun={noun} onClose={onClose} />
       ) : (
