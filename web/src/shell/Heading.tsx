@@ -28,6 +28,7 @@ function DeleteButton({ place }: { place: Extract<Place, { door: unknown }> }) {
   return (
     <Button
       look="quiet"
+      className="heading-link"
       disabled={!may}
       title={may ? undefined : READ_ONLY}
       onClick={() =>
@@ -42,7 +43,7 @@ function DeleteButton({ place }: { place: Extract<Place, { door: unknown }> }) {
       }
     >
       <Trash2 className="icon" />
-      Delete {isDatabase ? 'database' : noun(door)}
+      <span>Delete {isDatabase ? 'database' : noun(door)}</span>
     </Button>
   );
 }
