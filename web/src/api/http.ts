@@ -135,7 +135,8 @@ export async function send(ask: Ask): Promise<Answer> {
       await renewToken();
       answer = await fetched(ask);
     }
-    answer = await patiently(answer, () => fetched(ask), ask.signal);
+    // What nobody waits for makes no others wait, and is asked again in its own time.
+    if (ask.aside !== true) answer = await patiently(answer, () => fetched(ask), ask.signal);
   } catch (thrown) {
     const error = ask.signal?.aborted === true ? cancelled() : thrown;
     const isShown = ask.quiet !== true && ask.aside !== true;
