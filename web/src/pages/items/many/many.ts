@@ -23,20 +23,21 @@ export interface Outcome {
   failed: { count: number; why: string };
 }
 
-export const NOTHING_DONE: Outcome = {
+/** A new one: what is done is added to it. */
+export const nothingDone = (): Outcome => ({
   done: [],
   gone: [],
   theirs: [],
   failed: { count: 0, why: '' },
-};
+});
 
-export function joined(a: Outcome, b: Outcome): Outcome {
-  return {
-    done: [...a.done, ...b.done],
-    gone: [...a.gone, ...b.gone],
-    theirs: [...a.theirs, ...b.theirs],
-    failed: { count: a.failed.count + b.failed.count, why: a.failed.why || b.failed.why },
-  };
+export function add(to: Outcome, more: Outcome): void {
+  // One by one: a call takes only so many arguments.
+  for (const pair of more.done) to.done.push(pair);
+  for (const key of more.gone) to.gone.push(key);
+  for (const key of more.theirs) to.theirs.push(key);
+  to.failed.count += more.failed.count;
+  to.failed.why ||= more.failed.why;
 }
 
 export interface Many {

@@ -6,7 +6,7 @@ import * as mongo from '../../../api/mongo';
 import { documentText } from '../../../pure/exporting/extended';
 import type { Target } from '../../../state/place';
 import type { Row } from '../source';
-import { type Act, joined, type Many, NOTHING_DONE, type Outcome, type Pair } from './many';
+import { type Act, add, type Many, nothingDone, type Outcome, type Pair } from './many';
 
 /** Of all documents in one command. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -74,7 +74,7 @@ export class MongoMany implements Many {
     const updates = changes.map(({ row, update }) => ({ q: unchanged(row.value), u: update }));
     await this.run({ update: collection, updates, ordered: false }, signal);
     const now = await this.now(changes);
-    const outcome: Outcome = { ...NOTHING_DONE, done: [], gone: [], theirs: [] };
+    const outcome = nothingDone();
     for (const { row, to } of changes) {
       const after = now.get(row.key);
       if (after === undefined) outcome.gone.push(row.key);
@@ -87,11 +87,10 @@ export class MongoMany implements Many {
 
   /** In parts that one command holds, until the signal. */
   private async all(changes: readonly Change[], signal: AbortSignal): Promise<Outcome> {
-    let outcome = NOTHING_DONE;
+    const outcome = nothingDone();
     for (const part of parts(changes)) {
       if (signal.aborted) return outcome;
-      const more = await this.tried(part.length, () => this.change(part, signal), signal);
-      outcome = joined(outcome, more);
+      add(outcome, await this.tried(part.length, () => this.change(part, signal), signal));
     }
     return outcome;
   }
@@ -104,8 +103,8 @@ export class MongoMany implements Many {
     try {
       return await work();
     } catch (error) {
-      if (signal.aborted) return NOTHING_DONE;
-      return { ...NOTHING_DONE, failed: { count, why: words(error) } };
+      if (signal.aborted) return nothingDone();
+      return { ...nothingDone(), failed: { count, why: words(error) } };
     }
   }
 
@@ -128,13 +127,13 @@ export class MongoMany implements Many {
       const after = now.get(before.key);
       return after === undefined ? [] : [{ before, after }];
     });
-    return { ...NOTHING_DONE, done, gone };
+    return { ...nothingDone(), done, gone };
   }
 
   private async remove(rows: readonly Row[], signal: AbortSignal): Promise<Outcome> {
     const q = { _id: { $in: rows.map((row) => row.ref) } };
     await this.run({ delete: this.target.collection, deletes: [{ q, limit: 0 }] }, signal);
-    return { ...NOTHING_DONE, done: rows.map((before) => ({ before, after: null })) };
+    return { ...nothingDone(), done: rows.map((before) => ({ before, after: null })) };
   }
 
   apply(rows: readonly Row[], act: Act, signal: AbortSignal): Promise<Outcome> {

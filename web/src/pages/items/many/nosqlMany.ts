@@ -3,7 +3,7 @@ import { ApiError, words } from '../../../api/http';
 import type { ItemText, PartitionKey, Place } from '../../../api/nosql';
 import { type About, deleteOne, patchOne } from '../../../api/nosqlMany';
 import type { Row } from '../source';
-import { type Act, joined, type Many, NOTHING_DONE, type Outcome, type Pair } from './many';
+import { type Act, add, type Many, nothingDone, type Outcome, type Pair } from './many';
 
 /** Requests that are under way together. */
 const TOGETHER = 8;
@@ -47,13 +47,12 @@ export class NosqlMany implements Many {
 
   /** One after the other in each of some lanes, until the signal. */
   private async each(rows: readonly Row[], one: One, signal: AbortSignal): Promise<Outcome> {
-    let outcome = NOTHING_DONE;
+    const outcome = nothingDone();
     const waiting = [...rows];
     const lane = async () => {
       for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
         if (signal.aborted) return;
-        const more = await this.tried(row, one);
-        outcome = joined(outcome, more);
+        add(outcome, await this.tried(row, one));
       }
     };
     await Promise.all(Array.from({ length: TOGETHER }, lane));
@@ -62,13 +61,13 @@ export class NosqlMany implements Many {
 
   private async tried(row: Row, one: One): Promise<Outcome> {
     try {
-      return { ...NOTHING_DONE, done: [{ before: row, after: await one(row) }] };
+      return { ...nothingDone(), done: [{ before: row, after: await one(row) }] };
     } catch (error) {
       const status = error instanceof ApiError ? error.status : 0;
-      if (status === 404) return { ...NOTHING_DONE, gone: [row.key] };
-      if (status === 412) return { ...NOTHING_DONE, theirs: [row.key] };
-      if (error instanceof ApiError && error.kind === 'cancelled') return NOTHING_DONE;
-      return { ...NOTHING_DONE, failed: { count: 1, why: words(error) } };
+      if (status === 404) return { ...nothingDone(), gone: [row.key] };
+      if (status === 412) return { ...nothingDone(), theirs: [row.key] };
+      if (error instanceof ApiError && error.kind === 'cancelled') return nothingDone();
+      return { ...nothingDone(), failed: { count: 1, why: words(error) } };
     }
   }
 

@@ -1,7 +1,7 @@
 // Runs a change of many items, page after page, and can be stopped between them.
 import { unordered } from '../countQuery';
 import type { Cursor, Row, Source } from '../source';
-import { type Act, lastSeconds, type Outcome, type Pair } from './many';
+import { type Act, add, lastSeconds, nothingDone, type Outcome, type Pair } from './many';
 
 export interface Job {
   act: Act;
@@ -51,17 +51,6 @@ function acts(rows: readonly Row[], { act, isSoft, nowMs }: Job): Map<number, re
   return groups;
 }
 
-function add(to: Outcome, more: Outcome): void {
-  // One by one: a call takes only so many arguments.
-  for (const pair of more.done) to.done.push(pair);
-  for (const key of more.gone) to.gone.push(key);
-  for (const key of more.theirs) to.theirs.push(key);
-  to.failed.count += more.failed.count;
-  to.failed.why ||= more.failed.why;
-}
-
-const empty = (): Outcome => ({ done: [], gone: [], theirs: [], failed: { count: 0, why: '' } });
-
 export function looked(outcome: Outcome): number {
   return outcome.done.length + outcome.gone.length + outcome.theirs.length + outcome.failed.count;
 }
@@ -73,7 +62,7 @@ export async function runJob(
   signal: AbortSignal,
   onProgress: (looked: number) => void,
 ): Promise<Outcome> {
-  const outcome = empty();
+  const outcome = nothingDone();
   for await (const page of pages(source, job, signal)) {
     for (const part of inParts(page, source.many.most)) {
       for (const [seconds, rows] of acts(part, job)) {
@@ -89,7 +78,7 @@ export async function runJob(
 
 /** Puts back what was deleted. */
 export async function restore(source: Source, pairs: readonly Pair[]): Promise<Outcome> {
-  const outcome = empty();
+  const outcome = nothingDone();
   const { signal } = new AbortController();
   for (const part of inParts(pairs, source.many.most))
     add(outcome, await source.many.restore(part, signal));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lastSeconds, MOST_KEPT, NOTHING_DONE } from './many';
+import { lastSeconds, MOST_KEPT, nothingDone } from './many';
 import { deletionWords, outcomeWords, ttlWords } from './words';
 
 const on = { noun: 'item', defaultTtl: 60, perDocument: true } as const;
@@ -20,7 +20,7 @@ test('a ttl that will not be heeded is told', () => {
 
 test('an outcome counts all that was looked at', () => {
   const outcome = {
-    ...NOTHING_DONE,
+    ...nothingDone(),
     gone: ['a'],
     theirs: ['b', 'c'],
     failed: { count: 1, why: 'The disk is full.' },
