@@ -1,7 +1,6 @@
 // The change feed of a container, latest versions: what was written since an ETag. Nobody waits for it,
 // so its failures are not shown.
-import { send } from './http';
-import { type Item, link, type Place } from './nosql';
+import { ask, type Item, link, type Place } from './nosql';
 
 export interface FeedPage {
   items: Item[];
@@ -17,19 +16,14 @@ export async function changesSince(
   since: string | null,
   signal: AbortSignal,
 ): Promise<FeedPage> {
-  const answer = await send({
-    path: `/_portal/api/nosql${link(at.database, at.container)}/docs`,
-    headers: {
-      'x-ms-version': '2020-07-15',
-      'a-im': 'Incremental feed',
-      'if-none-match': since ?? '*',
-      'x-ms-max-item-count': String(MOST),
-    },
-    also: [304],
-    quiet: true,
-    aside: true,
-    signal,
-  });
+  const headers = {
+    'a-im': 'Incremental feed',
+    'if-none-match': since ?? '*',
+    'x-ms-max-item-count': String(MOST),
+  };
+  const more = { also: [304], quiet: true, aside: true, signal };
+  const path = `${link(at.database, at.container)}/docs`;
+  const answer = await ask('GET', path, undefined, headers, more);
   const body = answer.status === 304 ? {} : (answer.json() as { Documents?: Item[] });
   return { items: body.Documents ?? [], etag: answer.headers.get('etag') ?? since ?? '*' };
 }

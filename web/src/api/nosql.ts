@@ -1,7 +1,7 @@
 // The NoSQL door's REST API, as the portal uses it. Shapes are those of the protocol; nothing is
 // added. Item texts stay texts where numbers have to stay what they are.
 import { askAhead } from './ahead';
-import { type Answer, ApiError, send } from './http';
+import { type Answer, ApiError, type Ask, send } from './http';
 
 export interface DatabaseRecord {
   id: string;
@@ -60,7 +60,14 @@ export function link(...names: [database?: string, container?: string, item?: st
   return names.map((name, at) => `/${kinds[at]}/${encodeURIComponent(name ?? '')}`).join('');
 }
 
-function ask(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+/** A request to the NoSQL API. Whatever is no question counts as an act of the person's. */
+export function ask(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+  more: Partial<Ask> = {},
+) {
   const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   return send({
     method,
@@ -68,6 +75,7 @@ function ask(method: string, path: string, body?: unknown, headers: Record<strin
     headers: { ...VERSION, ...(text === undefined ? {} : JSON_TYPE), ...headers },
     ...(text === undefined ? {} : { body: text }),
     changes: method !== 'GET' && headers['x-ms-documentdb-isquery'] === undefined,
+    ...more,
   });
 }
 
@@ -232,22 +240,15 @@ export async function writeMany(
     ({ text, key }) =>
       `{"operationType":"${kind}","partitionKey":${JSON.stringify(key)},"resourceBody":${text}}`,
   );
-  const answer = await send({
-    method: 'POST',
-    path: `${ROOT}${link(at.database, at.container)}/docs`,
-    headers: {
-      ...VERSION,
-      ...JSON_TYPE,
-      'x-ms-cosmos-is-batch-request': 'True',
-      'x-ms-cosmos-batch-atomic': 'False',
-      'x-ms-cosmos-batch-continue-on-error': 'True',
-      prefer: 'return=minimal',
-    },
-    body: `[${operations.join(',')}]`,
-    quiet: true,
-    timeoutMs: 120_000,
-    signal,
-  });
+  const headers = {
+    'x-ms-cosmos-is-batch-request': 'True',
+    'x-ms-cosmos-batch-atomic': 'False',
+    'x-ms-cosmos-batch-continue-on-error': 'True',
+    prefer: 'return=minimal',
+  };
+  const path = `${link(at.database, at.container)}/docs`;
+  const more = { quiet: true, timeoutMs: 120_000, signal };
+  const answer = await ask('POST', path, `[${operations.join(',')}]`, headers, more);
   return answer.json() as ItemOutcome[];
 }
 
