@@ -75,13 +75,14 @@ export function useTabs(target: Target): QueryTabs {
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another address opens something.
   useEffect(() => {
     const texts = textsOf(target.door, query);
-    // Whoever left before the address said what was typed comes back to what it says.
-    const isBack = !isHere.current && texts !== null;
-    const isTyped = !isBack || same(readTexts(target, latest.current.shown), texts);
-    const isOurs = reloaded === location.pathname || (signature === readDraft(written) && isTyped);
+    const wasHere = isHere.current;
+    const isReload = reloaded === location.pathname;
     isHere.current = true;
     reloaded = undefined;
-    if (texts === null || isOurs) return;
+    if (texts === null || isReload) return;
+    // Whoever left before the address said what was typed comes back to what it says.
+    const isTyped = wasHere || same(readTexts(target, latest.current.shown), texts);
+    if (isTyped && signature === readDraft(written)) return;
     writeDraft(written, signature);
     open(texts);
   }, [signature]);
