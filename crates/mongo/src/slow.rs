@@ -1,5 +1,6 @@
 //! What is told of a command that has been answered: a line of the log if it was slow, and a note for whoever
-//! traces operations, both with what was done and what it took, and without values. It decides nothing, and an
+//! traces operations, both with what was done and what it took, and without values. A slow one is also kept in
+//! memory, with what it asked. It decides nothing, and an
 //! operation waits for nothing of it.
 
 use std::{

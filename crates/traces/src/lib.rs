@@ -1,5 +1,5 @@
 //! What whoever traces operations is told of each, once it has been answered: names, times and counts, and no
-//! values. How that leaves the process is not known here.
+//! values. How that leaves the process is not known here. The slow ones are kept in memory too (`slow.rs`).
 
 mod slow;
 
