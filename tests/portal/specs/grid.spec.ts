@@ -1,7 +1,7 @@
 // The grid as a tool: columns of one's choice, cells that are changed in place, rows that are copied
 // and duplicated, and the order of a column's head.
 import type { Page } from '@playwright/test';
-import { Long } from 'mongodb';
+import { Decimal128, Long } from 'mongodb';
 import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, row, rows } from '../lib/items';
@@ -218,5 +218,25 @@ test.describe('others', () => {
       await expect(cell(page, 'one', 'n', door)).toHaveText('2');
       await expect(told).toHaveCount(0);
     });
+  }
+});
+
+test('dates and numbers of MongoDB are read without their types', async ({ page, server }) => {
+  const logs = (await server.mongo()).db('app').collection('log');
+  await logs.insertOne({
+    at: new Date('2026-01-31T12:00:00Z'),
+    much: Decimal128.fromString('471.450'),
+    long: Long.fromString('9007199254740993'),
+  });
+  await page.goto('/mongo/app/log/items');
+  for (const [text, typed] of [
+    ['2026-01-31 12:00:00', 'ISODate("2026-01-31T12:00:00.000Z")'],
+    ['471.450', 'NumberDecimal("471.450")'],
+    ['9007199254740993', 'NumberLong("9007199254740993")'],
+  ] as const) {
+    const cell = page.getByRole('gridcell', { name: text, exact: true });
+    await expect(cell).toHaveAttribute('title', typed);
+    // Nothing of it is cut.
+    expect(await cell.evaluate((at) => at.scrollWidth - at.clientWidth)).toBe(0);
   }
 });

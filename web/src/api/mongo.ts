@@ -198,8 +198,9 @@ async function all(database: string, command: Document, collection: string): Pro
 }
 
 /** Those that have something: every server lists `admin`, `config` and `local` besides. */
-export async function listDatabases(): Promise<string[]> {
-  const reply = await run('admin', { listDatabases: 1, nameOnly: true, filter: { empty: false } });
+export async function listDatabases(options: CommandOptions = {}): Promise<string[]> {
+  const command = { listDatabases: 1, nameOnly: true, filter: { empty: false } };
+  const reply = await run('admin', command, options);
   return (reply.databases as Document[]).map((found) => String(found.name));
 }
 
