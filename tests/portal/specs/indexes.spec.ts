@@ -85,6 +85,7 @@ test('an index that makes documents expire, with the keyboard alone', async ({ p
   await page.keyboard.press('Space');
   await tabTo(page, dialog(page).locator('#indexSeconds'));
   await page.keyboard.type('60');
+  await expect(dialog(page).getByRole('status')).toContainText('nothing disappears at once');
   await page.keyboard.press('Enter');
   await noted(page, 'Successfully created index until_1');
   expect(await indexOf(server, 'until_1')).toMatchObject({ expireAfterSeconds: 60 });

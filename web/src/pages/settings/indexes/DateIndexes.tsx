@@ -133,6 +133,7 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
       </div>
       {asked !== null && asked.kind !== 'drop' && (
         <DateIndexDialog
+          target={target}
           index={asked.kind === 'new' ? null : asked.index}
           onSave={apply}
           onClose={() => ask(null)}

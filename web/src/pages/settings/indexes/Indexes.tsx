@@ -65,6 +65,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
       <IndexTable indexes={indexes} uses={uses} disabled={disabled} onHide={hide} onDrop={ask} />
       {asked === 'new' && (
         <NewIndexDialog
+          target={target}
           onSave={(index) =>
             change(
               { createIndexes: collection, indexes: [index] },

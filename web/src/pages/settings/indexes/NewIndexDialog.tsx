@@ -2,10 +2,12 @@
 // hands the specification over, and shows why it was refused.
 import { useEffect, useState } from 'react';
 import type { Document } from '../../../api/mongo';
+import type { Target } from '../../../state/place';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
+import { DueNow, labelWith, useConsent } from './DueNow';
 import { Buttons, useSubmit } from './dialogForm';
 import {
   type IndexDraft,
@@ -14,9 +16,11 @@ import {
   NEW_INDEX,
   nameOf,
   readIndex,
+  ruleOf,
 } from './newIndex';
 
 export interface NewIndexDialogProps {
+  target: Target;
   onSave: (index: Document) => Promise<void>;
   onClose: () => void;
 }
@@ -101,7 +105,7 @@ function Building() {
   );
 }
 
-export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
+export function NewIndexDialog({ target, onSave, onClose }: NewIndexDialogProps) {
   const [draft, setDraft] = useState<IndexDraft>(NEW_INDEX);
   const [touched, setTouched] = useState(false);
   const put = (change: Partial<IndexDraft>) => {
@@ -110,8 +114,10 @@ export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
   };
   const read = readIndex(draft);
   const problems = 'problems' in read ? read.problems : {};
+  const consent = useConsent(target, 'index' in read ? ruleOf(read.index) : null);
+  const may = 'index' in read && (!draft.expires || consent.may);
   const { busy, failure, submit } = useSubmit(async () => {
-    if ('index' in read) await onSave(read.index);
+    if ('index' in read && may) await onSave(read.index);
   });
   return (
     <Dialog title="New index" onClose={onClose}>
@@ -182,17 +188,15 @@ export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
               onUnit={(unit) => put({ unit })}
             />
             {draft.fields.length > 1 && <p className="error">{problems.expires}</p>}
-            <p>
-              Documents whose date is further back than that disappear as soon as it is made. What
-              has expired stays gone.
-            </p>
+            <DueNow consent={consent} collection={target.collection} />
           </>
         )}
         {busy && <Building />}
         <Buttons
-          label="Create index"
+          label={labelWith(consent, 'Create index')}
+          danger={consent.isAsked}
           busy={busy}
-          may={'index' in read}
+          may={may}
           failure={failure}
           onClose={onClose}
         />
