@@ -163,7 +163,7 @@ for (const door of DOORS) {
     await expect(rows(page).first()).toContainText('short');
     const index = door === mongo ? 'n_1' : '/n/?';
     await expect(
-      page.getByText(`Sorted by n upwards: index ${index} serves this order`),
+      page.getByText(`Sorted by n ascending: index ${index} serves this order`),
     ).toBeVisible();
     await head.click();
     // Of 251 only a hundred were loaded: the server has sorted.
@@ -171,7 +171,7 @@ for (const door of DOORS) {
     await page.goBack();
     await page.goto(`/${door.name}/app/log/items?sort=-user`);
     await expect(rows(page).first()).toContainText('short');
-    await expect(page.getByText(/^Sorted by user downwards/)).toContainText(
+    await expect(page.getByText(/^Sorted by user descending/)).toContainText(
       door === mongo ? 'no index serves' : 'index /user/? serves',
     );
     // By the time left no database has an order: the loaded rows alone.
