@@ -6,6 +6,8 @@ import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
+import { BuildBar } from './BuildBar';
+import type { Build } from './builds';
 import { Buttons, useSubmit } from './dialogForm';
 import {
   type IndexDraft,
@@ -17,6 +19,8 @@ import {
 } from './newIndex';
 
 export interface NewIndexDialogProps {
+  /** Indexes that are being built. */
+  builds: ReadonlyMap<string, Build>;
   onSave: (index: Document) => Promise<void>;
   onClose: () => void;
 }
@@ -86,22 +90,25 @@ function Fields({ fields, error, onFields }: FieldsProps) {
   );
 }
 
-/** Says for how long it has been built; there may be many documents. */
-function Building() {
+/** Says how far it is, and for how long it has been built; there may be many documents. */
+function Building({ build }: { build: Build | undefined }) {
   const [seconds, setSeconds] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => setSeconds((known) => known + 1), 1000);
     return () => clearInterval(timer);
   }, []);
   return (
-    <p role="status">
-      The index is being built{seconds > 0 && `, for ${seconds} s now`}. Documents can be read and
-      written meanwhile, and closing this does not stop it.
-    </p>
+    <>
+      <BuildBar label="Progress of the build" build={build} />
+      <p role="status">
+        The index is being built{seconds > 0 && `, for ${seconds} s now`}. Documents can be read and
+        written meanwhile, and closing this does not stop it.
+      </p>
+    </>
   );
 }
 
-export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
+export function NewIndexDialog({ builds, onSave, onClose }: NewIndexDialogProps) {
   const [draft, setDraft] = useState<IndexDraft>(NEW_INDEX);
   const [touched, setTouched] = useState(false);
   const put = (change: Partial<IndexDraft>) => {
@@ -188,7 +195,7 @@ export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
             </p>
           </>
         )}
-        {busy && <Building />}
+        {busy && 'index' in read && <Building build={builds.get(String(read.index.name))} />}
         <Buttons
           label="Create index"
           busy={busy}
