@@ -67,7 +67,7 @@ def reader(finds):
 
 
 def asker(over, answers):
-    """Asks until the others have ended; judges each answer, and whether it falls behind the last."""
+    """Asks until the others have ended; judges each answer, also beside the one before it."""
 
     def work(collection):
         last = 0
