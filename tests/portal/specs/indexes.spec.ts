@@ -203,6 +203,25 @@ test('how far an index is that the server goes on with', async ({ page, server }
   expect(build.questions).toBe(count);
 });
 
+test('how far indexed paths of a container are', async ({ page, server }) => {
+  await nosql.create(server, null);
+  let progress = 40;
+  await page.route('**/collections/log/indexes?*', async (route) => {
+    const known = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...known, progress } });
+  });
+  await page.goto('/nosql/app/log/settings?section=indexing');
+  const paths = page.getByRole('region', { name: 'Indexed paths' });
+  const bar = paths.getByRole('progressbar', { name: 'Progress of the indexed paths' });
+  await expect(bar).toHaveAttribute('value', '40');
+  progress = 99;
+  await expect(bar).toHaveAttribute('value', '99');
+  await expect(paths).toContainText('Being built: 99 %.');
+  progress = 100;
+  await expect(bar).toHaveCount(0);
+  await expect(paths).not.toContainText('Being built:');
+});
+
 test('the indexing policy as a form', async ({ page, server }) => {
   await nosql.create(server, null);
   const policy = async () => (await container(server).read()).resource?.indexingPolicy;
