@@ -2,6 +2,7 @@
 //! it hold is not known here; `docs/format.md` names them.
 
 use std::{
+    ffi::OsStr,
     fmt,
     fs::{self, DirBuilder, File, Permissions},
     io::{self, Write},
@@ -27,8 +28,8 @@ const TEMPORARY: &str = "tmp";
 /// writes.
 const FORMAT: &str = "ebb data directory, format 2\n";
 
-/// What the mark says while a backup is being restored.
-const RESTORING: &str = "ebb data directory, being restored\n";
+/// What the mark says while a restore or a dump fills the directory.
+const FILLING: &str = "ebb data directory, being restored\n";
 
 /// Why a data directory is not used, and what to do. The process ends with an exit code of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +69,14 @@ impl DataDir {
         if must_exist && !path.join(FORMAT_FILE).exists() {
             return Err(Refused::Unusable(format!("{} holds no data of ebb", path.display())));
         }
+        let directory = Self::lock(path)?;
+        // Under the lock: two first starts at once must not both mark the directory.
+        check_format(path)?;
+        Ok(directory)
+    }
+
+    /// Makes a directory where it is missing, and locks it, whatever is in it.
+    fn lock(path: &Path) -> Result<Self, Refused> {
         let failed = |what: &str, error: &io::Error| {
             Refused::Unusable(format!("cannot {what} {}: {error}", path.display()))
         };
@@ -93,24 +102,25 @@ impl DataDir {
             }
             Err(fs::TryLockError::Error(error)) => return Err(failed("lock", &error)),
         }
-        // Under the lock: two first starts at once must not both mark the directory.
-        check_format(path)?;
         Ok(Self { path: path.to_owned(), lock })
     }
 }
 
 impl DataDir {
-    /// Takes a directory that is empty or not there, to be filled by a restore. Until
-    /// [`finish_restore`](Self::finish_restore) it is no data directory.
-    pub(crate) fn open_to_restore(path: &Path) -> Result<Self, Refused> {
+    /// Takes a directory that is empty or not there, to be filled by a restore or a dump. Until
+    /// [`filled`](Self::filled) it is no data directory, at no instant: killed here or later, no server
+    /// takes it for an empty one.
+    pub(crate) fn open_to_fill(path: &Path) -> Result<Self, Refused> {
+        // Before anything is changed in it; and once more under the lock, where nobody else fills it.
         refuse_unless_empty(path)?;
-        let directory = Self::open(path, false)?;
-        directory.mark(RESTORING)?;
+        let directory = Self::lock(path)?;
+        refuse_unless_only(path, |name| name == "lock")?;
+        directory.mark(FILLING)?;
         Ok(directory)
     }
 
     /// All is there: it is a data directory from here on.
-    pub(crate) fn finish_restore(&self) -> Result<(), Refused> {
+    pub(crate) fn filled(&self) -> Result<(), Refused> {
         self.mark(FORMAT)
     }
 
@@ -122,14 +132,29 @@ impl DataDir {
 }
 
 /// Refuses a directory in which something is.
-pub(crate) fn refuse_unless_empty(path: &Path) -> Result<(), Refused> {
+fn refuse_unless_empty(path: &Path) -> Result<(), Refused> {
+    refuse_unless_only(path, |_| false)
+}
+
+/// Refuses a directory in which something else is than what is `ours`.
+fn refuse_unless_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> Result<(), Refused> {
     let refused = |why: String| Err(Refused::Unusable(why));
-    match fs::read_dir(path).map(Iterator::count) {
+    match holds_only(path, ours) {
+        Ok(true) => Ok(()),
+        Ok(false) => refused(format!("{} is not empty: give a new directory", path.display())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => refused(format!("cannot read {}: {error}", path.display())),
-        Ok(0) => Ok(()),
-        Ok(_) => refused(format!("{} is not empty: give a new directory", path.display())),
     }
+}
+
+/// Whether nothing is in a directory but what is `ours`.
+fn holds_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> io::Result<bool> {
+    for entry in fs::read_dir(path)? {
+        if !ours(&entry?.file_name()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl DataDir {
@@ -156,9 +181,9 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     let file = path.join(FORMAT_FILE);
     match fs::read_to_string(&file) {
         Ok(text) if text == FORMAT => Ok(()),
-        Ok(text) if text == RESTORING => Err(Refused::Unusable(format!(
-            "a restore into {} was interrupted, so that not all of it is there: remove it, and restore \
-             again",
+        Ok(text) if text == FILLING => Err(Refused::Unusable(format!(
+            "a restore or a dump into {} was interrupted, so that not all of it is there: remove it, and \
+             begin again",
             path.display()
         ))),
         Ok(text) if text.starts_with("ebb data directory") => Err(Refused::Unusable(format!(
@@ -183,11 +208,8 @@ fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     let failed =
         |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));
     // The lock file was made just now; the other may be left of a start that ended too early.
-    let foreign = fs::read_dir(path)
-        .map_err(failed)?
-        .filter_map(Result::ok)
-        .any(|entry| entry.file_name() != "lock" && entry.file_name() != NEW_FORMAT_FILE);
-    if foreign {
+    let ours = |name: &OsStr| name == "lock" || name == NEW_FORMAT_FILE;
+    if !holds_only(path, ours).map_err(failed)? {
         return Err(Refused::Unusable(format!(
             "{} holds files of something else; choose an empty --data-dir",
             path.display()
@@ -223,10 +245,10 @@ mod tests {
             assert!(refused.contains("another version") && refused.contains(other.trim()));
         }
         let restored = tempfile::tempdir().unwrap();
-        let directory = DataDir::open_to_restore(restored.path()).unwrap();
+        let directory = DataDir::open_to_fill(restored.path()).unwrap();
         drop(directory);
         assert!(refusal(restored.path()).contains("was interrupted"));
-        assert!(DataDir::open_to_restore(restored.path()).is_err());
+        assert!(DataDir::open_to_fill(restored.path()).is_err());
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
         assert!(refusal(foreign.path()).contains("something else"));

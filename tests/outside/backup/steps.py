@@ -383,6 +383,7 @@ class ItemSteps(Stepping, OfItems):
     def found(self, _, items):
         """What a server shows of it."""
         shown, listed = {}, items.call("GET", f"dbs/{self.database}/colls")
+        assert listed.status == 200, f"{self.database}: {listed}"
         for about in listed.json["DocumentCollections"]:
             rows = items.container(self.database, about["id"]).rows()
             bodies = {row["id"]: stripped(row) for row in rows}

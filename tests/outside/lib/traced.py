@@ -29,14 +29,17 @@ class Traced(Server):
         return self.home / f"trace-{self.starts}"
 
     def most_calls(self):
-        """Of each call, how often the thread that made most of them made it on files of the data
-        directory."""
-        counts = collections.Counter()
-        for line in self.trace().read_text(errors="replace").splitlines():
-            found = CALL.match(line)
-            if found and str(self.data_dir) in line:
-                counts[found[2], found[1]] += 1
-        most = {}
-        for (call, _), count in counts.items():
-            most[call] = max(most.get(call, 0), count)
-        return most
+        return most_calls(self.trace().read_text(errors="replace"), self.data_dir)
+
+
+def most_calls(trace, directory):
+    """Of each call, how often the thread that made most of them made it on files of a directory."""
+    counts = collections.Counter()
+    for line in trace.splitlines():
+        found = CALL.match(line)
+        if found and str(directory) in line:
+            counts[found[2], found[1]] += 1
+    most = {}
+    for (call, _), count in counts.items():
+        most[call] = max(most.get(call, 0), count)
+    return most

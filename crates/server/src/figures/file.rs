@@ -28,7 +28,7 @@ pub(super) struct SampleFile {
 }
 
 impl SampleFile {
-    /// Files below a data directory, which need not be there.
+    /// Files below a data directory.
     pub(super) fn new(directory: &Path) -> Self {
         Self { folder: directory.join("figures"), lines: Mutex::new(None) }
     }
@@ -53,7 +53,8 @@ impl SampleFile {
     /// Adds a sample; begins another file after `most` of them.
     pub(super) fn append(&self, sample: &Sample, most: usize) -> io::Result<()> {
         let mut lines = self.lines.lock();
-        fs::create_dir_all(&self.folder)?;
+        // Of this folder alone: where the data directory was removed, nothing brings it back.
+        fs::create_dir(&self.folder).or_else(unless_there)?;
         let mut before = lines.unwrap_or_else(|| count_lines(&self.newer()));
         if most <= before {
             fs::rename(self.newer(), self.older())?;
@@ -70,6 +71,11 @@ impl SampleFile {
         *lines = Some(before + 1);
         file.write_all(line.as_bytes())
     }
+}
+
+/// No error where what is to be made is there.
+fn unless_there(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
 }
 
 /// Whether a file is empty or ends with the end of a line.
@@ -153,6 +159,18 @@ mod tests {
             assert_eq!(read.last(), Some(&9), "cut at {cut}");
             assert!(read.len() <= 4);
         }
+    }
+
+    #[test]
+    fn a_data_directory_that_was_removed_stays_removed() {
+        let parent = tempfile::tempdir().unwrap();
+        let removed = parent.path().join("data");
+        fs::create_dir(&removed).unwrap();
+        let file = SampleFile::new(&removed);
+        file.append(&sample(1), 10).unwrap();
+        fs::remove_dir_all(&removed).unwrap();
+        assert!(file.append(&sample(2), 10).is_err());
+        assert!(!removed.exists());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Writes what a cluster has as the data directory of a server of its own. It reads Cassandra alone,
-//! while nodes run or not; it owns nothing and changes nothing there. The clock comes last: without it
-//! no server starts on what was interrupted half way.
+//! while nodes run or not; it owns nothing and changes nothing there. The mark comes last: without it no
+//! server starts on what was interrupted half way.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use super::{from_directory::Moved, ledger::ledger_failure};
 use crate::{
     checkpoint::CheckpointFile,
     config::Config,
-    data_dir::{DataDir, refuse_unless_empty},
+    data_dir::DataDir,
     failure::{Failure, failed},
     features::Features,
     open::store_options,
@@ -28,8 +28,7 @@ pub(super) async fn dump_cluster<L: Ledger>(
     path: &Path,
     tell: &mut (dyn FnMut(Moved) + Send),
 ) -> Result<u64, Failure> {
-    refuse_unless_empty(path).map_err(Failure::Refused)?;
-    let directory = DataDir::open(path, false).map_err(Failure::Refused)?;
+    let directory = DataDir::open_to_fill(path).map_err(Failure::Refused)?;
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let tree = store_options(&config, plan_memory(&config), path);
     let copying = Copying { cluster: cluster.id, shard, tree, until: None };
@@ -46,7 +45,7 @@ pub(super) async fn dump_cluster<L: Ledger>(
     drop(copied);
     let (file, _) = CheckpointFile::open(path, true).map_err(failed)?;
     file.write(&clock).map_err(failed)?;
-    drop(directory);
+    directory.filled().map_err(Failure::Refused)?;
     Ok(entries)
 }
 

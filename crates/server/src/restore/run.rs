@@ -98,7 +98,7 @@ pub fn restore(
     tell: &mut dyn FnMut(u64),
 ) -> Result<Restored, Failure> {
     let was_there = what.directory.exists();
-    let directory = DataDir::open_to_restore(what.directory).map_err(Failure::Refused)?;
+    let directory = DataDir::open_to_fill(what.directory).map_err(Failure::Refused)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -153,7 +153,7 @@ fn make(
     begin_lineage(&path)?;
     let (file, _) = CheckpointFile::open(&path, true).map_err(failed)?;
     file.write(&clock).map_err(failed)?;
-    directory.finish_restore().map_err(Failure::Refused)?;
+    directory.filled().map_err(Failure::Refused)?;
     // Another holds it while it is looked at once more.
     drop((file, directory));
     let (live, now_ms) = runtime.block_on(count_now(&config))?;
