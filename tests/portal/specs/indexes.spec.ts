@@ -4,6 +4,7 @@ import type { Page, Route } from '@playwright/test';
 import { BSON, type Document } from 'mongodb';
 import { collection, container, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 import { tabTo } from '../lib/keyboard';
 import { noted, save } from '../lib/pane';
 import type { Server } from '../lib/server';
@@ -170,6 +171,7 @@ test('how far an index is that this page has made', async ({ page, server }) => 
   build.operations = [operation('n_1', 42, 100)];
   await expect(bar).toHaveAttribute('value', '42');
   await expect(dialog(page)).toContainText('42 %');
+  await innocent(page, 'a build that is waited for');
   build.operations = [];
   create();
   await noted(page, 'Successfully created index n_1');
@@ -187,6 +189,7 @@ test('how far an index is that the server goes on with', async ({ page, server }
   const bar = line(page, 'n_1').getByRole('progressbar', { name: 'Progress of n_1' });
   await expect(bar).toHaveAttribute('value', '33');
   await expect(line(page, 'n_1')).toContainText('Being built33 %');
+  await innocent(page, 'a build');
   await expect(line(page, '_id_').getByRole('progressbar')).toHaveCount(0);
   // Another one is begun elsewhere: it appears by itself.
   await log.createIndex({ city: 1 });
@@ -201,6 +204,18 @@ test('how far an index is that the server goes on with', async ({ page, server }
   await line(page, 'city_1').getByRole('button', { name: 'Hide city_1' }).click();
   await expect(line(page, 'city_1')).toContainText('hidden');
   expect(build.questions).toBe(count);
+});
+
+test('how far a date TTL index is', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await (await collection(server)).createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+  const build = await builds(page);
+  build.operations = [operation('at_1', 1, 4)];
+  await page.goto('/mongo/app/log/settings?section=date-indexes');
+  const bar = line(page, 'at_1').getByRole('progressbar', { name: 'Progress of at_1' });
+  await expect(bar).toHaveAttribute('value', '25');
+  build.operations = [];
+  await expect(bar).toHaveCount(0);
 });
 
 test('how far indexed paths of a container are', async ({ page, server }) => {

@@ -7,17 +7,22 @@ import { readSeconds } from '../../../pure/ttl/input';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
+import { Building } from './BuildBar';
+import type { Build } from './builds';
 import { Buttons, useSubmit } from './dialogForm';
 import { fieldProblem, secondsInWords } from './indexWords';
+import { dateIndexName } from './ttlIndex';
 
 export interface DateIndexDialogProps {
   /** null: a new one. */
   index: IndexRecord | null;
+  /** Indexes that are being built. */
+  builds: ReadonlyMap<string, Build>;
   onSave: (field: string, seconds: number) => Promise<void>;
   onClose: () => void;
 }
 
-export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps) {
+export function DateIndexDialog({ index, builds, onSave, onClose }: DateIndexDialogProps) {
   const [field, setField] = useState('');
   const [touched, touch] = useState(false);
   const [text, setText] = useState(String(index?.expireAfterSeconds ?? ''));
@@ -72,6 +77,7 @@ export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps
           Documents whose date is further back than that disappear as soon as this is saved. What
           has expired stays gone.
         </p>
+        {busy && index === null && <Building build={builds.get(dateIndexName(field))} />}
         <Buttons
           label={index === null ? 'Create index' : 'Change'}
           busy={busy}

@@ -3,7 +3,7 @@ import type { IndexRecord } from '../../../api/mongo';
 import { count } from '../../../pure/figures/amount';
 import { utc } from '../../../pure/time/utc';
 import { Button } from '../../../ui/Button';
-import { BuildBar } from './BuildBar';
+import { BuildCell } from './BuildBar';
 import type { Build } from './builds';
 import { documentText, filterOf, isHidden, secondsInWords, traits, whyKept } from './indexWords';
 import type { Uses } from './useUses';
@@ -38,12 +38,7 @@ function Line({ index, uses, builds, disabled, onHide, onDrop }: LineProps) {
       <td>{secondsInWords(index.expireAfterSeconds)}</td>
       <td>
         {traits(index)}
-        {builds.has(index.name) && (
-          <>
-            <span className="settings-building">Being built</span>
-            <BuildBar label={`Progress of ${index.name}`} build={builds.get(index.name)} />
-          </>
-        )}
+        <BuildCell name={index.name} builds={builds} />
       </td>
       <td className="mono settings-text">{filterOf(index)}</td>
       {uses !== null && (

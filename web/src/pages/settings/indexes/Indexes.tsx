@@ -23,9 +23,6 @@ export interface IndexesProps {
   disabled: boolean;
 }
 
-/** Building an index over many documents takes as long as it takes. */
-const LONGEST_MS = 6 * 3600 * 1000;
-
 export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
   const { database, collection } = target;
   const [asked, ask] = useState<IndexRecord | 'new' | null>(null);
@@ -38,7 +35,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
     // A dialog that was opened meanwhile stays.
     const close = () => ask((known) => (known === asked ? null : known));
     try {
-      await run(database, command, { timeoutMs: LONGEST_MS });
+      await run(database, command);
       toast({ text: done });
     } catch (error) {
       const gone = loaded.notice(error);

@@ -1,12 +1,12 @@
 // Making an ordinary index: its fields with their order, and what it is beside them. Runs nothing: it
 // hands the specification over, and shows why it was refused.
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { Document } from '../../../api/mongo';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
-import { BuildBar } from './BuildBar';
+import { Building } from './BuildBar';
 import type { Build } from './builds';
 import { Buttons, useSubmit } from './dialogForm';
 import {
@@ -87,24 +87,6 @@ function Fields({ fields, error, onFields }: FieldsProps) {
         </p>
       )}
     </fieldset>
-  );
-}
-
-/** Says how far it is, and for how long it has been built; there may be many documents. */
-function Building({ build }: { build: Build | undefined }) {
-  const [seconds, setSeconds] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds((known) => known + 1), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  return (
-    <>
-      <BuildBar label="Progress of the build" build={build} />
-      <p role="status">
-        The index is being built{seconds > 0 && `, for ${seconds} s now`}. Documents can be read and
-        written meanwhile, and closing this does not stop it.
-      </p>
-    </>
   );
 }
 
