@@ -174,8 +174,9 @@ fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Ve
         let (name, value) = split_stage(value)?;
         if (behind || 0 < at) && FIRST_ONLY.contains(&name) {
             // What is wrong with the stage itself comes first.
-            if is_known(name) {
-                parse_stage(name, value, scope)?;
+            match is_known(name) {
+                true => drop(parse_stage(name, value, scope)?),
+                false => check_place(name, scope)?,
             }
             let text = format!("{name} is only valid as the first stage in a pipeline");
             return Err(Error::new(40602, text));
@@ -230,16 +231,13 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     }
 }
 
-/// Parses a stage. What is not allowed in its place is refused before its value is looked at; each
-/// place has a number of its own for that.
+/// Refuses a stage that is not allowed in its place; each place has a number of its own for that.
 ///
-/// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`; 40573 for a change
-/// stream, which needs a replica set; 238 for what is not supported and 40324 for what nobody has.
-fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+/// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`.
+fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
     let outside = match scope.place {
         Place::Facet => {
-            ["$facet", "$out", "$merge", "$collStats", "$indexStats", "$geoNear", "$documents"]
-                .contains(&name)
+            ["$facet", "$out", "$merge", "$geoNear"].contains(&name) || FIRST_ONLY.contains(&name)
         }
         Place::Lookup | Place::Union => ["$out", "$merge"].contains(&name),
         Place::Top => false,
@@ -258,6 +256,15 @@ fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stag
             }
         });
     }
+    Ok(())
+}
+
+/// Parses a stage. What is not allowed in its place is refused before its value is looked at.
+///
+/// Errors: those of the place; 40573 for a change stream, which needs a replica set; 238 for what is
+/// not supported and 40324 for what nobody has.
+fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    check_place(name, scope)?;
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
         return parse(name, value, scope);
     }

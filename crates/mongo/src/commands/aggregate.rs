@@ -23,7 +23,7 @@ use crate::{
     counters::Counters,
     errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
     names,
-    parsers::hint::parse_hint,
+    parsers::{api_version::check_first_stage, hint::parse_hint},
     query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
     rights::{Asked, Need},
@@ -98,7 +98,11 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     cursor.allow_only(&["batchSize"])?;
     let size = cursor.count("batchSize")?;
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
-    let plan = match first_stage.and_then(|stage| stage.iter().next()) {
+    let first_stage = first_stage.and_then(|stage| stage.iter().next());
+    if let Some((stage, _)) = first_stage {
+        check_first_stage(stage, &args)?;
+    }
+    let plan = match first_stage {
         Some(("$collStats", ValueRef::Document(spec))) => {
             check_source(&args)?;
             let stats = stats::stats_stage(call, &namespace, spec).await?;

@@ -46,6 +46,13 @@ async fn stats(client: &mut Client, behind: &[Document]) -> Vec<Document> {
     first_batch(&client.run(command_of("c", stages)).await)
 }
 
+/// The same command, of a client that keeps to version 1 of the API.
+fn strictly(mut command: Document) -> Document {
+    command.push("apiVersion", "1");
+    command.push("apiStrict", true);
+    command
+}
+
 /// Uses of an index.
 async fn uses(client: &mut Client, name: &str) -> Vec<i64> {
     let found = stats(client, &[doc! { "$match": doc! { "name": name } }]).await;
@@ -159,6 +166,16 @@ async fn it_is_the_first_stage_of_a_collection_and_says_nothing() {
             command_of("c", vec![doc! { "$collStats": doc! {} }, doc! { "$documents": array![] }]),
             40602,
             "$documents is only valid as the first stage in a pipeline",
+        ),
+        (
+            strictly(command_of("c", vec![all()])),
+            323,
+            "$indexStats is not allowed with 'apiStrict: true' in API Version 1",
+        ),
+        (
+            strictly(command_of(1, vec![doc! { "$currentOp": doc! {} }])),
+            323,
+            "$currentOp is not allowed with 'apiStrict: true' in API Version 1",
         ),
     ] {
         let reply = client.run(command.clone()).await;
