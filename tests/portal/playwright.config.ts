@@ -19,7 +19,7 @@ export default defineConfig({
     actionTimeout: 20_000,
     trace: 'off',
     launchOptions: {
-      executablePath: process.env.EBB_CHROMIUM ?? '/usr/bin/chromium',
+      executablePath: process.env.EBB_CHROMIUM ?? '/usr/bin/chromium-headless-shell',
       args: [
         '--no-sandbox',
         '--disable-gpu',

@@ -136,6 +136,8 @@ export default function Items({ target }: { target: Target }) {
   }, [shown]);
   const isShown = (pane: Shown) => pane !== null && now.current?.turn === pane.turn;
   const open = (row: Row | null, focused: boolean, copy: string | null = null) => {
+    // What is open already stays as it is: a click comes late, when somebody may type in it.
+    if (row !== null && !focused && now.current?.row?.key === row.key) return;
     setShown((known) => ({ row, copy, focused, turn: (known?.turn ?? 0) + 1 }));
     setQuery('item', addressOf(row), shown === null && row !== null);
   };
