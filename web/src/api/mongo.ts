@@ -69,6 +69,11 @@ const CHANGING: ReadonlySet<string> = new Set([
   'collMod',
 ]);
 
+/** These build indexes or sums over all documents, which takes as long as it takes. */
+const BUILDING: ReadonlySet<string> = new Set(['createIndexes', 'collMod']);
+
+const [USUAL_MS, BUILD_MS] = [120_000, 6 * 3600_000];
+
 function isChange(name: string, { pipeline }: Document): boolean {
   const last: unknown = Array.isArray(pipeline) ? pipeline.at(-1) : undefined;
   const writes = typeof last === 'object' && last !== null && ('$out' in last || '$merge' in last);
@@ -93,7 +98,7 @@ export async function run(
     headers: { 'content-type': 'application/bson' },
     body: Uint8Array.from(bson.serialize(command, { ignoreUndefined: true })),
     quiet: true,
-    timeoutMs: 120_000,
+    timeoutMs: BUILDING.has(name) ? BUILD_MS : USUAL_MS,
     changes: isChange(name, command),
     ...options,
   });

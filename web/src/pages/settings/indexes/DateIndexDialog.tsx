@@ -8,19 +8,25 @@ import type { Target } from '../../../state/place';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
+import { Building } from './BuildBar';
+import type { Build } from './builds';
 import { DueNow, labelWith, useConsent } from './DueNow';
 import { Buttons, useSubmit } from './dialogForm';
 import { fieldProblem, partialOf, secondsInWords } from './indexWords';
+import { dateIndexName } from './ttlIndex';
 
 export interface DateIndexDialogProps {
   target: Target;
   /** null: a new one. */
   index: IndexRecord | null;
+  /** Indexes that are being built. */
+  builds: ReadonlyMap<string, Build>;
   onSave: (field: string, seconds: number) => Promise<void>;
   onClose: () => void;
 }
 
-export function DateIndexDialog({ target, index, onSave, onClose }: DateIndexDialogProps) {
+export function DateIndexDialog(props: DateIndexDialogProps) {
+  const { target, index, builds, onSave, onClose } = props;
   const [field, setField] = useState('');
   const [touched, touch] = useState(false);
   const [text, setText] = useState(String(index?.expireAfterSeconds ?? ''));
@@ -80,6 +86,7 @@ export function DateIndexDialog({ target, index, onSave, onClose }: DateIndexDia
           onUnit={setUnit}
         />
         <DueNow consent={consent} collection={target.collection} />
+        {busy && index === null && <Building build={builds.get(dateIndexName(field))} />}
         <Buttons
           label={labelWith(consent, index === null ? 'Create index' : 'Change')}
           danger={consent.isAsked}
