@@ -1,5 +1,5 @@
-"""kill -9 while a backup is being restored, at each call that changes files: what is left is a whole
-copy, or a directory that no server takes, never one that is taken for an empty database.
+"""kill -9 while a backup is being restored, at each call that changes files: what is left is a copy as a
+whole, or a directory that no server takes, never one that is taken for an empty database.
 
 POINTS says how many of the calls are taken, evenly (default 16; with --torture all).
 """
