@@ -67,6 +67,11 @@ test('a line says what lives in its collection, and whether that expires', async
   await said('log').toHaveAttribute('aria-description', '3 documents, Time to Live: 1 minute');
   await server.advance(60);
   await said('log').toHaveAttribute('aria-description', '0 documents, Time to Live: 1 minute');
+  // Without a default documents expire by date indexes.
+  const plain = (await server.mongo()).db('app').collection('plain');
+  await plain.createIndex({ until: 1 }, { expireAfterSeconds: 0 });
+  await said('plain').toHaveAttribute('aria-description', '0 documents, expires by date');
+  await expect(line('plain').locator('.tree-ttl')).toBeVisible();
 });
 
 test('New opens a menu, by keyboard too', async ({ page, server }) => {

@@ -15,7 +15,7 @@ use super::live_counts::CountBy;
 use crate::{
     amount::{Amount, Unreaped},
     attempts::Attempts,
-    catalog::Collection,
+    catalog::{Collection, IndexSpec},
     engine::Engine,
     error::{Error, Halt, Kind},
     limits::{MAX_SERIES_STEP_S, MAX_SERIES_STEPS},
@@ -212,6 +212,11 @@ impl<S: Store> Engine<S> {
     }
 }
 
+/// Whether documents expire by a date that an index is on; the default has an index too, of none.
+fn by_date(index: &IndexSpec) -> bool {
+    !index.system_ttl && index.expire_after.is_some()
+}
+
 impl<S: Store> LiveView<S> {
     /// What has expired between an instant and the view's, and whether that is exact.
     async fn expired_since(&self, then: Instant) -> Result<(Amount, bool), Halt> {
@@ -240,7 +245,7 @@ impl<S: Store> LiveView<S> {
             live,
             expires_within: by_horizon(&deaths),
             unreaped: engine.unreaped_amount(&self.collection).await?,
-            date_indexes: indexes.iter().filter(|index| index.expire_after.is_some()).count(),
+            date_indexes: indexes.iter().filter(|index| by_date(index)).count(),
         })
     }
 
