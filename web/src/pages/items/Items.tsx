@@ -4,9 +4,10 @@ import { flushSync } from 'react-dom';
 import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
+import { drafts } from '../../state/draft';
 import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
-import { databaseNow } from '../../state/server';
+import { askAgain, databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
 import { isAbsent, loadTreeWith, tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
@@ -15,7 +16,7 @@ import { Failure } from '../../ui/Failure';
 import { isAdrift } from '../../ui/focusKeeper';
 import { useMedia } from '../../ui/useMedia';
 import { isAboutFilter } from './aboutFilter';
-import { useDrafted } from './drafts';
+import { draftOf, useDrafted } from './drafts';
 import { FilterBox } from './FilterBox';
 import { Grid } from './grid/Grid';
 import { rowMenu } from './grid/rowMenu';
@@ -203,11 +204,14 @@ export default function Items({ target }: { target: Target }) {
   const actions = rowActions(source, {
     writable,
     onRead: (row) => {
-      rows.put(row);
+      rows.renew([row]);
       refresh();
+      // It may have come late: the page was left, and perhaps another one shows the row.
+      if (list.current === null) askAgain();
+      const pane = now.current;
       // What is open beside the grid and not being typed over shows the newest.
-      if (shown?.row?.key === row.key && !drafted.has(row.key))
-        setShown({ ...shown, row, turn: shown.turn + 1, focus: null });
+      if (pane?.row?.key === row.key && !drafts.get().has(draftOf(target, row.key)))
+        setShown({ ...pane, row, turn: pane.turn + 1, focus: null });
     },
     onGone: (key) => {
       rows.remove(key);
