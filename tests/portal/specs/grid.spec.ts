@@ -143,6 +143,9 @@ test('a number of MongoDB keeps its type in a cell', async ({ page, server }) =>
   expect(
     await log.countDocuments({ n: { $type: 'long', $eq: Long.fromString('9007199254740993') } }),
   ).toBe(1);
+  await page.getByRole('button', { name: /^Undo/ }).click();
+  await expect(cell(page, 'one', 'n', mongo)).not.toContainText('9007199254740993');
+  expect(await log.countDocuments({ n: { $type: 'long', $eq: Long.fromNumber(5) } })).toBe(1);
 });
 
 for (const door of DOORS) {

@@ -54,19 +54,21 @@ function whyNotEdit(source: Source, writable: boolean, row: Row, column: string)
   return whyNotInCell(valueAtPath(row.value, parts), parts, source.api);
 }
 
-/** A field that was changed: the row as it is since, and what the field held. */
+/** A field that was changed: what it held, and what was written. */
 interface Before {
   row: Row;
   parts: readonly string[];
   before: unknown;
+  value: unknown;
 }
 
 /** Puts back what a field held, unless somebody else has changed it since. Other fields may have changed. */
-async function undoField(source: Source, { row, parts, before }: Before, events: RowEvents) {
+async function undoField(source: Source, about: Before, events: RowEvents) {
+  const { row, parts, before, value } = about;
   const field = `${titleOf(parts.join('.'))} of ${row.name}`;
-  const held = (one: Row) => source.whole(valueAtPath(one.value, parts));
   const found = await source.open(row);
-  const isOurs = found !== null && held(found.row) === held(row);
+  const isOurs =
+    found !== null && source.whole(valueAtPath(found.row.value, parts)) === source.whole(value);
   const changed = isOurs ? await source.setField(found, parts, before) : null;
   const newest = changed === null ? found : 'theirs' in changed ? changed.theirs : null;
   if (changed !== null && 'done' in changed) {
@@ -107,7 +109,7 @@ export function rowActions(source: Source, events: RowEvents): RowActions {
       return { error, again: true };
     }
     events.onRead(changed.done.row);
-    const about = { row: changed.done.row, parts, before };
+    const about = { row: changed.done.row, parts, before, value };
     toast({
       text: `Successfully updated ${source.noun} ${row.name}`,
       action: {
