@@ -132,7 +132,6 @@ REASONS = {
         "match/4 *",
         "match/18 *",
         "out/*",
-        "indexStats/0 *",
         "collStats/0 *",
         "command/find/28 *",
         "command/find/29 *",

@@ -40,9 +40,9 @@ mod yielding;
 pub use access::Hint;
 pub use amount::{Amount, Unreaped};
 pub use catalog::{
-    Collection, CollectionState, CounterState, Dialect, FeedBegun, FeedSettings, IndexShape,
-    IndexSpec, ItemSettings, KeptFor, KeptPath, ListOrdering, PathUses, Policy, PolicyRule, Record,
-    policy_path,
+    BuildProgress, Collection, CollectionState, CounterState, Dialect, FeedBegun, FeedSettings,
+    ID_INDEX, IndexShape, IndexSpec, IndexUsage, ItemSettings, KeptFor, KeptPath, ListOrdering,
+    Policy, PolicyRule, Record, policy_path,
 };
 pub use check::CheckReport;
 pub use copies::{CopyComparison, CopyReaper, compare_copies};

@@ -10,10 +10,10 @@
 use std::{
     future::poll_fn,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    task::Poll,
+    task::{Poll, Waker},
 };
 
 use bytes::Bytes;
@@ -22,13 +22,15 @@ use store::{
     Snapshot, Space, Store, Timepiece,
 };
 
-/// Stops one read. Whoever is stopped has to be polled again after [`open`](Self::open).
+/// Stops one read, until [`open`](Self::open) wakes it.
 #[derive(Debug, Default)]
 pub struct Turnstile {
     /// Reads until one is stopped, counting that one; 0 stops none.
     left: AtomicU64,
     /// A read that was stopped waits for this to end.
     shut: AtomicBool,
+    /// Wakes it.
+    stopped: Mutex<Option<Waker>>,
     /// Reads of rows, to be told from those of entries and counts.
     rows: AtomicU64,
     /// Reads until the snapshots that there are end, counting the first that fails; 0 ends none.
@@ -58,6 +60,8 @@ impl Turnstile {
     pub fn open(&self) {
         self.disarm();
         self.shut.store(false, Ordering::SeqCst);
+        let stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner).take();
+        stopped.iter().for_each(Waker::wake_by_ref);
     }
 
     /// Ends all snapshots at the `nth` read from now on, as a store does that is opened again.
@@ -83,9 +87,14 @@ impl Turnstile {
             self.ended.fetch_add(1, Ordering::SeqCst);
         }
         if count_down(&self.left) {
-            poll_fn(|_| match self.shut.load(Ordering::SeqCst) {
-                true => Poll::Pending,
-                false => Poll::Ready(()),
+            poll_fn(|poll| {
+                // Before the look: whoever opens after it wakes this one.
+                *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(poll.waker().clone());
+                match self.shut.load(Ordering::SeqCst) {
+                    true => Poll::Pending,
+                    false => Poll::Ready(()),
+                }
             })
             .await;
         }

@@ -88,8 +88,9 @@ def test_pipelines_that_begin_elsewhere(root, database, reader):
     reader.ok(database, aggregate(documents, of=1))
     for join in JOINS:
         reader.forbidden(database, aggregate([*documents, join], of=1))
-    reader.forbidden(database, aggregate([{"$collStats": {"count": {}}}]))
-    root.ok(database, aggregate([{"$collStats": {"count": {}}}]))
+    for about in ({"$collStats": {"count": {}}}, {"$indexStats": {}}):
+        reader.forbidden(database, aggregate([about]))
+        root.ok(database, aggregate([about]))
     for hidden in (
         aggregate([{"$currentOp": {}}], of="d"),
         {"explain": aggregate([{"$currentOp": {}}, {"$match": {}}], of="d")},
@@ -98,9 +99,12 @@ def test_pipelines_that_begin_elsewhere(root, database, reader):
         assert reader.ask_for(database, hidden)["ok"] == 0
 
 
-def test_statistics_give_no_right_to_documents(server, database):
-    monitor, _ = server.user_who_may(may("collStats", database, "c"), database=database)
-    stats = {"$collStats": {"count": {}}}
+@pytest.mark.parametrize(
+    ("action", "stats"),
+    [("collStats", {"$collStats": {"count": {}}}), ("indexStats", {"$indexStats": {}})],
+)
+def test_statistics_give_no_right_to_documents(server, database, action, stats):
+    monitor, _ = server.user_who_may(may(action, database, "c"), database=database)
     monitor.ok(database, aggregate([stats]))
     monitor.forbidden(database, aggregate([stats, {"$unionWith": "c"}]))
     monitor.forbidden(database, aggregate([]))

@@ -1,5 +1,5 @@
-"""kill -9 while a backup is being restored, at each call that changes files: what is left is a whole
-copy, or a directory that no server takes, never one that is taken for an empty database.
+"""kill -9 while a backup is being restored, at each call that changes files: what is left is all of
+it, or a directory that no server takes, never one that is taken for an empty database.
 
 POINTS says how many of the calls are taken, evenly (default 16; with --torture all).
 """
@@ -58,9 +58,9 @@ def wrong_with(directory):
         return [] if verified.returncode == REFUSED and is_clear else [str(verified)]
     with restored(directory, nosql=True) as copy:
         found = copy.client["d"]["c"].count_documents({})
-        listed = copy.items.call("GET", "dbs/i/colls/c/docs/one", headers={
-            "x-ms-documentdb-partitionkey": '["a"]'
-        })
+        listed = copy.items.call(
+            "GET", "dbs/i/colls/c/docs/one", headers={"x-ms-documentdb-partitionkey": '["a"]'}
+        )
     return [] if (found, listed.status) == (ROWS, 200) else [f"{found} rows, {listed}"]
 
 

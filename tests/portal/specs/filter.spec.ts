@@ -176,3 +176,28 @@ function activeRow(grid: Locator): Promise<number> {
     return Number(row?.ariaRowIndex ?? 0);
   });
 }
+
+test('Back takes the filter and the order before', async ({ page, server }) => {
+  await mongo.create(server, null);
+  for (const n of [1, 2, 3]) await mongo.put(server, `${n}`, { n });
+  await page.goto('/mongo/app/log/items');
+  const box = page.getByRole('textbox', { name: 'Filter' });
+  const list = page.getByRole('grid').getByRole('row');
+  await expect(list).toHaveCount(4);
+  await box.fill('{ n: { $gt: 1 } }');
+  await page.keyboard.press('Enter');
+  await expect(list).toHaveCount(3);
+  await box.fill('{ n: 3 }');
+  await page.keyboard.press('Enter');
+  await expect(list).toHaveCount(2);
+  await page.getByRole('columnheader', { name: /^n/ }).click();
+  await expect(page).toHaveURL(/sort=n/);
+  await page.goBack();
+  await expect(page).not.toHaveURL(/sort=/);
+  await page.goBack();
+  await expect(box).toHaveValue('{ n: { $gt: 1 } }');
+  await expect(list).toHaveCount(3);
+  await page.goBack();
+  await expect(box).toHaveValue('');
+  await expect(list).toHaveCount(4);
+});

@@ -1,7 +1,7 @@
 // The grid as a tool: columns of one's choice, cells that are changed in place, rows that are copied
 // and duplicated, and the order of a column's head.
 import type { Page } from '@playwright/test';
-import { Long } from 'mongodb';
+import { Decimal128, Long } from 'mongodb';
 import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, row, rows } from '../lib/items';
@@ -165,7 +165,7 @@ for (const door of DOORS) {
     await expect(rows(page).first()).toContainText('short');
     const index = door === mongo ? 'n_1' : '/n/?';
     await expect(
-      page.getByText(`Sorted by n upwards: index ${index} serves this order`),
+      page.getByText(`Sorted by n ascending: index ${index} serves this order`),
     ).toBeVisible();
     await head.click();
     // Of 251 only a hundred were loaded: the server has sorted.
@@ -173,7 +173,7 @@ for (const door of DOORS) {
     await page.goBack();
     await page.goto(`/${door.name}/app/log/items?sort=-user`);
     await expect(rows(page).first()).toContainText('short');
-    await expect(page.getByText(/^Sorted by user downwards/)).toContainText(
+    await expect(page.getByText(/^Sorted by user descending/)).toContainText(
       door === mongo ? 'no index serves' : 'index /user/? serves',
     );
     // By the time left no database has an order: the loaded rows alone.
@@ -221,4 +221,25 @@ test.describe('others', () => {
       await expect(told).toHaveCount(0);
     });
   }
+});
+
+test('dates and numbers of MongoDB are read without their types', async ({ page, server }) => {
+  const logs = (await server.mongo()).db('app').collection('log');
+  await logs.insertOne({
+    at: new Date('2026-01-31T12:00:00Z'),
+    much: Decimal128.fromString('471.450'),
+    long: Long.fromString('9007199254740993'),
+  });
+  await page.goto('/mongo/app/log/items');
+  for (const [text, typed] of [
+    ['2026-01-31 12:00:00', 'ISODate("2026-01-31T12:00:00.000Z")'],
+    ['471.450', 'NumberDecimal("471.450")'],
+    ['9007199254740993', 'NumberLong("9007199254740993")'],
+  ] as const) {
+    const cell = page.getByRole('gridcell', { name: text, exact: true });
+    await expect(cell).toHaveAttribute('title', typed);
+  }
+  // The seconds of a date are not cut.
+  const date = page.getByRole('gridcell', { name: '2026-01-31 12:00:00' });
+  expect(await date.evaluate((at) => at.scrollWidth - at.clientWidth)).toBe(0);
 });

@@ -1,8 +1,10 @@
 // Indexes: those of a collection are made, hidden and dropped, and the indexing policy of a container is
 // edited as a form beside its text.
-import type { Page } from '@playwright/test';
+import type { Page, Route } from '@playwright/test';
+import { BSON, type Document } from 'mongodb';
 import { collection, container, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 import { tabTo } from '../lib/keyboard';
 import { noted, save } from '../lib/pane';
 import type { Server } from '../lib/server';
@@ -10,6 +12,32 @@ import type { Server } from '../lib/server';
 const dialog = (page: Page) => page.getByRole('dialog');
 const line = (page: Page, name: string) =>
   page.getByRole('row').filter({ has: page.getByRole('rowheader', { name, exact: true }) });
+
+/** The command that the page has sent. */
+const asked = (route: Route): Document =>
+  BSON.deserialize(route.request().postDataBuffer() ?? BSON.serialize({}));
+const reply = (answer: Document) => ({
+  contentType: 'application/bson',
+  body: Buffer.from(BSON.serialize(answer)),
+});
+
+/** An operation that makes an index of app.log, as `currentOp` lists it. */
+function operation(name: string, done?: number, total?: number): Document {
+  const command = { createIndexes: 'log', indexes: [{ key: { n: 1 }, name }], $db: 'app' };
+  const progress = done === undefined ? {} : { progress: { done, total } };
+  return { op: 'command', ns: 'app.log', command, msg: 'Index Build: …', ...progress };
+}
+
+/** Answers in the server's place which builds are under way: real ones are over before one can look. */
+async function builds(page: Page): Promise<{ operations: Document[]; questions: number }> {
+  const known = { operations: [] as Document[], questions: 0 };
+  await page.route('**/_portal/api/mongo/admin', async (route) => {
+    if (asked(route).currentOp === undefined) return route.fallback();
+    known.questions += 1;
+    await route.fulfill(reply({ inprog: known.operations, ok: 1 }));
+  });
+  return known;
+}
 
 async function indexOf(server: Server, name: string): Promise<Record<string, unknown> | undefined> {
   const found = (await (await collection(server)).indexes()) as Record<string, unknown>[];
@@ -85,22 +113,129 @@ test('an index that makes documents expire, with the keyboard alone', async ({ p
   await page.keyboard.press('Space');
   await tabTo(page, dialog(page).locator('#indexSeconds'));
   await page.keyboard.type('60');
+  await expect(dialog(page).getByRole('status')).toContainText('nothing disappears at once');
   await page.keyboard.press('Enter');
   await noted(page, 'Successfully created index until_1');
   expect(await indexOf(server, 'until_1')).toMatchObject({ expireAfterSeconds: 60 });
 });
 
-test('how often each index was used, where the server says', async ({ page, server }) => {
+test('how often each index was used', async ({ page, server }) => {
   await mongo.create(server, null);
-  await (await collection(server)).createIndex({ n: 1 });
+  const log = await collection(server);
+  await log.createIndex({ n: 1 });
+  for (const n of [1, 2, 3]) await mongo.put(server, `n${n}`, { n });
+  for (const n of [1, 2]) expect(await log.find({ n }).toArray()).toHaveLength(1);
   await page.goto('/mongo/app/log/settings?section=indexes');
-  await expect(line(page, 'n_1')).toBeVisible();
-  const known = await (await collection(server))
-    .aggregate([{ $indexStats: {} }])
-    .toArray()
-    .catch(() => null);
-  const uses = page.getByRole('columnheader', { name: 'Uses' });
-  await expect(uses).toHaveCount(known === null ? 0 : 1);
+  await expect(page.getByRole('columnheader', { name: 'Uses' })).toHaveCount(1);
+  const uses = (name: string) => line(page, name).getByTitle(/^Since \d{4}-/);
+  await expect(uses('n_1')).toHaveText('2');
+  expect(await log.find({ n: 3 }).toArray()).toHaveLength(1);
+  // A change of the indexes shows them as they are now, of a new one as well.
+  await page.getByRole('button', { name: 'New index' }).click();
+  await dialog(page).getByRole('textbox', { name: 'Field 1' }).fill('city');
+  await dialog(page).getByRole('button', { name: 'Create index' }).click();
+  await expect(uses('city_1')).toHaveText('0');
+  await expect(uses('n_1')).toHaveText('3');
+});
+
+test('nobody who may not ask for the uses is troubled by them', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await page.route('**/_portal/api/mongo/*', async (route) => {
+    const { aggregate, currentOp } = asked(route);
+    if (aggregate === undefined && currentOp === undefined) return route.continue();
+    await route.fulfill(reply({ ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'no right' }));
+  });
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  await expect(line(page, '_id_')).toBeVisible();
+  await expect(page.getByRole('columnheader', { name: 'Uses' })).toHaveCount(0);
+  await expect(page.getByText('no right')).toHaveCount(0);
+});
+
+test('how far an index is that this page has made', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const build = await builds(page);
+  let create = () => {};
+  const held = new Promise<void>((resolve) => {
+    create = resolve;
+  });
+  await page.route('**/_portal/api/mongo/app', async (route) => {
+    if (asked(route).createIndexes !== undefined) await held;
+    await route.fallback();
+  });
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  await page.getByRole('button', { name: 'New index' }).click();
+  await dialog(page).getByRole('textbox', { name: 'Field 1' }).fill('n');
+  build.operations = [operation('n_1')];
+  await dialog(page).getByRole('button', { name: 'Create index' }).click();
+  const bar = dialog(page).getByRole('progressbar', { name: 'Progress of the build' });
+  await expect(bar).not.toHaveAttribute('value');
+  build.operations = [operation('n_1', 42, 100)];
+  await expect(bar).toHaveAttribute('value', '42');
+  await expect(dialog(page)).toContainText('42 %');
+  await innocent(page, 'a build that is waited for');
+  build.operations = [];
+  create();
+  await noted(page, 'Successfully created index n_1');
+  await expect(dialog(page)).toHaveCount(0);
+  await expect(line(page, 'n_1')).not.toContainText('Being built');
+});
+
+test('how far an index is that the server goes on with', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const log = await collection(server);
+  await log.createIndex({ n: 1 });
+  const build = await builds(page);
+  build.operations = [operation('n_1', 1, 3)];
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  const bar = line(page, 'n_1').getByRole('progressbar', { name: 'Progress of n_1' });
+  await expect(bar).toHaveAttribute('value', '33');
+  await expect(line(page, 'n_1')).toContainText('Being built33 %');
+  await innocent(page, 'a build');
+  await expect(line(page, '_id_').getByRole('progressbar')).toHaveCount(0);
+  // Another one is begun elsewhere: it appears by itself.
+  await log.createIndex({ city: 1 });
+  build.operations = [operation('n_1', 2, 3), operation('city_1', 0, 3)];
+  await expect(bar).toHaveAttribute('value', '66');
+  await expect(line(page, 'city_1').getByRole('progressbar')).toHaveAttribute('value', '0');
+  // Both end: nobody asks any more.
+  build.operations = [];
+  await expect(page.getByRole('progressbar')).toHaveCount(0);
+  await expect(line(page, 'city_1')).toBeVisible();
+  const count = build.questions;
+  await line(page, 'city_1').getByRole('button', { name: 'Hide city_1' }).click();
+  await expect(line(page, 'city_1')).toContainText('hidden');
+  expect(build.questions).toBe(count);
+});
+
+test('how far a date TTL index is', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await (await collection(server)).createIndex({ at: 1 }, { expireAfterSeconds: 60 });
+  const build = await builds(page);
+  build.operations = [operation('at_1', 1, 4)];
+  await page.goto('/mongo/app/log/settings?section=date-indexes');
+  const bar = line(page, 'at_1').getByRole('progressbar', { name: 'Progress of at_1' });
+  await expect(bar).toHaveAttribute('value', '25');
+  build.operations = [];
+  await expect(bar).toHaveCount(0);
+});
+
+test('how far indexed paths of a container are', async ({ page, server }) => {
+  await nosql.create(server, null);
+  let progress = 40;
+  await page.route('**/collections/log/indexes?*', async (route) => {
+    const known = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...known, progress } });
+  });
+  await page.goto('/nosql/app/log/settings?section=indexing');
+  const paths = page.getByRole('region', { name: 'Indexed paths' });
+  const bar = paths.getByRole('progressbar', { name: 'Progress of the indexed paths' });
+  await expect(bar).toHaveAttribute('value', '40');
+  progress = 99;
+  await expect(bar).toHaveAttribute('value', '99');
+  await expect(paths).toContainText('Being built: 99 %.');
+  progress = 100;
+  await expect(bar).toHaveCount(0);
+  await expect(paths).not.toContainText('Being built:');
 });
 
 test('the indexing policy as a form', async ({ page, server }) => {

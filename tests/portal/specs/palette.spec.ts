@@ -42,7 +42,7 @@ test('collections, pages and views by some letters', async ({ page, server }) =>
   await text.focus();
   await find(page, 'nothing that is there');
   await expect(options(page)).toHaveCount(0);
-  await expect(page.getByText('Nothing is called so.')).toBeVisible();
+  await expect(page.getByText('Nothing is found.')).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(text).toBeFocused();

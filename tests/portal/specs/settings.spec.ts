@@ -165,6 +165,9 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   }
   // What the server alone knows, it says.
   await dialog.getByLabel('Field').fill('$at');
+  await expect(dialog.getByRole('status')).toContainText('could not be worked out');
+  const name = dialog.getByLabel(/^Type the name of the collection/);
+  await name.fill('log');
   await create.click();
   await expect(dialog.getByRole('alert')).toContainText('illegal field name');
   await dialog.getByLabel('Field').fill('at');
@@ -205,6 +208,60 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   await section(page, 'Indexes');
   await expect(page.getByRole('rowheader', { name: 'until_1' })).toBeVisible();
   await expect(page.getByRole('rowheader', { name: 'at_1' })).toHaveCount(0);
+});
+
+test('a date TTL index says how many it makes expire, and asks before', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, null);
+  const log = await collection(server);
+  const past = new Date('2020-01-01');
+  const others = { at: [new Date('2999-01-01'), past] };
+  for (const [id, fields] of [
+    ['past', { at: past }],
+    ['earliest', others],
+    ['later', { at: new Date('2999-01-01') }],
+    ['none', {}],
+  ] as const)
+    await mongo.put(server, id, fields);
+  await page.goto('/mongo/app/log/settings?section=date-indexes');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New date TTL index' }).click();
+  await dialog.getByLabel('Field').fill('at');
+  await dialog.locator('#dateIndexSeconds').fill('60');
+  await expect(dialog.getByRole('status')).toHaveText(
+    '2 documents have expired by this and will disappear at once.',
+  );
+  const create = dialog.getByRole('button', { name: 'Create index, and let 2 expire' });
+  await expect(create).toBeDisabled();
+  await dialog.getByLabel(/^Type the name of the collection, log/).fill('lo');
+  await expect(create).toBeDisabled();
+  expect(await mongo.ids(server)).toHaveLength(4);
+  await page.keyboard.press('g');
+  await create.click();
+  await noted(page, 'Successfully created index at_1');
+  expect(await mongo.ids(server)).toEqual(['later', 'none']);
+
+  // The same of another time, and of an index that is beside it something else.
+  const { now } = (await log.db.admin().command({ ebbClock: 1 })) as { now: Date };
+  await mongo.put(server, 'soon', { at: new Date(now.getTime() - 30_000) });
+  await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
+  await dialog.locator('#dateIndexSeconds').fill('10');
+  await expect(dialog.getByRole('status')).toHaveText(
+    '1 document has expired by this and will disappear at once.',
+  );
+  await page.keyboard.press('Escape');
+  await section(page, 'Indexes');
+  await page.getByRole('button', { name: 'New index' }).click();
+  await dialog.getByRole('textbox', { name: 'Field 1' }).fill('at');
+  await dialog.getByLabel('Partial filter').fill('{ _id: "later" }');
+  await dialog.getByRole('checkbox', { name: /^Documents expire/ }).check();
+  await dialog.locator('#indexSeconds').fill('0');
+  await expect(dialog.getByRole('status')).toContainText('nothing disappears at once');
+  await dialog.getByLabel('Partial filter').fill('{ _id: "soon" }');
+  await expect(dialog.getByRole('status')).toContainText('1 document has expired by this');
+  await expect(dialog.getByRole('button', { name: /^Create index/ })).toBeDisabled();
 });
 
 test('a collection that somebody else has changed', async ({ page, server }) => {

@@ -23,6 +23,8 @@ export interface Forecast {
   live: Amount;
   dies_within: Within;
   unreaped_estimate: Unreaped;
+  /** Indexes by which documents expire at a date of their own, whatever the default is. */
+  date_indexes: number;
   exact: boolean;
 }
 /** A forecast, and of which collection. */

@@ -1,7 +1,7 @@
 import { type Document, deserialize, Long, serialize } from 'bson';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { log } from '../state/log';
-import { close, closeAll, more, open } from './mongo';
+import { close, closeAll, more, open, run } from './mongo';
 
 let asked: { command: Document; init: RequestInit }[] = [];
 let answer: (command: Document) => Document | Error | Response;
@@ -74,4 +74,15 @@ test('nobody is told that a cursor could not be closed', async () => {
   vi.stubGlobal('fetch', () => Promise.resolve(new Response('{}', { status: 401 })));
   await close(cursor);
   expect(log.get()).toEqual([]);
+});
+
+test.each([
+  ['createIndexes', 6 * 3600_000],
+  ['collMod', 6 * 3600_000],
+  ['find', 120_000],
+])('%s may take %d ms', async (name, wanted) => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout');
+  await run('app', { [name]: 'log' });
+  expect(timeout.mock.calls.map(([ms]) => ms)).toEqual([wanted]);
+  timeout.mockRestore();
 });

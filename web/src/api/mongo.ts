@@ -69,6 +69,11 @@ const CHANGING: ReadonlySet<string> = new Set([
   'collMod',
 ]);
 
+/** These build indexes or sums over all documents, which takes as long as it takes. */
+const BUILDING: ReadonlySet<string> = new Set(['createIndexes', 'collMod']);
+
+const [USUAL_MS, BUILD_MS] = [120_000, 6 * 3600_000];
+
 function isChange(name: string, { pipeline }: Document): boolean {
   const last: unknown = Array.isArray(pipeline) ? pipeline.at(-1) : undefined;
   const writes = typeof last === 'object' && last !== null && ('$out' in last || '$merge' in last);
@@ -93,7 +98,7 @@ export async function run(
     headers: { 'content-type': 'application/bson' },
     body: Uint8Array.from(bson.serialize(command, { ignoreUndefined: true })),
     quiet: true,
-    timeoutMs: 120_000,
+    timeoutMs: BUILDING.has(name) ? BUILD_MS : USUAL_MS,
     changes: isChange(name, command),
     ...options,
   });
@@ -198,8 +203,9 @@ async function all(database: string, command: Document, collection: string): Pro
 }
 
 /** Those that have something: every server lists `admin`, `config` and `local` besides. */
-export async function listDatabases(): Promise<string[]> {
-  const reply = await run('admin', { listDatabases: 1, nameOnly: true, filter: { empty: false } });
+export async function listDatabases(options: CommandOptions = {}): Promise<string[]> {
+  const command = { listDatabases: 1, nameOnly: true, filter: { empty: false } };
+  const reply = await run('admin', command, options);
   return (reply.databases as Document[]).map((found) => String(found.name));
 }
 

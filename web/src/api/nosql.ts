@@ -102,20 +102,21 @@ function page<T>(answer: Answer, name: string): Page<T> {
 }
 
 /** All pages of a feed. */
-async function all<T>(path: string, name: string): Promise<T[]> {
+async function all<T>(path: string, name: string, more: Partial<Ask> = {}): Promise<T[]> {
   const found: T[] = [];
   let continuation: string | null = null;
   do {
     const headers: Record<string, string> = { ...WHOLE };
     if (continuation !== null) headers['x-ms-continuation'] = continuation;
-    const answered: Page<T> = page<T>(await ask('GET', path, undefined, headers), name);
+    const answered: Page<T> = page<T>(await ask('GET', path, undefined, headers, more), name);
     found.push(...answered.rows);
     continuation = answered.continuation;
   } while (continuation !== null);
   return found;
 }
 
-export const listDatabases = () => all<DatabaseRecord>('/dbs', 'Databases');
+export const listDatabases = (more: Partial<Ask> = {}) =>
+  all<DatabaseRecord>('/dbs', 'Databases', more);
 export const listContainers = (database: string) =>
   all<ContainerRecord>(`${link(database)}/colls`, 'DocumentCollections');
 

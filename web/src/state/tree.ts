@@ -58,9 +58,9 @@ export function isAbsent({ branches, loading, read, failures }: Tree, place: Pla
 
 const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-async function databasesOf(door: Door): Promise<string[]> {
-  if (door === 'mongo') return mongo.listDatabases();
-  return (await nosql.listDatabases()).map((record) => record.id);
+async function databasesOf(door: Door, aside: boolean): Promise<string[]> {
+  if (door === 'mongo') return mongo.listDatabases({ aside });
+  return (await nosql.listDatabases({ aside })).map((record) => record.id);
 }
 
 async function collectionsOf(door: Door, database: string): Promise<string[]> {
@@ -68,20 +68,23 @@ async function collectionsOf(door: Door, database: string): Promise<string[]> {
   return (await nosql.listContainers(database)).map((record) => record.id);
 }
 
-/** Asks for the databases of both doors; what was known of their collections stays. */
-export async function loadTree(): Promise<void> {
+/**
+ * Asks for the databases of both doors; what was known of their collections stays. `quietly`: it is not
+ * shown that they are asked for, and what fails is as it was.
+ */
+export async function loadTree(quietly = false): Promise<void> {
   const doors = session.get()?.doors;
   const open: Door[] = [];
   if (doors?.cosmos != null) open.push('nosql');
   if (doors?.mongo != null) open.push('mongo');
-  tree.update((known) => ({ ...known, loading: true }));
+  if (!quietly) tree.update((known) => ({ ...known, loading: true }));
   const failures: string[] = [];
   const found = await Promise.all(
     open.map(async (door) => {
       try {
-        return (await databasesOf(door)).sort(byName).map((name) => ({ door, name }));
+        return (await databasesOf(door, quietly)).sort(byName).map((name) => ({ door, name }));
       } catch (error) {
-        failures.push(words(error));
+        if (!quietly) failures.push(words(error));
         return tree.get().branches.filter((branch) => branch.door === door);
       }
     }),
@@ -89,7 +92,7 @@ export async function loadTree(): Promise<void> {
   tree.update(({ branches }) => ({
     loading: false,
     read: true,
-    failures,
+    failures: quietly ? tree.get().failures : failures,
     branches: found.flat().map(({ door, name }) => {
       const known = branches.find((branch) => branch.door === door && branch.name === name);
       return known ?? { door, name, collections: null, failure: null };

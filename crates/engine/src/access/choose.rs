@@ -23,7 +23,7 @@ use super::{
     implied::{excludes_missing, filter_implies},
 };
 use crate::{
-    catalog::{CollectionState, IndexShape, IndexSpec},
+    catalog::{CollectionState, ID_INDEX, IndexShape, IndexSpec},
     error::{Error, HintRefusal, Kind},
     keys,
 };
@@ -77,6 +77,22 @@ impl ChosenAccess {
             Access::Ids(_) => false,
         };
         one_each && matches!(self.residual, Residual::Nothing)
+    }
+
+    /// The index that is used: that of the id where ids are named or bounded, where rows come in its
+    /// order because that is asked for, and where a hint names it. `None`: all rows are walked.
+    pub(crate) fn used_index(&self, sort: Option<&Sort>, hint: &Hint) -> Option<u32> {
+        let is_meant = match &self.access {
+            Access::Index { index, .. } => return Some(index.id),
+            Access::Ids(ids) => !ids.is_empty(),
+            Access::Rows(ranges) => {
+                let bounded = ranges.as_slice() != [KeyRange::all()];
+                let ordered = self.sorted && sort.is_some_and(|sort| !sort.parts.is_empty());
+                let hinted = matches!(hint, Hint::Index(_) | Hint::Key(_));
+                bounded || ordered || hinted
+            }
+        };
+        is_meant.then_some(ID_INDEX)
     }
 }
 

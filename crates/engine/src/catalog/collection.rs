@@ -13,16 +13,20 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering as Atomic},
+    atomic::{AtomicBool, AtomicU64, Ordering as Atomic},
 };
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use clock::Instant;
 use pipeline::Filter;
 use store::{Fence, Space, Stamp};
 use tokio::sync::Notify;
 
-use super::{Dialect, Record, demand::Demand, encode_record};
+use super::{
+    BuildProgress, Dialect, IndexSpec, IndexUsage, Record, demand::Demand, encode_record,
+    index_figures::IndexFigures,
+};
 use crate::{error::Error, keys};
 
 /// A partial index's filter, parsed.
@@ -41,7 +45,7 @@ pub struct CollectionState {
 
 impl CollectionState {
     pub(crate) fn new(record: Record, dialect: &dyn Dialect) -> Result<Self, Error> {
-        let parse = |index: &super::IndexSpec| -> Result<PartialFilter, Error> {
+        let parse = |index: &IndexSpec| -> Result<PartialFilter, Error> {
             let Some(filter) = &index.partial else { return Ok(None) };
             let parsed = dialect.parse_filter(record.model, document::DocRef::Tree(filter));
             parsed.map(|filter| Some(Arc::new(filter))).map_err(|message| {
@@ -72,8 +76,8 @@ pub struct Collection {
     state: ArcSwap<CollectionState>,
     /// It never comes back; a collection made later under its name is another one.
     dropped: AtomicBool,
-    /// How much of the indexes being built is done, per cent.
-    built: AtomicU8,
+    /// How often its indexes were used, and how far their builds are.
+    pub(crate) figures: IndexFigures,
     /// What queries ask of its paths.
     pub(crate) demand: Demand,
 }
@@ -88,30 +92,36 @@ pub enum ListOrdering {
 }
 
 impl Collection {
-    /// A collection that no change is under way for.
-    pub(crate) fn new(state: CollectionState) -> Self {
+    /// A collection that no change is under way for; uses of its indexes are counted from `now` on.
+    pub(crate) fn new(state: CollectionState, now: Instant) -> Self {
         Self {
             id: state.record.id,
+            figures: IndexFigures::new(&state.record, now),
             fence: AtomicU64::new(0),
             lowered: Notify::new(),
             state: ArcSwap::from_pointee(state),
             dropped: AtomicBool::new(false),
-            built: AtomicU8::new(0),
             demand: Demand::default(),
         }
     }
 
     /// How much of the indexes being built is done, per cent; 100 when all are in force.
     pub fn index_progress(&self) -> u8 {
-        let ready = self.state.load().record.indexes.iter().all(|index| index.ready);
-        if ready { 100 } else { self.built.load(Atomic::Relaxed).min(99) }
+        let state = self.state.load();
+        let unready = state.record.indexes.iter().filter(|index| !index.ready);
+        let progress = unready.map(|index| self.figures.progress_of(index.id).per_cent());
+        progress.min().unwrap_or(100)
     }
 
-    /// Notes how many rows of how many a build has looked at.
-    pub(crate) fn note_build_progress(&self, rows: usize, of: i64) {
-        let of = usize::try_from(of).unwrap_or(0).max(1);
-        let percent = rows.saturating_mul(100) / of;
-        self.built.store(u8::try_from(percent).unwrap_or(99), Atomic::Relaxed);
+    /// How far the build of an index is; `None` where it is complete.
+    pub fn build_progress(&self, index: &IndexSpec) -> Option<BuildProgress> {
+        (!index.ready).then(|| self.figures.progress_of(index.id))
+    }
+
+    /// How often an index was used ([`ID_INDEX`](super::ID_INDEX): that of the id); `None`: it has
+    /// gone.
+    pub fn index_usage(&self, index: u32) -> Option<IndexUsage> {
+        self.figures.usage_of(index)
     }
 
     /// Its state as last published.
@@ -167,13 +177,20 @@ impl Collection {
     }
 
     /// Takes what a start would find: `None` when it was dropped.
-    pub(crate) fn take_reloaded(&self, state: Option<CollectionState>) {
+    pub(crate) fn take_reloaded(&self, state: Option<CollectionState>, now: Instant) {
         self.raise_fence();
         match state {
-            Some(state) => self.state.store(Arc::new(state)),
+            Some(state) => self.put_state(Arc::new(state), now),
             None => self.dropped.store(true, Atomic::SeqCst),
         }
         self.lower_fence();
+    }
+
+    /// Puts a state in force at this instant.
+    fn put_state(&self, state: Arc<CollectionState>, now: Instant) {
+        // Before the state: whoever finds an index in it finds its figures.
+        self.figures.follow(&state.record, now);
+        self.state.store(state);
     }
 
     /// Closes the collection for views: its number becomes odd.
@@ -243,12 +260,14 @@ impl Fence for RecordChange {
 
     fn lower(&self, published: Option<Stamp>) {
         let mut prepared = self.prepared.lock();
-        if published.is_some() {
+        if let Some(stamp) = published {
             if let Some(replaced) = &self.replaced {
                 replaced.dropped.store(true, Atomic::SeqCst);
             }
             match prepared.take() {
-                Some(Publication::State(state)) => self.collection.state.store(Arc::from(state)),
+                Some(Publication::State(state)) => {
+                    self.collection.put_state(Arc::from(state), Instant::from_ms(stamp.at_ms));
+                }
                 Some(Publication::Dropped) => self.collection.dropped.store(true, Atomic::SeqCst),
                 None => {}
             }

@@ -7,7 +7,7 @@
 //!  map               collections by name          ids   each given once
 //!  policy            which paths of items may be indexed
 //!  kept              which of them are          demand    which queries ask for
-//!  reap_floors       what may be dropped of a collection
+//!  reap_floors       what may be dropped          index_figures   how often indexes were used
 //! ```
 
 mod codec;
@@ -16,6 +16,7 @@ mod demand;
 mod fields;
 mod ids;
 mod index_codec;
+mod index_figures;
 mod kept;
 mod map;
 mod policy;
@@ -25,8 +26,8 @@ mod record;
 pub(crate) use codec::{decode_record, encode_record};
 pub use collection::{Collection, CollectionState, ListOrdering};
 pub(crate) use collection::{PartialFilter, Publication, RecordChange, put_record};
-pub use demand::PathUses;
 pub(crate) use ids::CollectionIds;
+pub use index_figures::{BuildProgress, ID_INDEX, IndexUsage};
 pub(crate) use kept::PathState;
 pub use kept::policy_path;
 pub(crate) use map::CollectionMap;

@@ -116,7 +116,7 @@ impl<S: Store> Engine<S> {
             items: None,
         };
         let state = CollectionState::new(record.clone(), &*self.inner.dialect)?;
-        let collection = Arc::new(Collection::new(state));
+        let collection = Arc::new(Collection::new(state, self.inner.clock().last_used()));
         let key = keys::record(model, namespace);
         let conditions = vec![Condition::NotNewer { space: Space::Catalog, key, seq }];
         let change = {

@@ -83,14 +83,14 @@ impl<S: Store> Engine<S> {
         check_spaces(&store, &records, options.accept_loss).await?;
         // Kept apart from the records: a dropped collection leaves none, and its id stays given.
         let next_id = next_id(&store, &records).await?;
-        let map = Arc::new(CollectionMap::default());
+        let (map, now) = (Arc::new(CollectionMap::default()), options.clock.last_used());
         // Spaces that exist stay as they are; after an accepted loss some are made anew, empty.
         for record in records {
             store.create_space(Space::Rows(record.id))?;
             store.create_space(Space::Index(record.id))?;
             let (model, namespace) = (record.model, record.namespace.clone());
             let state = CollectionState::new(record, &*options.dialect)?;
-            map.insert(model, namespace, Arc::new(Collection::new(state)));
+            map.insert(model, namespace, Arc::new(Collection::new(state, now)));
         }
         let resources = Resources::open(&store).await?;
         let reaper = Arc::new(Reaper::new(options.reap_delay));

@@ -36,6 +36,8 @@ impl<S: Store> Engine<S> {
     /// stays the same object, so that operations on it go on.
     fn reload_collections(&self, records: Vec<Record>) -> Result<(), Error> {
         let before = self.inner.map().all_collections();
+        let now = self.inner.clock().last_used();
+        let state = |record| CollectionState::new(record, &*self.inner.dialect);
         let mut gone: BTreeMap<u32, _> = before.values().map(|held| (held.id, held)).collect();
         let mut names = BTreeMap::new();
         for record in records {
@@ -45,18 +47,16 @@ impl<S: Store> Engine<S> {
                     Arc::clone(held)
                 }
                 Some(held) => {
-                    held.take_reloaded(Some(CollectionState::new(record, &*self.inner.dialect)?));
+                    held.take_reloaded(Some(state(record)?), now);
                     Arc::clone(held)
                 }
-                None => {
-                    Arc::new(Collection::new(CollectionState::new(record, &*self.inner.dialect)?))
-                }
+                None => Arc::new(Collection::new(state(record)?, now)),
             };
             names.insert(name, collection);
         }
         self.inner.map().replace_all(names);
         // After the names: whoever finds it dropped must not find it by name again.
-        gone.into_values().for_each(|held| held.take_reloaded(None));
+        gone.into_values().for_each(|held| held.take_reloaded(None, now));
         Ok(())
     }
 }

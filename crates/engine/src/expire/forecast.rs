@@ -51,6 +51,8 @@ pub struct Forecast {
     pub expires_within: HorizonAmounts,
     /// Expired documents not yet reaped.
     pub unreaped: Unreaped,
+    /// How many indexes make documents expire by a date of their own, whatever the default is.
+    pub date_indexes: usize,
 }
 
 /// What another default would do.
@@ -231,13 +233,14 @@ impl<S: Store> LiveView<S> {
     /// The forecast at the view's instant. What is not reaped yet is estimated in a view of its
     /// own.
     async fn read_forecast(&self, engine: &Engine<S>) -> Result<Forecast, Halt> {
-        let settings = &self.state.record.settings;
+        let (settings, indexes) = (&self.state.record.settings, &self.state.record.indexes);
         let (live, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
         Ok(Forecast {
             default: settings.default,
             live,
             expires_within: by_horizon(&deaths),
             unreaped: engine.unreaped_amount(&self.collection).await?,
+            date_indexes: indexes.iter().filter(|index| index.expire_after.is_some()).count(),
         })
     }
 

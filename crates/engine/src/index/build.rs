@@ -24,8 +24,8 @@ use super::{
 use crate::{
     attempts::Attempts,
     catalog::{
-        Collection, CollectionState, CounterState, FeedBegun, FeedSettings, IndexShape, IndexSpec,
-        Record,
+        BuildProgress, Collection, CollectionState, CounterState, FeedBegun, FeedSettings,
+        IndexShape, IndexSpec, Record,
     },
     counters::{Counted, count_sums},
     engine::{Engine, RecordApply, RecordEdit},
@@ -115,7 +115,9 @@ impl<S: Store> Engine<S> {
             (pages, rows) = (next, rows + examined);
             attempts.start_over();
             if let Ok(total) = view.total_amount().await {
-                collection.note_build_progress(rows, total.documents);
+                let of = u64::try_from(total.documents).unwrap_or(0);
+                let progress = BuildProgress { rows: rows as u64, of };
+                wanted.iter().for_each(|id| collection.figures.note_progress(*id, progress));
             }
         }
         Ok(())

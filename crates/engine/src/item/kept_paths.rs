@@ -16,7 +16,7 @@ use store::{Stamp, Store};
 use super::container::add_index;
 use crate::{
     catalog::{
-        Collection, CollectionState, IndexShape, IndexSpec, KeptFor, KeptPath, PathUses, Policy,
+        Collection, CollectionState, IndexShape, IndexSpec, IndexUsage, KeptFor, KeptPath, Policy,
         Record, policy_path,
     },
     engine::{Engine, RecordApply, RecordEdit},
@@ -51,7 +51,7 @@ pub struct PathStatus {
     /// uses.
     pub used_s: Option<i64>,
     /// Its uses since the server started.
-    pub uses: PathUses,
+    pub uses: IndexUsage,
 }
 
 impl<S: Store> Engine<S> {
@@ -104,15 +104,12 @@ impl<S: Store> Engine<S> {
         let unused_s = unused_days.map(|days| i64::from(days.max(1)).saturating_mul(DAY_S));
         for collection in self.inner.map().all_collections().values() {
             let state = collection.state();
-            let is_there = |id| state.record.indexes.iter().any(|index| index.id == id);
-            // A query that still reads one may count it again: then it is forgotten the next time.
-            collection.demand.forget_uses(is_there);
             if kept_for_queries(&state.record).next().is_none() {
                 continue;
             }
             let held = Arc::clone(collection);
             let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
-                let uses = |id: u32| held.demand.uses_of(id).last_s;
+                let uses = |id: u32| held.index_usage(id).map_or(0, |uses| uses.last_s);
                 let (mut gone, mut used) = (Vec::new(), Vec::new());
                 for (id, kept) in kept_for_queries(&state.record) {
                     let last_s = kept.used_s.max(uses(id));
@@ -163,7 +160,7 @@ impl<S: Store> Engine<S> {
                 },
                 since_s: kept.map(|kept| kept.since_s),
                 used_s: kept.filter(|kept| kept.why == KeptFor::Query).map(|kept| kept.used_s),
-                uses: collection.demand.uses_of(index.id),
+                uses: collection.index_usage(index.id).unwrap_or_default(),
             })
         });
         shown.collect()

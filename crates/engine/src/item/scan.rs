@@ -12,7 +12,10 @@
 //! The sink is told which order it gets ([`ItemSink::begin`]), and told again when the walk begins
 //! anew in another view: it forgets what it has then.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use clock::Instant;
@@ -177,7 +180,8 @@ impl<S: Store> Engine<S> {
         scanned.ask_for_missing(collection);
         if !scanned.read.is_empty() {
             let now_s = self.inner.clock().last_used().ms.div_euclid(1000);
-            collection.demand.count_uses(&scanned.read, now_s);
+            let each: BTreeSet<u32> = scanned.read.iter().copied().collect();
+            each.into_iter().for_each(|index| collection.figures.count_use(index, now_s));
         }
         let ((), view) = walked?;
         Ok(Scanned { seq: view.seq, ..scanned })

@@ -63,6 +63,7 @@ impl<S: Store> Engine<S> {
             context,
             with_second: false,
             finder: None,
+            used: Some(Arc::default()),
             work: Work::Walking { remaining: None },
             held_back: VecDeque::new(),
             view: 0,

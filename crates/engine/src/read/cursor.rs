@@ -25,7 +25,7 @@ use memory::Share;
 use pipeline::exec::{Exec, Stage, Tally};
 use store::Store;
 
-use super::{Batch, BatchLimit, Explain, Find, Finder, held::HeldBack};
+use super::{Batch, BatchLimit, Explain, Find, Finder, UsedIndexes, held::HeldBack};
 use crate::{
     attempts::Attempts,
     catalog::{Collection, CollectionState},
@@ -56,6 +56,8 @@ pub struct Cursor<S: Store> {
     pub(super) context: Arc<Context>,
     /// Finds rows; `None` where there is no collection.
     pub(super) finder: Option<Finder>,
+    /// Indexes that it has used, which count once; `None`: they do not count.
+    pub(super) used: Option<Arc<UsedIndexes>>,
     pub(super) work: Work,
     /// Documents that did not fit the last batch, or were read ahead of it, in their order.
     pub(super) held_back: VecDeque<HeldBack>,
@@ -108,7 +110,7 @@ impl<S: Store> Cursor<S> {
     /// Plans the query and puts the cursor at its beginning.
     pub(super) fn plan_query(&mut self, state: Option<&CollectionState>) -> Result<(), Error> {
         self.finder = match state {
-            Some(state) => Some(Finder::new(state, &self.find)?),
+            Some(state) => Some(Finder::new(state, &self.find, self.used.as_ref())?),
             None => None,
         };
         let mut stages = self.asked.clone();
@@ -143,6 +145,12 @@ impl<S: Store> Cursor<S> {
     /// How it runs.
     pub fn explain(&self) -> Explain {
         self.finder.as_ref().map(|finder| finder.explain.clone()).unwrap_or_default()
+    }
+
+    /// Its use of indexes is not counted. For a query that is only explained.
+    pub fn leave_uncounted(&mut self) {
+        self.used = None;
+        self.finder.iter_mut().for_each(Finder::leave_uncounted);
     }
 
     /// Stored documents get a last field `_ts`: the second since 1970 in which they were written.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use document::Document;
 use pipeline::{Filter, sort::Sort};
 
-use crate::access::Hint;
+use crate::access::{Access, ChosenAccess, Hint};
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -62,4 +62,31 @@ pub struct Explain {
     pub keys_examined: u64,
     /// Documents looked at so far, expired ones left out.
     pub documents_examined: u64,
+}
+
+impl Explain {
+    /// What is told of a choice before anything was looked at.
+    pub(super) fn of_choice(chosen: &ChosenAccess) -> Self {
+        let mut explain = Self {
+            sorted: chosen.sorted,
+            backward: chosen.direction == store::Direction::Backward,
+            ..Self::default()
+        };
+        match &chosen.access {
+            Access::Ids(_) => explain.by_id = true,
+            Access::Rows(_) => {}
+            Access::Index { index, ranges } => {
+                explain.index = Some(index.name.clone());
+                explain.ranges = ranges.len();
+                explain.pattern = index.key_pattern();
+                explain.traits = IndexTraits {
+                    unique: index.unique,
+                    sparse: index.sparse,
+                    partial: index.partial.is_some(),
+                    multikey: index.multikey,
+                };
+            }
+        }
+        explain
+    }
 }

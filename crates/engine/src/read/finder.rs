@@ -28,7 +28,7 @@ use pipeline::{
 };
 use store::{KeyRange, Store};
 
-use super::{Explain, Find, IndexTraits};
+use super::{Explain, Find, UsedIndexes};
 use crate::{
     access::{Access, ChosenAccess, Residual, choose_access},
     catalog::CollectionState,
@@ -81,36 +81,22 @@ pub(crate) struct Finder {
     seen: Option<HashSet<Box<[u8]>>>,
     /// What these hold, from the first walk on.
     held: Option<Share>,
+    /// The index that it uses, until the walk is begun, and what the operation has used.
+    uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// What is told about the plan, and how much was looked at.
     pub(crate) explain: Explain,
 }
 
 impl Finder {
-    /// Plans a walk.
-    pub(crate) fn new(state: &CollectionState, find: &Find) -> Result<Self, Error> {
+    /// Plans a walk of an operation that has used these indexes so far; `None`: it is not counted.
+    pub(crate) fn new(
+        state: &CollectionState,
+        find: &Find,
+        used: Option<&Arc<UsedIndexes>>,
+    ) -> Result<Self, Error> {
         let chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
-        let mut explain = Explain {
-            sorted: chosen.sorted,
-            backward: chosen.direction == store::Direction::Backward,
-            ..Explain::default()
-        };
-        let mut seen = None;
-        match &chosen.access {
-            Access::Ids(_) => explain.by_id = true,
-            Access::Rows(_) => {}
-            Access::Index { index, ranges } => {
-                explain.index = Some(index.name.clone());
-                explain.ranges = ranges.len();
-                explain.pattern = index.key_pattern();
-                explain.traits = IndexTraits {
-                    unique: index.unique,
-                    sparse: index.sparse,
-                    partial: index.partial.is_some(),
-                    multikey: index.multikey,
-                };
-                seen = index.multikey.then(HashSet::new);
-            }
-        }
+        let explain = Explain::of_choice(&chosen);
+        let uses = chosen.used_index(find.sort.as_ref(), &find.hint);
         let filter = match &chosen.residual {
             Residual::Whole => Arc::clone(&find.filter),
             Residual::Parts(left) => Arc::new(left.clone()),
@@ -125,10 +111,16 @@ impl Finder {
             rows_ahead: VecDeque::new(),
             ahead: VecDeque::new(),
             last: None,
-            seen,
+            seen: explain.traits.multikey.then(HashSet::new),
             held: None,
+            uncounted: used.map(Arc::clone).zip(uses),
             explain,
         })
+    }
+
+    /// The use of its index is not counted.
+    pub(crate) fn leave_uncounted(&mut self) {
+        self.uncounted = None;
     }
 
     /// Whether rows come in the order of the sort.
@@ -287,7 +279,7 @@ impl Finder {
         wanted: usize,
     ) -> Result<Option<u64>, Halt> {
         let Some(mut pages) = self.begin_page(wanted) else { return Ok(None) };
-        context.budget.note_access(|| self.chosen.access.way());
+        self.note_access(view, context);
         let by_index = matches!(self.chosen.access, Access::Index { .. });
         let page = match by_index {
             true => view.count_entries(&mut pages).await?,
@@ -336,7 +328,7 @@ impl Finder {
         context: &Context,
         wanted: usize,
     ) -> Result<bool, Halt> {
-        context.budget.note_access(|| self.chosen.access.way());
+        self.note_access(view, context);
         if let Access::Ids(ids) = &self.chosen.access {
             context.budget.note_examined(1);
             let id = ids.get(self.at).cloned();
@@ -349,6 +341,14 @@ impl Finder {
         self.progress = Progress::Walking(pages);
         charge_keys(context, examined).await?;
         Ok(true)
+    }
+
+    /// The walk is opened in a view: the first time, its index counts as used.
+    fn note_access<S: Store>(&mut self, view: &LiveView<S>, context: &Context) {
+        context.budget.note_access(|| self.chosen.access.way());
+        if let Some((used, index)) = self.uncounted.take() {
+            used.note(&view.collection, index, view.instant.ms.div_euclid(1000));
+        }
     }
 
     /// The walk in front of its next page; `None` at the end of all ranges. It is a copy, and put

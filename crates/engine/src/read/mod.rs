@@ -17,8 +17,10 @@ mod held;
 mod origin;
 mod other;
 mod plan;
+mod used;
 
 pub use cursor::Cursor;
 pub use find::{Explain, Find, IndexTraits};
 pub(crate) use finder::Finder;
 pub use plan::{Batch, BatchLimit, Plan};
+pub(crate) use used::UsedIndexes;

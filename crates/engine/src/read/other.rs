@@ -50,6 +50,7 @@ impl<S: Store> Cursor<S> {
         let mut inner =
             self.engine.unplanned_cursor(self.model, &namespace, collection, plan, request.context);
         inner.place = place;
+        inner.used.clone_from(&self.used);
         inner.plan_query(view.map(|view| &*view.state))?;
         let all = BatchLimit { documents: usize::MAX, bytes: MAX_LOOKUP_BYTES };
         // The origins come along: an outer document expires in part when an inner one does.

@@ -14,7 +14,7 @@ use crate::{
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
-    read::Find,
+    read::{Find, UsedIndexes},
     view::LiveView,
 };
 
@@ -49,11 +49,11 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
     ) -> Result<Edited, Error> {
-        let mut attempts = Attempts::to_write();
+        let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
         loop {
             attempts.begin_next()?;
             let view = self.view(collection).await?;
-            match self.modify_in(&view, update, receipts).await {
+            match self.modify_in(&view, update, receipts, &used).await {
                 Ok(Some(Some(edited))) => return Ok(edited),
                 Ok(Some(None)) if !update.upsert => return Ok(Edited::default()),
                 Ok(Some(None)) => {
@@ -75,10 +75,10 @@ impl<S: Store> Engine<S> {
         view: &LiveView<S>,
         update: &Update<'_>,
         receipts: Option<&dyn Receipts>,
+        used: &Arc<UsedIndexes>,
     ) -> Result<Option<Option<Edited>>, Halt> {
-        let Some(row) = self.first_row(view, &update.find, &update.context).await? else {
-            return Ok(Some(None));
-        };
+        let first = self.first_row(view, &update.find, &update.context, used).await?;
+        let Some(row) = first else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
         let filter = update.edit.needs_filter().then_some(&*update.find.filter);
         let outcome = update.edit.apply(row.document(), filter, &update.context)?;
@@ -164,11 +164,11 @@ impl<S: Store> Engine<S> {
         context: &Context,
         receipts: Option<&dyn Receipts>,
     ) -> Result<Option<Bytes>, Error> {
-        let mut attempts = Attempts::to_write();
+        let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
         loop {
             attempts.begin_next()?;
             let view = self.view(collection).await?;
-            match self.remove_first(&view, find, context, receipts).await {
+            match self.remove_first(&view, find, context, receipts, &used).await {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
                 Err(halt) => self.resolve(&view, halt).await?,
@@ -183,8 +183,10 @@ impl<S: Store> Engine<S> {
         find: &Find,
         context: &Context,
         receipts: Option<&dyn Receipts>,
+        used: &Arc<UsedIndexes>,
     ) -> Result<Option<Option<Bytes>>, Halt> {
-        let Some(row) = self.first_row(view, find, context).await? else { return Ok(Some(None)) };
+        let first = self.first_row(view, find, context, used).await?;
+        let Some(row) = first else { return Ok(Some(None)) };
         let before = row.value.slice(row.start..);
         let draft = WriteDraft::of(view);
         let commit = draft.remove_document(draft.previous_version(row).await?);

@@ -13,7 +13,7 @@ use crate::{
     engine::Engine,
     error::{Error, Halt},
     limits::{COMMITS_AT_ONCE, ROW_WORK},
-    read::{Find, Finder},
+    read::{Find, Finder, UsedIndexes},
     view::LiveView,
     yielding::yield_if_due,
 };
@@ -35,11 +35,11 @@ impl<S: Store> Engine<S> {
         context: &Arc<Context>,
     ) -> Result<Removed, Error> {
         let mut removed = Removed::default();
-        let mut attempts = Attempts::to_write();
+        let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
         loop {
             attempts.begin_next()?;
             let view = self.view(collection).await?;
-            let mut finder = Finder::new(&view.state, find)?;
+            let mut finder = Finder::new(&view.state, find, Some(&used))?;
             match self.remove_in(&view, &mut finder, many, context, &mut removed).await {
                 Ok(true) => return Ok(removed),
                 Ok(false) => {}

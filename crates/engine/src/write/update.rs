@@ -23,7 +23,7 @@ use crate::{
     engine::Engine,
     error::{Error, Halt},
     limits::{COMMITS_AT_ONCE, ROW_WORK, SEEN_BYTES},
-    read::{Find, Finder},
+    read::{Find, Finder, UsedIndexes},
     row::Row,
     view::LiveView,
     yielding::yield_if_due,
@@ -87,12 +87,16 @@ impl<S: Store> Engine<S> {
         update: &Update<'_>,
     ) -> Result<Updated, Error> {
         let mut updated = Updated::default();
-        let mut done = EditedRows { keys: HashSet::new(), held: update.context.holding.share() };
+        let mut done = EditedRows {
+            keys: HashSet::new(),
+            held: update.context.holding.share(),
+            used: Arc::default(),
+        };
         let mut attempts = Attempts::to_write();
         loop {
             attempts.begin_next()?;
             let view = self.view(collection).await?;
-            let mut finder = Finder::new(&view.state, &update.find)?;
+            let mut finder = Finder::new(&view.state, &update.find, Some(&done.used))?;
             match self.update_in(&view, &mut finder, update, &mut updated, &mut done).await {
                 Ok(true) => {}
                 Ok(false) => continue,
@@ -131,7 +135,7 @@ impl<S: Store> Engine<S> {
             let rows = if update.many || finder.is_sorted() {
                 finder.take_matching(view, &update.context, wanted).await?
             } else {
-                let first = self.first_row(view, &update.find, &update.context).await?;
+                let first = self.first_row(view, &update.find, &update.context, &done.used).await?;
                 first.into_iter().collect()
             };
             if rows.is_empty() {
@@ -208,14 +212,15 @@ impl<S: Store> Engine<S> {
         draft.put_document(key, edited, lifetime, Some(previous)).await
     }
 
-    /// The first row in the order of the sort.
+    /// The first row in the order of the sort, for an operation that has used these indexes.
     pub(super) async fn first_row(
         &self,
         view: &LiveView<S>,
         find: &Find,
         context: &Context,
+        used: &Arc<UsedIndexes>,
     ) -> Result<Option<Row>, Halt> {
-        let mut finder = Finder::new(&view.state, find)?;
+        let mut finder = Finder::new(&view.state, find, Some(used))?;
         if finder.is_sorted() {
             return Ok(finder.take_matching(view, context, 1).await?.pop());
         }
@@ -239,12 +244,13 @@ impl<S: Store> Engine<S> {
     }
 }
 
-/// Rows that an update has edited.
+/// What an update has done in earlier passes: rows that it has edited, and indexes that it has used.
 struct EditedRows {
     /// Their keys; of an update of one document none.
     keys: HashSet<Box<[u8]>>,
     /// The memory that the keys take.
     held: Share,
+    used: Arc<UsedIndexes>,
 }
 
 impl EditedRows {

@@ -26,3 +26,4 @@ mod reaping_is_paused;
 mod receipts;
 mod records_change_together;
 mod series_say_what_expires_in_each_step;
+mod uses_of_indexes_are_counted;

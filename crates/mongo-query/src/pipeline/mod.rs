@@ -131,6 +131,9 @@ pub(crate) const NOT_YET: &[&str] = &[
     "$vectorSearch",
 ];
 
+/// Stages that make the documents which the others work on, so that none can come before them.
+const FIRST_ONLY: [&str; 4] = ["$collStats", "$currentOp", "$documents", "$indexStats"];
+
 /// Whether a stage of this name is supported.
 pub(crate) fn is_known(name: &str) -> bool {
     TABLE.iter().any(|(held, _)| *held == name)
@@ -147,10 +150,21 @@ pub fn parse(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
     as_program(|| parse_stages(pipeline, Scope { place: Place::Top, depth: 0 }))
 }
 
+/// Parses what stands behind a first stage that is not parsed here.
+pub fn parse_rest(pipeline: ArrayRef<'_>) -> Result<Vec<Stage>, Error> {
+    as_program(|| parse_behind(pipeline, Scope { place: Place::Top, depth: 0 }, true))
+}
+
 /// Parses a pipeline in its place.
 ///
-/// Errors: 9 too many stages, 40602 `$documents` after another stage, and those of the stages.
+/// Errors: 9 too many stages, 40602 a stage that has to be the first and is not, and those of the
+/// stages.
 pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    parse_behind(pipeline, scope, false)
+}
+
+/// The same, where `behind` says that another stage comes before all of these.
+fn parse_behind(pipeline: ArrayRef<'_>, scope: Scope, behind: bool) -> Result<Vec<Stage>, Error> {
     let mut stages: Vec<Stage> = Vec::new();
     for (at, value) in pipeline.iter().enumerate() {
         if MAX_STAGES <= at {
@@ -158,12 +172,16 @@ pub(crate) fn parse_stages(pipeline: ArrayRef<'_>, scope: Scope) -> Result<Vec<S
             return Err(Error::new(9, text));
         }
         let (name, value) = split_stage(value)?;
-        let parsed = parse_stage(name, value, scope)?;
-        if name == "$documents" && !stages.is_empty() {
+        if (behind || 0 < at) && FIRST_ONLY.contains(&name) {
+            // What is wrong with the stage itself comes first.
+            match is_known(name) {
+                true => drop(parse_stage(name, value, scope)?),
+                false => check_place(name, scope)?,
+            }
             let text = format!("{name} is only valid as the first stage in a pipeline");
             return Err(Error::new(40602, text));
         }
-        for stage in parsed {
+        for stage in parse_stage(name, value, scope)? {
             push_stage(&mut stages, stage);
         }
     }
@@ -213,16 +231,13 @@ fn split_stage(value: ValueRef<'_>) -> Result<(&str, ValueRef<'_>), Error> {
     }
 }
 
-/// Parses a stage. What is not allowed in its place is refused before its value is looked at; each
-/// place has a number of its own for that.
+/// Refuses a stage that is not allowed in its place; each place has a number of its own for that.
 ///
-/// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`; 40573 for a change
-/// stream, which needs a replica set; 238 for what is not supported and 40324 for what nobody has.
-fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+/// Errors: 40600 in a `$facet`, 31441 in a `$unionWith`, 51047 in a `$lookup`.
+fn check_place(name: &str, scope: Scope) -> Result<(), Error> {
     let outside = match scope.place {
         Place::Facet => {
-            ["$facet", "$out", "$merge", "$collStats", "$indexStats", "$geoNear", "$documents"]
-                .contains(&name)
+            ["$facet", "$out", "$merge", "$geoNear"].contains(&name) || FIRST_ONLY.contains(&name)
         }
         Place::Lookup | Place::Union => ["$out", "$merge"].contains(&name),
         Place::Top => false,
@@ -241,6 +256,15 @@ fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stag
             }
         });
     }
+    Ok(())
+}
+
+/// Parses a stage. What is not allowed in its place is refused before its value is looked at.
+///
+/// Errors: those of the place; 40573 for a change stream, which needs a replica set; 238 for what is
+/// not supported and 40324 for what nobody has.
+fn parse_stage(name: &str, value: ValueRef<'_>, scope: Scope) -> Result<Vec<Stage>, Error> {
+    check_place(name, scope)?;
     if let Some((_, parse)) = TABLE.iter().find(|(held, _)| *held == name) {
         return parse(name, value, scope);
     }

@@ -3,8 +3,8 @@
 
 use super::Support;
 
-/// Pipeline stages. Two of them, `$collStats` and `$currentOp`, are not parsed in this crate: the
-/// API replaces them by documents before the rest of the pipeline is parsed.
+/// Pipeline stages. Three of them, `$collStats`, `$currentOp` and `$indexStats`, are not parsed in this
+/// crate: the API replaces them by documents before the rest of the pipeline is parsed.
 pub static STAGES: &[(&str, Support)] = &[
     ("$addFields", Support::Works),
     ("$bucket", Support::Works),
@@ -21,7 +21,7 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$geoNear", Support::NotYet),
     ("$graphLookup", Support::Works),
     ("$group", Support::Works),
-    ("$indexStats", Support::NotYet),
+    ("$indexStats", Support::Works),
     ("$limit", Support::Works),
     ("$listClusterCatalog", Support::NotYet),
     ("$listLocalSessions", Support::NotYet),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     /// The door puts documents in their place; the parser refuses them.
-    const OF_THE_DOOR: [&str; 2] = ["$collStats", "$currentOp"];
+    const OF_THE_DOOR: [&str; 3] = ["$collStats", "$currentOp", "$indexStats"];
 
     fn single(name: &str, value: impl Into<Value>) -> Value {
         let mut fields = Document::new();

@@ -1,6 +1,7 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
 //!
-//! Two stages are not the engine's: `$collStats` and `$currentOp` say something about the server.
+//! Three stages are not the engine's: `$collStats`, `$indexStats` and `$currentOp` say something about
+//! the server.
 //! As the first stage of a pipeline they are replaced by the documents they make, and the rest of
 //! the pipeline runs over these.
 //!
@@ -14,7 +15,7 @@ use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::{Namespace, Plan, Store};
 use pipeline::{Filter, exec::Stage};
 
-use super::{explain, operations, stats};
+use super::{explain, index_stats, operations, stats};
 use crate::{
     access::Action,
     arguments::Args,
@@ -22,7 +23,7 @@ use crate::{
     counters::Counters,
     errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
     names,
-    parsers::hint::parse_hint,
+    parsers::{api_version::check_first_stage, hint::parse_hint},
     query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
     rights::{Asked, Need},
@@ -63,6 +64,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let need = match first.and_then(|stage| stage.iter().next()) {
         Some(("$currentOp", spec)) => return Ok(operations::current_op_stage_needs(spec)),
         Some(("$collStats", _)) => Need::of(Action::CollStats, asked.collection()?),
+        Some(("$indexStats", _)) => Need::of(Action::IndexStats, asked.collection()?),
         // Documents of the command itself; `aggregate` is 1.
         _ if !matches!(asked.body.get("aggregate"), Some(ValueRef::String(_))) => {
             return Ok(Vec::new());
@@ -96,10 +98,19 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     cursor.allow_only(&["batchSize"])?;
     let size = cursor.count("batchSize")?;
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
-    let plan = match first_stage.and_then(|stage| stage.iter().next()) {
+    let first_stage = first_stage.and_then(|stage| stage.iter().next());
+    if let Some((stage, _)) = first_stage {
+        check_first_stage(stage, &args)?;
+    }
+    let plan = match first_stage {
         Some(("$collStats", ValueRef::Document(spec))) => {
+            check_source(&args)?;
             let stats = stats::stats_stage(call, &namespace, spec).await?;
             plan_after_source(&args, vec![stats])?
+        }
+        Some(("$indexStats", spec)) => {
+            check_source(&args)?;
+            plan_after_source(&args, index_stats::index_stats_stage(call, &namespace, spec)?)?
         }
         Some(("$currentOp", spec)) => {
             plan_after_source(&args, operations::current_op_stage(call, spec).await?)?
@@ -118,7 +129,7 @@ fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> 
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
     let mut stages = vec![Stage::Documents(pipeline::Expr::Literal(documents))];
-    stages.extend(mongo_query::pipeline::parse(ArrayRef::Tree(&rest))?);
+    stages.extend(mongo_query::pipeline::parse_rest(ArrayRef::Tree(&rest))?);
     // No document of the collection is looked at.
     Ok(Plan::new(Filter::Never).with_stages(stages))
 }
@@ -142,7 +153,8 @@ pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace
 
 /// A pipeline over no collection begins with a stage that makes documents, and no other one does
 /// (73).
-fn check_source(args: &Args<'_>, pipeline: ArrayRef<'_>) -> Result<()> {
+fn check_source(args: &Args<'_>) -> Result<()> {
+    let pipeline = args.need_array("pipeline")?;
     let no_collection = args.body.get("aggregate").is_some_and(ValueRef::is_number);
     let first = pipeline.get(0).and_then(ValueRef::as_document);
     let message = match first.and_then(|stage| stage.iter().next()) {
@@ -167,7 +179,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     }
     let pipeline = args.need_array("pipeline")?;
     let mut stages = mongo_query::pipeline::parse(pipeline)?;
-    check_source(args, pipeline)?;
+    check_source(args)?;
     let mut filter = Filter::always();
     if matches!(stages.first(), Some(Stage::Match(_)))
         && let Stage::Match(first) = stages.remove(0)

@@ -40,6 +40,10 @@ mod find_and_modify;
 mod get_more;
 /// `hello`, `isMaster`
 mod handshake;
+/// Builds of indexes in `currentOp`.
+mod index_builds;
+/// `$indexStats`
+mod index_stats;
 /// `insert`
 mod insert;
 /// `killCursors`

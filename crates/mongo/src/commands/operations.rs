@@ -14,6 +14,7 @@ use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::Store;
 use memory::Share;
 
+use super::index_builds::{BuiltForClients, builds_without_client, describe_build};
 use crate::{
     access::{Action, UserName},
     arguments::Args,
@@ -143,6 +144,7 @@ async fn list_operations<S: Store>(
     let mut shown = Vec::new();
     let own = call.connection.sender();
     let hides_others = asked.only_own && call.door.asks_for_login(call.connection);
+    let mut built = BuiltForClients::new();
     let is_shown = |owner: &Sender| !hides_others || owner.user == own.user;
     for connection in call.door.connections() {
         if !is_shown(&connection.sender()) {
@@ -172,18 +174,18 @@ async fn list_operations<S: Store>(
         if let Some(running) = running {
             let cursor = running.cursor.and_then(|id| call.door.cursors.snapshot(id));
             describe_running(&running, cursor.map(|cursor| (cursor, clocks)), &mut out);
+            describe_build(call.door, &running, &mut built, &mut out);
         }
         shown.push(out);
     }
-    if let Some(siblings) = call.siblings() {
-        let ask = doc! { "currentOp": 1, "$all": asked.idle };
-        let (answers, _counted) = siblings.ask(ask, &call.door.settings.memory).await?;
-        for (shard, reply) in answers {
-            held.grow(SHOWN_COPIES.saturating_mul(reply.bytes().len()))?;
-            let operations = operations_of(shard, &reply).into_iter();
-            shown.extend(operations.filter(|it| !hides_others || is_of(it, own.user.as_ref())));
-        }
-    }
+    let builds = match hides_others {
+        true => Vec::new(),
+        false => builds_without_client(call.door, &built, now_ms),
+    };
+    held.grow(builds.len() * SHOWN_COPIES * SHOWN_BYTES)?;
+    shown.extend(builds);
+    let elsewhere = list_elsewhere(call, asked.idle, &mut held).await?.into_iter();
+    shown.extend(elsewhere.filter(|it| !hides_others || is_of(it, own.user.as_ref())));
     let idle = if asked.cursors { call.door.cursors.idle_ids() } else { Vec::new() };
     let cursors = idle.into_iter().filter_map(|id| call.door.cursors.snapshot(id));
     for cursor in cursors.filter(|cursor| is_shown(&cursor.owner)) {
@@ -191,6 +193,23 @@ async fn list_operations<S: Store>(
         shown.push(cursor.idle_entry(host, clocks));
     }
     Ok((shown, held))
+}
+
+/// The operations that all other shards show, for which memory is taken.
+async fn list_elsewhere<S: Store>(
+    call: &Call<'_, S>,
+    idle: bool,
+    held: &mut Share,
+) -> Result<Vec<Document>> {
+    let Some(siblings) = call.siblings() else { return Ok(Vec::new()) };
+    let ask = doc! { "currentOp": 1, "$all": idle };
+    let (answers, _counted) = siblings.ask(ask, &call.door.settings.memory).await?;
+    let mut shown = Vec::new();
+    for (shard, reply) in answers {
+        held.grow(SHOWN_COPIES.saturating_mul(reply.bytes().len()))?;
+        shown.extend(operations_of(shard, &reply));
+    }
+    Ok(shown)
 }
 
 /// The operations that another shard shows. Their numbers are those of the shard, which is said as a

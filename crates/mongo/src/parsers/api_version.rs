@@ -27,6 +27,19 @@ pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     }
 }
 
+/// Stages about the server that are outside of version 1.
+const OUTSIDE: [&str; 2] = ["$currentOp", "$indexStats"];
+
+/// Fails with 323 on the first stage of a pipeline, where a client asks for version 1 strictly and the
+/// stage is outside of it. That the version is 1 was checked before.
+pub(crate) fn check_first_stage(stage: &str, args: &Args<'_>) -> Result<()> {
+    if !OUTSIDE.contains(&stage) || !args.bool("apiStrict")?.unwrap_or(false) {
+        return Ok(());
+    }
+    let message = format!("{stage} is not allowed with 'apiStrict: true' in API Version 1");
+    Err(Error::new(APIStrictError, message))
+}
+
 /// Fails with 323 on a command or an argument that is outside of version 1.
 fn check_strict(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let name = row.name;

@@ -52,6 +52,11 @@ how; what is not there yet answers an error that names it.
 * A key of more than 1,000 bytes is indexed by its beginning and a hash: equality and uniqueness
   hold, the order of such values among themselves in an index does not.
 * `$collStats` is understood as the first stage of an `aggregate`, with `storageStats` and `count`.
+* `$indexStats` is understood as the first stage of an `aggregate`. Its counts are those of the node that
+  answers, from its start or the index's making on. A find, a count, each statement of an update and
+  each other operation counts once for each index that it walks; `collMod` does not set counts back.
+* `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
+  a number (`opid`), since nobody waits for them and nobody can end them.
 * Collations other than the simple one are refused by name.
 * Operations hold half of `--memory` together. One that needs more than is left is error 365
   (`TemporarilyUnavailable`) and may be tried again; idle cursors that hold much are closed before

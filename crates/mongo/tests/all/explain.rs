@@ -68,6 +68,44 @@ async fn an_index_is_described() {
     }
 }
 
+/// The names of stages, from the outermost to the access path.
+fn stage_names(plan: &Document) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut plan = Some(plan.clone());
+    while let Some(stage) = plan {
+        let Some(Value::String(name)) = stage.get("stage") else { panic!("{stage:?}") };
+        names.push(name.to_string());
+        plan = stage.get("inputStage").map(|_| inner(&stage, &["inputStage"]));
+    }
+    names
+}
+
+#[tokio::test]
+async fn a_sort_is_shown_unless_the_index_gives_its_order() {
+    let mut client = client().await;
+    let sort = |field: &str| {
+        let mut order = Document::new();
+        order.push(field, 1);
+        Value::Document(doc! { "$sort": order })
+    };
+    let group = || Value::Document(doc! { "$group": doc! { "_id": "$b" } });
+    for (pipeline, names) in [
+        (vec![sort("b")], &["SORT", "COLLSCAN"][..]),
+        (vec![sort("a")], &["FETCH", "IXSCAN"]),
+        (vec![group(), sort("_id")], &["SORT", "GROUP", "COLLSCAN"]),
+        (vec![sort("a"), group(), sort("_id")], &["SORT", "GROUP", "FETCH", "IXSCAN"]),
+    ] {
+        let command = doc! {
+            "aggregate": "c",
+            "pipeline": Value::Array(pipeline.clone()),
+            "cursor": doc! {},
+        };
+        let reply = explain(&mut client, command).await;
+        let plan = inner(&reply, &["queryPlanner", "winningPlan"]);
+        assert_eq!(stage_names(&plan), names, "{pipeline:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_write_is_explained_and_not_made() {
     let mut client = client().await;

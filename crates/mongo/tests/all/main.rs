@@ -13,6 +13,7 @@ mod fail_points;
 mod fates;
 mod forwarded;
 mod hints;
+mod index_stats;
 mod indexes;
 mod memory;
 mod messages;

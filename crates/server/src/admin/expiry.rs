@@ -137,7 +137,7 @@ pub(crate) async fn get_all_series(
 ///
 /// ```text
 /// {"default": 3600, "live": {"documents": 9, "bytes": 900}, "dies_within": {"hour": .., "day": ..,
-///  "week": ..}, "unreaped_estimate": {.., "oldest_dead_seconds": 4}, "exact": true}
+///  "week": ..}, "unreaped_estimate": {.., "oldest_dead_seconds": 4}, "date_indexes": 1, "exact": true}
 /// ```
 pub(crate) async fn get_forecast(
     State(shared): State<Shared>,
@@ -159,6 +159,7 @@ pub(super) fn forecast_json(forecast: &Forecast) -> Value {
         "live": amount_json(forecast.live),
         "dies_within": within_json(&forecast.expires_within),
         "unreaped_estimate": unreaped_json(forecast.unreaped),
+        "date_indexes": forecast.date_indexes,
         "exact": true,
     })
 }

@@ -113,12 +113,14 @@ impl Sample {
 /// What was counted between two looks, the most frequent first.
 fn operations_between(before: &[Counted], after: &[Counted]) -> Vec<Operations> {
     let since = |now: &Counted| {
-        let earlier = before.iter().find(|it| (it.api, it.name) == (now.api, now.name));
-        let earlier = earlier.map_or(&[][..], |it| &it.took.counts);
+        let before_of = before.iter().find(|it| (it.api, it.name) == (now.api, now.name));
+        let earlier = before_of.map_or(&[][..], |it| &it.took.counts);
         let before = earlier.iter().copied().chain(std::iter::repeat(0));
         let counts = now.took.counts.iter().zip(before);
         let counts = counts.map(|(now, before)| now.saturating_sub(before)).collect();
-        let took = Distribution { bounds: now.took.bounds, counts, sum: 0 };
+        let sum_before = before_of.map_or(0, |it| it.took.sum);
+        let sum = now.took.sum.saturating_sub(sum_before);
+        let took = Distribution { bounds: now.took.bounds, counts, sum };
         Operations {
             api: now.api.to_owned(),
             name: now.name.to_owned(),
@@ -134,18 +136,30 @@ fn operations_between(before: &[Counted], after: &[Counted]) -> Vec<Operations> 
 }
 
 /// The value that so many of a hundred measurements do not exceed, about: measurements within a bucket are
-/// taken for spread evenly. Of those above all bounds it is the last bound.
+/// taken for spread evenly, and none for more than their sum allows, so that a single slow one in a wide
+/// bucket is not shown as slower than it was.
 fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     let wanted = (of.measurement_count() * hundredths).div_ceil(100).max(1);
+    let most = greatest(of);
     let (mut below, mut lower) = (0, 0);
     for (count, upper) in of.counts.iter().zip(of.bounds) {
         if wanted <= below + count {
             let part = u128::from(upper - lower) * u128::from(wanted - below) / u128::from(*count);
-            return lower + u64::try_from(part).unwrap_or(0);
+            // The sum may have been read before a measurement that was counted.
+            return (lower + u64::try_from(part).unwrap_or(0)).min(most.max(lower));
         }
         (below, lower) = (below + count, *upper);
     }
-    lower
+    most.max(lower)
+}
+
+/// What no measurement exceeds: the sum of all, were each of the others as small as its bucket allows.
+fn greatest(of: &Distribution) -> u64 {
+    let lowers = std::iter::once(0).chain(of.bounds.iter().copied());
+    let filled: Vec<_> = of.counts.iter().zip(lowers).filter(|(count, _)| 0 < **count).collect();
+    let all: u64 = filled.iter().map(|(count, lower)| count.saturating_mul(*lower)).sum();
+    let of_greatest = filled.last().map_or(0, |(_, lower)| *lower);
+    of.sum.saturating_sub(all.saturating_sub(of_greatest))
 }
 
 #[cfg(test)]
@@ -154,8 +168,12 @@ mod tests {
 
     const BOUNDS: &[u64] = &[1_000_000, 2_000_000, 10_000_000];
 
+    /// Measurements as great as their buckets allow.
     fn counted(name: &'static str, counts: &[u64]) -> Counted {
-        let took = Distribution { bounds: BOUNDS, counts: counts.to_vec(), sum: 0 };
+        let last = BOUNDS.last().copied().unwrap();
+        let uppers = BOUNDS.iter().copied().chain([last]);
+        let sum = counts.iter().zip(uppers).map(|(count, upper)| count * upper).sum();
+        let took = Distribution { bounds: BOUNDS, counts: counts.to_vec(), sum };
         Counted { api: "mongodb", name, took }
     }
 
@@ -171,6 +189,21 @@ mod tests {
         ] {
             let of = counted("x", counts).took;
             assert_eq!((quantile(&of, 50), quantile(&of, 99)), (half, most), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_single_slow_one_is_as_slow_as_it_was() {
+        for (counts, sum, most) in [
+            (&[9, 0, 1, 0][..], 900_000 + 3_000_000, 3_900_000),
+            (&[0, 0, 1, 0], 5_000_000, 5_000_000),
+            (&[0, 0, 0, 1], 45_000_000, 45_000_000),
+            (&[0, 0, 2, 0], 3_000_000 + 9_000_000, 10_000_000),
+            // Read before it was added to.
+            (&[0, 0, 1, 0], 0, 2_000_000),
+        ] {
+            let of = Distribution { bounds: BOUNDS, counts: counts.to_vec(), sum };
+            assert_eq!(quantile(&of, 99), most, "{counts:?}");
         }
     }
 

@@ -63,7 +63,7 @@ export default function Database({ door, database }: DatabaseProps) {
         <p className="empty">
           {filter === ''
             ? `There are no ${noun(door)}s in this database yet. Make the first one with New ${noun(door)}.`
-            : 'Nothing is called so.'}
+            : 'Nothing is found.'}
         </p>
       )}
       {shown.length > 0 && <List door={door} database={database} names={shown} />}

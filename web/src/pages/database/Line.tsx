@@ -6,10 +6,11 @@ import type { Target } from '../../state/place';
 import { PlaceLink } from '../../ui/PlaceLink';
 import type { Known } from './useForecasts';
 
-/** "Off", "On (no default)", "90 days". */
-export function ttlWords(value: DefaultTtl): string {
-  if (value === null) return 'Off';
-  return value === -1 ? 'On (no default)' : inWords(value);
+/** "Off", "On (no default)", "90 days", "Off, by date". */
+export function ttlWords(value: DefaultTtl, dateIndexes = 0): string {
+  const dates = dateIndexes > 0 ? ', by date' : '';
+  if (value === null) return `Off${dates}`;
+  return (value === -1 ? 'On (no default)' : inWords(value)) + dates;
 }
 
 export interface LineProps {
@@ -21,10 +22,10 @@ export interface LineProps {
 function cells(known: Known | undefined): string[] {
   if (known === undefined) return ['…', '…', '…', '…', '…'];
   if ('failure' in known) return ['—', '—', '—', '—', '—'];
-  const { default: value, live, dies_within: dies, exact } = known.forecast;
+  const { default: value, live, dies_within: dies, exact, date_indexes } = known.forecast;
   const about = (text: string) => (exact ? text : `about ${text}`);
   return [
-    ttlWords(value),
+    ttlWords(value, date_indexes),
     about(count(live.documents)),
     about(bytes(live.bytes)),
     about(count(dies.hour.documents)),

@@ -237,7 +237,7 @@ export default function Items({ target }: { target: Target }) {
         example={source.filterExample}
         value={filter}
         error={wrongFilter === null ? null : words(wrongFilter)}
-        onApply={(text) => (text === filter ? reload() : setQuery('filter', text))}
+        onApply={(text) => (text === filter ? reload() : setQuery('filter', text, true))}
       />
       {rows.failure !== null && wrongFilter === null && !missing && (
         <Failure error={rows.failure} target={target} onAgain={reload} />
@@ -278,7 +278,7 @@ export default function Items({ target }: { target: Target }) {
       {sort !== null && rows.ready && (
         <p className="items-order">
           {order.words(visible.length, rows.unsorted)}{' '}
-          <Button look="quiet" onClick={() => setQuery('sort', null)}>
+          <Button look="quiet" onClick={() => setQuery('sort', null, true)}>
             Do not sort
           </Button>
         </p>
@@ -325,7 +325,7 @@ export default function Items({ target }: { target: Target }) {
             drafted={drafted}
             onOpen={open}
             onNearEnd={rows.loadMore}
-            onSort={(next: Sort | null) => setQuery('sort', sortText(next))}
+            onSort={(next: Sort | null) => setQuery('sort', sortText(next), true)}
             onSelect={choose}
             onCopy={actions.copy}
             binned={bin}

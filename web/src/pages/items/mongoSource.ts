@@ -6,6 +6,7 @@ import { EXPIRES } from '../../pure/columns/columns';
 import { documentText } from '../../pure/exporting/extended';
 import { parseShell, printShell } from '../../pure/shell';
 import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/ttl/reasons';
+import { bareText } from '../../pure/values/bare';
 import { partsOfPath } from '../../pure/values/path';
 import type { Target } from '../../state/place';
 import { MongoMany, unchanged } from './many/mongoMany';
@@ -72,9 +73,7 @@ export class MongoSource implements Source {
   readonly template = documentTemplate;
 
   shown(value: unknown): string {
-    if (value === undefined) return '';
-    if (value instanceof ObjectId) return value.toHexString();
-    return (typeof value === 'string' ? value : printShell(value, 0)).slice(0, 200);
+    return bareText(value).slice(0, 200);
   }
 
   whole(value: unknown): string {

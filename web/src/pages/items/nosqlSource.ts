@@ -224,7 +224,7 @@ export class NosqlSource implements Source {
     const ref = this.refOfText(root);
     if (keyOf(ref) === opened.row.key) return null;
     const what = ref.id === refOf(opened.row).id ? 'The partition key' : 'The id';
-    return `${what} was changed. An item keeps both for life, so saving makes a new item "${ref.id}" and leaves "${opened.row.name}" as it is.`;
+    return `${what} was changed. An item cannot change either, so saving makes a new item "${ref.id}" and leaves "${opened.row.name}" as it is.`;
   }
 
   private refOfText(root: JsonNode): Ref {

@@ -62,7 +62,7 @@ export function useOrder(source: Source | null, filter: string, text: string | n
       },
       words: (loaded, unsorted) => {
         if (sort === null) return null;
-        const way = sort.direction > 0 ? 'upwards' : 'downwards';
+        const way = sort.direction > 0 ? 'ascending' : 'descending';
         const why = whyNot(sort.column) ?? unsorted;
         const how =
           why === null

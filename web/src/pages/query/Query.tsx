@@ -7,7 +7,7 @@ import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { MongoQuery } from './MongoQuery';
 import { NosqlQuery } from './NosqlQuery';
-import { addressOf, type Texts } from './tabs/address';
+import { isTooLong, type Texts } from './tabs/address';
 import { draftBase } from './tabs/drafts';
 import { SavedPanel } from './tabs/SavedPanel';
 import { isSavedList, lengthOf, MOST_CHARACTERS, type Saved, withSaved } from './tabs/saved';
@@ -79,7 +79,7 @@ export default function Query({ target }: { target: Target }) {
       <TabBar
         list={list}
         panel={PANEL}
-        isNamed={texts === null || addressOf(target.door, texts) !== null}
+        isTooLong={texts !== null && isTooLong(target.door, texts)}
         savedNames={saved.map(({ name }) => name)}
         onShow={tabs.show}
         onNew={tabs.add}

@@ -32,7 +32,7 @@ function Line({
       {live !== null && <td className="schema-number">{count(Math.round(facts.share * live))}</td>}
       <td>
         {filter === null ? (
-          <span className="hint">no filter tells them</span>
+          <span className="hint">none</span>
         ) : (
           <PlaceLink
             to={{ page: 'collection', view: 'items', ...target }}

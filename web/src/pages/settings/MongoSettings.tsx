@@ -3,6 +3,7 @@
 import type { IndexRecord } from '../../api/mongo';
 import { defaultInWords, readDraft } from '../../pure/ttl/input';
 import type { Target } from '../../state/place';
+import { Banner } from '../../ui/Banner';
 import { ConflictDialog } from './frame/ConflictDialog';
 import type { Section } from './frame/SettingsFrame';
 import { SettingsPane } from './frame/SettingsPane';
@@ -10,7 +11,7 @@ import { Unread } from './frame/Unread';
 import type { Loaded } from './frame/useLoaded';
 import { DateIndexes } from './indexes/DateIndexes';
 import { Indexes } from './indexes/Indexes';
-import { isTtlIndex } from './indexes/ttlIndex';
+import { isDateIndex, isTtlIndex } from './indexes/ttlIndex';
 import { ImpactView } from './ttl/ImpactView';
 import { NOUNS } from './ttl/impact';
 import { TtlSection } from './ttl/TtlSection';
@@ -32,8 +33,14 @@ function TimeToLive({ target, settings, disabled }: Part) {
   const { base, draft, changed, wanted, edit, indexes } = settings;
   const effect = useImpact(target, changed ? wanted : undefined);
   const held = indexes.filter(isTtlIndex).map(({ name }) => name);
+  const dates = indexes.filter(isDateIndex).map(({ name }) => name);
   return (
     <>
+      {dates.length > 0 && (
+        <Banner>
+          {`Whatever is set here, documents expire by their dates: ${dates.join(', ')} (see Date TTL indexes).`}
+        </Banner>
+      )}
       <TtlSection
         nouns={NOUN}
         draft={draft}

@@ -79,6 +79,12 @@ test('the cursor goes into what is inserted', () => {
   expect(at('sort', '{ |')?.candidates.map(({ insert }) => insert)).toEqual([
     ...['_id: 1', 'user: 1', '"address.city": 1'],
   ]);
+  // A colon that stands there already, with its value, stays the only one.
+  expect(at('sort', '{ us|: -1 }')?.candidates[0]).toMatchObject({ insert: 'user', cursor: 4 });
+  expect(at('filter', '{ cit| : "x" }')?.candidates[0]).toMatchObject({
+    insert: '"address.city"',
+  });
+  expect(at('filter', '{ user: { $i|: [] } }')?.candidates[0]).toMatchObject({ insert: '$in' });
 });
 
 test('whatever the text, what is replaced is within it and before the place', () => {

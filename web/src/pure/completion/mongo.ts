@@ -124,8 +124,14 @@ export function completeMongo(
     return { from, to: at, candidates: ranked(fieldValues(fields), typed) };
   }
   const candidates = ranked(keysAt(kind, levels, fields), typed);
-  if (!place.isQuoted) return { from, to: at, candidates };
-  // The quote stands there already, and so may the colon.
-  const bare = candidates.map((one) => ({ ...one, insert: one.label, cursor: one.label.length }));
+  const hasColon = /^\s*:/.test(text.slice(at));
+  if (!place.isQuoted && !hasColon) return { from, to: at, candidates };
+  // What stands there already is not written again: the quote, or the colon with its value.
+  const bare = candidates.map((one) => {
+    const { label } = one;
+    const isName = place.isQuoted || PLAIN.test(label) || label.startsWith('$');
+    const insert = isName ? label : JSON.stringify(label);
+    return { ...one, insert, cursor: insert.length };
+  });
   return { from, to: at, candidates: bare };
 }

@@ -2,7 +2,7 @@
 import { count } from '../figures/amount';
 
 const FEW = 100;
-const TIMES = 10;
+const TIMES = 5;
 
 export function isWasteful(examined: number, returned: number): boolean {
   return examined >= FEW && examined >= returned * TIMES;

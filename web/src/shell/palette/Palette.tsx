@@ -151,7 +151,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           ))}
         </div>
         <p className={shown.length === 0 ? 'hint palette-none' : 'visually-hidden'} role="status">
-          {shown.length === 0 ? 'Nothing is called so.' : `${shown.length} found`}
+          {shown.length === 0 ? 'Nothing is found.' : `${shown.length} found`}
         </p>
       </div>
     </Dialog>

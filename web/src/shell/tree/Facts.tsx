@@ -6,18 +6,20 @@ import { short } from '../../pure/figures/axis';
 import { inWords } from '../../pure/time/duration';
 
 /** "about 4,512 documents, Time to Live: 1 hour". */
-export function inFull({ api, live, exact, default: ttl }: CollectionFacts): string {
+export function inFull(facts: CollectionFacts): string {
+  const { api, live, exact, default: ttl } = facts;
   const noun = api === 'nosql' ? 'item' : 'document';
   const much = `${exact ? '' : 'about '}${counted(live.documents, noun)}`;
-  if (ttl === null) return much;
-  return `${much}, Time to Live: ${ttl === -1 ? 'on, no default' : inWords(ttl)}`;
+  const dates = facts.date_indexes > 0 ? ', expires by date' : '';
+  if (ttl === null) return much + dates;
+  return `${much}, Time to Live: ${ttl === -1 ? 'on, no default' : inWords(ttl)}${dates}`;
 }
 
 /** For those who see it; the line's description says it in words. No text: the line is called by its name alone. */
 export function Facts({ facts }: { facts: CollectionFacts }) {
   return (
     <span className="tree-facts" aria-hidden="true" data-live={short(facts.live.documents)}>
-      {facts.default !== null && <Timer className="icon tree-ttl" />}
+      {(facts.default !== null || facts.date_indexes > 0) && <Timer className="icon tree-ttl" />}
     </span>
   );
 }

@@ -3,6 +3,7 @@
 import { useEffect, useMemo } from 'react';
 import { type CollectionFacts, collectionsOf } from '../../api/admin';
 import { usePolled } from '../../state/polled';
+import { loadCollections, tree } from '../../state/tree';
 import { type Row, rowKey } from './rows';
 
 const AGAIN_MS = 15_000;
@@ -20,15 +21,31 @@ function askedOf(rows: readonly Row[]): string[] {
   return small.slice(0, MOST_DATABASES).map(([name]) => name);
 }
 
+/** Asks again for what lies in databases in which others have made or dropped something. */
+function reloadOthers(names: readonly string[], facts: readonly CollectionFacts[]): void {
+  for (const { door, name, collections } of tree.get().branches) {
+    if (collections === null || !names.includes(name)) continue;
+    const there = facts.filter(({ api, database }) => api === door && database === name);
+    const isSame =
+      there.length === collections.length &&
+      there.every(({ collection }) => collections.includes(collection));
+    if (!isSame) void loadCollections(door, name);
+  }
+}
+
 const NONE: readonly CollectionFacts[] = [];
 
 /** By the keys of rows. */
 export function useFacts(rows: readonly Row[]): ReadonlyMap<string, CollectionFacts> {
   const names = useMemo(() => askedOf(rows), [rows]);
-  const { value, again } = usePolled(
-    async () => (await Promise.all(names.map(collectionsOf))).flat(),
-    AGAIN_MS,
-  );
+  const { value: asked, again } = usePolled(async () => {
+    const facts = (await Promise.all(names.map(collectionsOf))).flat();
+    return { names, facts };
+  }, AGAIN_MS);
+  const value = asked?.facts;
+  useEffect(() => {
+    if (asked !== null) reloadOthers(asked.names, asked.facts);
+  }, [asked]);
   const key = names.join('\n');
   useEffect(again, [key, again]);
   return useMemo(

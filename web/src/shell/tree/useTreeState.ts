@@ -4,11 +4,12 @@ import { session } from '../../api/session';
 import type { Door, Place } from '../../state/place';
 import { useServerChanges } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
-import { loadCollections, refreshTree, tree } from '../../state/tree';
+import { loadCollections, loadTree, refreshTree, tree } from '../../state/tree';
 import { lookInto } from './lookInto';
 import { keyOf, rowsOf } from './rows';
 
 const AFTER_TYPING_MS = 250;
+const OTHERS_MS = 10_000;
 
 /** A filter finds containers too, so they have to be known. */
 function useFilterLooks(filter: string): void {
@@ -24,6 +25,16 @@ function useFilterLooks(filter: string): void {
   }, [wanted]);
 }
 
+/** Databases that others make or drop are seen after a while, without a press of Refresh. */
+function useOthers(): void {
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible' && !tree.get().loading) void loadTree(true);
+    }, OTHERS_MS);
+    return () => clearInterval(timer);
+  }, []);
+}
+
 export function useTreeState(place: Place, filter: string) {
   const known = useStore(tree);
   const changes = useServerChanges();
@@ -32,6 +43,7 @@ export function useTreeState(place: Place, filter: string) {
   useEffect(() => {
     void refreshTree();
   }, [changes, doors]);
+  useOthers();
   useFilterLooks(filter);
 
   const setOne = useCallback((door: Door, database: string, isOpen: boolean) => {

@@ -62,7 +62,18 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{$limit: 1}, {$documents: []}]",
         "error 40602: $documents is only valid as the first stage in a pipeline",
     ),
-    ("[{$limit: 1}, {$collStats: {}}]", "error 238: $collStats is not supported"),
+    (
+        "[{$limit: 1}, {$collStats: {}}]",
+        "error 40602: $collStats is only valid as the first stage in a pipeline",
+    ),
+    (
+        "[{$match: {}}, {$indexStats: {}}]",
+        "error 40602: $indexStats is only valid as the first stage in a pipeline",
+    ),
+    (
+        "[{$limit: 1}, {$currentOp: {}}]",
+        "error 40602: $currentOp is only valid as the first stage in a pipeline",
+    ),
     ("[{$sort: {_id: -1}}, {$skip: 1}, {$limit: 2}, {$project: {_id: 1}}]", "{_id: 4}; {_id: 3}"),
     (
         "[{$sort: {x: 1, _id: -1}}, {$project: {_id: 1}}]",

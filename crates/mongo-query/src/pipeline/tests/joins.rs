@@ -53,6 +53,10 @@ pub(super) const ROWS: &[(&str, &str)] = &[
         "[{$facet: {a: [{$collStats: {}}]}}]",
         "error 40600: $collStats is not allowed to be used within a $facet stage",
     ),
+    (
+        "[{$facet: {a: [{$limit: 1}, {$currentOp: {}}]}}]",
+        "error 40600: $currentOp is not allowed to be used within a $facet stage",
+    ),
     ("[{$lookup: 1}]", "error 9: the $lookup stage specification must be an object, but found int"),
     ("[{$lookup: {from: 'u'}}]", "error 9: must specify 'as' field for a $lookup"),
     ("[{$lookup: {from: 1}}]", "error 9: $lookup 'from' field must be a string, but found int"),

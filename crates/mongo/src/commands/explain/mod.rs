@@ -255,6 +255,7 @@ async fn reply_with_plan<S: Store>(
     }
     let searched = plan.filter.clone();
     let mut cursor = begin_query(call, namespace, plan, std::sync::Arc::clone(&context))?;
+    cursor.leave_uncounted();
     let sorts = cursor.sorts_in_stages();
     let mut found = 0;
     let started = clock::monotonic_time();

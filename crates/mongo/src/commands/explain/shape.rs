@@ -88,10 +88,10 @@ pub(super) fn winning_plan(
     top: Option<Document>,
 ) -> Document {
     let mut plan = access_stage(explain, found.is_some());
-    for stage in stages {
+    for (place, stage) in stages.iter().enumerate() {
         let name = match *stage {
-            // The access path gives this order already, so nothing is sorted.
-            "$sort" if !sorts => continue,
+            // The access path gives this order already, so nothing is sorted. It serves the first alone.
+            "$sort" if !sorts && place == 0 => continue,
             "$sort" => "SORT",
             "$limit" => "LIMIT",
             "$skip" => "SKIP",

@@ -73,6 +73,7 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
             vec![
                 ("", with(doc! { "pipeline": array![] })),
                 ("$collStats", with(doc! { "pipeline": stage(doc! { "$collStats": doc! {} }) })),
+                ("$indexStats", with(doc! { "pipeline": stage(doc! { "$indexStats": doc! {} }) })),
                 (
                     "$currentOp, allUsers",
                     about(doc! {

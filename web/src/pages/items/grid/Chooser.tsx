@@ -115,7 +115,7 @@ export function Chooser({ columns }: { columns: Columns }) {
             <p className="hint">{found.length - MOST} more: search for them.</p>
           )}
           <Button disabled={!columns.isChosen} onClick={columns.reset}>
-            As at first
+            Reset
           </Button>
         </section>
       )}

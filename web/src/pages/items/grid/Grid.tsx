@@ -103,7 +103,11 @@ export function Grid(props: GridProps) {
     if (end > rows.length - NEAR) onNearEnd();
   }, [end, rows.length, onNearEnd]);
   const drawn = useMemo(() => arranged(columns.drawn, slim), [columns.drawn, slim]);
-  const tracks = useMemo(() => tracksOf(drawn, source.idField, slim), [drawn, source, slim]);
+  const { dates } = props.columns;
+  const tracks = useMemo(
+    () => tracksOf(drawn, source.idField, slim, dates),
+    [drawn, source, slim, dates],
+  );
   // Lines are used again for other rows: that is cheaper than making new ones.
   const [lines, setLines] = useState(1);
   if (end - first > lines) setLines(end - first);

@@ -2,6 +2,7 @@
 import { memo } from 'react';
 import { EXPIRES } from '../../../pure/columns/columns';
 import type { Placed } from '../../../pure/columns/layout';
+import { typedText } from '../../../pure/values/bare';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
 import { bothTimes, shownExpiry } from '../expires';
 import type { Row, Source } from '../source';
@@ -50,13 +51,15 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
   );
 }
 
-/** What a cell says, and in how few characters. */
+/** What a cell says, in how few characters, and what its tooltip says. */
 function wordsOf(row: Row, column: string, source: Source, short: string | undefined) {
-  const text = source.shown(valueAtPath(row.value, partsOfPath(column)));
-  if (column !== source.idField) return { text, whole: undefined };
+  const value = valueAtPath(row.value, partsOfPath(column));
+  const text = source.shown(value);
+  const typed = typedText(value) ?? (text.length > 12 ? text : undefined);
+  if (column !== source.idField) return { text, whole: undefined, typed };
   // An id of another type than text is called what it is.
   const name = row.name.startsWith('ObjectId') ? text : row.name;
-  return { text: short ?? name, whole: row.name };
+  return { text: short ?? name, whole: row.name, typed };
 }
 
 export interface LineProps {
@@ -88,8 +91,8 @@ function Cell(props: CellProps) {
   const isFirst = place === 0;
   const isEdited = editing?.column === column.id;
   const isExpiry = column.id === EXPIRES;
-  const { text, whole } = isExpiry
-    ? { text: '', whole: undefined }
+  const { text, whole, typed } = isExpiry
+    ? { text: '', whole: undefined, typed: undefined }
     : wordsOf(row, column.id, source, props.short);
   const classes = [isExpiry ? '' : 'mono', pin === null ? '' : 'items-pin'];
   if (cell === place) classes.push('items-cell-active');
@@ -100,7 +103,7 @@ function Cell(props: CellProps) {
       id={cell === place ? `${id}-c${place}` : undefined}
       aria-colindex={place + 1}
       aria-label={isFirst ? (whole ?? (text || undefined)) : undefined}
-      title={whole ?? (text.length > 12 ? text : undefined)}
+      title={whole ?? typed}
       data-place={place}
       data-column={column.id}
       className={classes.join(' ').trim() || undefined}

@@ -32,8 +32,8 @@ export function headMenu({ columns, drawn, id, width, sort, onSort }: HeadMenu):
   const here = drawn.find((placed) => placed.id === id);
   const only = drawn.length === 1 ? 'One column stays.' : null;
   return [
-    { label: 'Sort upwards', onChoose: () => onSort({ column: id, direction: 1 }) },
-    { label: 'Sort downwards', onChoose: () => onSort({ column: id, direction: -1 }) },
+    { label: 'Sort ascending', onChoose: () => onSort({ column: id, direction: 1 }) },
+    { label: 'Sort descending', onChoose: () => onSort({ column: id, direction: -1 }) },
     {
       label: 'Do not sort',
       onChoose: () => onSort(null),

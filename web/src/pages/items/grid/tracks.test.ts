@@ -15,7 +15,7 @@ test('pinned columns stand one beside the other, and have a width of their own',
     column('b', { width: 90 }),
     column('c'),
   ];
-  expect(tracksOf(placed, 'id', false)).toEqual({
+  expect(tracksOf(placed, 'id', false, new Set())).toEqual({
     template: '100px 136px 90px minmax(136px, 1fr)',
     width: 462,
     pins: [0, 100, null, null],

@@ -13,18 +13,26 @@ export interface Tracks {
   widths: readonly number[];
 }
 
-const FIELD = 136;
+/** px of a field, and of one that holds dates, whose seconds are wanted. */
+const [FIELD, DATES] = [136, 196];
 
 /** The width of a column that nobody has made wider or narrower. */
-export function usualWidth(id: string, idField: string, slim: boolean): number {
+export function usualWidth(id: string, idField: string, slim: boolean, hasDates = false): number {
   if (id === idField) return slim ? 160 : 216;
   if (id === EXPIRES) return slim ? 152 : 264;
-  return FIELD;
+  return hasDates ? DATES : FIELD;
 }
 
 /** Columns that were not resized share what is left; the id and pinned ones do not. */
-export function tracksOf(placed: readonly Placed[], idField: string, slim: boolean): Tracks {
-  const widths = placed.map(({ id, width }) => width ?? usualWidth(id, idField, slim));
+export function tracksOf(
+  placed: readonly Placed[],
+  idField: string,
+  slim: boolean,
+  dates: ReadonlySet<string>,
+): Tracks {
+  const widths = placed.map(
+    ({ id, width }) => width ?? usualWidth(id, idField, slim, dates.has(id)),
+  );
   let left = 0;
   const pins = placed.map(({ pinned }, at) => {
     if (!pinned) return null;

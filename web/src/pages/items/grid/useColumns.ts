@@ -26,6 +26,8 @@ export interface Columns {
   all: readonly Column[];
   /** Those to draw. */
   drawn: readonly Placed[];
+  /** Those that hold dates. */
+  dates: ReadonlySet<string>;
   isChosen: boolean;
   change: (id: string, change: Partial<Omit<Placed, 'id'>>) => void;
   move: (id: string, before: string | null) => void;
@@ -63,6 +65,10 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     [choice, all, rows, idField, keys],
   );
   const placed = useMemo(() => drawn(layout, all), [layout, all]);
+  const dates = useMemo(
+    () => new Set(all.filter(({ kinds }) => kinds.has('date')).map(({ id }) => id)),
+    [all],
+  );
   const put = (next: Layout) => {
     // The last one stays.
     if (drawn(next, all).length > 0) keep(layoutText(next));
@@ -71,6 +77,7 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     layout,
     all,
     drawn: placed,
+    dates,
     isChosen: choice !== null,
     change: (id, change) => put(changed(layout, id, change)),
     move: (id, before) => put(moved(layout, id, before)),

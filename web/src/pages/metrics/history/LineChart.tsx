@@ -41,6 +41,7 @@ function written(unit: ChartOf['unit'], value: number): string {
 /** The same for the axis, where there is little room. */
 function marked(unit: ChartOf['unit'], value: number): string {
   if (value === 0) return '0';
+  if (unit === 'rate' && value < 10) return written(unit, value);
   return unit === 'rate' || unit === 'count' ? short(value) : written(unit, value);
 }
 

@@ -24,7 +24,9 @@ function Line({ slow }: { slow: SlowOperation }) {
         {slow.operation}
         {slow.failed === true && <span className="error"> failed</span>}
       </th>
-      <td>{[database, collection].filter((name) => name !== '').join(' › ')}</td>
+      <td className="metrics-names">
+        {[database, collection].filter((name) => name !== '').join(' › ')}
+      </td>
       <td className="chart-number">{count(slow.duration_ms)} ms</td>
       <td className="chart-number">{count(slow.examined)}</td>
       <td className="chart-number">{count(slow.returned)}</td>
@@ -60,8 +62,8 @@ export function SlowOperations() {
       {value !== null && value.threshold_ms !== null && (
         <p className="hint">
           {value.operations.length === 0
-            ? `Nothing took ${count(value.threshold_ms)} ms or more within the last day.`
-            : `${counted(value.operations.length, 'operation')} of the last day took ${count(value.threshold_ms)} ms or more${value.operations.length > SHOWN ? `; the last ${SHOWN} are shown` : ''}.`}
+            ? `Nothing took ${count(value.threshold_ms)} ms or more within the last day, or since the server was started.`
+            : `${counted(value.operations.length, 'operation')} of the last day, or since the server was started, took ${count(value.threshold_ms)} ms or more${value.operations.length > SHOWN ? `; the last ${SHOWN} are shown` : ''}.`}
         </p>
       )}
       {value !== null && value.operations.length > 0 && (

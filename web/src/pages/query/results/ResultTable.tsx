@@ -2,6 +2,7 @@
 import { type MouseEvent, useMemo } from 'react';
 import { titleOf } from '../../../pure/columns/columns';
 import { counted } from '../../../pure/figures/amount';
+import { typedText } from '../../../pure/values/bare';
 import { partsOfPath } from '../../../pure/values/path';
 import type { Place, Target } from '../../../state/place';
 import { go } from '../../../state/router';
@@ -23,8 +24,9 @@ function Cell({ form, value }: { form: Form; value: Value | undefined }) {
   if (value === undefined) return <td />;
   const text = form.cell(value);
   const isLong = text.length > MOST_CHARACTERS;
+  const tip = isLong ? text.slice(0, 2000) : (typedText(value) ?? undefined);
   return (
-    <td className={`result-${form.kind(value)}`} title={isLong ? text.slice(0, 2000) : undefined}>
+    <td className={`result-${form.kind(value)}`} title={tip}>
       {isLong ? `${text.slice(0, MOST_CHARACTERS)}…` : text}
     </td>
   );

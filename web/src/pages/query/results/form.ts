@@ -12,6 +12,7 @@ import {
 import { relaxedText } from '../../../pure/exporting/extended';
 import { type JsonNode, printCompact } from '../../../pure/json/tree';
 import { printShell } from '../../../pure/shell';
+import { bareText } from '../../../pure/values/bare';
 import { isPlainObject, type Kind, kindOf } from '../../../pure/values/kind';
 import { valueAtPath } from '../../../pure/values/path';
 
@@ -23,7 +24,7 @@ export interface Form {
   kind(value: Value): Kind;
   /** On one line; texts in quotes. */
   line(value: Value): string;
-  /** The text itself of a text; of others, their line. */
+  /** The text itself of a text; dates and numbers without their type; of others, their line. */
   cell(value: Value): string;
   /** What an object or array holds; null: it is neither. */
   parts(value: Value): [name: string, value: Value][] | null;
@@ -52,7 +53,7 @@ export const MONGO_FORM: Form = {
   language: 'shell',
   kind: kindOf,
   line: (value) => printShell(value, 0),
-  cell: (value) => (typeof value === 'string' ? value : printShell(value, 0)),
+  cell: bareText,
   parts: (value) => {
     if (Array.isArray(value)) return value.map((one, at) => [String(at), one as Value]);
     return isPlainObject(value) ? Object.entries(value) : null;

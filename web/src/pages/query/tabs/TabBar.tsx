@@ -11,8 +11,8 @@ export interface TabBarProps {
   list: TabList;
   /** Id of the panel that the shown one is in. */
   panel: string;
-  /** The address of the page names the query that is shown. */
-  isNamed: boolean;
+  /** No address holds the query that is shown. */
+  isTooLong: boolean;
   savedNames: readonly string[];
   onShow: (id: string) => void;
   onNew: () => void;
@@ -26,7 +26,7 @@ const NEW_KEY = 'first';
 const keyOf = (id: string) => (id === '' ? NEW_KEY : id);
 
 export function TabBar(props: TabBarProps) {
-  const { list, panel, isNamed, savedNames, onShow, onNew, onClose, onRename, onSave } = props;
+  const { list, panel, isTooLong, savedNames, onShow, onNew, onClose, onRename, onSave } = props;
   const [menu, openMenu] = useState<{ x: number; y: number } | null>(null);
   const [asked, ask] = useState<'rename' | 'save' | null>(null);
   const shown = list.tabs.find(({ id }) => id === list.shown);
@@ -49,7 +49,7 @@ export function TabBar(props: TabBarProps) {
         New query
       </Button>
       <span className="result-space" />
-      {!isNamed && <span className="hint">Too long for an address</span>}
+      {isTooLong && <span className="hint">Too long for an address</span>}
       <Button look="quiet" onClick={() => ask('save')}>
         Save query
       </Button>

@@ -40,12 +40,17 @@ function partsOf(door: Door, texts: Texts): Parts | null {
   return { q: filter, ...Object.fromEntries(options.map((name) => [name, texts[name] ?? ''])) };
 }
 
+/** Whether no address holds the texts because they are long, not because they are no query. */
+export function isTooLong(door: Door, texts: Texts): boolean {
+  const parts = Object.values(partsOf(door, texts) ?? {});
+  return parts.reduce((all, part) => all + part.length, 0) > LONGEST;
+}
+
 /** The parts of the address; none for what every page begins with; null: no address holds it. */
 export function addressOf(door: Door, texts: Texts): Parts | null {
   if (isFirst(door, texts)) return {};
   const parts = partsOf(door, texts);
-  const length = Object.values(parts ?? {}).reduce((all, part) => all + part.length, 0);
-  if (parts === null || length > LONGEST) return null;
+  if (parts === null || isTooLong(door, texts)) return null;
   return parts.q?.trim() === '' ? {} : parts;
 }
 

@@ -1,10 +1,13 @@
 // Which paths of a container are indexed, since when and why, to look at.
-import { useCallback } from 'react';
+import { useCallback, useEffect } from 'react';
 import { indexes, type KeptIndex } from '../../../api/admin';
 import type { Target } from '../../../state/place';
 import { Button } from '../../../ui/Button';
 import { useLoaded } from '../frame/useLoaded';
 import { instantInWords, keptInWords, whyInWords } from './keptWords';
+
+/** From one answer to the next question, while paths are being built. */
+const EVERY_MS = 1000;
 
 function Line({ index }: { index: KeptIndex }) {
   return (
@@ -50,12 +53,22 @@ export function KeptPaths({ target }: { target: Target }) {
   const { value, failure, reload } = useLoaded(
     useCallback(() => indexes({ door, database, collection }), [door, database, collection]),
   );
+  useEffect(() => {
+    if (value === null || value.progress === 100) return;
+    const timer = setTimeout(() => void reload(), EVERY_MS);
+    return () => clearTimeout(timer);
+  }, [value, reload]);
   if (value === null) return failure === null ? null : <p className="error">{failure}</p>;
   const { kept, progress, unused_days } = value;
   return (
     <section aria-label="Indexed paths">
       <h2 className="settings-title">Indexed paths</h2>
       <p className="hint">{keptInWords(progress, unused_days)}</p>
+      {progress < 100 && (
+        <span className="settings-build">
+          <progress aria-label="Progress of the indexed paths" max={100} value={progress} />
+        </span>
+      )}
       {kept.length === 0 ? <p>No path is indexed yet.</p> : <Table kept={kept} />}
       <div className="row">
         <Button onClick={() => void reload()}>Read again</Button>

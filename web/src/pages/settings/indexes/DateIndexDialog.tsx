@@ -4,27 +4,44 @@ import { useState } from 'react';
 import type { IndexRecord } from '../../../api/mongo';
 import type { UnitName } from '../../../pure/time/duration';
 import { readSeconds } from '../../../pure/ttl/input';
+import type { Target } from '../../../state/place';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
+import { Building } from './BuildBar';
+import type { Build } from './builds';
+import { DueNow, labelWith, useConsent } from './DueNow';
 import { Buttons, useSubmit } from './dialogForm';
-import { fieldProblem, secondsInWords } from './indexWords';
+import { fieldProblem, partialOf, secondsInWords } from './indexWords';
+import { dateIndexName } from './ttlIndex';
 
 export interface DateIndexDialogProps {
+  target: Target;
   /** null: a new one. */
   index: IndexRecord | null;
+  /** Indexes that are being built. */
+  builds: ReadonlyMap<string, Build>;
   onSave: (field: string, seconds: number) => Promise<void>;
   onClose: () => void;
 }
 
-export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps) {
+export function DateIndexDialog(props: DateIndexDialogProps) {
+  const { target, index, builds, onSave, onClose } = props;
   const [field, setField] = useState('');
   const [touched, touch] = useState(false);
   const [text, setText] = useState(String(index?.expireAfterSeconds ?? ''));
   const [unit, setUnit] = useState<UnitName>('second');
   const read = readSeconds(text, unit, 0);
   const problem = index === null ? fieldProblem(field) : null;
-  const may = problem === null && 'value' in read && read.value !== index?.expireAfterSeconds;
+  const isNew = 'value' in read && read.value !== index?.expireAfterSeconds;
+  const about = index === null ? field : Object.keys(index.key)[0];
+  const consent = useConsent(
+    target,
+    problem === null && isNew && about !== undefined
+      ? { field: about, seconds: read.value, filter: index === null ? null : partialOf(index) }
+      : null,
+  );
+  const { may } = consent;
   const { busy, failure, submit } = useSubmit(async () => {
     if (may && 'value' in read) await onSave(field, read.value);
   });
@@ -68,12 +85,11 @@ export function DateIndexDialog({ index, onSave, onClose }: DateIndexDialogProps
           onText={setText}
           onUnit={setUnit}
         />
-        <p>
-          Documents whose date is further back than that disappear as soon as this is saved. What
-          has expired stays gone.
-        </p>
+        <DueNow consent={consent} collection={target.collection} />
+        {busy && index === null && <Building build={builds.get(dateIndexName(field))} />}
         <Buttons
-          label={index === null ? 'Create index' : 'Change'}
+          label={labelWith(consent, index === null ? 'Create index' : 'Change')}
+          danger={consent.isAsked}
           busy={busy}
           may={may}
           failure={failure}

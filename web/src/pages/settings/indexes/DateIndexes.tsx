@@ -10,9 +10,12 @@ import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import type { Loaded } from '../frame/useLoaded';
 import { somebodyWasFaster } from '../useCollection';
+import { BuildCell } from './BuildBar';
+import type { Build } from './builds';
 import { DateIndexDialog, DropIndexDialog } from './DateIndexDialog';
 import { filterOf, isHidden, secondsInWords } from './indexWords';
-import { isDateIndex } from './ttlIndex';
+import { dateIndexName, isDateIndex } from './ttlIndex';
+import { useBuilds } from './useBuilds';
 
 export interface DateIndexesProps {
   target: Target;
@@ -27,7 +30,11 @@ function commandOf(collection: string, asked: Asked, field: string, seconds: num
   const expireAfterSeconds = new Int32(seconds);
   switch (asked.kind) {
     case 'new': {
-      const made = { key: { [field]: new Int32(1) }, name: `${field}_1`, expireAfterSeconds };
+      const made = {
+        key: { [field]: new Int32(1) },
+        name: dateIndexName(field),
+        expireAfterSeconds,
+      };
       return { createIndexes: collection, indexes: [made] };
     }
     case 'change':
@@ -41,10 +48,11 @@ const DONE = { new: 'created', change: 'changed', drop: 'dropped' };
 
 function Table(props: {
   dates: readonly IndexRecord[];
+  builds: ReadonlyMap<string, Build>;
   disabled: boolean;
   onAsk: (asked: Asked) => void;
 }) {
-  const { dates, disabled, onAsk } = props;
+  const { dates, builds, disabled, onAsk } = props;
   if (dates.length === 0) return <p>There are none.</p>;
   return (
     <div className="settings-scroll" role="region" tabIndex={0} aria-label="Date TTL indexes">
@@ -64,7 +72,10 @@ function Table(props: {
             <tr key={index.name}>
               <th scope="row">{index.name}</th>
               <td className="mono settings-text">{Object.keys(index.key).join(', ')}</td>
-              <td>{secondsInWords(index.expireAfterSeconds)}</td>
+              <td>
+                {secondsInWords(index.expireAfterSeconds)}
+                <BuildCell name={index.name} builds={builds} />
+              </td>
               <td className="mono settings-text">{filterOf(index)}</td>
               <td>{isHidden(index) ? 'yes' : 'no'}</td>
               <td className="settings-actions">
@@ -95,9 +106,14 @@ function Table(props: {
 export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesProps) {
   const [asked, ask] = useState<Asked | null>(null);
   const [notice, setNotice] = useState<string | null>(null);
+  const [running, setRunning] = useState(0);
+  const builds = useBuilds(target, running > 0, () => void loaded.reload());
   const apply = async (field: string, seconds: number) => {
     if (asked === null) return;
     setNotice(null);
+    // A dialog that was opened meanwhile stays.
+    const close = () => ask((known) => (known === asked ? null : known));
+    setRunning((known) => known + 1);
     try {
       await run(target.database, commandOf(target.collection, asked, field, seconds));
     } catch (error) {
@@ -106,15 +122,17 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
       await loaded.reload();
       // A new index of a name that is taken: the dialog stays, with what was typed.
       if (!gone && asked.kind === 'new') throw error;
-      ask(null);
+      close();
       setNotice(
         `Somebody else has changed this meanwhile; what is there now is shown. ${words(error)}`,
       );
       return;
+    } finally {
+      setRunning((known) => known - 1);
     }
-    const name = asked.kind === 'new' ? `${field}_1` : asked.index.name;
+    const name = asked.kind === 'new' ? dateIndexName(field) : asked.index.name;
     say({ kind: 'done', text: `Successfully ${DONE[asked.kind]} index ${name}` });
-    ask(null);
+    close();
     await loaded.reload();
   };
   return (
@@ -125,7 +143,7 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
         earliest of them counts.
       </p>
       {notice !== null && <Banner look="bad">{notice}</Banner>}
-      <Table dates={indexes.filter(isDateIndex)} disabled={disabled} onAsk={ask} />
+      <Table dates={indexes.filter(isDateIndex)} builds={builds} disabled={disabled} onAsk={ask} />
       <div className="row">
         <Button disabled={disabled} onClick={() => ask({ kind: 'new' })}>
           New date TTL index
@@ -133,7 +151,9 @@ export function DateIndexes({ target, loaded, indexes, disabled }: DateIndexesPr
       </div>
       {asked !== null && asked.kind !== 'drop' && (
         <DateIndexDialog
+          target={target}
           index={asked.kind === 'new' ? null : asked.index}
+          builds={builds}
           onSave={apply}
           onClose={() => ask(null)}
         />

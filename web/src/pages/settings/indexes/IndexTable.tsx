@@ -3,6 +3,8 @@ import type { IndexRecord } from '../../../api/mongo';
 import { count } from '../../../pure/figures/amount';
 import { utc } from '../../../pure/time/utc';
 import { Button } from '../../../ui/Button';
+import { BuildCell } from './BuildBar';
+import type { Build } from './builds';
 import { documentText, filterOf, isHidden, secondsInWords, traits, whyKept } from './indexWords';
 import type { Uses } from './useUses';
 
@@ -10,6 +12,8 @@ export interface IndexTableProps {
   indexes: readonly IndexRecord[];
   /** null: the server does not say. */
   uses: ReadonlyMap<string, Uses> | null;
+  /** Those that are being built. */
+  builds: ReadonlyMap<string, Build>;
   disabled: boolean;
   onHide: (index: IndexRecord) => void;
   onDrop: (index: IndexRecord) => void;
@@ -23,7 +27,7 @@ function Used({ uses }: { uses: Uses | undefined }) {
 
 type LineProps = Omit<IndexTableProps, 'indexes'> & { index: IndexRecord };
 
-function Line({ index, uses, disabled, onHide, onDrop }: LineProps) {
+function Line({ index, uses, builds, disabled, onHide, onDrop }: LineProps) {
   const why = whyKept(index);
   const isOff = disabled || why !== null;
   const hide = isHidden(index) ? 'Show' : 'Hide';
@@ -32,7 +36,10 @@ function Line({ index, uses, disabled, onHide, onDrop }: LineProps) {
       <th scope="row">{index.name}</th>
       <td className="mono settings-text">{documentText(index.key)}</td>
       <td>{secondsInWords(index.expireAfterSeconds)}</td>
-      <td>{traits(index)}</td>
+      <td>
+        {traits(index)}
+        <BuildCell name={index.name} builds={builds} />
+      </td>
       <td className="mono settings-text">{filterOf(index)}</td>
       {uses !== null && (
         <td>

@@ -13,6 +13,7 @@ import { DropDialog } from './DropDialog';
 import { IndexTable } from './IndexTable';
 import { isHidden } from './indexWords';
 import { NewIndexDialog } from './NewIndexDialog';
+import { useBuilds } from './useBuilds';
 import { useUses } from './useUses';
 
 export interface IndexesProps {
@@ -22,18 +23,19 @@ export interface IndexesProps {
   disabled: boolean;
 }
 
-/** Building an index over many documents takes as long as it takes. */
-const LONGEST_MS = 6 * 3600 * 1000;
-
 export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
   const { database, collection } = target;
   const [asked, ask] = useState<IndexRecord | 'new' | null>(null);
   const [notice, setNotice] = useState<string | null>(null);
-  const uses = useUses(target);
+  const [running, setRunning] = useState(0);
+  const uses = useUses(target, indexes);
+  const builds = useBuilds(target, running > 0, () => void loaded.reload());
   const change = async (command: Document, done: string) => {
     setNotice(null);
+    // A dialog that was opened meanwhile stays.
+    const close = () => ask((known) => (known === asked ? null : known));
     try {
-      await run(database, command, { timeoutMs: LONGEST_MS });
+      await run(database, command);
       toast({ text: done });
     } catch (error) {
       const gone = loaded.notice(error);
@@ -42,11 +44,22 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
       if (!gone && asked === 'new') throw error;
       const now = 'Somebody else has changed this meanwhile; what is there now is shown.';
       setNotice(`${now} ${words(error)}`);
-      ask(null);
+      close();
       return;
     }
-    ask(null);
+    close();
     await loaded.reload();
+  };
+  const create = async (index: Document) => {
+    setRunning((known) => known + 1);
+    try {
+      await change(
+        { createIndexes: collection, indexes: [index] },
+        `Successfully created index ${String(index.name)}`,
+      );
+    } finally {
+      setRunning((known) => known - 1);
+    }
   };
   const hide = (index: IndexRecord) => {
     const hidden = !isHidden(index);
@@ -62,17 +75,16 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
           New index
         </Button>
       </div>
-      <IndexTable indexes={indexes} uses={uses} disabled={disabled} onHide={hide} onDrop={ask} />
+      <IndexTable
+        indexes={indexes}
+        uses={uses}
+        builds={builds}
+        disabled={disabled}
+        onHide={hide}
+        onDrop={ask}
+      />
       {asked === 'new' && (
-        <NewIndexDialog
-          onSave={(index) =>
-            change(
-              { createIndexes: collection, indexes: [index] },
-              `Successfully created index ${String(index.name)}`,
-            )
-          }
-          onClose={() => ask(null)}
-        />
+        <NewIndexDialog target={target} builds={builds} onSave={create} onClose={() => ask(null)} />
       )}
       {asked !== null && asked !== 'new' && (
         <DropDialog

@@ -1,11 +1,15 @@
 // Making an ordinary index: its fields with their order, and what it is beside them. Runs nothing: it
 // hands the specification over, and shows why it was refused.
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { Document } from '../../../api/mongo';
+import type { Target } from '../../../state/place';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
 import { SecondsField } from '../ttl/SecondsField';
+import { Building } from './BuildBar';
+import type { Build } from './builds';
+import { DueNow, labelWith, useConsent } from './DueNow';
 import { Buttons, useSubmit } from './dialogForm';
 import {
   type IndexDraft,
@@ -14,9 +18,13 @@ import {
   NEW_INDEX,
   nameOf,
   readIndex,
+  ruleOf,
 } from './newIndex';
 
 export interface NewIndexDialogProps {
+  target: Target;
+  /** Indexes that are being built. */
+  builds: ReadonlyMap<string, Build>;
   onSave: (index: Document) => Promise<void>;
   onClose: () => void;
 }
@@ -86,22 +94,8 @@ function Fields({ fields, error, onFields }: FieldsProps) {
   );
 }
 
-/** Says for how long it has been built; there may be many documents. */
-function Building() {
-  const [seconds, setSeconds] = useState(0);
-  useEffect(() => {
-    const timer = setInterval(() => setSeconds((known) => known + 1), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  return (
-    <p role="status">
-      The index is being built{seconds > 0 && `, for ${seconds} s now`}. Documents can be read and
-      written meanwhile, and closing this does not stop it.
-    </p>
-  );
-}
-
-export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
+export function NewIndexDialog(props: NewIndexDialogProps) {
+  const { target, builds, onSave, onClose } = props;
   const [draft, setDraft] = useState<IndexDraft>(NEW_INDEX);
   const [touched, setTouched] = useState(false);
   const put = (change: Partial<IndexDraft>) => {
@@ -110,8 +104,10 @@ export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
   };
   const read = readIndex(draft);
   const problems = 'problems' in read ? read.problems : {};
+  const consent = useConsent(target, 'index' in read ? ruleOf(read.index) : null);
+  const may = 'index' in read && (!draft.expires || consent.may);
   const { busy, failure, submit } = useSubmit(async () => {
-    if ('index' in read) await onSave(read.index);
+    if ('index' in read && may) await onSave(read.index);
   });
   return (
     <Dialog title="New index" onClose={onClose}>
@@ -182,17 +178,15 @@ export function NewIndexDialog({ onSave, onClose }: NewIndexDialogProps) {
               onUnit={(unit) => put({ unit })}
             />
             {draft.fields.length > 1 && <p className="error">{problems.expires}</p>}
-            <p>
-              Documents whose date is further back than that disappear as soon as it is made. What
-              has expired stays gone.
-            </p>
+            <DueNow consent={consent} collection={target.collection} />
           </>
         )}
-        {busy && <Building />}
+        {busy && 'index' in read && <Building build={builds.get(String(read.index.name))} />}
         <Buttons
-          label="Create index"
+          label={labelWith(consent, 'Create index')}
+          danger={consent.isAsked}
           busy={busy}
-          may={'index' in read}
+          may={may}
           failure={failure}
           onClose={onClose}
         />

@@ -9,9 +9,14 @@ export function documentText(value: Document): string {
   return EJSON.stringify(value, { relaxed: true });
 }
 
+/** Its partial filter; null: it has none. */
+export function partialOf(index: IndexRecord): Document | null {
+  return (index.all.partialFilterExpression as Document | undefined) ?? null;
+}
+
 export function filterOf(index: IndexRecord): string | null {
-  const filter = index.all.partialFilterExpression as Document | undefined;
-  return filter === undefined ? null : documentText(filter);
+  const filter = partialOf(index);
+  return filter === null ? null : documentText(filter);
 }
 
 export function isHidden(index: IndexRecord): boolean {

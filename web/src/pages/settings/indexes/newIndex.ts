@@ -6,6 +6,7 @@ import { parseShell } from '../../../pure/shell';
 import type { UnitName } from '../../../pure/time/duration';
 import { readSeconds } from '../../../pure/ttl/input';
 import { isPlainObject } from '../../../pure/values/kind';
+import type { Rule } from './useDue';
 
 export interface IndexField {
   path: string;
@@ -95,6 +96,15 @@ export function readIndex(draft: IndexDraft): ReadIndex {
   if ('value' in filter && filter.value !== null) index.partialFilterExpression = filter.value;
   if (draft.expires && 'value' in seconds) index.expireAfterSeconds = new Int32(seconds.value);
   return { index };
+}
+
+/** By what documents expire of an index that is about to be made; null: they do not. */
+export function ruleOf(index: Document): Rule | null {
+  const [field] = Object.keys(index.key as Document);
+  const seconds = index.expireAfterSeconds as Int32 | undefined;
+  if (seconds === undefined || field === undefined) return null;
+  const filter = (index.partialFilterExpression ?? null) as Document | null;
+  return { field, seconds: seconds.value, filter };
 }
 
 /** A list with one of its entries a place further up. */

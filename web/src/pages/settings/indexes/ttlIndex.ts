@@ -46,3 +46,8 @@ export function commandsFor(
   const made = { key: { _ts: new Int32(1) }, name: '_ts_1', expireAfterSeconds };
   return [{ createIndexes: collection, indexes: [made] }];
 }
+
+/** What a new date TTL index of a field is called. */
+export function dateIndexName(field: string): string {
+  return `${field}_1`;
+}

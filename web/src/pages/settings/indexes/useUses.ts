@@ -18,17 +18,24 @@ export function usesOf(documents: readonly Document[]): ReadonlyMap<string, Uses
   );
 }
 
-/** By the names of indexes; null: the server does not say. */
-export function useUses({ database, collection }: Target): ReadonlyMap<string, Uses> | null {
+/** By the names of indexes, read again with `indexes`; null: the server does not say, or not to this person. */
+export function useUses(
+  { database, collection }: Target,
+  indexes: readonly unknown[],
+): ReadonlyMap<string, Uses> | null {
   const [uses, setUses] = useState<ReadonlyMap<string, Uses> | null>(null);
   useEffect(() => {
     const pipeline = [{ $indexStats: {} }];
     const command = { aggregate: collection, pipeline, cursor: { batchSize: 1000 } };
-    // A server that does not know the stage says so, which is nobody's failure.
-    open(database, command, { aside: true }).then(
-      ({ documents }) => setUses(usesOf(documents)),
-      () => setUses(null),
+    let over = indexes.length === 0;
+    // Who may not ask hears so, which is nobody's failure.
+    open(database, command, { quiet: true, aside: true }).then(
+      ({ documents }) => !over && setUses(usesOf(documents)),
+      () => !over && setUses(null),
     );
-  }, [database, collection]);
+    return () => {
+      over = true;
+    };
+  }, [database, collection, indexes]);
   return uses;
 }

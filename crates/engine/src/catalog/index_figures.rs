@@ -1,0 +1,192 @@
+//! What memory alone knows of a collection's indexes: how often each was used since it was made or
+//! the server started, and how far its build is. Nothing of it is stored, and it decides nothing.
+//!
+//! Counting takes no lock: readers find an index's figures in a map that only a change of the
+//! record replaces. The figures of an index that stays are taken over, so that no use is lost.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering::Relaxed},
+    },
+};
+
+use arc_swap::ArcSwap;
+use clock::Instant;
+
+use super::Record;
+
+/// Stands for the index of the id, which rows lie in the order of. Ids of other indexes begin at 1.
+pub const ID_INDEX: u32 = 0;
+
+/// How often an index was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IndexUsage {
+    /// Operations that read it.
+    pub count: u64,
+    /// The second of the last one; 0 where there was none.
+    pub last_s: i64,
+    /// Since when they are counted, milliseconds of database time.
+    pub since_ms: i64,
+}
+
+/// How far the build of an index is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BuildProgress {
+    /// Rows that were looked at.
+    pub rows: u64,
+    /// Rows that there are, as far as is known: 0 before the build has looked.
+    pub of: u64,
+}
+
+impl BuildProgress {
+    /// Per cent, below 100 as long as it is not through.
+    pub(crate) fn per_cent(self) -> u8 {
+        let per_cent = self.rows.saturating_mul(100) / self.of.max(1);
+        u8::try_from(per_cent).unwrap_or(99).min(99)
+    }
+}
+
+/// The figures of one index.
+#[derive(Debug, Default)]
+struct Figures {
+    since_ms: i64,
+    uses: AtomicU64,
+    last_s: AtomicI64,
+    built: AtomicU64,
+    to_build: AtomicU64,
+}
+
+/// The figures of all indexes of a collection, by their ids.
+#[derive(Debug)]
+pub(crate) struct IndexFigures(ArcSwap<BTreeMap<u32, Arc<Figures>>>);
+
+impl IndexFigures {
+    /// Those of a record's indexes, from this instant on.
+    pub(crate) fn new(record: &Record, now: Instant) -> Self {
+        let figures = Self(ArcSwap::default());
+        figures.follow(record, now);
+        figures
+    }
+
+    /// The record changes: indexes that come begin at this instant, and those that go are forgotten.
+    /// Called by one at a time, as records change one after the other.
+    pub(crate) fn follow(&self, record: &Record, now: Instant) {
+        let held = self.0.load();
+        let ids = record.indexes.iter().map(|index| index.id).chain([ID_INDEX]);
+        let figures = ids.map(|id| {
+            let begun = || Arc::new(Figures { since_ms: now.ms, ..Figures::default() });
+            (id, held.get(&id).cloned().unwrap_or_else(begun))
+        });
+        self.0.store(Arc::new(figures.collect()));
+    }
+
+    /// Counts a use of an index in this second. One that has gone is not counted.
+    pub(crate) fn count_use(&self, index: u32, now_s: i64) {
+        if let Some(figures) = self.0.load().get(&index) {
+            figures.uses.fetch_add(1, Relaxed);
+            figures.last_s.fetch_max(now_s, Relaxed);
+        }
+    }
+
+    /// The uses of an index; `None`: it has gone.
+    pub(crate) fn usage_of(&self, index: u32) -> Option<IndexUsage> {
+        self.0.load().get(&index).map(|figures| IndexUsage {
+            count: figures.uses.load(Relaxed),
+            last_s: figures.last_s.load(Relaxed),
+            since_ms: figures.since_ms,
+        })
+    }
+
+    /// Notes how far the build of an index is.
+    pub(crate) fn note_progress(&self, index: u32, progress: BuildProgress) {
+        if let Some(figures) = self.0.load().get(&index) {
+            figures.built.store(progress.rows, Relaxed);
+            figures.to_build.store(progress.of, Relaxed);
+        }
+    }
+
+    /// How far the build of an index is.
+    pub(crate) fn progress_of(&self, index: u32) -> BuildProgress {
+        let figures = self.0.load().get(&index).cloned();
+        figures.map_or_else(BuildProgress::default, |figures| {
+            let (rows, of) = (figures.built.load(Relaxed), figures.to_build.load(Relaxed));
+            // Rows that came meanwhile are looked at as well.
+            BuildProgress { rows: rows.min(of), of }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use document::Document;
+
+    use super::*;
+    use crate::{
+        catalog::{CounterState, IndexSpec},
+        names::{Model, Namespace},
+    };
+
+    fn record(ids: &[u32]) -> Record {
+        let index = |id: &u32| IndexSpec { id: *id, ..IndexSpec::new(format!("{id}"), Vec::new()) };
+        Record {
+            id: 1,
+            model: Model::Documents,
+            namespace: Namespace::new("db", "c"),
+            settings: expiry::Settings::default(),
+            indexes: ids.iter().map(index).collect(),
+            next_index: 9,
+            dropped: Vec::new(),
+            counters: CounterState::Off,
+            created: 0,
+            options: Document::new(),
+            items: None,
+        }
+    }
+
+    fn at(ms: i64) -> Instant {
+        Instant::from_ms(ms)
+    }
+
+    #[test]
+    fn figures_stay_with_an_index_as_long_as_it_is_there() {
+        let figures = IndexFigures::new(&record(&[1, 2]), at(5));
+        figures.count_use(1, 7);
+        figures.count_use(1, 6);
+        figures.count_use(2, 8);
+        let used = |count, last_s, since_ms| Some(IndexUsage { count, last_s, since_ms });
+        figures.follow(&record(&[1, 3]), at(9));
+        assert_eq!(figures.usage_of(1), used(2, 7, 5));
+        assert_eq!((figures.usage_of(2), figures.usage_of(3)), (None, used(0, 0, 9)));
+        assert_eq!(figures.usage_of(ID_INDEX), used(0, 0, 5));
+        figures.count_use(2, 9);
+        assert_eq!(figures.usage_of(2), None, "nobody counts what has gone");
+    }
+
+    #[test]
+    fn no_use_is_lost_while_records_change() {
+        let figures = IndexFigures::new(&record(&[1]), at(0));
+        std::thread::scope(|threads| {
+            for _ in 0..3 {
+                threads.spawn(|| (0..10_000).for_each(|now_s| figures.count_use(1, now_s)));
+            }
+            for id in 2..1_000 {
+                figures.follow(&record(&[1, id]), at(0));
+            }
+        });
+        let used = figures.usage_of(1).unwrap();
+        assert_eq!((used.count, used.last_s), (30_000, 9_999));
+    }
+
+    #[test]
+    fn builds_beside_each_other_have_a_progress_each() {
+        let figures = IndexFigures::new(&record(&[1, 2]), at(0));
+        for (rows, of, per_cent) in [(0, 0, 0), (1, 3, 33), (3, 3, 99), (9, 3, 99)] {
+            figures.note_progress(1, BuildProgress { rows, of });
+            let progress = figures.progress_of(1);
+            assert_eq!((progress.per_cent(), progress.rows), (per_cent, rows.min(of)));
+        }
+        assert_eq!(figures.progress_of(2), BuildProgress::default());
+    }
+}

@@ -1,0 +1,105 @@
+//! Builds of indexes as `currentOp` shows them: what a `createIndexes` has done so far, and builds that
+//! no client waits for, since the server has gone on with them at its start.
+//!
+//! ```text
+//! {op: "command", command: {createIndexes: "c", ..}, msg: "Index Build: ..: 30/100 30%",
+//!     progress: {done: long, total: long}}
+//! ```
+
+use document::{DocRef, Document, Value, ValueRef, doc};
+use engine::{BuildProgress, Collection, IndexSpec, Model, Namespace, Store};
+
+use crate::{door::Door, operation::Running, replies::index::index_entry};
+
+/// mongod's words for a build that looks at the documents, by which tools know one.
+const MESSAGE: &str = "Index Build: scanning collection";
+
+/// Indexes that are being built for clients, by their collections and their own ids.
+pub(super) type BuiltForClients = Vec<(u32, u32)>;
+
+/// Adds to the entry of a command how far its indexes are, and notes which these are.
+pub(super) fn describe_build<S: Store>(
+    door: &Door<S>,
+    running: &Running,
+    built: &mut BuiltForClients,
+    out: &mut Document,
+) {
+    let command = running.command.as_ref();
+    if running.row.name != "createIndexes" {
+        return;
+    }
+    let text = |field: &str| command.get(field).and_then(ValueRef::as_str);
+    let (Some(database), Some(name)) = (text("$db"), text("createIndexes")) else { return };
+    let namespace = Namespace::new(database, name);
+    let Some(collection) = door.engine.collection(Model::Documents, &namespace) else { return };
+    let names = names_of(command);
+    let state = collection.state();
+    let own = |index: &&IndexSpec| names.iter().any(|name| *name == index.name);
+    let indexes: Vec<&IndexSpec> = state.record.indexes.iter().filter(own).collect();
+    push_progress(&collection, &indexes, out);
+    built.extend(indexes.iter().map(|index| (collection.id, index.id)));
+}
+
+/// The names of the indexes that a command makes.
+fn names_of(command: DocRef<'_>) -> Vec<&str> {
+    let specs = command.get("indexes").and_then(ValueRef::as_array);
+    let specs = specs.into_iter().flat_map(|specs| specs.iter());
+    let names = specs.filter_map(|spec| spec.as_document()?.get("name")?.as_str());
+    names.collect()
+}
+
+/// Adds how far the furthest behind of these indexes is, if one of them is being built.
+fn push_progress(collection: &Collection, indexes: &[&IndexSpec], out: &mut Document) {
+    let progress = indexes.iter().filter_map(|index| collection.build_progress(index));
+    let Some(BuildProgress { rows, of }) = progress.min_by_key(|progress| progress.rows) else {
+        return;
+    };
+    // Nothing is known before the first documents were looked at.
+    if of == 0 {
+        out.push("msg", MESSAGE);
+        return;
+    }
+    let per_cent = rows.saturating_mul(100) / of;
+    out.push("msg", format!("{MESSAGE} {MESSAGE}: {rows}/{of} {per_cent}%"));
+    let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    out.push("progress", doc! { "done": long(rows), "total": long(of) });
+}
+
+/// An entry for each collection with builds that no client waits for. They have no number, since
+/// nobody can end them.
+pub(super) fn builds_without_client<S: Store>(
+    door: &Door<S>,
+    built: &BuiltForClients,
+    now_ms: i64,
+) -> Vec<Document> {
+    let collections = door.engine.collections(Model::Documents).into_iter();
+    let entries = collections.filter_map(|(namespace, collection)| {
+        let state = collection.state();
+        let alone =
+            |index: &&IndexSpec| !index.ready && !built.contains(&(collection.id, index.id));
+        let indexes: Vec<&IndexSpec> = state.record.indexes.iter().filter(alone).collect();
+        if indexes.is_empty() {
+            return None;
+        }
+        let specs = indexes.iter().map(|index| Value::Document(index_entry(index))).collect();
+        let mut out = doc! {
+            "type": "op",
+            "host": door.settings.host.as_str(),
+            "desc": "IndexBuild",
+            "active": true,
+            "currentOpTime": Value::DateTime(now_ms),
+            "op": "command",
+            "ns": namespace.to_string(),
+            "command": doc! {
+                "createIndexes": namespace.collection.as_str(),
+                "indexes": Value::Array(specs),
+                "$db": namespace.database.as_str(),
+            },
+        };
+        push_progress(&collection, &indexes, &mut out);
+        out.push("numYields", 0);
+        out.push("waitingForLock", false);
+        Some(out)
+    });
+    entries.collect()
+}

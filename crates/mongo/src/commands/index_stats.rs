@@ -1,0 +1,60 @@
+//! `$indexStats`: how often each index of a collection was used, since it was made or this server
+//! started. The counts are the engine's, in memory alone.
+//!
+//! ```text
+//! {aggregate: "c", pipeline: [{$indexStats: {}}], cursor: {}}
+//! => {name: "a_1", key: {a: 1}, host: "h:27017", accesses: {ops: long, since: date}, spec: {..}}
+//! ```
+
+use document::{Document, Value, ValueRef, doc};
+use engine::{Collection, ID_INDEX, Namespace, Store};
+
+use crate::{
+    call::Call,
+    errors::{Error, Result},
+    replies::index::{id_index_entry, index_entry},
+};
+
+/// The number of the error of a stage that says something: it says nothing but its name.
+const NOT_EMPTY: i32 = 28803;
+
+/// The documents that a leading `$indexStats` stage begins with: one an index, in the order of
+/// `listIndexes`, and none where there is no collection.
+pub(super) fn index_stats_stage<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    spec: ValueRef<'_>,
+) -> Result<Vec<Document>> {
+    if spec.as_document().is_none_or(|spec| spec.iter().next().is_some()) {
+        let message = "The $indexStats stage specification must be an empty object";
+        return Err(Error::new(NOT_EMPTY, message));
+    }
+    let Some(collection) = call.find_collection(namespace) else { return Ok(Vec::new()) };
+    let host = call.door.settings.host.as_str();
+    let state = collection.state();
+    let by_id = stats_of(&collection, ID_INDEX, id_index_entry(), host);
+    let others = state.record.indexes.iter().filter_map(|index| {
+        let mut stats = stats_of(&collection, index.id, index_entry(index), host)?;
+        if !index.ready {
+            stats.push("building", true);
+        }
+        Some(stats)
+    });
+    Ok(by_id.into_iter().chain(others).collect())
+}
+
+/// What is said of an index; `None`: it was dropped since it was listed.
+fn stats_of(collection: &Collection, index: u32, spec: Document, host: &str) -> Option<Document> {
+    let usage = collection.index_usage(index)?;
+    let shown = |name: &str| spec.get(name).cloned().unwrap_or(Value::Null);
+    Some(doc! {
+        "name": shown("name"),
+        "key": shown("key"),
+        "host": host,
+        "accesses": doc! {
+            "ops": i64::try_from(usage.count).unwrap_or(i64::MAX),
+            "since": Value::DateTime(usage.since_ms),
+        },
+        "spec": spec,
+    })
+}

@@ -1,0 +1,44 @@
+// How far an index is that is being built: a bar with per cent, what a dialog says while it waits for
+// one, and what a table says of one.
+import { useEffect, useState } from 'react';
+import { type Build, perCent } from './builds';
+
+/** `build` is undefined where nobody has said anything yet. */
+export function BuildBar({ label, build }: { label: string; build: Build | undefined }) {
+  const known = build === undefined ? null : perCent(build);
+  return (
+    <span className="settings-build">
+      <progress aria-label={label} max={100} {...(known === null ? {} : { value: known })} />
+      {known !== null && <span>{known} %</span>}
+    </span>
+  );
+}
+
+/** Says how far it is, and for how long it has been built; there may be many documents. */
+export function Building({ build }: { build: Build | undefined }) {
+  const [seconds, setSeconds] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setSeconds((known) => known + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <>
+      <BuildBar label="Progress of the build" build={build} />
+      <p role="status">
+        The index is being built{seconds > 0 && `, for ${seconds} s now`}. Documents can be read and
+        written meanwhile, and closing this does not stop it.
+      </p>
+    </>
+  );
+}
+
+/** In the line of an index; nothing where it is complete. */
+export function BuildCell({ name, builds }: { name: string; builds: ReadonlyMap<string, Build> }) {
+  if (!builds.has(name)) return null;
+  return (
+    <>
+      <span className="settings-building">Being built</span>
+      <BuildBar label={`Progress of ${name}`} build={builds.get(name)} />
+    </>
+  );
+}

@@ -1,0 +1,36 @@
+// A value as it stands in a cell: without the words that say its type where the digits alone are read
+// more easily. The type is for a tooltip.
+import { printShell } from '../shell';
+import { kindOf } from './kind';
+
+/** A date as `2026-01-31 12:00:00` in UTC, with milliseconds where it has some. */
+function dateText(date: Date): string {
+  if (Number.isNaN(date.getTime())) return printShell(date, 0);
+  return date
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/(\.000)?Z$/, '');
+}
+
+/** Of BSON, on one line. */
+export function bareText(value: unknown): string {
+  switch (kindOf(value)) {
+    case 'missing':
+      return '';
+    case 'string':
+    case 'objectId':
+    case 'long':
+    case 'decimal':
+      return String(value);
+    case 'date':
+      return dateText(value as Date);
+    default:
+      return printShell(value, 0);
+  }
+}
+
+/** With its type, where `bareText` leaves that out; null: it does not. */
+export function typedText(value: unknown): string | null {
+  const isBare = ['objectId', 'long', 'decimal', 'date'].includes(kindOf(value));
+  return isBare ? printShell(value, 0) : null;
+}
