@@ -7,6 +7,7 @@ import { usePlace } from '../state/router';
 import { useServerChanges } from '../state/server';
 import { useStore } from '../state/store';
 import { isAbsent, tree } from '../state/tree';
+import { keepFocus } from '../ui/focusKeeper';
 import { part } from '../ui/part';
 import { Skeleton } from '../ui/Skeleton';
 import { Toasts } from '../ui/Toasts';
@@ -61,6 +62,7 @@ export function Frame() {
   useSessionAgain();
   useKeys();
   useEffect(loadEarly, []);
+  useEffect(() => keepFocus(PANEL), []);
   useEffect(() => {
     document.title = titleOf(place);
   }, [place]);
@@ -95,6 +97,7 @@ export function Frame() {
           <div
             id={PANEL}
             className="frame-panel"
+            data-landing="[role=grid], .items-pane h2"
             role={isTabbed ? 'tabpanel' : undefined}
             aria-labelledby={isTabbed ? tabOf(place.view) : undefined}
           >

@@ -6,6 +6,8 @@ export interface Action {
   onChoose: () => void;
   /** How long it is offered, seconds. */
   seconds: number;
+  /** Newer ones push it out of the corner as if there were nothing to be done. */
+  minor?: boolean;
 }
 
 export interface Entry {
@@ -19,6 +21,8 @@ export interface Entry {
   activityId?: string;
   /** Request units. */
   charge?: number;
+  /** It failed, and is told in the corner of the page too. */
+  warns?: boolean;
   /** What can be done about it for a while, e.g. undo. */
   action?: Action;
 }
@@ -47,6 +51,11 @@ export function toast({ text, action }: Toast): void {
 
 /** What was said up to this entry is of pages that were left since. */
 export const turned = createStore(0);
+
+/** Says the same of something that was not done. */
+export function warn(text: string): void {
+  say({ kind: 'failed', text, warns: true });
+}
 
 /** Another page is shown: what was said of the last one says nothing of it. */
 export function turnPage(): void {

@@ -32,6 +32,18 @@ test('requests, notes and failures are for the console', () => {
   ).toEqual([]);
 });
 
+test('a failure that warns is shown for twelve seconds', () => {
+  const entries = [entry(1, 0, { kind: 'failed', warns: true })];
+  expect(ids(entries, [], 11_999)).toEqual([1]);
+  expect(ids(entries, [], 12_000)).toEqual([]);
+});
+
+test('of what can be undone in passing the newest three are shown', () => {
+  const action = { ...undo, minor: true };
+  const entries = [1, 2, 3, 4].map((id) => entry(id, 0, { action }));
+  expect(ids(entries, [], 1)).toEqual([2, 3, 4]);
+});
+
 test('the newest three are shown, and what can be undone', () => {
   const entries = [
     entry(1, 0, { action: undo }),

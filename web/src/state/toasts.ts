@@ -2,11 +2,14 @@
 import type { Entry } from './log';
 
 const SHOWN_MS = 5000;
+/** What was not done is read more slowly. */
+const WARNED_MS = 12_000;
 const MOST = 3;
 
 /** The instant at which an outcome leaves the corner, in the browser's time, ms. */
 export function leavesAt(entry: Entry): number {
-  return entry.at + (entry.action === undefined ? SHOWN_MS : entry.action.seconds * 1000);
+  if (entry.action !== undefined) return entry.at + entry.action.seconds * 1000;
+  return entry.at + (entry.warns === true ? WARNED_MS : SHOWN_MS);
 }
 
 /** The newest outcomes that are neither closed nor over; what can be undone is never pushed out. */
@@ -16,7 +19,11 @@ export function shownToasts(
   nowMs: number,
 ): Entry[] {
   const due = entries.filter(
-    (entry) => entry.kind === 'done' && !closed.has(entry.id) && leavesAt(entry) > nowMs,
+    (entry) =>
+      (entry.kind === 'done' || entry.warns === true) &&
+      !closed.has(entry.id) &&
+      leavesAt(entry) > nowMs,
   );
-  return due.filter((entry, at) => entry.action !== undefined || at >= due.length - MOST);
+  const isKept = ({ action }: Entry) => action !== undefined && action.minor !== true;
+  return due.filter((entry, at) => isKept(entry) || at >= due.length - MOST);
 }

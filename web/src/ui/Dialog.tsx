@@ -1,10 +1,18 @@
-// A modal dialog: the browser's own, which keeps the focus inside and closes on Escape.
+// A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. A red button
+// destroys for good, so it never has the focus from the beginning: Enter would press it.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 export interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
+}
+
+/** From a red button that a dialog begins with to the last other one beside it: Cancel. */
+function leaveDanger(): void {
+  const red = document.activeElement?.closest('.danger');
+  const others = red?.parentElement?.querySelectorAll<HTMLElement>('.button:not(.danger)');
+  if (others !== undefined) [...others].at(-1)?.focus();
 }
 
 export function Dialog({ title, onClose, children }: DialogProps) {
@@ -14,6 +22,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    leaveDanger();
     return () => dialog?.close();
   }, []);
   return (

@@ -1,6 +1,6 @@
 // What was done, in the corner of the page, with a way to take it back where there is one. Screen
 // readers hear it from the console, which says the same.
-import { Check, X } from 'lucide-react';
+import { Check, TriangleAlert, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { log } from '../state/log';
 import { useStore } from '../state/store';
@@ -28,7 +28,11 @@ export function Toasts() {
         const { id, text, action } = entry;
         return (
           <div key={id} className="toast">
-            <Check className="icon toast-mark" />
+            {entry.warns === true ? (
+              <TriangleAlert className="icon toast-warns" />
+            ) : (
+              <Check className="icon toast-mark" />
+            )}
             <span className="toast-text">{text}</span>
             {action !== undefined && (
               <Button

@@ -43,7 +43,7 @@ export function FilterBox({ hint, example, value, error, onApply }: FilterBoxPro
     onApply(typed.trim());
   };
   return (
-    <form className="items-filter" role="search" onSubmit={apply}>
+    <form className="items-filter" role="search" data-landing="input" onSubmit={apply}>
       <label htmlFor={id}>Filter</label>
       <span className="mono items-filter-hint" id={`${id}-hint`}>
         {hint}

@@ -16,6 +16,9 @@ import { type Opened, READ_ONLY, type Row, type Source } from './source';
 import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { type Item, type ItemEvents, useItem } from './useItem';
 
+/** What takes the focus when the pane opens; null: it stays where it is. */
+export type Focus = 'heading' | 'text' | null;
+
 export interface ItemPaneProps extends ItemEvents {
   target: Target;
   source: Source;
@@ -24,8 +27,7 @@ export interface ItemPaneProps extends ItemEvents {
   /** The text of a new one that is made like another. */
   copy: string | null;
   writable: boolean;
-  /** Whether the pane takes the focus when it opens. */
-  focused: boolean;
+  focus: Focus;
   /** It is to be deleted; what that means is asked first. */
   onDelete: (row: Row) => void;
   onClose: () => void;
@@ -192,12 +194,12 @@ function Editor({ source, item, writable, gone, heading }: EditorProps) {
 }
 
 export default function ItemPane(props: ItemPaneProps) {
-  const { target, source, row, copy, writable, focused, onDelete, onClose } = props;
+  const { target, source, row, copy, writable, focus, onDelete, onClose } = props;
   const item = useItem(target, source, row, copy, props);
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
   // The editor of a new item takes the focus itself, when it is there.
-  const toHeading = focused && (row !== null || !writable);
+  const toHeading = focus !== null && (row !== null || !writable);
   const headed = useRef(false);
   useEffect(() => {
     if (headed.current) return;
@@ -271,7 +273,7 @@ export default function ItemPane(props: ItemPaneProps) {
             item={item}
             writable={writable}
             gone={gone}
-            heading={toHeading ? heading.current : null}
+            heading={toHeading && focus === 'text' ? heading.current : null}
           />
         )
       )}

@@ -4,23 +4,25 @@ import { flushSync } from 'react-dom';
 import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
+import { drafts } from '../../state/draft';
 import type { Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
-import { databaseNow } from '../../state/server';
+import { askAgain, databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
 import { isAbsent, loadTreeWith, tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Failure } from '../../ui/Failure';
+import { isAdrift } from '../../ui/focusKeeper';
 import { useMedia } from '../../ui/useMedia';
 import { isAboutFilter } from './aboutFilter';
-import { useDrafted } from './drafts';
+import { draftOf, useDrafted } from './drafts';
 import { FilterBox } from './FilterBox';
 import { Grid } from './grid/Grid';
 import { rowMenu } from './grid/rowMenu';
 import { listed, NOTHING, toggled } from './grid/selection';
 import { useColumns } from './grid/useColumns';
-import ItemPane from './ItemPane';
+import ItemPane, { type Focus } from './ItemPane';
 import { ItemsBar } from './ItemsBar';
 import './grid/grid.css';
 import './items.css';
@@ -65,7 +67,10 @@ function addressOf(row: Row | null): string | null {
 }
 
 /** What is open: a row, a new item, nothing. */
-type Shown = { row: Row | null; copy: string | null; turn: number; focused: boolean } | null;
+type Shown = { row: Row | null; copy: string | null; turn: number; focus: Focus } | null;
+
+/** An item lies over the list there, as items.css has it. */
+const OVER = '(max-width: 900px), (max-height: 560px)';
 
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
@@ -99,6 +104,7 @@ export default function Items({ target }: { target: Target }) {
   }, [isGone, refresh]);
   const [quick, setQuick] = useState<Quick>('all');
   const isNarrow = useMedia('(max-width: 600px)');
+  const isOver = useMedia(OVER);
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
   const drafted = useDrafted(target);
@@ -115,7 +121,8 @@ export default function Items({ target }: { target: Target }) {
     return !isLocal || source === null ? some : sortRows(some, sort, source);
   }, [rows.rows, quick, sort, isLocal, source, bin, binShown]);
   const selected = useMemo(() => listed(chosen, visible), [chosen, visible]);
-  // The address says which item is open, and going back closes it. A new one has no address.
+  // The address says which item is open, and going back closes it. A new one has no address. After a
+  // press on a result of a query nothing has the focus.
   useEffect(() => {
     if (source === null) return;
     setShown((known) => {
@@ -123,7 +130,7 @@ export default function Items({ target }: { target: Target }) {
       const row = linked === null ? null : source.rowOf(linked);
       return row === null
         ? null
-        : { row, copy: null, focused: false, turn: (known?.turn ?? 0) + 1 };
+        : { row, copy: null, focus: isAdrift() ? 'heading' : null, turn: (known?.turn ?? 0) + 1 };
     });
   }, [source, linked]);
   // What a pane comes back with when it has been closed meanwhile, or the page left, moves nothing.
@@ -138,7 +145,8 @@ export default function Items({ target }: { target: Target }) {
   const open = (row: Row | null, focused: boolean, copy: string | null = null) => {
     // What is open already stays as it is: a click comes late, when somebody may type in it.
     if (row !== null && !focused && now.current?.row?.key === row.key) return;
-    setShown((known) => ({ row, copy, focused, turn: (known?.turn ?? 0) + 1 }));
+    const focus = focused ? 'text' : isOver ? 'heading' : null;
+    setShown((known) => ({ row, copy, focus, turn: (known?.turn ?? 0) + 1 }));
     setQuery('item', addressOf(row), shown === null && row !== null);
   };
   const close = () => {
@@ -196,11 +204,14 @@ export default function Items({ target }: { target: Target }) {
   const actions = rowActions(source, {
     writable,
     onRead: (row) => {
-      rows.put(row);
+      rows.renew([row]);
       refresh();
+      // It may have come late: the page was left, and perhaps another one shows the row.
+      if (list.current === null) askAgain();
+      const pane = now.current;
       // What is open beside the grid and not being typed over shows the newest.
-      if (shown?.row?.key === row.key && !drafted.has(row.key))
-        setShown({ ...shown, row, turn: shown.turn + 1, focused: false });
+      if (pane?.row?.key === row.key && !drafts.get().has(draftOf(target, row.key)))
+        setShown({ ...pane, row, turn: pane.turn + 1, focus: null });
     },
     onGone: (key) => {
       rows.remove(key);
@@ -348,7 +359,7 @@ export default function Items({ target }: { target: Target }) {
             source={source}
             row={shown.row}
             copy={shown.copy}
-            focused={shown.focused}
+            focus={shown.focus}
             writable={writable}
             onSaved={(row, before) => {
               rows.put(row, before);

@@ -4,7 +4,7 @@ import { words } from '../../api/http';
 import { EXPIRES, titleOf } from '../../pure/columns/columns';
 import { partsOfPath, valueAtPath } from '../../pure/values/path';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
-import { say, toast } from '../../state/log';
+import { say, toast, warn } from '../../state/log';
 import { copyText } from '../../ui/clipboard';
 import { instant } from './expires';
 import { whyNotInCell } from './grid/cellValue';
@@ -26,6 +26,9 @@ export interface RowEvents {
   /** A new item with this text is to be shown. */
   onCopy: (text: string) => void;
 }
+
+/** How long a change of a cell can be undone from the corner. */
+const UNDO_SECONDS = 20;
 
 const failed = (text: string) => say({ kind: 'failed', text });
 
@@ -51,6 +54,35 @@ function whyNotEdit(source: Source, writable: boolean, row: Row, column: string)
   return whyNotInCell(valueAtPath(row.value, parts), parts, source.api);
 }
 
+/** A field that was changed: what it held, and what was written. */
+interface Before {
+  row: Row;
+  parts: readonly string[];
+  before: unknown;
+  value: unknown;
+}
+
+/** Puts back what a field held, unless somebody else has changed it since. Other fields may have changed. */
+async function undoField(source: Source, about: Before, events: RowEvents) {
+  const { row, parts, before, value } = about;
+  const field = `${titleOf(parts.join('.'))} of ${row.name}`;
+  const found = await source.open(row);
+  const isOurs =
+    found !== null && source.whole(valueAtPath(found.row.value, parts)) === source.whole(value);
+  const changed = isOurs ? await source.setField(found, parts, before) : null;
+  const newest = changed === null ? found : 'theirs' in changed ? changed.theirs : null;
+  if (changed !== null && 'done' in changed) {
+    events.onRead(changed.done.row);
+    toast({ text: `Put back ${field}` });
+  } else if (newest === null) {
+    events.onGone(row.key);
+    warn(`${field} was not put back: the ${source.noun} is not there any more.`);
+  } else {
+    events.onRead(newest.row);
+    warn(`${field} was not put back: somebody else has changed it since. The newest is shown now.`);
+  }
+}
+
 export function rowActions(source: Source, events: RowEvents): RowActions {
   const copy = async (row: Row, column: string | null) => {
     const text = column === null ? await source.json(row) : await cellText(source, row, column);
@@ -64,18 +96,30 @@ export function rowActions(source: Source, events: RowEvents): RowActions {
     else events.onCopy(text);
   };
   const setField: SetField = async (row, parts, value) => {
+    const before = valueAtPath(row.value, parts);
     const changed = await source.setField(source.asListed(row), parts, value);
     if ('gone' in changed) {
       events.onGone(row.key);
-      return `The ${source.noun} is not there any more.`;
+      return { error: `The ${source.noun} is not there any more.`, again: false };
     }
     if ('theirs' in changed) {
       events.onRead(changed.theirs.row);
-      return 'Somebody else has changed it meanwhile, and nothing was saved. The newest is shown now: press Enter to save over it.';
+      const error =
+        'Somebody else has changed it meanwhile, and nothing was saved. The newest is shown now.';
+      return { error, again: true };
     }
     events.onRead(changed.done.row);
-    say({ kind: 'done', text: `Successfully updated ${source.noun} ${row.name}` });
-    return null;
+    const about = { row: changed.done.row, parts, before, value };
+    toast({
+      text: `Successfully updated ${source.noun} ${row.name}`,
+      action: {
+        label: 'Undo',
+        onChoose: () => told(undoField(source, about, events)),
+        seconds: UNDO_SECONDS,
+        minor: true,
+      },
+    });
+    return { row: changed.done.row };
   };
   const told = (work: Promise<void>) => void work.catch((error) => failed(words(error)));
   return {

@@ -1,10 +1,57 @@
-// What is typed over a cell: Enter saves it, Escape gives it up.
-import { useEffect, useId, useRef } from 'react';
+// What is typed over a cell: Enter and Tab save it, Escape gives it up. What is wrong with it lies over
+// everything, since a row is no higher than a line.
+import { type RefObject, useEffect, useId, useLayoutEffect, useRef } from 'react';
 import { titleOf } from '../../../pure/columns/columns';
 import type { EditEvents, Editing } from './Line';
 
+/** Between the field and what is said of it, and to the edges of the window, px. */
+const GAP = 4;
+
+interface ErrorProps {
+  id: string;
+  text: string;
+  field: RefObject<HTMLInputElement | null>;
+}
+
+function CellError({ id, text, field }: ErrorProps) {
+  const box = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    const [shown, over] = [box.current, field.current];
+    if (shown === null || over === null) return;
+    shown.showPopover();
+    const place = () => {
+      const { left, top, bottom } = over.getBoundingClientRect();
+      const { offsetWidth: width, offsetHeight: height } = shown;
+      const isBelow = bottom + height + 2 * GAP <= window.innerHeight;
+      const most = window.innerWidth - width - GAP;
+      shown.style.left = `${Math.max(GAP, Math.min(left, most))}px`;
+      shown.style.top = `${isBelow ? bottom + GAP : top - height - GAP}px`;
+    };
+    place();
+    window.addEventListener('scroll', place, true);
+    window.addEventListener('resize', place);
+    return () => {
+      window.removeEventListener('scroll', place, true);
+      window.removeEventListener('resize', place);
+    };
+  }, [text, field]);
+  return (
+    <span
+      ref={box}
+      popover="manual"
+      className="items-cell-error error"
+      id={id}
+      role="alert"
+      // A press on it does not leave the field.
+      onMouseDown={(event) => event.preventDefault()}
+    >
+      {text}
+    </span>
+  );
+}
+
 export function CellEditor(props: { editing: Editing } & EditEvents) {
-  const { editing, onType, onDone, onCancel } = props;
+  const { editing, onType, onSave, onStep, onLeft, onCancel } = props;
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
   useEffect(() => {
@@ -26,17 +73,19 @@ export function CellEditor(props: { editing: Editing } & EditEvents) {
         onChange={(event) => onType(event.target.value)}
         onKeyDown={(event) => {
           event.stopPropagation();
-          if (event.key === 'Enter') onDone();
+          if (event.nativeEvent.isComposing) return;
+          if (event.key === 'Enter') onSave();
+          else if (event.key === 'Tab') onStep(event.shiftKey ? -1 : 1);
           else if (event.key === 'Escape') onCancel();
           else return;
           event.preventDefault();
         }}
+        onBlur={() => {
+          // Where the whole window is left, the field keeps the focus in it.
+          if (document.activeElement !== field.current) onLeft(editing.turn);
+        }}
       />
-      {editing.error !== null && (
-        <span className="items-cell-error error" id={id} role="alert">
-          {editing.error}
-        </span>
-      )}
+      {editing.error !== null && <CellError id={id} text={editing.error} field={field} />}
     </span>
   );
 }

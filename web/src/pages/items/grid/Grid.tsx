@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { toldApart } from '../../../pure/columns/shorten';
+import { say } from '../../../state/log';
 import { useNow } from '../../../state/server';
 import { Menu, type MenuItem } from '../../../ui/Menu';
 import { useWindowed } from '../../../ui/useWindowed';
@@ -21,18 +21,15 @@ import { led } from './keys';
 import { Line } from './Line';
 import { all, NOTHING, type Selected, stepped, toggled, upTo } from './selection';
 import { arranged, tracksOf } from './tracks';
-import { type CellEdit, type SetField, useCellEdit } from './useCellEdit';
+import { type SetField, useCellEdit } from './useCellEdit';
 import type { Columns } from './useColumns';
+import { useNames } from './useNames';
 
 const ROW = 38;
 const NEAR = 60;
 /** A second press within this time edits the cell instead. */
 const TWICE_MS = 220;
-/** Of an id: px of a character, and of what stands beside it. */
-const [LETTER, BESIDE] = [7.9, 46];
-/** Scripts in which letters join or run the other way are not cut. */
-const CUTTABLE = /^[ -~]{9,}$/;
-
+const TO_CELLS = 'Arrow right leads to the cells of the row; F2 edits one.';
 export interface GridProps {
   label: string;
   rows: readonly Row[];
@@ -80,23 +77,6 @@ function placeOf(active: Active | null, rows: readonly Row[]): number {
   return found >= 0 ? found : at;
 }
 
-/** Ids in sight without their middles, so that they can be told apart. */
-function useNames(rows: readonly Row[], source: Source, width: number): Map<string, string> {
-  return useMemo(() => {
-    const most = Math.floor((width - BESIDE) / LETTER);
-    const names = rows
-      .map(({ name, value }) =>
-        name.startsWith('ObjectId') ? source.shown(value[source.idField]) : name,
-      )
-      .map((name) => (CUTTABLE.test(name) ? name : ''));
-    const short = toldApart(
-      names.filter((name) => name.length > most),
-      most,
-    );
-    return new Map(rows.map(({ key }, at) => [key, short.get(names[at] ?? '') ?? '']));
-  }, [rows, source, width]);
-}
-
 /** The row that has the first line: lines go round as one scrolls, and stay in their order where one jumps. */
 function useFirstLine(first: number, lines: number): number {
   const known = useRef({ first: 0, from: 0 });
@@ -119,7 +99,6 @@ export function Grid(props: GridProps) {
   const [active, setActive] = useState<Active | null>(null);
   const [menu, setMenu] = useState<Shown>(null);
   const at = placeOf(active, rows);
-  const edit: CellEdit = useCellEdit(source, rows, props.setField, () => box.current?.focus());
   useEffect(() => {
     if (end > rows.length - NEAR) onNearEnd();
   }, [end, rows.length, onNearEnd]);
@@ -145,9 +124,23 @@ export function Grid(props: GridProps) {
   useEffect(() => () => clearTimeout(waiting.current), []);
 
   const cellOf = (place: number | null) => (place === null ? null : (drawn[place]?.id ?? null));
+  const edit = useCellEdit(source, rows, {
+    setField: props.setField,
+    onEnd: () => box.current?.focus(),
+    onStep: ({ key, column }, by) => {
+      const row = rows.find((listed) => listed.key === key);
+      let place = drawn.findIndex(({ id }) => id === column) + by;
+      while (row !== undefined && drawn[place] !== undefined && !begin(row, cellOf(place)))
+        place += by;
+      if (row === undefined || drawn[place] === undefined) edit.end();
+      else reveal(place);
+    },
+  });
   const begin = (row: Row, column: string | null) => {
     if (column === null || props.whyNotEdit(row, column) !== null) return false;
     clearTimeout(waiting.current);
+    const place = drawn.findIndex(({ id }) => id === column);
+    setActive({ key: row.key, at: rows.indexOf(row), column: place });
     edit.begin(row, column);
     return true;
   };
@@ -248,9 +241,15 @@ export function Grid(props: GridProps) {
       props.onCopy(row, cellOf(active?.column ?? null));
     } else if (key === ' ') onSelect(toggled(selected, row.key));
     else if (key === 'Delete') props.onDelete(row);
-    else if (key === 'F2') begin(row, cellOf(active?.column ?? null));
-    else if (key === 'Enter') {
-      if (!begin(row, cellOf(active?.column ?? null))) onOpen(row, true);
+    else if (key === 'F2' || key === 'Enter') {
+      const column = cellOf(active?.column ?? null);
+      if (begin(row, column)) return true;
+      if (key === 'Enter') onOpen(row, true);
+      else
+        say({
+          kind: 'note',
+          text: column === null ? TO_CELLS : (props.whyNotEdit(row, column) ?? ''),
+        });
     } else return false;
     return true;
   };

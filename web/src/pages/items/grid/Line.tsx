@@ -19,11 +19,18 @@ export interface Editing {
   text: string;
   error: string | null;
   busy: boolean;
+  /** Another one for each time that a cell is begun with. */
+  turn: number;
 }
 
 export interface EditEvents {
   onType: (text: string) => void;
-  onDone: () => void;
+  /** It stays open until it is saved. */
+  onSave: () => void;
+  /** Saves, and goes to the next cell or the one before. */
+  onStep: (by: 1 | -1) => void;
+  /** Something else has the focus. */
+  onLeft: (turn: number) => void;
   onCancel: () => void;
 }
 

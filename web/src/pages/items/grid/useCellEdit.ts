@@ -1,68 +1,186 @@
-// A cell that is typed over: what is typed, and what comes of it.
-import { useCallback, useMemo, useRef, useState } from 'react';
+// A cell that is typed over: what is typed, how it is left, and what comes of it. Nothing that was typed
+// goes without a word, unless Escape gave it up.
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { words } from '../../../api/http';
+import { titleOf } from '../../../pure/columns/columns';
+import type { Api } from '../../../pure/values/compare';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
+import { warn } from '../../../state/log';
 import type { Row, Source } from '../source';
-import { editText, typedValue } from './cellValue';
+import { editText, type Typed, typedValue } from './cellValue';
 import type { EditEvents, Editing } from './Line';
 
 export interface CellEdit {
   editing: Editing | null;
   edits: EditEvents;
   begin: (row: Row, column: string) => void;
+  end: () => void;
 }
 
-/** Writes a value; a sentence says why it was not written. */
-export type SetField = (
-  row: Row,
-  parts: readonly string[],
-  value: unknown,
-) => Promise<string | null>;
+/** What was written; or why not, and whether the same may be written over what stands there now. */
+export type Wrote = { row: Row } | { error: string; again: boolean };
+
+export type SetField = (row: Row, parts: readonly string[], value: unknown) => Promise<Wrote>;
+
+export interface CellEvents {
+  setField: SetField;
+  /** The cell was left by the keyboard. */
+  onEnd: () => void;
+  /** The cell beside it in the row is meant: 1 the next, -1 the one before. */
+  onStep: (from: Editing, by: 1 | -1) => void;
+}
+
+interface Held {
+  row: Row;
+  editing: Editing;
+}
+
+const MOST_CHARACTERS = 200;
+
+/** What was typed, as a value; null: it is what was there. */
+function wanted({ row, editing }: Held, api: Api): Typed | null {
+  const before = valueAtPath(row.value, partsOfPath(editing.column));
+  return editing.text === editText(before) ? null : typedValue(editing.text, before, api);
+}
+
+function giveUp({ row, editing }: Held, why: string): void {
+  const isLong = editing.text.length > MOST_CHARACTERS;
+  const typed = isLong ? `${editing.text.slice(0, MOST_CHARACTERS)}…` : editing.text;
+  warn(`${titleOf(editing.column)} of ${row.name} was not changed: ${why} Typed was: ${typed}`);
+}
+
+/** Writes one after the other: each is conditional on what the one before has left. */
+function useWriting(rows: readonly Row[], setField: SetField) {
+  const now = useRef({ rows, setField });
+  now.current = { rows, setField };
+  const last = useRef<Promise<Wrote> | null>(null);
+  return useCallback(({ row, editing }: Held, value: unknown): Promise<Wrote> => {
+    const before = last.current;
+    const write = async (): Promise<Wrote> => {
+      const left = await before;
+      const newest =
+        left !== null && 'row' in left && left.row.key === row.key
+          ? left.row
+          : now.current.rows.find(({ key }) => key === row.key);
+      const { setField } = now.current;
+      return setField(newest ?? row, partsOfPath(editing.column), value);
+    };
+    const work = write()
+      .catch((error: unknown) => ({ error: words(error), again: false }))
+      .finally(() => {
+        if (last.current === work) last.current = null;
+      });
+    last.current = work;
+    return work;
+  }, []);
+}
 
 export function useCellEdit(
   source: Source,
   rows: readonly Row[],
-  setField: SetField,
-  onEnd: () => void,
+  { setField, onEnd, onStep }: CellEvents,
 ): CellEdit {
-  const [held, hold] = useState<{ row: Row; editing: Editing } | null>(null);
-  const now = useRef({ held, source, rows, setField, onEnd });
-  now.current = { held, source, rows, setField, onEnd };
-  const put = useCallback((change: Partial<Editing>) => {
-    hold((known) => known && { ...known, editing: { ...known.editing, ...change } });
+  const [held, setHeld] = useState<Held | null>(null);
+  const now = useRef({ held, rows, api: source.api, onEnd, onStep });
+  now.current = { held, rows, api: source.api, onEnd, onStep };
+  const write = useWriting(rows, setField);
+  // Known at once: to leave a field is heard before the next drawing.
+  const hold = useCallback((next: Held | null) => {
+    now.current.held = next;
+    setHeld(next);
   }, []);
+  const put = useCallback(
+    (about: Held, change: Partial<Editing>) =>
+      hold({ ...about, editing: { ...about.editing, ...change } }),
+    [hold],
+  );
   const end = useCallback(() => {
     hold(null);
     now.current.onEnd();
+  }, [hold]);
+  /** The newest of a cell: the row may have been read again, because somebody else was faster. */
+  const about = useCallback((): Held | null => {
+    const { held: known, rows: listed } = now.current;
+    const row = listed.find(({ key }) => key === known?.editing.key);
+    return known === null || row === undefined ? known : { ...known, row };
   }, []);
-  const done = useCallback(() => {
-    const about = now.current.held;
-    if (about === null || about.editing.busy) return;
-    const { editing } = about;
-    // It may have been read again, because somebody else was faster.
-    const row = now.current.rows.find(({ key }) => key === editing.key) ?? about.row;
-    const parts = partsOfPath(editing.column);
-    const before = valueAtPath(row.value, parts);
-    if (editing.text === editText(before)) return end();
-    const typed = typedValue(editing.text, before, now.current.source.api);
-    if ('error' in typed) return put({ error: typed.error });
-    put({ busy: true, error: null });
-    now.current.setField(row, parts, typed.value).then(
-      (error) => (error === null ? end() : put({ busy: false, error })),
-      (error: unknown) => put({ busy: false, error: words(error) }),
-    );
-  }, [end, put]);
-  const edits = useMemo(
+  const leave = useCallback(
+    (cell: Held, value: unknown) =>
+      void write(cell, value).then((wrote) => {
+        if ('error' in wrote) giveUp(cell, wrote.error);
+      }),
+    [write],
+  );
+  const save = useCallback(() => {
+    const cell = about();
+    if (cell === null || cell.editing.busy) return;
+    const found = wanted(cell, now.current.api);
+    if (found === null) return end();
+    if ('error' in found) return put(cell, { error: found.error });
+    put(cell, { busy: true, error: null });
+    const isThere = () =>
+      now.current.held?.editing.turn === cell.editing.turn ? now.current.held : null;
+    void write(cell, found.value).then((wrote) => {
+      const known = isThere();
+      if ('row' in wrote) {
+        if (known !== null) end();
+      } else if (known === null) giveUp(cell, wrote.error);
+      else {
+        const error = wrote.again ? `${wrote.error} Press Enter to save over it.` : wrote.error;
+        put(known, { busy: false, error });
+      }
+    });
+  }, [about, end, put, write]);
+  const step = useCallback(
+    (by: 1 | -1) => {
+      const cell = about();
+      if (cell === null || cell.editing.busy) return;
+      const found = wanted(cell, now.current.api);
+      if (found !== null && 'error' in found) return put(cell, { error: found.error });
+      now.current.onStep(cell.editing, by);
+      if (found !== null) leave(cell, found.value);
+    },
+    [about, put, leave],
+  );
+  const left = useCallback(
+    (turn: number) => {
+      const cell = about();
+      if (cell?.editing.turn !== turn) return;
+      hold(null);
+      const found = cell.editing.busy ? null : wanted(cell, now.current.api);
+      if (found === null) return;
+      if ('error' in found) giveUp(cell, found.error);
+      else leave(cell, found.value);
+    },
+    [about, hold, leave],
+  );
+  useEffect(() => {
+    if (held === null || rows.some(({ key }) => key === held.row.key)) return;
+    hold(null);
+    if (wanted(held, now.current.api) !== null) giveUp(held, 'it is not in the list any more.');
+  }, [held, rows, hold]);
+  const edits = useMemo<EditEvents>(
     () => ({
-      onType: (text: string) => put({ text, error: null }),
-      onDone: done,
+      onType: (text) => {
+        const known = now.current.held;
+        if (known !== null) put(known, { text, error: null });
+      },
+      onSave: save,
+      onStep: step,
+      onLeft: left,
       onCancel: end,
     }),
-    [put, done, end],
+    [put, save, step, left, end],
   );
-  const begin = useCallback((row: Row, column: string) => {
-    const text = editText(valueAtPath(row.value, partsOfPath(column)));
-    hold({ row, editing: { key: row.key, column, text, error: null, busy: false } });
-  }, []);
-  return { editing: held?.editing ?? null, edits, begin };
+  const turn = useRef(0);
+  const begin = useCallback(
+    (row: Row, column: string) => {
+      turn.current += 1;
+      const text = editText(valueAtPath(row.value, partsOfPath(column)));
+      const editing = { key: row.key, column, text, error: null, busy: false, turn: turn.current };
+      hold({ row, editing });
+    },
+    [hold],
+  );
+  return { editing: held?.editing ?? null, edits, begin, end };
 }

@@ -209,7 +209,7 @@ export function ManyDialog({ target, source, asked, onDone, onClose }: ManyDialo
         {done === null ? (
           <>
             <Button
-              look={kind === 'delete' ? 'danger' : 'primary'}
+              look={kind === 'delete' && !isSoft ? 'danger' : 'primary'}
               disabled={n === null || n === 0 || (kind === 'ttl' && 'error' in ttl)}
               onClick={() => void begin()}
             >

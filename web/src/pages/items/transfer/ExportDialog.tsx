@@ -69,7 +69,7 @@ function Progress(props: {
             Stop
           </Button>
         ) : (
-          <Button look="primary" onClick={onClose}>
+          <Button key="close" autoFocus look="primary" onClick={onClose}>
             Close
           </Button>
         )}

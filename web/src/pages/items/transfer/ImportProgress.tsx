@@ -116,7 +116,7 @@ export function ImportProgress({ work, size, noun, onClose }: ImportProgressProp
             Stop
           </Button>
         ) : (
-          <Button look="primary" onClick={onClose}>
+          <Button key="close" autoFocus look="primary" onClick={onClose}>
             Close
           </Button>
         )}

@@ -4,6 +4,7 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { setQuery, useLeaveGuard, usePlace } from '../../../state/router';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
+import { isAdrift } from '../../../ui/focusKeeper';
 import { type Tab, Tabs } from '../../../ui/Tabs';
 import { dialogIsOpen, useSaveKey } from '../../../ui/useSaveKey';
 
@@ -51,10 +52,10 @@ function useFocusKept(saving: boolean, otherwise: RefObject<HTMLElement | null>)
     const ended = before.current && !saving;
     before.current = saving;
     if (!ended || dialogIsOpen()) return;
-    const lost = document.activeElement === document.body || document.activeElement === null;
+    const lost = isAdrift();
     const was = held.current;
     if (lost && was instanceof HTMLElement) was.focus();
-    if (document.activeElement === document.body) otherwise.current?.focus();
+    if (isAdrift()) otherwise.current?.focus();
   }, [saving, otherwise]);
 }
 
