@@ -45,7 +45,9 @@ test('each leads to its query', async ({ page, server }) => {
   }
   await answer(page, { threshold_ms: 100, operations: OPERATIONS });
   await page.goto('/monitor');
-  await expect(page.getByText(/^3 operations of the last day, or since .* took 100 ms or more\.$/)).toBeVisible();
+  await expect(
+    page.getByText(/^3 operations of the last day, or since .* took 100 ms or more\.$/),
+  ).toBeVisible();
   const rows = table(page).getByRole('row');
   await expect(rows).toHaveCount(4);
   await expect(rows.nth(1)).toContainText('1,234 ms');
@@ -73,7 +75,9 @@ test('each leads to its query', async ({ page, server }) => {
 test('none, none noted, and a server that has no such list', async ({ page }) => {
   await answer(page, { threshold_ms: 100, operations: [] });
   await page.goto('/monitor');
-  await expect(page.getByText(/^Nothing took 100 ms or more within the last day, or since/)).toBeVisible();
+  await expect(
+    page.getByText(/^Nothing took 100 ms or more within the last day, or since/),
+  ).toBeVisible();
   await page.unroute('**/_ebb/slow');
   await answer(page, { threshold_ms: null, operations: [] });
   await page.reload();
