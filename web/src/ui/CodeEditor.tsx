@@ -10,6 +10,7 @@ import { server } from '../state/server';
 import { useSelected } from '../state/store';
 import { AbsentEditor } from './AbsentEditor';
 import { type CodeEditorProps, catchesTab, type EditorProps, WAY_OUT } from './editorProps';
+import { isLanded } from './focusKeeper';
 
 export type { Mark, Part } from './editorProps';
 
@@ -69,7 +70,8 @@ export function CodeEditor(props: CodeEditorProps) {
       view.current = makeEditor(host.current, latest, more);
       // What is hidden cannot take the focus.
       flushSync(() => setComing({ here: true, failure: null }));
-      if (latest.current.start != null && document.activeElement === focused) view.current?.focus();
+      const isLeft = document.activeElement !== focused && !isLanded();
+      if (latest.current.start != null && !isLeft) view.current?.focus();
     };
     make().catch((error: unknown) => {
       if (!ended) setComing({ here: false, failure: words(error) });

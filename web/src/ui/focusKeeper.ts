@@ -18,6 +18,14 @@ export function isAdrift(): boolean {
   return activeElement === null || activeElement === body || activeElement.localName === 'main';
 }
 
+/** What took the focus last for something that was gone. */
+let landed: Element | null = null;
+
+/** Whether what has the focus was given it here, and not by a person, who may have meant something else. */
+export function isLanded(): boolean {
+  return landed !== null && document.activeElement === landed;
+}
+
 /** An element and what it stands in. */
 function pathOf(element: Element): Element[] {
   const path: Element[] = [];
@@ -48,7 +56,9 @@ function land(path: readonly Element[]): boolean {
   return path.filter(isUsable).some((element) => {
     const to = landingOf(element);
     to?.focus({ preventScroll: true });
-    return to !== null && document.activeElement === to;
+    if (to === null || document.activeElement !== to) return false;
+    landed = to;
+    return true;
   });
 }
 
@@ -57,6 +67,7 @@ export function keepFocus(page: string): () => void {
   let [path, before]: [Element[], Element[]] = [[], []];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const taken = ({ target }: FocusEvent) => {
+    landed = null;
     if (!(target instanceof Element)) return;
     const wasAside = path[0] !== undefined && path.some((element) => element.matches(ASIDE));
     if (target.closest(ASIDE) === null) before = [];
