@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use cluster::{Ledger, Reply, Request, Unanswered};
-use scylla::statement::{Statement, prepared::PreparedStatement};
+use scylla::{
+    client::session::Session,
+    statement::{Statement, prepared::PreparedStatement},
+};
 use store::Error;
 
 use crate::{
@@ -19,6 +22,7 @@ use crate::{
 
 /// How long the making of a table may take: all nodes of Cassandra have to agree on it.
 const MAKING: Duration = Duration::from_secs(30);
+const MAKING_WHAT: &str = "the tables cannot be made";
 
 /// Records and entries in the tables of a keyspace of Apache Cassandra.
 #[derive(Debug)]
@@ -33,16 +37,17 @@ impl CassandraLedger {
         options::check_keyspace(&options.keyspace)?;
         let statements = schema::statements(&options.keyspace, replication)?;
         let session = connection::session(options).await?;
+        // A node that has not heard yet of a keyspace which somebody has just made would make it once more,
+        // with other copies than it has.
+        agree(&session).await?;
         for statement in statements {
             let mut statement = Statement::new(statement);
             statement.set_request_timeout(Some(MAKING));
             let made = session.query_unpaged(statement, ()).await;
-            let doing = "the tables cannot be made";
-            made.map_err(|error| failure::at_connect(doing, error))?;
+            made.map_err(|error| failure::at_connect(MAKING_WHAT, error))?;
             // The driver waits for it by itself, but not where the answer says that nothing was changed: so
             // it is when another node is asked again because the first was slow.
-            let agreed = session.await_schema_agreement().await;
-            agreed.map_err(|error| failure::at_connect(doing, error))?;
+            agree(&session).await?;
         }
         Ok(())
     }
@@ -69,6 +74,12 @@ impl CassandraLedger {
         let row = self.connection.row(statement, (shard.cast_signed(),)).await?;
         Ok(Reply::Shard(row.map(records::shard).transpose()?))
     }
+}
+
+/// Waits until all nodes of Cassandra know the same keyspaces and tables.
+async fn agree(session: &Session) -> Result<(), Error> {
+    let agreed = session.await_schema_agreement().await;
+    agreed.map(drop).map_err(|error| failure::at_connect(MAKING_WHAT, error))
 }
 
 impl Ledger for CassandraLedger {
