@@ -76,7 +76,7 @@ NO_DOCUMENTS = {
 }
 
 #: Stages of that kind.
-NO_DOCUMENT_STAGES = {"$currentOp"}
+NO_DOCUMENT_STAGES = {"$currentOp", "$indexStats"}
 
 
 PAIRS = dealt(KINDS)
