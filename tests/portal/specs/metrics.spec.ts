@@ -102,6 +102,8 @@ test('the clock moves by the page, and never back', async ({ page, server }) => 
   await expect(moves.getByRole('status')).toContainText('4 documents of both APIs expire by');
   await moves.getByRole('button', { name: '+1 min' }).click();
   await moved(60_000);
+  const told = page.getByText('The clock was moved: 0 documents of both APIs expired.');
+  await expect(told.first()).toBeVisible();
   await moves.getByLabel('Forward by').fill('1.5');
   await moves.getByLabel('Unit').selectOption('minutes');
   await moves.getByRole('button', { name: 'Advance' }).click();

@@ -4,12 +4,13 @@ import { advanceClock, setClock } from '../../api/admin';
 import { words } from '../../api/http';
 import { UNITS, type UnitName } from '../../pure/time/duration';
 import { fromInput, toInput, utc } from '../../pure/time/utc';
+import { toast } from '../../state/log';
 import { refreshServer } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { UtcField } from '../../ui/UtcField';
 import { parseAdvance } from './clock';
-import { usePreview } from './usePreview';
+import { expiring, usePreview } from './usePreview';
 import './metrics.css';
 
 const STEPS = [
@@ -20,16 +21,20 @@ const STEPS = [
   { label: '+90 days', seconds: 7_776_000 },
 ];
 
-/** Does a move, once at a time, and keeps why it failed. */
+/** Does a move, once at a time, says what expired by it, and keeps why it failed. */
 function useMove() {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
-  const move = async (change: () => Promise<void>) => {
+  const move = async (seconds: number, change: () => Promise<void>) => {
     setBusy(true);
     setFailure(null);
     try {
+      // Before it, since what has expired is not in a forecast.
+      const expired = await expiring(seconds);
       await change();
       await refreshServer();
+      if (expired !== null)
+        toast({ text: `The clock was moved: ${expired} of both APIs expired.` });
     } catch (error) {
       setFailure(words(error));
     }
@@ -47,7 +52,7 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
     setAsked(seconds);
     forget();
   };
-  const by = (seconds: number) => void move(() => advanceClock(seconds));
+  const by = (seconds: number) => void move(seconds, () => advanceClock(seconds));
   const disabled = !allowed || busy;
   return (
     <section className="metrics-move" aria-label="Move the clock">
@@ -70,7 +75,7 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
         disabled={disabled}
         now={now}
         onAsk={ask}
-        onMove={(to) => void move(() => setClock(to))}
+        onMove={(to) => void move((Date.parse(to) - now) / 1000, () => setClock(to))}
       />
       {!allowed && (
         <p className="hint" id={reason}>

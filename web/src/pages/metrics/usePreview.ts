@@ -7,23 +7,30 @@ import { coveringSteps } from './clock';
 
 const PREVIEW_AFTER_MS = 300;
 
-/** How many documents die when the clock moves by so many seconds, in words; '' : not known. */
+/** How many documents expire when the clock moves by so many seconds, in words; null: not known. */
+export async function expiring(seconds: number): Promise<string | null> {
+  const covering = coveringSteps(seconds);
+  if (covering === null) return null;
+  // A server without this forecast is no failure of the move.
+  const found = await accountSeries(covering.step, covering.steps).catch(() => null);
+  if (found === null) return null;
+  const documents = found.steps.reduce((sum, step) => sum + step.documents, 0);
+  const exact = found.exact && covering.step * covering.steps === seconds;
+  return `${exact ? '' : 'about '}${counted(documents, 'document')}`;
+}
+
+/** What a move by so many seconds makes expire, as a sentence; '': not known. */
 export function usePreview(seconds: number | null, now: number): string {
   const [said, say] = useState('');
   useEffect(() => {
-    const covering = seconds === null ? null : coveringSteps(seconds);
     say('');
-    if (seconds === null || covering === null) return;
+    if (seconds === null) return;
     let ended = false;
     const ask = async () => {
-      // A server without this forecast is no failure of the move.
-      const found = await accountSeries(covering.step, covering.steps).catch(() => null);
+      const found = await expiring(seconds);
       if (ended || found === null) return;
-      const documents = found.steps.reduce((sum, step) => sum + step.documents, 0);
-      const exact = found.exact && covering.step * covering.steps === seconds;
-      say(
-        `${exact ? '' : 'About '}${counted(documents, 'document')} of both APIs expire by ${utc(now + seconds * 1000)}.`,
-      );
+      const sentence = `${found} of both APIs expire by ${utc(now + seconds * 1000)}.`;
+      say(sentence.charAt(0).toUpperCase() + sentence.slice(1));
     };
     const timer = setTimeout(() => void ask(), PREVIEW_AFTER_MS);
     return () => {

@@ -3,6 +3,7 @@ import { memo } from 'react';
 import { EXPIRES } from '../../../pure/columns/columns';
 import type { Placed } from '../../../pure/columns/layout';
 import { typedText } from '../../../pure/values/bare';
+import { isNumeric, kindOf } from '../../../pure/values/kind';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
 import { bothTimes, shownExpiry } from '../expires';
 import type { Row, Source } from '../source';
@@ -56,10 +57,12 @@ function wordsOf(row: Row, column: string, source: Source, short: string | undef
   const value = valueAtPath(row.value, partsOfPath(column));
   const text = source.shown(value);
   const typed = typedText(value) ?? (text.length > 12 ? text : undefined);
-  if (column !== source.idField) return { text, whole: undefined, typed };
+  const kind = kindOf(value);
+  const look = isNumeric(kind) ? 'items-number' : kind === 'null' ? 'items-null' : '';
+  if (column !== source.idField) return { text, whole: undefined, typed, look };
   // An id of another type than text is called what it is.
   const name = row.name.startsWith('ObjectId') ? text : row.name;
-  return { text: short ?? name, whole: row.name, typed };
+  return { text: short ?? name, whole: row.name, typed, look: '' };
 }
 
 export interface LineProps {
@@ -91,10 +94,10 @@ function Cell(props: CellProps) {
   const isFirst = place === 0;
   const isEdited = editing?.column === column.id;
   const isExpiry = column.id === EXPIRES;
-  const { text, whole, typed } = isExpiry
-    ? { text: '', whole: undefined, typed: undefined }
+  const { text, whole, typed, look } = isExpiry
+    ? { text: '', whole: undefined, typed: undefined, look: '' }
     : wordsOf(row, column.id, source, props.short);
-  const classes = [isExpiry ? '' : 'mono', pin === null ? '' : 'items-pin'];
+  const classes = [isExpiry ? '' : 'mono', look, pin === null ? '' : 'items-pin'].filter(Boolean);
   if (cell === place) classes.push('items-cell-active');
   if (isEdited) classes.push('items-cell-edited');
   return (
@@ -106,7 +109,7 @@ function Cell(props: CellProps) {
       title={whole ?? typed}
       data-place={place}
       data-column={column.id}
-      className={classes.join(' ').trim() || undefined}
+      className={classes.join(' ') || undefined}
       style={pin === null ? undefined : { left: pin }}
     >
       {isFirst && (

@@ -210,7 +210,7 @@ export async function runImport<T>(job: ImportJob<T>): Promise<void> {
       if (found.length === 0) characters += each;
       for (const one of found) {
         if (one.kind === 'refused') {
-          tally.refuse([{ line: one.line, why: `Column ${one.column}: ${one.why}` }]);
+          tally.refuse([{ line: one.line, why: `Character ${one.column}: ${one.why}` }]);
           continue;
         }
         const isFull = batch.length >= writer.most.documents;
