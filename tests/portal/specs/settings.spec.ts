@@ -239,6 +239,11 @@ test('a date TTL index says how many it makes expire, and asks before', async ({
   await expect(create).toBeDisabled();
   expect(await mongo.ids(server)).toHaveLength(4);
   await page.keyboard.press('g');
+  await expect(create).toBeEnabled();
+  // A name that was typed for one number stands for no other.
+  await dialog.locator('#dateIndexSeconds').fill('61');
+  await expect(create).toBeDisabled();
+  await dialog.getByLabel(/^Type the name of the collection, log/).fill('log');
   await create.click();
   await noted(page, 'Successfully created index at_1');
   expect(await mongo.ids(server)).toEqual(['later', 'none']);

@@ -19,7 +19,11 @@ export interface Consent {
 /** For a rule that may be saved; null: there is none yet. */
 export function useConsent(target: Target, rule: Rule | null): Consent {
   const due = useDue(target, rule);
-  const [typed, type] = useState('');
+  // What was typed is meant for the number beside it, and not for that of another rule.
+  const about = JSON.stringify(rule);
+  const [answer, setAnswer] = useState({ about, typed: '' });
+  const typed = answer.about === about ? answer.typed : '';
+  const type = (text: string) => setAnswer({ about, typed: text });
   const isAsked = due.kind === 'failed' || (due.kind === 'known' && due.documents > 0);
   const isHarmless = due.kind === 'known' && due.documents === 0;
   return { due, typed, type, isAsked, may: isHarmless || (isAsked && typed === target.collection) };
