@@ -49,13 +49,13 @@ export function toast({ text, action }: Toast): void {
   say({ kind: 'done', text, ...(action === undefined ? {} : { action }) });
 }
 
-/** What was said up to this entry is of pages that were left since. */
-export const turned = createStore(0);
-
 /** Says the same of something that was not done. */
 export function warn(text: string): void {
   say({ kind: 'failed', text, warns: true });
 }
+
+/** What was said up to this entry is of pages that were left since. */
+export const turned = createStore(0);
 
 /** Another page is shown: what was said of the last one says nothing of it. */
 export function turnPage(): void {

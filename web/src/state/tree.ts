@@ -68,11 +68,16 @@ async function collectionsOf(door: Door, database: string): Promise<string[]> {
   return (await nosql.listContainers(database)).map((record) => record.id);
 }
 
+/** How often the databases were asked for. */
+let asked = 0;
+
 /**
  * Asks for the databases of both doors; what was known of their collections stays. `quietly`: it is not
  * shown that they are asked for, and what fails is as it was.
  */
 export async function loadTree(quietly = false): Promise<void> {
+  asked += 1;
+  const turn = asked;
   const doors = session.get()?.doors;
   const open: Door[] = [];
   if (doors?.cosmos != null) open.push('nosql');
@@ -89,6 +94,8 @@ export async function loadTree(quietly = false): Promise<void> {
       }
     }),
   );
+  // Of what was asked before, an answer may not know what this page has made meanwhile.
+  if (quietly && turn !== asked) return;
   tree.update(({ branches }) => ({
     loading: false,
     read: true,
