@@ -1,5 +1,5 @@
 // What the editor of queries offers while somebody types, and what it underlines.
-import type { Page } from '@playwright/test';
+import type { Page, Request } from '@playwright/test';
 import { mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { write } from '../lib/items';
@@ -113,4 +113,30 @@ test('mistakes are underlined where they are', async ({ page, server }) => {
   await expect(mark).toHaveText('n');
   await write(page, box(page, 'Filter'), '{ n: 1 }');
   await expect(mark).toHaveCount(0);
+});
+
+test('who types on while fields are read is offered those of the place that was reached', async ({
+  page,
+  server,
+}) => {
+  await nosql.create(server, null);
+  await nosql.put(server, 'one', { customer: { name: 'ada' } });
+  let answer = () => {};
+  const held = new Promise<void>((done) => {
+    answer = done;
+  });
+  const isSample = (request: Request) => request.postData()?.includes('TOP 50') ?? false;
+  await page.route('**/docs', async (route) => {
+    if (isSample(route.request())) await held;
+    await route.continue();
+  });
+  await page.goto('/nosql/app/log/query');
+  await write(page, box(page, 'Query'), 'SELECT * FROM c WHERE');
+  const asked = page.waitForRequest(isSample);
+  // Nothing is offered behind a whole word.
+  await page.keyboard.type(' c');
+  await asked;
+  await page.keyboard.type('.');
+  answer();
+  await expect(offers(page).filter({ hasText: 'customer' })).toBeVisible();
 });

@@ -48,6 +48,9 @@ function isInTheWay(text: string, { from, to, candidates }: Completion): boolean
 /** Ctrl+Space asks; Enter or Tab takes what is chosen; Escape closes the list. */
 export function completing(offers: Offers): Extension {
   const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
+    // Begins anew when somebody types on. Otherwise nothing would be asked for where they are now, once
+    // it was found that nothing is offered where they were.
+    context.addEventListener('abort', () => {}, { onDocChange: true });
     const text = context.state.doc.toString();
     const offered = await offers(text, context.pos);
     if (offered === null || offered.candidates.length === 0) return null;
