@@ -6,6 +6,9 @@ import { parseShell, printShell } from '../shell';
 import { isPlainObject } from '../values/kind';
 import { type Choices, type Dialect, type Difference, merge } from './merge';
 
+const SHORT = 60;
+const short = (line: string) => (line.length <= SHORT ? line : null);
+
 type Named<V> = readonly (readonly [string, V])[];
 
 /** Of several entries with one key the last counts. */
@@ -27,7 +30,7 @@ function jsonSignature(node: JsonNode): string {
 export const JSON_DIALECT: Dialect<JsonNode> = {
   fields: jsonFields,
   signature: jsonSignature,
-  text: (node) => printJson(node),
+  shown: (node) => short(printCompact(node)) ?? printJson(node),
   whole: (fields) => ({
     kind: 'object',
     at: 0,
@@ -38,7 +41,7 @@ export const JSON_DIALECT: Dialect<JsonNode> = {
 export const SHELL_DIALECT: Dialect<unknown> = {
   fields: (value) => (isPlainObject(value) ? Object.entries(value) : null),
   signature: (value) => printShell(value, 0),
-  text: (value) => printShell(value),
+  shown: (value) => short(printShell(value, 0)) ?? printShell(value),
   whole: (fields) => {
     const object = {};
     // A key `__proto__` is a key like others.
@@ -64,6 +67,7 @@ function mergeRead<V>(
   texts: Texts,
   dialect: Dialect<V>,
   read: (text: string) => { value: V } | Mistake,
+  print: (value: V) => string,
   choices: Choices,
 ): MergedTexts | Mistake {
   const values: V[] = [];
@@ -75,7 +79,7 @@ function mergeRead<V>(
     values.unshift(found.value);
   }
   const { merged, differences } = merge(dialect, values as unknown as [V, V, V], choices);
-  return { text: dialect.text(merged), differences };
+  return { text: print(merged), differences };
 }
 
 /** Merges texts of a language, or says what is wrong with the first that cannot be read. */
@@ -84,10 +88,10 @@ export function mergeTexts(
   texts: Texts,
   choices: Choices = new Map(),
 ): MergedTexts | Mistake {
-  if (language === 'shell') return mergeRead(texts, SHELL_DIALECT, parseShell, choices);
+  if (language === 'shell') return mergeRead(texts, SHELL_DIALECT, parseShell, printShell, choices);
   const read = (text: string) => {
     const found = readJson(text);
     return 'error' in found ? found : { value: found.root };
   };
-  return mergeRead(texts, JSON_DIALECT, read, choices);
+  return mergeRead(texts, JSON_DIALECT, read, printJson, choices);
 }

@@ -68,7 +68,7 @@ describe('fields of JSON', () => {
       'an array is one value',
       ['{"a":[1,2]}', '{"a":[1,2,3]}', '{"a":[0,1,2]}'],
       '{ "a": [ 0, 1, 2 ] }',
-      [['a', '[\n  1,\n  2\n]', '[\n  1,\n  2,\n  3\n]', '[\n  0,\n  1,\n  2\n]', 'both']],
+      [['a', '[1,2]', '[1,2,3]', '[0,1,2]', 'both']],
     ],
     [
       'both have added an object',
@@ -83,13 +83,13 @@ describe('fields of JSON', () => {
       'objects in place of one value are not mixed',
       ['{"a":1}', '{"a":{"x":1}}', '{"a":{"y":1}}'],
       '{ "a": { "y": 1 } }',
-      [['a', '1', '{\n  "x": 1\n}', '{\n  "y": 1\n}', 'both']],
+      [['a', '1', '{"x":1}', '{"y":1}', 'both']],
     ],
     [
       'one was taken away that the other has changed',
       ['{"a":{"x":1}}', '{}', '{"a":{"x":2}}'],
       '{ "a": { "x": 2 } }',
-      [['a', '{\n  "x": 1\n}', null, '{\n  "x": 2\n}', 'both']],
+      [['a', '{"x":1}', null, '{"x":2}', 'both']],
     ],
     [
       'numbers keep how they were written, texts need not',

@@ -10,8 +10,8 @@ export interface Dialect<V> {
   fields(value: V): readonly (readonly [string, V])[] | null;
   /** What exactly those values share that are the same, of the same type. */
   signature(value: V): string;
-  /** As it is shown. */
-  text(value: V): string;
+  /** As it is shown: on one line where that is short. */
+  shown(value: V): string;
   whole(fields: readonly (readonly [string, V])[]): V;
 }
 
@@ -105,7 +105,7 @@ class Merger<V> {
         : 'both';
     const name = pathText(path);
     const [before, others, own] = three.map((one) =>
-      one === undefined ? null : this.dialect.text(one),
+      one === undefined ? null : this.dialect.shown(one),
     ) as [string | null, string | null, string | null];
     this.differences.push({ path: name, before, theirs: others, mine: own, changedBy });
     const side = changedBy === 'both' ? (this.choices.get(name) ?? 'mine') : changedBy;
