@@ -56,7 +56,6 @@ export function Delete({ asked, onClose }: DeleteProps) {
         label={`Type the name of the ${what} to confirm`}
         value={typed}
         onChange={setTyped}
-        autoFocus
       />
     </FormDialog>
   );

@@ -66,7 +66,6 @@ export function Duplicate({ target, onClose }: { target: Target; onClose: () => 
         error={form.errorOf('name')}
         value={name}
         onChange={setName}
-        autoFocus
       />
       {form.busy && <Working verb="Copied" done={done} all={holds?.live.documents ?? null} />}
     </FormDialog>

@@ -45,7 +45,6 @@ export function Empty({ target, onClose }: { target: Target; onClose: () => void
         label={`Type the name of the ${what} to confirm`}
         value={typed}
         onChange={setTyped}
-        autoFocus
       />
       {form.busy && stops && (
         <Working verb="Deleted" done={done} all={holds?.live.documents ?? null} />

@@ -23,13 +23,7 @@ export function Rename({ target, onClose }: { target: Target; onClose: () => voi
         Documents, indexes and Time to Live of <strong className="name">{target.collection}</strong>{' '}
         stay as they are, and times left go on. Programs that use the old name find nothing there.
       </p>
-      <TextField
-        label="New name"
-        error={form.errorOf('name')}
-        value={name}
-        onChange={setName}
-        autoFocus
-      />
+      <TextField label="New name" error={form.errorOf('name')} value={name} onChange={setName} />
     </FormDialog>
   );
 }

@@ -205,7 +205,7 @@ export function ManyDialog({ target, source, asked, onDone, onClose }: ManyDialo
           {count(n ?? 0)}
         </p>
       )}
-      <div className="row">
+      <div className="row dialog-buttons">
         {done === null ? (
           <>
             <Button
