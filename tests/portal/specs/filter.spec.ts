@@ -2,7 +2,7 @@
 import type { Locator, Page } from '@playwright/test';
 import { type Door, fillWith, mongo, nosql, numbered } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
-import { row, rows } from '../lib/items';
+import { row, rows, write } from '../lib/items';
 
 const MANY = 250;
 
@@ -32,7 +32,7 @@ const FILTERS: Filters[] = [
 
 async function apply(page: Page, text: string) {
   const search = page.getByRole('search');
-  await search.getByRole('textbox').fill(text);
+  await write(page, search.getByRole('textbox'), text);
   await page.keyboard.press('Enter');
   return search;
 }
@@ -60,7 +60,7 @@ for (const { door, right, wrong } of FILTERS) {
       search = await apply(page, text);
       await expect(search.getByRole('alert')).toHaveText(said);
       await expect(search.getByRole('textbox')).toHaveAttribute('aria-invalid', 'true');
-      await expect(search.getByRole('textbox')).toHaveValue(text);
+      await expect(search.getByRole('textbox')).toHaveText(text);
     }
     await search.getByRole('button', { name: 'Clear' }).click();
     await expect(search.getByRole('alert')).toHaveCount(0);
@@ -184,10 +184,10 @@ test('Back takes the filter and the order before', async ({ page, server }) => {
   const box = page.getByRole('textbox', { name: 'Filter' });
   const list = page.getByRole('grid').getByRole('row');
   await expect(list).toHaveCount(4);
-  await box.fill('{ n: { $gt: 1 } }');
+  await write(page, box, '{ n: { $gt: 1 } }');
   await page.keyboard.press('Enter');
   await expect(list).toHaveCount(3);
-  await box.fill('{ n: 3 }');
+  await write(page, box, '{ n: 3 }');
   await page.keyboard.press('Enter');
   await expect(list).toHaveCount(2);
   await page.getByRole('columnheader', { name: /^n/ }).click();
@@ -195,9 +195,9 @@ test('Back takes the filter and the order before', async ({ page, server }) => {
   await page.goBack();
   await expect(page).not.toHaveURL(/sort=/);
   await page.goBack();
-  await expect(box).toHaveValue('{ n: { $gt: 1 } }');
+  await expect(box).toHaveText('{ n: { $gt: 1 } }');
   await expect(list).toHaveCount(3);
   await page.goBack();
-  await expect(box).toHaveValue('');
+  await expect(box.locator('.cm-placeholder')).toBeVisible();
   await expect(list).toHaveCount(4);
 });

@@ -2,15 +2,20 @@
 import { useCommand } from '../../state/commands';
 import type { Target } from '../../state/place';
 
-function toFilter(): void {
-  document.querySelector<HTMLElement>('.items-filter input')?.focus();
+/** The text of an editor lies in a tree of its own. */
+function toEditor(within: string): void {
+  const host = document.querySelector(`${within} .editor`);
+  host?.shadowRoot?.querySelector<HTMLElement>('.cm-content')?.focus();
 }
 
-function toText(): void {
-  // The editor lies in a tree of its own.
-  const host = document.querySelector('.items-pane .editor');
-  (host?.shadowRoot ?? host)?.querySelector<HTMLElement>('.cm-content')?.focus();
+function toFilter(): void {
+  // As long as its editor has not come, it is a plain field.
+  const field = document.querySelector<HTMLElement>('.items-filter input');
+  if (field?.checkVisibility() === true) field.focus();
+  else toEditor('.items-filter');
 }
+
+const toText = () => toEditor('.items-pane');
 
 export interface Can {
   /** null: nothing can be made. */
