@@ -9,23 +9,23 @@ const MANY = 250;
 interface Filters {
   door: Door;
   right: string;
-  /** A mistake that is found here, or by the server. */
-  wrong: [text: string, said: RegExp][];
+  /** A mistake that is found here, which leaves the list as it is, or by the server. */
+  wrong: [text: string, said: RegExp, stays: boolean][];
 }
 
 const FILTERS: Filters[] = [
   {
     door: nosql,
     right: 'WHERE c.user = "ada" AND c.n < 30 ORDER BY c.n DESC',
-    wrong: [['WHERE c.user ==', /syntax/i]],
+    wrong: [['WHERE c.user ==', /syntax/i, false]],
   },
   {
     door: mongo,
     right: '{ user: "ada", n: { $lt: 30 } }',
     wrong: [
-      ['{ user:', /character \d+/],
-      ['{ n: { $nope: 1 } }', /\$nope/],
-      ['[]', /A filter is an object/],
+      ['{ user:', /character \d+/, true],
+      ['{ n: { $nope: 1 } }', /\$nope/, false],
+      ['[]', /A filter is an object/, true],
     ],
   },
 ];
@@ -56,11 +56,16 @@ for (const { door, right, wrong } of FILTERS) {
     );
     const wanted = [0, 10, 20].map((at) => door.label(numbered(at)));
     expect(door === nosql ? ids.reverse() : ids).toEqual(wanted);
-    for (const [text, said] of wrong) {
+    const address = page.url();
+    for (const [text, said, stays] of wrong) {
+      await apply(page, right);
+      await expect(rows(page)).toHaveCount(3);
       search = await apply(page, text);
       await expect(search.getByRole('alert')).toHaveText(said);
       await expect(search.getByRole('textbox')).toHaveAttribute('aria-invalid', 'true');
       await expect(search.getByRole('textbox')).toHaveText(text);
+      await expect(rows(page)).toHaveCount(stays ? 3 : 0);
+      if (stays) expect(page.url()).toBe(address);
     }
     await search.getByRole('button', { name: 'Clear' }).click();
     await expect(search.getByRole('alert')).toHaveCount(0);

@@ -23,6 +23,8 @@ export interface FilterBoxProps {
   example: string;
   value: string;
   error: string | null;
+  /** Why a text can be no filter: it is not applied then, and the list stays; null: it can. */
+  check: (filter: string) => string | null;
   onApply: (filter: string) => void;
   /** The keyboard leaves it for the list. */
   onLeave: () => void;
@@ -69,7 +71,7 @@ function useSwap() {
 }
 
 export function FilterBox(props: FilterBoxProps) {
-  const { target, hint, example, value, error, onApply, onLeave } = props;
+  const { target, hint, example, value, error, check, onApply, onLeave } = props;
   const id = useId();
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);
@@ -92,8 +94,10 @@ export function FilterBox(props: FilterBoxProps) {
   const refuse = (characters: number) =>
     setRefused(`That text is ${bytes(characters)}. ${BOUND.why}, so it was not put in.`);
   const apply = () => {
-    setRefused(null);
-    onApply(typed.trim());
+    const text = typed.trim();
+    const wrong = check(text);
+    setRefused(wrong);
+    if (wrong === null) onApply(text);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();

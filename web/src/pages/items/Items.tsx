@@ -237,6 +237,7 @@ export default function Items({ target }: { target: Target }) {
         hint={source.filterHint}
         example={source.filterExample}
         value={filter}
+        check={source.wrongFilter}
         error={wrongFilter === null ? null : words(wrongFilter)}
         onApply={(text) => (text === filter ? reload() : setQuery('filter', text, true))}
         onLeave={() => list.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}

@@ -8,6 +8,7 @@ import { say } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
 import { databaseNow } from '../../state/server';
+import { focusEditor } from '../../ui/focusEditor';
 import { draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
 import { tooLarge } from './textSize';
@@ -43,6 +44,8 @@ export interface Item extends State {
   setTtl: (seconds: number) => void;
   touch: () => void;
   overwrite: () => void;
+  /** Saves a text that was made of mine and theirs. */
+  saveMerged: (merged: string) => void;
   takeTheirs: () => void;
   goOn: () => void;
 }
@@ -169,10 +172,10 @@ export function useItem(
       });
     }
   };
-  const replace = (over: Opened) => {
-    const error = wrong(source, text, over);
+  const replace = (over: Opened, by = text) => {
+    const error = wrong(source, by, over);
     if (error !== null) put({ failure: error });
-    else act(async () => came(await source.replace(over, sent(source, text)), true));
+    else act(async () => came(await source.replace(over, sent(source, by)), true));
   };
   const save = () => {
     const dead = opened?.row.expiry.expiresAtMs ?? null;
@@ -203,12 +206,18 @@ export function useItem(
     overwrite: () => {
       if (state.theirs !== null) replace(state.theirs);
     },
+    saveMerged: (merged) => {
+      if (state.theirs !== null) replace(state.theirs, merged);
+    },
     takeTheirs: () => {
       setDraft(null);
       put({ opened: state.theirs ?? opened, theirs: null, failure: null });
       if (state.theirs !== null) events.onSaved(state.theirs.row, key);
     },
-    // What is saved next is on top of theirs, knowingly.
-    goOn: () => put({ opened: state.theirs ?? opened, theirs: null }),
+    // What is saved next is still on top of what was read, so that it is asked again.
+    goOn: () => {
+      put({ theirs: null });
+      focusEditor('.items-pane');
+    },
   };
 }

@@ -1,21 +1,16 @@
 // What keys and the palette can do on the page of items.
 import { useCommand } from '../../state/commands';
 import type { Target } from '../../state/place';
-
-/** The text of an editor lies in a tree of its own. */
-function toEditor(within: string): void {
-  const host = document.querySelector(`${within} .editor`);
-  host?.shadowRoot?.querySelector<HTMLElement>('.cm-content')?.focus();
-}
+import { focusEditor } from '../../ui/focusEditor';
 
 function toFilter(): void {
   // As long as its editor has not come, it is a plain field.
   const field = document.querySelector<HTMLElement>('.items-filter input');
   if (field?.checkVisibility() === true) field.focus();
-  else toEditor('.items-filter');
+  else focusEditor('.items-filter');
 }
 
-const toText = () => toEditor('.items-pane');
+const toText = () => focusEditor('.items-pane');
 
 export interface Can {
   /** null: nothing can be made. */

@@ -179,7 +179,7 @@ export function ManyDialog(props: ManyDialogProps) {
         >
           {form}
           {n !== null && says}
-          <div className="row">
+          <div className="row dialog-buttons">
             <Button
               type="submit"
               look={kind === 'delete' && !isSoft ? 'danger' : 'primary'}
@@ -196,7 +196,7 @@ export function ManyDialog(props: ManyDialogProps) {
             <progress max={n ?? 1} value={done} aria-label="Progress" /> {count(done)} of{' '}
             {count(n ?? 0)}
           </p>
-          <div className="row">
+          <div className="row dialog-buttons">
             <Button onClick={() => running.current?.abort()}>Stop</Button>
           </div>
         </>
