@@ -135,3 +135,21 @@ test('what is typed before the editor has come stays, and the keyboard with it',
   await page.keyboard.press('Enter');
   await expect(rows(page)).toHaveCount(1);
 });
+
+test('an editor of queries offers values too', async ({ page, server }) => {
+  await nosql.create(server, null);
+  await fillWith(server, nosql, 20);
+  await page.goto('/nosql/app/log/query');
+  const query = page.getByRole('textbox', { name: 'Query', exact: true });
+  await write(page, query, 'SELECT * FROM c WHERE c.user =');
+  await page.keyboard.type(' ');
+  const options = page.getByRole('main').getByRole('option');
+  await expect(options).toHaveText(['"bob"', '"ada"']);
+  await page.keyboard.type('"a');
+  await expect(options).toHaveText(['ada']);
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 300)));
+  await page.keyboard.press('Enter');
+  await expect(query).toHaveText('SELECT * FROM c WHERE c.user = "ada"');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('2 results,');
+});

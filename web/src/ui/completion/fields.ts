@@ -49,8 +49,8 @@ async function read(target: Target): Promise<readonly SampledField[]> {
   }
 }
 
-/** What is known of the fields, or none where that takes too long. */
-export function fieldsOf(target: Target): Promise<readonly SampledField[]> {
+/** What is known of the fields, however long that takes. */
+export function allFieldsOf(target: Target): Promise<readonly SampledField[]> {
   const name = `${target.door}/${target.database}/${target.collection}`;
   const now = performance.now();
   let found = known.get(name);
@@ -58,8 +58,13 @@ export function fieldsOf(target: Target): Promise<readonly SampledField[]> {
     found = { at: now, fields: read(target) };
     known.set(name, found);
   }
+  return found.fields;
+}
+
+/** What is known of the fields, or none where that takes too long. */
+export function fieldsOf(target: Target): Promise<readonly SampledField[]> {
   const late = new Promise<readonly SampledField[]>((resolve) => {
     setTimeout(() => resolve([]), PATIENCE_MS);
   });
-  return Promise.race([found.fields, late]);
+  return Promise.race([allFieldsOf(target), late]);
 }
