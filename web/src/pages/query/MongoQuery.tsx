@@ -11,6 +11,7 @@ import { startMongo } from './mongoRun';
 import type { QueryFormProps } from './NosqlQuery';
 import { QUERY_BOUND } from './problem';
 import { ShellNotice } from './ShellNotice';
+import { StagesPanel } from './stages/StagesPanel';
 import { formOf, type MongoForms, useMongoForm } from './useMongoForm';
 import { asked, useShellLine } from './useShellLine';
 import { type FormTools, Workbench } from './Workbench';
@@ -135,6 +136,14 @@ export function MongoQuery({ target, id, bench }: QueryFormProps) {
   const { form, set, put } = useMongoForm(target, id);
   const line = useShellLine(target, form, { set, put });
   const startOf = (box: typeof line.landing) => (line.landing === box ? START : null);
+  const stages = (runUpTo: (text: string) => void) => (
+    <StagesPanel
+      target={target}
+      pipeline={form.pipeline}
+      onChange={line.set.pipeline}
+      onRunUpTo={runUpTo}
+    />
+  );
   return (
     <Workbench
       target={target}
@@ -145,6 +154,7 @@ export function MongoQuery({ target, id, bench }: QueryFormProps) {
       start={(texts) => startMongo(target, asked(target, formOf(texts)))}
       onTake={(texts) => put(formOf(texts))}
       errorText={() => ''}
+      {...(form.mode === 'filter' ? {} : { stages })}
     >
       {(tools) => (
         <>
