@@ -85,20 +85,26 @@ export function StageRow(props: StageRowProps) {
           <Move number={number} by={-1} disabled={props.isFirst} onMove={onMove} />
           <Move number={number} by={1} disabled={props.isLast} onMove={onMove} />
         </span>
-      </div>
-      <div className="row stage-acts">
-        <Button
-          disabled={writes}
-          title={title}
-          aria-expanded={isShown}
-          aria-controls={isShown ? id : undefined}
-          onClick={() => onOpen(!isOpen)}
-        >
-          Documents after this stage<span className="visually-hidden">, {number}</span>
-        </Button>
-        <Button disabled={writes} title={title} onClick={() => props.onRunUpTo(upTo)}>
-          Run up to here<span className="visually-hidden">, stage {number}</span>
-        </Button>
+        <span className="stage-acts">
+          <Button
+            look="quiet"
+            disabled={writes}
+            title={title}
+            aria-expanded={isShown}
+            aria-controls={isShown ? id : undefined}
+            onClick={() => onOpen(!isOpen)}
+          >
+            Documents after this stage<span className="visually-hidden">, {number}</span>
+          </Button>
+          <Button
+            look="quiet"
+            disabled={writes}
+            title={title}
+            onClick={() => props.onRunUpTo(upTo)}
+          >
+            Run up to here<span className="visually-hidden">, stage {number}</span>
+          </Button>
+        </span>
       </div>
       {isShown && (
         <div className="stage-documents" id={id}>
