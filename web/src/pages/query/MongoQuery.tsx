@@ -1,6 +1,7 @@
 // A query of the MongoDB API: a filter with projection, sort and limit, or a pipeline.
 import { useId } from 'react';
 import type { MongoText } from '../../pure/completion/mongo';
+import { isCall } from '../../pure/shell/call';
 import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { CodeEditor, type Part } from '../../ui/CodeEditor';
@@ -19,6 +20,7 @@ import { type FormTools, Workbench } from './Workbench';
 /** The form with a part of its main field; stages of a pipeline may stand without their brackets. */
 function partOf(form: MongoForm, { text }: Part): MongoForm {
   if (form.mode === 'filter') return { ...form, filter: text };
+  if (isCall(text)) return { ...form, pipeline: text };
   const stages = text.trim().replace(/,$/, '');
   return { ...form, pipeline: stages.startsWith('[') ? stages : `[${stages}]` };
 }

@@ -53,7 +53,7 @@ function Rows(
   const move = (at: number, by: -1 | 1) => {
     if (!change(moved(pipeline, at, by))) return;
     setMove({ at: at + by, by });
-    say(`${stages[at]?.operator} is stage ${at + by + 1} now.`);
+    say(`${stages[at]?.operator || 'It'} is stage ${at + by + 1} now.`);
   };
   if (stages.length === 0)
     return <p className="empty">The pipeline has no stages: it returns every document.</p>;
