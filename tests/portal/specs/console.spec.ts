@@ -87,6 +87,31 @@ test('what was said of one collection does not stand under another', async ({ pa
   await expect(said).toHaveText('Successfully deleted collection log');
 });
 
+test('the bar forgets a failure when the same succeeds, and counts what failed unseen', async ({
+  page,
+  server,
+}) => {
+  await mongo.put(server, 'one', {});
+  await page.goto('/mongo/app/log/items');
+  const box = page.getByRole('region', { name: 'Console' });
+  const badge = box.getByText(/failed$/);
+  await expect(page.getByText('1 document loaded')).toBeVisible();
+  await expect(badge).toHaveCount(0);
+  const filter = page.getByRole('textbox', { name: 'Filter', exact: true });
+  await filter.fill('{ a: { $nope: 1 } }');
+  await filter.press('Enter');
+  await expect(box).toContainText('unknown operator: $nope');
+  await expect(badge).toHaveText('1 failed');
+  await filter.fill('{ n: 1 }');
+  await filter.press('Enter');
+  await expect(box).not.toContainText('unknown operator');
+  await expect(badge).toHaveText('1 failed');
+  await box.getByRole('button', { name: /Console/ }).click();
+  await expect(badge).toHaveCount(0);
+  await box.getByRole('button', { name: /Console/ }).click();
+  await expect(badge).toHaveCount(0);
+});
+
 test.describe('far from Greenwich', () => {
   test.use({ timezoneId: 'Asia/Tokyo', locale: 'en-US' });
 

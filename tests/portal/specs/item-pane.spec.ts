@@ -220,3 +220,18 @@ test('rows whose long ids differ at the end can be told apart', async ({ page, s
     );
   }
 });
+
+test('how the editor is left stands below its text, not on it', async ({ page, server }) => {
+  const fields = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`field${at}`, at]));
+  await mongo.put(server, 'one', fields);
+  await page.goto('/mongo/app/log/items');
+  const pane = await openItem(page, mongo, 'one');
+  await editor(pane).focus();
+  await page.keyboard.press('Control+End');
+  const way = await pane.getByText('Escape, then Tab leaves the editor.').boundingBox();
+  const text = await pane.locator('.cm-scroller').boundingBox();
+  const frame = await pane.locator('.items-text').boundingBox();
+  expect(way?.y).toBeGreaterThanOrEqual((text?.y ?? 0) + (text?.height ?? 0) - 1);
+  const bottom = (way?.y ?? 0) + (way?.height ?? 0);
+  expect(bottom).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0) + 1);
+});

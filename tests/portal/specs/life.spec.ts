@@ -105,3 +105,19 @@ for (const door of DOORS) {
     expect(await door.ids(server)).toEqual(['endless']);
   });
 }
+
+for (const door of DOORS) {
+  test(`${door.name}: where there is no countdown, one line says why`, async ({ page, server }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { n: 1 });
+    await page.goto(`/${door.name}/app/log/items`);
+    const pane = await openItem(page, door, 'one');
+    const line = pane.locator('.items-life-off');
+    await expect(line).toContainText('Time left');
+    await expect(line).toContainText('TTL is off');
+    await expect(pane.getByRole('button', { name: 'Extend' })).toHaveCount(0);
+    const height = (await line.boundingBox())?.height ?? 0;
+    expect(height).toBeGreaterThan(10);
+    expect(height).toBeLessThan(50);
+  });
+}

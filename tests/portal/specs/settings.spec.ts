@@ -269,6 +269,31 @@ test('a date TTL index says how many it makes expire, and asks before', async ({
   await expect(dialog.getByRole('button', { name: /^Create index/ })).toBeDisabled();
 });
 
+test('a date TTL index is not made over more than was told', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const log = (await server.mongo()).db('app').collection('log');
+  const past = new Date('2001-01-01');
+  await page.goto('/mongo/app/log/settings?section=date-indexes');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'New date TTL index' }).click();
+  await dialog.getByLabel('Field').fill('at');
+  await dialog.locator('#dateIndexSeconds').fill('60');
+  await expect(dialog.getByRole('status')).toContainText('nothing disappears at once');
+  for (const id of ['a', 'b', 'c']) await mongo.put(server, id, { at: past });
+  await dialog.getByRole('button', { name: 'Create index', exact: true }).click();
+  await expect(dialog.getByRole('status')).toContainText('3 documents have expired by this');
+  const create = dialog.getByRole('button', { name: 'Create index, and let 3 expire' });
+  await expect(create).toBeDisabled();
+  expect(await mongo.ids(server)).toHaveLength(3);
+  expect((await log.indexes()).map(({ name }) => name)).not.toContain('at_1');
+  // A few more than were told are as good as agreed to: time goes on while somebody types.
+  await dialog.getByLabel(/^Type the name of the collection, log/).fill('log');
+  await mongo.put(server, 'd', { at: past });
+  await create.click();
+  await noted(page, 'Successfully created index at_1');
+  expect(await mongo.ids(server)).toEqual([]);
+});
+
 test('a collection that somebody else has changed', async ({ page, server }) => {
   await mongo.create(server, 100);
   await page.goto('/mongo/app/log/settings');

@@ -141,7 +141,8 @@ export async function send(ask: Ask): Promise<Answer> {
     const error = ask.signal?.aborted === true ? cancelled() : thrown;
     const isShown = ask.quiet !== true && ask.aside !== true;
     if (error instanceof ApiError && error.kind !== 'cancelled' && isShown) {
-      say({ kind: 'failed', text: `${shown(ask)}: ${error.message}`, ms: took() });
+      const about = shown(ask);
+      say({ kind: 'failed', text: `${about}: ${error.message}`, about, ms: took() });
     }
     throw error;
   }
@@ -153,6 +154,7 @@ export async function send(ask: Ask): Promise<Answer> {
     say({
       kind: said === null ? 'request' : 'failed',
       text: shown(ask) + (said === null ? '' : `: ${plainMessage(said.message)}`),
+      about: shown(ask),
       status: answer.status,
       ms: took(),
       ...(activityId === null ? {} : { activityId }),

@@ -109,6 +109,7 @@ export async function run(
   if (options.aside !== true && (options.quiet !== true || failed !== null)) {
     say({
       kind: failed === null ? 'request' : 'failed',
+      about: name + about,
       text: name + about + (failed === null ? '' : `: ${String(failed.message)}`),
       ms: Math.round((performance.now() - began) * 10) / 10,
       ...(failed === null ? {} : { status: numberOf(failed.code) }),

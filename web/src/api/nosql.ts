@@ -132,8 +132,20 @@ export async function createDatabase(id: string, throughput?: number): Promise<v
 export async function deleteDatabase(id: string): Promise<void> {
   await ask('DELETE', link(id));
 }
-export async function createContainer(database: string, definition: unknown): Promise<void> {
-  await ask('POST', `${link(database)}/colls`, definition);
+/** With `offer`, request units per second of its own, as another container has them. */
+export async function createContainer(
+  database: string,
+  definition: unknown,
+  offer: OfferRecord['content'] = {},
+): Promise<void> {
+  const { offerThroughput: units, offerAutopilotSettings: autoscale } = offer;
+  const headers: Record<string, string> =
+    autoscale !== undefined
+      ? { 'x-ms-cosmos-offer-autopilot-settings': JSON.stringify(autoscale) }
+      : units !== undefined
+        ? { 'x-ms-offer-throughput': String(units) }
+        : {};
+  await ask('POST', `${link(database)}/colls`, definition, headers);
 }
 export async function deleteContainer(database: string, container: string): Promise<void> {
   await ask('DELETE', link(database, container));

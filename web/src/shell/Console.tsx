@@ -1,10 +1,10 @@
 // The console at the bottom: what was asked of the server and how it answered. The last outcome
 // stands in its bar, where screen readers hear of it.
 import { ChevronDown, ChevronRight } from 'lucide-react';
-import { memo, useEffect, useRef } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import { count } from '../pure/figures/amount';
 import { timeOfDay } from '../pure/time/utc';
-import { clearLog, type Entry, log, turned } from '../state/log';
+import { clearLog, type Entry, failuresAfter, log, outcomeOf, turned } from '../state/log';
 import { usePreference } from '../state/preference';
 import { CONSOLE, setQuery, usePlace } from '../state/router';
 import { useStore } from '../state/store';
@@ -82,11 +82,22 @@ function useOpen(): [boolean, (open: boolean) => void] {
   return [kept || query.get(CONSOLE) === 'open', set];
 }
 
+/** How many failures nobody has seen in the open console. */
+function useUnseen(entries: readonly Entry[], open: boolean): number {
+  const [seen, setSeen] = useState(0);
+  const newest = entries.at(-1)?.id ?? 0;
+  useEffect(() => {
+    if (open) setSeen(newest);
+  }, [open, newest]);
+  return open ? 0 : failuresAfter(entries, seen);
+}
+
 export function Console() {
   const entries = useStore(log);
   const [open, setOpen] = useOpen();
   const before = useStore(turned);
-  const outcome = entries.findLast(({ kind, id }) => kind !== 'request' && id > before);
+  const outcome = outcomeOf(entries, before);
+  const failures = useUnseen(entries, open);
   return (
     <section className="console" aria-label="Console">
       <div className="console-bar">
@@ -97,9 +108,11 @@ export function Console() {
           onClick={() => setOpen(!open)}
         >
           {open ? <ChevronDown className="icon" /> : <ChevronRight className="icon" />} Console
-          <span className="badge" aria-hidden="true">
-            {count(entries.length)}
-          </span>
+          {failures > 0 && (
+            <span className="badge console-failures" title="Failed since it was last open">
+              {count(failures)} failed
+            </span>
+          )}
         </Button>
         <span
           className={`console-said ${outcome?.kind ?? ''}`}

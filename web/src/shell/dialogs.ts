@@ -7,7 +7,7 @@ export type Asked =
   /** A container or collection; the database is a proposal. */
   | { kind: 'collection'; door: Door; database: string | null }
   | { kind: 'delete-database'; door: Door; database: string }
-  | { kind: 'delete-collection'; target: Target };
+  | { kind: 'rename' | 'empty' | 'duplicate' | 'delete-collection'; target: Target };
 
 export const dialog = createStore<Asked | null>(null);
 

@@ -16,6 +16,8 @@ export interface Entry {
   at: number;
   kind: 'request' | 'done' | 'failed' | 'note';
   text: string;
+  /** Of a request: what was asked, without what came of it. */
+  about?: string;
   status?: number;
   ms?: number;
   activityId?: string;
@@ -60,6 +62,22 @@ export const turned = createStore(0);
 /** Another page is shown: what was said of the last one says nothing of it. */
 export function turnPage(): void {
   turned.set(last);
+}
+
+/** What the bar says: the last outcome of this page, unless the same was asked since and answered. Pure. */
+export function outcomeOf(entries: readonly Entry[], before: number): Entry | undefined {
+  const at = entries.findLastIndex(({ kind, id }) => kind !== 'request' && id > before);
+  const found = entries[at];
+  if (found?.kind !== 'failed' || found.about === undefined) return found;
+  const isOver = entries
+    .slice(at + 1)
+    .some(({ kind, about }) => kind === 'request' && about === found.about);
+  return isOver ? undefined : found;
+}
+
+/** How many failures came after an entry. Pure. */
+export function failuresAfter(entries: readonly Entry[], seen: number): number {
+  return entries.filter(({ kind, id }) => kind === 'failed' && id > seen).length;
 }
 
 export function clearLog(): void {

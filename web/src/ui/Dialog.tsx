@@ -1,5 +1,6 @@
 // A modal dialog: the browser's own, which keeps the focus inside and closes on Escape. A red button
-// destroys for good, so it never has the focus from the beginning: Enter would press it.
+// destroys for good, so it never has the focus from the beginning: Enter would press it. At the foot the
+// buttons stand on the right (`dialog-buttons`): what is to be done first, what closes the dialog last.
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 export interface DialogProps {
@@ -15,6 +16,17 @@ function leaveDanger(): void {
   if (others !== undefined) [...others].at(-1)?.focus();
 }
 
+/** What is typed into, and not chosen. */
+const TYPED =
+  ':is(input, textarea):not([type=radio], [type=checkbox], [type=file], [hidden], :disabled)';
+
+/** The keyboard begins in the first field that is to be filled; what stands there may be typed over. */
+function toFirstField(dialog: HTMLDialogElement | null): void {
+  const field = dialog?.querySelector<HTMLInputElement | HTMLTextAreaElement>(TYPED);
+  field?.focus();
+  field?.select();
+}
+
 export function Dialog({ title, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -22,6 +34,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
+    toFirstField(dialog);
     leaveDanger();
     return () => dialog?.close();
   }, []);

@@ -1,14 +1,16 @@
 // A database: its collections with what they hold, their default time to live, and what dies soon.
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
 import { dialog, noun, READ_ONLY } from '../../shell/dialogs';
-import type { Door } from '../../state/place';
+import { wholeItems } from '../../shell/whole/menu';
+import type { Door, Target } from '../../state/place';
 import { setQuery, usePlace } from '../../state/router';
 import { useStore } from '../../state/store';
 import { tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
+import { Menu } from '../../ui/Menu';
 import { useWindowed } from '../../ui/useWindowed';
 import { Line } from './Line';
 import { useForecasts } from './useForecasts';
@@ -75,6 +77,8 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
   const box = useRef<HTMLDivElement>(null);
   const view = useWindowed(box, names.length, ROW_HEIGHT);
   const { known, round, want } = useForecasts(door, database);
+  const may = mayWrite(useStore(session));
+  const [menu, setMenu] = useState<{ target: Target; at: { x: number; y: number } } | null>(null);
   const { first, end } = view;
   useEffect(() => {
     // Rows that fly by are not asked for.
@@ -100,6 +104,9 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
               {column}
             </span>
           ))}
+          <span role="columnheader" className="database-actions">
+            <span className="visually-hidden">Actions</span>
+          </span>
         </div>
       </div>
       <div role="rowgroup" className="database-space" style={{ height: view.height }}>
@@ -110,10 +117,19 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
               target={{ door, database, collection: name }}
               known={known.get(name)}
               index={first + index + 2}
+              onMenu={(target, at) => setMenu({ target, at })}
             />
           ))}
         </div>
       </div>
+      {menu !== null && (
+        <Menu
+          label={`Actions of ${menu.target.collection}`}
+          at={menu.at}
+          items={wholeItems(menu.target, may ? null : READ_ONLY)}
+          onClose={() => setMenu(null)}
+        />
+      )}
     </div>
   );
 }

@@ -1,8 +1,10 @@
 // A collection in the list of its database.
+import { Ellipsis } from 'lucide-react';
 import type { DefaultTtl } from '../../api/admin';
 import { bytes, count } from '../../pure/figures/amount';
 import { inWords } from '../../pure/time/duration';
 import type { Target } from '../../state/place';
+import { Button } from '../../ui/Button';
 import { PlaceLink } from '../../ui/PlaceLink';
 import type { Known } from './useForecasts';
 
@@ -17,6 +19,8 @@ export interface LineProps {
   target: Target;
   known: Known | undefined;
   index: number;
+  /** Asks for the menu of what can be done with the whole collection. */
+  onMenu: (target: Target, at: { x: number; y: number }) => void;
 }
 
 function cells(known: Known | undefined): string[] {
@@ -33,10 +37,19 @@ function cells(known: Known | undefined): string[] {
   ];
 }
 
-export function Line({ target, known, index }: LineProps) {
+export function Line({ target, known, index, onMenu }: LineProps) {
   const failure = known !== undefined && 'failure' in known ? known.failure : undefined;
   return (
-    <div role="row" aria-rowindex={index} className="database-row" title={failure}>
+    <div
+      role="row"
+      aria-rowindex={index}
+      className="database-row"
+      title={failure}
+      onContextMenu={(event) => {
+        event.preventDefault();
+        onMenu(target, { x: event.clientX, y: event.clientY });
+      }}
+    >
       <span role="cell" className="database-name">
         <PlaceLink to={{ page: 'collection', view: 'items', ...target }} title={target.collection}>
           {target.collection}
@@ -48,6 +61,20 @@ export function Line({ target, known, index }: LineProps) {
           {text}
         </span>
       ))}
+      <span role="cell" className="database-actions">
+        <Button
+          look="quiet"
+          aria-label={`Actions of ${target.collection}`}
+          aria-haspopup="menu"
+          title="Actions"
+          onClick={(event) => {
+            const { left, bottom } = event.currentTarget.getBoundingClientRect();
+            onMenu(target, { x: left, y: bottom });
+          }}
+        >
+          <Ellipsis className="icon" />
+        </Button>
+      </span>
     </div>
   );
 }

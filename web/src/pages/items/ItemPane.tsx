@@ -1,6 +1,7 @@
 // One item beside the grid: its text, its life, and what can be done with it.
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { lineOf } from '../../pure/json/tree';
+import type { Expiry } from '../../pure/ttl/reasons';
 import { early } from '../../state/arrival';
 import type { Target } from '../../state/place';
 import { useNow } from '../../state/server';
@@ -11,7 +12,7 @@ import type { EditorRules } from '../../ui/editorRules';
 import { useSaveKey } from '../../ui/useSaveKey';
 import { Conflict } from './Conflict';
 import { bothTimes, instant, shownExpiry } from './expires';
-import { LifeActions } from './LifeActions';
+import { LifeActions, NoLifeActions, whyNone } from './LifeActions';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
 import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { type Item, type ItemEvents, useItem } from './useItem';
@@ -193,6 +194,33 @@ function Editor({ source, item, writable, gone, heading }: EditorProps) {
   );
 }
 
+interface TimeLeftProps {
+  source: Source;
+  expiry: Expiry;
+  now: number;
+  writable: boolean;
+  item: Item;
+}
+
+function TimeLeft({ source, expiry, now, writable, item }: TimeLeftProps) {
+  const why = whyNone(source, expiry, writable);
+  // What was pressed a moment ago stays where it is.
+  const [wasUsable, setWasUsable] = useState(why === null);
+  if (why === null && !wasUsable) setWasUsable(true);
+  if (why !== null && !wasUsable) return <NoLifeActions why={why} />;
+  return (
+    <LifeActions
+      source={source}
+      expiry={expiry}
+      now={now}
+      blocked={item.dirty ? 'Save or discard the text first.' : null}
+      busy={item.busy}
+      onTtl={item.setTtl}
+      onTouch={item.touch}
+    />
+  );
+}
+
 export default function ItemPane(props: ItemPaneProps) {
   const { target, source, row, copy, writable, focus, onDelete, onClose } = props;
   const item = useItem(target, source, row, copy, props);
@@ -214,7 +242,6 @@ export default function ItemPane(props: ItemPaneProps) {
   const gone = item.gone || died !== null;
   const Noun = source.noun === 'item' ? 'Item' : 'Document';
   const name = opened?.row.name ?? row?.name;
-  const blocked = !writable ? READ_ONLY : item.dirty ? 'Save or discard the text first.' : null;
   const why = writable ? undefined : READ_ONLY;
   const isNew = row === null && opened === null;
   useSaveKey(writable && (item.dirty || isNew) ? item.save : null);
@@ -280,14 +307,12 @@ export default function ItemPane(props: ItemPaneProps) {
         )
       )}
       {opened !== null && !gone && now !== null && (
-        <LifeActions
+        <TimeLeft
           source={source}
           expiry={opened.row.expiry}
           now={now}
-          blocked={blocked}
-          busy={item.busy}
-          onTtl={item.setTtl}
-          onTouch={item.touch}
+          writable={writable}
+          item={item}
         />
       )}
       {opened !== null && <System opened={opened} />}

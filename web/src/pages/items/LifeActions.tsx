@@ -4,7 +4,7 @@ import { inWords, UNITS, type UnitName } from '../../pure/time/duration';
 import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/ttl/reasons';
 import { Button } from '../../ui/Button';
 import { instant } from './expires';
-import type { Source } from './source';
+import { READ_ONLY, type Source } from './source';
 
 export interface LifeActionsProps {
   source: Source;
@@ -53,6 +53,21 @@ function Action({ label, does, whyNot: reason, busy, onPress }: ActionProps) {
         {reason ?? does}
       </span>
     </div>
+  );
+}
+
+/** Why none of them can be used, whatever is typed; null: one can. */
+export function whyNone(source: Source, expiry: Expiry, writable: boolean): string | null {
+  if (!writable) return READ_ONLY;
+  return whyNot(source, expiry) === null ? null : whyNoNever(source, expiry);
+}
+
+/** In place of all of them: one line that says why. */
+export function NoLifeActions({ why }: { why: string }) {
+  return (
+    <p className="items-life-off">
+      <strong>Time left</strong> <span className="hint">{why}</span>
+    </p>
   );
 }
 

@@ -48,6 +48,7 @@ export class NosqlSource implements Source {
   readonly language = 'json';
   readonly largest = { bytes: 2 * 1024 * 1024, words: '2 MB' };
   readonly filterHint = 'SELECT * FROM c';
+  readonly wrongFilter = () => null;
   readonly filterExample = 'WHERE c.user = "ada" ORDER BY c._ts DESC';
   readonly perDocument = true;
   readonly defaultTtl: number | null;

@@ -36,7 +36,7 @@ interface PartProps {
 
 /** Completion and marks for a text of the form. */
 function helpFor(target: Target, kind: MongoText) {
-  return async () => (await import('./completion/editors')).shellHelp(target, kind);
+  return async () => (await import('../../ui/completion/editors')).shellHelp(target, kind);
 }
 
 function Mode({ form, put }: Pick<MongoForms, 'form' | 'put'>) {

@@ -1,14 +1,18 @@
 // Deletes a database, container or collection, once its name has been typed.
 import { useState } from 'react';
+import type { Target } from '../../state/place';
 import { usePlace } from '../../state/router';
 import { type Asked, DOOR_NAMES, noun } from '../dialogs';
+import { heldInWords, useHolds } from '../whole/useHolds';
 import { deleteCollection, deleteDatabase } from './actions';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { useSubmit } from './useSubmit';
 
 export interface DeleteProps {
-  asked: Extract<Asked, { kind: 'delete-database' | 'delete-collection' }>;
+  asked:
+    | Extract<Asked, { kind: 'delete-database' }>
+    | { kind: 'delete-collection'; target: Target };
   onClose: () => void;
 }
 
@@ -19,6 +23,7 @@ export function Delete({ asked, onClose }: DeleteProps) {
   const door = isDatabase ? asked.door : asked.target.door;
   const what = isDatabase ? 'database' : noun(door);
   const name = isDatabase ? asked.database : asked.target.collection;
+  const holds = useHolds(isDatabase ? null : asked.target);
   const form = useSubmit(
     () => undefined,
     () =>
@@ -44,13 +49,13 @@ export function Delete({ asked, onClose }: DeleteProps) {
             of database <strong className="name">{asked.target.database}</strong>
           </>
         )}{' '}
-        and everything in it will be deleted. This cannot be undone.
+        and {isDatabase ? 'everything' : heldInWords(holds, asked.target)} in it will be deleted.
+        This cannot be undone.
       </p>
       <TextField
         label={`Type the name of the ${what} to confirm`}
         value={typed}
         onChange={setTyped}
-        autoFocus
       />
     </FormDialog>
   );

@@ -1,5 +1,8 @@
 // Shows the dialog that was asked for.
 import type { Asked } from '../dialogs';
+import { Duplicate } from '../whole/Duplicate';
+import { Empty } from '../whole/Empty';
+import { Rename } from '../whole/Rename';
 import { Delete } from './Delete';
 import { NewCollection } from './NewCollection';
 import { NewContainer } from './NewContainer';
@@ -15,8 +18,15 @@ export default function Dialogs({ asked, onClose }: { asked: Asked; onClose: () 
       ) : (
         <NewCollection database={asked.database} onClose={onClose} />
       );
+    case 'rename':
+      return <Rename target={asked.target} onClose={onClose} />;
+    case 'empty':
+      return <Empty target={asked.target} onClose={onClose} />;
+    case 'duplicate':
+      return <Duplicate target={asked.target} onClose={onClose} />;
     case 'delete-database':
-    case 'delete-collection':
       return <Delete asked={asked} onClose={onClose} />;
+    case 'delete-collection':
+      return <Delete asked={{ kind: asked.kind, target: asked.target }} onClose={onClose} />;
   }
 }

@@ -11,6 +11,8 @@ export interface FormDialogProps {
   danger?: boolean;
   /** The action cannot be taken yet. */
   blocked?: boolean;
+  /** What the button that closes the dialog is called. */
+  cancel?: string;
   form: Submit;
   onClose: () => void;
   children: ReactNode;
@@ -18,6 +20,7 @@ export interface FormDialogProps {
 
 export function FormDialog(props: FormDialogProps) {
   const { title, action, danger = false, blocked = false, form, onClose, children } = props;
+  const { cancel = 'Cancel' } = props;
   const element = useRef<HTMLFormElement>(null);
   const { attempts } = form;
   useEffect(() => {
@@ -37,7 +40,7 @@ export function FormDialog(props: FormDialogProps) {
           >
             {action}
           </Button>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{cancel}</Button>
         </div>
       </form>
     </Dialog>

@@ -56,7 +56,6 @@ export function NewCollection({ database, onClose }: NewCollectionProps) {
         error={form.errorOf('name')}
         value={name}
         onChange={setName}
-        autoFocus
       />
       <TtlChoice
         noun="Documents"

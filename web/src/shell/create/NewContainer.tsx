@@ -48,7 +48,6 @@ export function NewContainer({ database, onClose }: NewContainerProps) {
         error={form.errorOf('name')}
         value={fields.name}
         onChange={(name) => put({ name })}
-        autoFocus
       />
       <TextField
         label="Partition key"

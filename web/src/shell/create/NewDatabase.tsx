@@ -66,7 +66,6 @@ export function NewDatabase({ onClose }: { onClose: () => void }) {
         error={form.errorOf('database')}
         value={name}
         onChange={setName}
-        autoFocus
       />
       {door === 'nosql' ? (
         <TextField

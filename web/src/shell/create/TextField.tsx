@@ -8,12 +8,11 @@ export interface TextFieldProps {
   error?: string | null;
   value: string;
   onChange: (text: string) => void;
-  autoFocus?: boolean;
   placeholder?: string;
 }
 
 export function TextField(props: TextFieldProps) {
-  const { label, hint, error = null, value, onChange, autoFocus, placeholder } = props;
+  const { label, hint, error = null, value, onChange, placeholder } = props;
   return (
     <Field label={label} error={error} {...(hint === undefined ? {} : { hint })}>
       {(tied) => (
@@ -21,8 +20,6 @@ export function TextField(props: TextFieldProps) {
           {...tied}
           autoComplete="off"
           spellCheck={false}
-          // biome-ignore lint/a11y/noAutofocus: the first field of a dialog that a person opened.
-          autoFocus={autoFocus}
           placeholder={placeholder}
           value={value}
           onChange={(event) => onChange(event.target.value)}

@@ -3,7 +3,7 @@
 import { ApiError, words } from '../../api/http';
 import * as mongo from '../../api/mongo';
 import * as nosql from '../../api/nosql';
-import { say } from '../../state/log';
+import { say, toast } from '../../state/log';
 import type { Door, Place, Target } from '../../state/place';
 import { go } from '../../state/router';
 import { loadCollections, loadTree, loadTreeWith } from '../../state/tree';
@@ -18,7 +18,7 @@ function done(text: string): void {
 const NAMESPACE_EXISTS = 48;
 
 /** A name that is taken is a matter of the field that it was typed in. */
-async function naming<T>(field: 'name' | 'database', make: Promise<T>): Promise<T> {
+export async function naming<T>(field: 'name' | 'database', make: Promise<T>): Promise<T> {
   try {
     return await make;
   } catch (error) {
@@ -33,7 +33,8 @@ export async function createDatabase(name: string, throughput?: number): Promise
   await naming('database', nosql.createDatabase(name, throughput));
 }
 
-async function shown(target: Target): Promise<void> {
+/** Shows a collection that was just made. */
+export async function shown(target: Target): Promise<void> {
   await loadTreeWith(target);
   go({ page: 'collection', view: 'items', ...target });
 }
@@ -82,6 +83,23 @@ function goUp(here: Place, door: Door, database: string, collection?: string): v
   else if (here.page === 'collection' && here.collection === collection) {
     go({ page: 'database', door, database });
   }
+}
+
+/** Gives a collection another name; a page about it follows. */
+export async function renameCollection(here: Place, target: Target, name: string): Promise<void> {
+  const { door, database, collection } = target;
+  const command = { renameCollection: `${database}.${collection}`, to: `${database}.${name}` };
+  await naming('name', mongo.run('admin', command));
+  await loadCollections(door, database);
+  if (
+    here.page === 'collection' &&
+    here.door === door &&
+    here.database === database &&
+    here.collection === collection
+  ) {
+    go({ ...here, collection: name });
+  }
+  toast({ text: `Renamed ${collection} to ${name}` });
 }
 
 export async function deleteDatabase(here: Place, door: Door, database: string): Promise<void> {

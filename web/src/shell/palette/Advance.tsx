@@ -37,10 +37,10 @@ export default function Advance({ seconds, onClose }: { seconds: number; onClose
         </p>
       )}
       <div className="row dialog-buttons">
-        <Button onClick={onClose}>Cancel</Button>
         <Button look="danger" busy={busy} onClick={() => void move()}>
           Advance
         </Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </Dialog>
   );

@@ -12,6 +12,7 @@ import { DOOR_NAMES, dialog, noun } from '../dialogs';
 import { overlay } from '../keys/overlay';
 import { chooseTheme, THEME_LABELS, THEMES } from '../theme';
 import { VIEW_LABELS } from '../title';
+import { wholeActs } from '../whole/menu';
 import { loadSampleAtHome } from './loadSample';
 
 export type Group =
@@ -90,6 +91,21 @@ function ofThePage(): Entry[] {
     label,
     keys: COMMAND_KEYS[name],
     run,
+  }));
+}
+
+/** What can be done with the collection that is shown as a whole. */
+function whole({ place, may }: Facts): Entry[] {
+  if (place.page !== 'collection' || !may) return [];
+  const { door, database, collection } = place;
+  const target = { door, database, collection };
+  return wholeActs(target).map(({ label, kind }) => ({
+    key: `whole ${kind}`,
+    group: 'This collection',
+    label,
+    hint: collection,
+    found: `${label} ${noun(door)}`,
+    run: () => dialog.set({ kind, target }),
   }));
 }
 
@@ -224,6 +240,7 @@ export function entriesOf(facts: Facts): Entry[] {
   return [
     ...ofThePage(),
     ...views(facts),
+    ...whole(facts),
     ...actions(facts),
     ...pages(facts),
     ...names(facts),

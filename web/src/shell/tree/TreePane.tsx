@@ -12,6 +12,7 @@ import { MenuButton } from '../../ui/MenuButton';
 import { PlaceLink } from '../../ui/PlaceLink';
 import { Skeleton } from '../../ui/Skeleton';
 import { DOOR_NAMES, dialog, noun, READ_ONLY } from '../dialogs';
+import { wholeItems } from '../whole/menu';
 import { labelOf, type Row, rowOfPlace } from './rows';
 import { TreeView } from './TreeView';
 import { useFacts } from './useFacts';
@@ -45,12 +46,9 @@ function itemsOf(row: Row, reason: string | null): MenuItem[] {
   return [
     ...collection,
     { label: `New ${noun(door)}`, onChoose: () => dialog.set(made), reason },
-    {
-      label: row.kind === 'database' ? 'Delete database' : `Delete ${noun(door)}`,
-      onChoose: () => remove(row),
-      reason,
-      danger: true,
-    },
+    ...(row.kind === 'collection'
+      ? wholeItems({ door, database, collection: row.name }, reason)
+      : [{ label: 'Delete database', onChoose: () => remove(row), reason, danger: true }]),
   ];
 }
 

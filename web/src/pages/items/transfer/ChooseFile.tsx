@@ -80,7 +80,7 @@ export function ChooseFile({ onChosen, onClose }: ChooseFileProps) {
           The file cannot be read: {failure}
         </p>
       )}
-      <div className="row">
+      <div className="row dialog-buttons">
         <Button disabled={typed.trim() === ''} onClick={() => takeText(typed)}>
           Go on with this text
         </Button>

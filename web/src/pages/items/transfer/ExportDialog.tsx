@@ -63,7 +63,7 @@ function Progress(props: {
         {ended?.kind === 'stopped' && <p>Stopped. Nothing was saved.</p>}
         {ended?.kind === 'failed' && <p className="error">Nothing was saved: {ended.why}</p>}
       </div>
-      <div className="row">
+      <div className="row dialog-buttons">
         {running ? (
           <Button look="danger" onClick={work.stop}>
             Stop
@@ -134,7 +134,7 @@ export default function ExportDialog(props: ExportDialogProps) {
               {failure}
             </p>
           )}
-          <div className="row">
+          <div className="row dialog-buttons">
             <Button
               look="primary"
               disabled={form.kind === 'csv' && form.paths.length === 0}

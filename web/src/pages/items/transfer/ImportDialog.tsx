@@ -55,6 +55,7 @@ export default function ImportDialog(props: ImportDialogProps) {
           noun={noun}
           onBegin={(form, onExisting) => work.begin(chosen, form, onExisting)}
           onBack={() => setChosen(null)}
+          onClose={onClose}
         />
       )}
     </Dialog>

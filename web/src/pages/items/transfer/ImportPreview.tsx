@@ -86,9 +86,11 @@ export interface ImportPreviewProps {
   noun: 'item' | 'document';
   onBegin: (form: ImportForm, onExisting: OnExisting) => void;
   onBack: () => void;
+  onClose: () => void;
 }
 
-export function ImportPreview({ chosen, api, noun, onBegin, onBack }: ImportPreviewProps) {
+export function ImportPreview(props: ImportPreviewProps) {
+  const { chosen, api, noun, onBegin, onBack, onClose } = props;
   const [form, setForm] = useState(() => formOf(chosen, api));
   const [onExisting, setOnExisting] = useState<OnExisting>('refuse');
   const found = useMemo(() => firstOf(chosen, form, api), [chosen, form, api]);
@@ -160,7 +162,7 @@ export function ImportPreview({ chosen, api, noun, onBegin, onBack }: ImportPrev
           </label>
         ))}
       </fieldset>
-      <div className="row">
+      <div className="row dialog-buttons">
         <Button
           look="primary"
           disabled={chosen.isWhole && rows.length === 0}
@@ -169,6 +171,7 @@ export function ImportPreview({ chosen, api, noun, onBegin, onBack }: ImportPrev
           Import
         </Button>
         <Button onClick={onBack}>Another file</Button>
+        <Button onClick={onClose}>Cancel</Button>
       </div>
     </>
   );

@@ -110,7 +110,7 @@ export function ImportProgress({ work, size, noun, onClose }: ImportProgressProp
         )}
       </div>
       <Refusals work={work} />
-      <div className="row transfer-end">
+      <div className="row dialog-buttons">
         {running ? (
           <Button look="danger" onClick={work.stop}>
             Stop

@@ -41,7 +41,7 @@ export function NameDialog({ title, initial, action, taken, onName, onClose }: N
             />
           )}
         </Field>
-        <div className="row">
+        <div className="row dialog-buttons">
           <Button look="primary" type="submit" disabled={short === ''}>
             {action}
           </Button>

@@ -175,6 +175,11 @@ function judgeThroughput(
   return edits.throughput;
 }
 
+/** A definition as it would be given to the server, to make another container like it. */
+export function withoutSystem(record: ContainerRecord): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !SYSTEM.includes(name)));
+}
+
 /** One thing in which definitions differ. */
 export interface Difference {
   name: string;

@@ -42,7 +42,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
         Saving yours changes only what you changed; everything else stays as it is on the server
         now.
       </p>
-      <div className="row">
+      <div className="row dialog-buttons">
         <Button look="danger" onClick={props.onOverwrite}>
           Overwrite with mine
         </Button>

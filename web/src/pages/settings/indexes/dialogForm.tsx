@@ -39,7 +39,7 @@ export function Buttons(props: ButtonsProps) {
           {props.failure}
         </p>
       )}
-      <div className="row">
+      <div className="row dialog-buttons">
         <Button
           look={props.danger === true ? 'danger' : 'primary'}
           type="submit"

@@ -1,11 +1,11 @@
 // The fields that documents of a collection have, from a few of them; asked for when something is
 // completed, and again after a while.
-import * as mongo from '../../../api/mongo';
-import * as nosql from '../../../api/nosql';
-import type { SampledField } from '../../../pure/completion/candidates';
-import { sampleFacts } from '../../../pure/schema/fields';
-import { partsOfPath } from '../../../pure/values/path';
-import type { Target } from '../../../state/place';
+import * as mongo from '../../api/mongo';
+import * as nosql from '../../api/nosql';
+import type { SampledField } from '../../pure/completion/candidates';
+import { sampleFacts } from '../../pure/schema/fields';
+import { partsOfPath } from '../../pure/values/path';
+import type { Target } from '../../state/place';
 
 const SAMPLE = 50;
 const FRESH_MS = 60_000;
@@ -31,13 +31,17 @@ async function sample({ door, database, collection }: Target): Promise<unknown[]
   return (await mongo.open(database, command, { signal, quiet: true })).documents;
 }
 
+/** Whether a value is printed as it is written in a query: long ones were cut. */
+const isWhole = (text: string) => text !== 'null' && !text.endsWith('…');
+
 async function read(target: Target): Promise<readonly SampledField[]> {
   try {
     const { fields } = sampleFacts(await sample(target), target.door);
-    return fields.map(({ path, share, kinds }) => ({
+    return fields.map(({ path, share, kinds, top }) => ({
       parts: partsOfPath(path),
       share,
       kind: kinds[0]?.value ?? 'missing',
+      values: top.map(({ value }) => value).filter(isWhole),
     }));
   } catch {
     // Words are offered without fields.

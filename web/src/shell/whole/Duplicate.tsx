@@ -1,0 +1,73 @@
+// Copies a collection under a new name: its settings, its indexes, and its documents.
+import { useState } from 'react';
+import type { Forecast } from '../../api/admin';
+import { ttlWords } from '../../pages/database/Line';
+import type { Target } from '../../state/place';
+import { FormError, readCollection, readId } from '../create/definition';
+import { FormDialog } from '../create/FormDialog';
+import { TextField } from '../create/TextField';
+import { useSubmit } from '../create/useSubmit';
+import { noun } from '../dialogs';
+import { heldInWords, useHolds } from './useHolds';
+import { useStop } from './useStop';
+import { Working } from './Working';
+
+/** What becomes of the time left of what is copied. */
+function ageInWords(holds: Forecast | null): string {
+  if (holds === null) return 'Times left that count from the last write begin anew.';
+  const said =
+    holds.default === null
+      ? 'Time to Live is off, and stays off'
+      : `Time to Live stays “${ttlWords(holds.default)}”, and times left begin anew, since each copy is a new write (_ts)`;
+  const dates =
+    holds.date_indexes > 0 ? '; dates stay, and so do the ends that indexes make of them' : '';
+  return `${said}${dates}.`;
+}
+
+const CARRIED = {
+  mongo: 'all indexes with their options',
+  nosql:
+    'partition key, indexing policy, unique keys, conflict resolution, change feed policy and throughput',
+} as const;
+
+export function Duplicate({ target, onClose }: { target: Target; onClose: () => void }) {
+  const { door, collection } = target;
+  const [name, setName] = useState(`${collection}-copy`);
+  const [done, setDone] = useState(0);
+  const holds = useHolds(target);
+  const begin = useStop();
+  const what = noun(door);
+  const read = () => {
+    const fresh =
+      door === 'mongo' ? readCollection(name) : readId('name', `id of the ${what}`, name);
+    if (fresh === collection) throw new FormError('name', 'Give the copy another name.');
+    return fresh;
+  };
+  const send = async (fresh: string) => {
+    const { duplicate } = await import('./duplicate');
+    await duplicate(target, fresh, begin(), setDone);
+  };
+  const form = useSubmit(read, send, onClose);
+  return (
+    <FormDialog
+      title={`Duplicate ${what}`}
+      action="Duplicate"
+      cancel={form.busy ? 'Stop' : 'Cancel'}
+      form={form}
+      onClose={onClose}
+    >
+      <p>
+        The copy of <strong className="name">{collection}</strong> gets {CARRIED[door]}, and{' '}
+        <strong>{heldInWords(holds, target)}</strong>.
+      </p>
+      <p>{ageInWords(holds)} What others write meanwhile may be missing in the copy.</p>
+      <TextField
+        label={door === 'mongo' ? 'Name of the copy' : 'Id of the copy'}
+        error={form.errorOf('name')}
+        value={name}
+        onChange={setName}
+      />
+      {form.busy && <Working verb="Copied" done={done} all={holds?.live.documents ?? null} />}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,29 @@
+// How far a long act on a collection is.
+import { count } from '../../pure/figures/amount';
+import './whole.css';
+
+export interface WorkingProps {
+  /** What has been done, in one word: "Deleted". */
+  verb: string;
+  done: number;
+  /** null: not known. */
+  all: number | null;
+}
+
+export function Working({ verb, done, all }: WorkingProps) {
+  const most = Math.max(1, all ?? 1, done);
+  return (
+    <div>
+      <progress
+        className="whole-progress"
+        aria-label={verb}
+        max={most}
+        {...(all === null ? {} : { value: done })}
+      />
+      <div className="hint">
+        {verb}: {count(done)}
+        {all === null ? '' : ` of ${count(most)}`}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+// Parts of a list that one request holds. Pure.
+
+/** Those that one request holds, at least one each time. */
+export function* batches<T>(
+  values: readonly T[],
+  most: { count: number; size: number },
+  sizeOf: (value: T) => number,
+): Generator<T[]> {
+  let [batch, size]: [T[], number] = [[], 0];
+  for (const value of values) {
+    const more = sizeOf(value);
+    if (batch.length > 0 && (batch.length >= most.count || size + more > most.size)) {
+      yield batch;
+      [batch, size] = [[], 0];
+    }
+    batch.push(value);
+    size += more;
+  }
+  if (batch.length > 0) yield batch;
+}

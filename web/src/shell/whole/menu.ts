@@ -1,0 +1,28 @@
+// What can be done with a whole collection, for the menus and for the palette.
+import type { Target } from '../../state/place';
+import type { MenuItem } from '../../ui/Menu';
+import { type Asked, dialog, noun } from '../dialogs';
+
+/** The dialogs about a whole collection, and what their entries are called; a container keeps its id. */
+export function wholeActs({ door }: Target): { label: string; kind: WholeKind }[] {
+  return [
+    ...(door === 'mongo' ? [{ label: 'Rename…', kind: 'rename' as const }] : []),
+    { label: 'Duplicate…', kind: 'duplicate' },
+    { label: 'Empty…', kind: 'empty' },
+    { label: `Delete ${noun(door)}`, kind: 'delete-collection' },
+  ];
+}
+
+export type WholeKind = Extract<Asked, { target: Target }>['kind'];
+
+const DESTROYING: ReadonlySet<WholeKind> = new Set(['empty', 'delete-collection']);
+
+/** `reason`: why none of it can be done. */
+export function wholeItems(target: Target, reason: string | null): MenuItem[] {
+  return wholeActs(target).map(({ label, kind }) => ({
+    label,
+    onChoose: () => dialog.set({ kind, target }),
+    reason,
+    danger: DESTROYING.has(kind),
+  }));
+}
