@@ -10,7 +10,7 @@ import { useLeaveGuard } from '../../state/router';
 import { databaseNow } from '../../state/server';
 import { draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
-import { tooLarge } from './textSize';
+import { CHECKED_CHARACTERS, tooLarge } from './textSize';
 
 export interface ItemEvents {
   onSaved: (row: Row, insteadOf?: string) => void;
@@ -47,12 +47,14 @@ export interface Item extends State {
   goOn: () => void;
 }
 
-/** Why a text cannot be sent; null: it can. */
-function wrong(source: Source, text: string, opened: Opened | null): string | null {
+/** Why a text cannot be sent, and whether that stands below the editor already; null: it can. */
+function wrong(source: Source, text: string, opened: Opened | null) {
   const large = tooLarge(source, text);
-  if (large !== null) return large;
+  if (large !== null) return { why: large, isSaid: true };
   const { error } = source.check(text, opened);
-  return error === null ? null : `Line ${lineOf(text, error.at)}: ${error.message}`;
+  if (error === null) return null;
+  const why = `Line ${lineOf(text, error.at)}: ${error.message}`;
+  return { why, isSaid: text.length <= CHECKED_CHARACTERS };
 }
 
 /** Texts of which white space is the larger part go without it. */
@@ -155,9 +157,12 @@ export function useItem(
       events.onSaved(changed.theirs.row);
     }
   };
+  /** What is said below the editor is said once, and again to who cannot see it. */
+  const refuse = ({ why, isSaid }: { why: string; isSaid: boolean }) =>
+    put(isSaid ? { failure: null, said: why } : { failure: why });
   const create = () => {
     const error = wrong(source, text, null);
-    if (error !== null) put({ failure: error });
+    if (error !== null) refuse(error);
     else {
       act(async () => {
         const made = await source.create(sent(source, text));
@@ -171,7 +176,7 @@ export function useItem(
   };
   const replace = (over: Opened) => {
     const error = wrong(source, text, over);
-    if (error !== null) put({ failure: error });
+    if (error !== null) refuse(error);
     else act(async () => came(await source.replace(over, sent(source, text)), true));
   };
   const save = () => {
