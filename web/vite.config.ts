@@ -45,7 +45,7 @@ export default defineConfig({
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|editor(?!Props)|highl|lang)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|ThreeWay|editor(?!Props)|highl|lang)/,
             },
             // What helps who types comes with the editor.
             {
@@ -55,7 +55,7 @@ export default defineConfig({
             // What edits text brings CodeMirror with it; the other pages have to do without.
             {
               name: 'editing',
-              test: /src.pages.(items|query|settings)\/|src.pure|src.ui.CodeEditor/,
+              test: /src.pages.(items|query|settings)\/|src.pure|src.ui.(CodeEditor|ThreeWay)/,
             },
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {

@@ -24,6 +24,8 @@ pub(crate) struct Ended<'a> {
     /// The client's program, as it calls itself.
     pub(crate) agent: &'a str,
     pub(crate) activity: &'a str,
+    /// Whether it came through the admin address.
+    pub(crate) relayed: bool,
     /// The operation of the client that it is a part of.
     pub(crate) parent: Option<&'a str>,
     /// The body of a query.
@@ -58,6 +60,7 @@ pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
         charge: Some(ended.reply.request_units as f64 / 100.0),
         client: told(ended.agent),
         request: told(ended.activity),
+        relayed: ended.relayed,
         parent: ended.parent,
     };
     if let Some(tracer) = &settings.tracer {

@@ -64,6 +64,7 @@ pub(crate) fn note_end<S: Store>(
         charge: None,
         client: told(&app),
         request: &id.to_string(),
+        relayed: call.connection.relayed_sender.is_some(),
         parent: None,
     };
     if let Some(tracer) = &settings.tracer {

@@ -212,6 +212,7 @@ mod tests {
             charge: Some(1.5),
             client: "test",
             request: "an id",
+            relayed: false,
             parent: Some(parent),
         });
         spans.end();

@@ -187,7 +187,10 @@ impl Site {
             files,
             explorer,
             reaping,
-            figures: Arc::new(Figures::new(kept.filter(|_| config.cluster.is_none()))),
+            figures: Arc::new(Figures::new(
+                kept.filter(|_| config.cluster.is_none()),
+                slow.as_ref(),
+            )),
             slow,
             account,
             audit,

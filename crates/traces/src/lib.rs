@@ -5,7 +5,7 @@ mod slow;
 
 use std::{fmt::Debug, sync::Arc, time::Duration};
 
-pub use slow::{MAX_QUERY_BYTES, SlowOperation, SlowOperations};
+pub use slow::{MAX_QUERY_BYTES, MOST_SLOW, SlowOperation, SlowOperations};
 
 /// Bytes of a text of a client's that are told at most: those of the longest name of a collection.
 const MAX_TOLD_BYTES: usize = 255;
@@ -45,6 +45,8 @@ pub struct Operation<'a> {
     pub client: &'a str,
     /// The number or id of the request, as the log of slow operations has it.
     pub request: &'a str,
+    /// Whether it came through the admin address, as the portal's do.
+    pub relayed: bool,
     /// The operation of the client that it is a part of, in the form of a header `traceparent`.
     pub parent: Option<&'a str>,
 }

@@ -140,6 +140,35 @@ def test_those_of_the_last_day_are_told_with_what_they_asked(server):
     assert len(server.admin("/_ebb/slow")["operations"]) == 200
 
 
+def test_they_outlive_a_restart_without_what_they_asked():
+    flags = ["--slow-ms", "0", "--log-format", "json"]
+    with Server(flags=flags, data_dir=True) as server:
+        client = server.connect(appname="the shop")
+        client.d.told.insert_one({"_id": 1, "text": SECRET})
+        client.d.told.find_one({"text": SECRET})
+        client.close()
+        before = server.admin("/_ebb/slow")["operations"]
+        assert any(SECRET in (it["query"] or "") for it in before)
+        for _ in range(2):
+            server.restart()
+            after = server.admin("/_ebb/slow")["operations"]
+            kept = [it for it in after if it["client"] == "the shop" and it["collection"] == "told"]
+            assert [it["operation"] for it in kept] == ["find", "insert"], after
+            assert [it["query"] for it in kept] == [None, None]
+            assert {**kept[0], "query": None} == {**find_of(before), "query": None}
+        files = list((server.data_dir / "figures").iterdir())
+        assert "slow-newer" in [file.name for file in files]
+        assert not any(SECRET.encode() in file.read_bytes() for file in files)
+        server.kill()
+        server.start()
+        assert find_of(server.admin("/_ebb/slow")["operations"])["collection"] == "told"
+
+
+def find_of(operations):
+    """The last find of the shop."""
+    return next(it for it in operations if (it["client"], it["operation"]) == ("the shop", "find"))
+
+
 def test_the_level_is_read_again_at_sighup(tmp_path):
     settings = tmp_path / "ebb.toml"
     settings.write_text('log-level = "warn"\n')

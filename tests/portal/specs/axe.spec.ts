@@ -126,6 +126,13 @@ for (const door of ['nosql', 'mongo']) {
       await innocent(page, `${door}: ${name}`);
       await page.keyboard.press('Escape');
     }
+    await page.getByRole('toolbar').getByRole('button', { name: 'Change a field…' }).click();
+    const field = page.getByRole('dialog').getByLabel('Field', { exact: true });
+    await field.fill('ttl');
+    await innocent(page, `${door}: a field that is refused`);
+    await field.fill('user');
+    await expect(page.getByRole('dialog').getByLabel('Example')).toBeVisible();
+    await look(page, `${door}: a change of a field`);
   });
 
   test(`saved queries, ${door}`, async ({ page, server }) => {

@@ -138,6 +138,16 @@ test('how often each index was used', async ({ page, server }) => {
   await expect(uses('n_1')).toHaveText('3');
 });
 
+test('how large the indexes are together', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await page.route('**/_portal/api/mongo/*', async (route) => {
+    if (asked(route).collStats !== 'log') return route.continue();
+    await route.fulfill(reply({ ok: 1, totalIndexSize: 73_400_320 }));
+  });
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  await expect(page.getByText('The indexes take 70 MB together.')).toBeVisible();
+});
+
 test('nobody who may not ask for the uses is troubled by them', async ({ page, server }) => {
   await mongo.create(server, null);
   await page.route('**/_portal/api/mongo/*', async (route) => {

@@ -78,6 +78,13 @@ for (const door of DOORS) {
     await expect(line('tags').getByRole('cell').nth(2)).toHaveText('1 element');
     await expect(line('ttl').getByRole('cell').nth(0)).toHaveText('58 %');
     await expect(line('ttl').getByRole('cell').nth(1)).toContainText('string 14 %');
+    await line('in.city').getByRole('link', { name: '"Rome"' }).click();
+    await expect(rows(page)).toHaveCount(12);
+    await page.goBack();
+    await line('user').getByRole('link', { name: '"ada"' }).focus();
+    await page.keyboard.press('Enter');
+    await expect(page).toHaveURL(/\/items\?filter=/);
+    await expect(rows(page)).toHaveCount(5);
   });
 }
 

@@ -165,6 +165,7 @@ async fn serve_request<S: Store>(
                 agent: text_of(&exchange.agent).unwrap_or_default(),
                 parent: text_of(&exchange.parent),
                 activity: &exchange.activity,
+                relayed: matches!(sender, Sender::Known(_)),
                 query: query.as_deref(),
                 took: clock::monotonic_time().saturating_sub(exchange.began),
                 reply: &reply,

@@ -7,7 +7,8 @@ use traces::SlowOperation;
 use super::{Shared, clock::time_text};
 
 /// Handles `GET /_ebb/slow`: the slow operations of the last day, the newest first, at most some hundred. `query`
-/// has values: it is told for an hour, and `null` where it was long or changed something. Without a limit
+/// has values: it is told for an hour, and `null` where it was long or changed something, or was asked before the
+/// server started; the others survive that. `portal` says that it came through the admin address. Without a limit
 /// (`--slow-ms off`) `threshold_ms` is `null` and nothing is slow. In a cluster they are those of the node that
 /// answers.
 ///
@@ -15,7 +16,7 @@ use super::{Shared, clock::time_text};
 /// {"threshold_ms": 100, "operations": [{"at": "2027-01-01T00:00:00.000Z", "api": "mongo", "operation": "find",
 ///  "database": "app", "collection": "log", "duration_ms": 123, "examined": 4540, "returned": 3,
 ///  "plan": "scan", "failed": false, "client": "checkout", "request": "812",
-///  "query": "{ find: \"log\", filter: { a: 1 } }"}]}
+///  "portal": false, "query": "{ find: \"log\", filter: { a: 1 } }"}]}
 /// ```
 pub(crate) async fn get_slow(State(shared): State<Shared>) -> Json<Value> {
     let told = shared.slow.as_ref().map(|slow| slow.list(::clock::wall_ms())).unwrap_or_default();
@@ -39,6 +40,7 @@ fn to_json(slow: &SlowOperation) -> Value {
         "failed": slow.failed,
         "client": slow.client,
         "request": slow.request,
+        "portal": slow.relayed,
         "query": slow.query,
     })
 }

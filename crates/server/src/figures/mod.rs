@@ -1,21 +1,23 @@
 //! What a server did during the last day: a sample each minute, of operations and how long they took,
-//! connections, bytes, expiry, disk and memory. The samples are bounded in number and size, outlive a
-//! restart where there is a data directory, and hold no data of users. For longer times and finer
+//! connections, bytes, expiry, disk and memory; and the slow operations of that day. Both are bounded in number
+//! and size, outlive a restart where there is a data directory, and hold no data of users there. For longer times and finer
 //! steps there is `/metrics`, which these are gathered from the same counters as.
 
 mod file;
 mod gathered;
 mod ring;
 mod sample;
+mod slow;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
 use clock::{monotonic_time, wall_ms};
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use traces::SlowOperations;
 
 pub(crate) use self::gathered::{Gathered, Source};
-use self::{file::SampleFile, ring::Ring, sample::Sample};
+use self::{file::LineFile, ring::Ring, sample::Sample, slow::KeptSlow};
 use crate::background::has_waited;
 
 /// The time that a sample is about.
@@ -27,7 +29,9 @@ const KEPT: usize = 24 * 60;
 pub(crate) struct Figures {
     held: Mutex<Held>,
     /// Where they are written too; `None` without a data directory.
-    file: Option<SampleFile>,
+    file: Option<LineFile>,
+    /// The slow operations are written too; `None` without a data directory, or where none is slow.
+    slow: Option<KeptSlow>,
 }
 
 struct Held {
@@ -40,10 +44,14 @@ struct Held {
 }
 
 impl Figures {
-    /// Samples of a process that begins; what an earlier one left in the folder is read by [`keep`].
-    pub(crate) fn new(folder: Option<&Path>) -> Self {
+    /// Samples of a process that begins; those that an earlier one left in the folder are read by [`keep`].
+    pub(crate) fn new(folder: Option<&Path>, slow: Option<&Arc<SlowOperations>>) -> Self {
         let held = Held { ring: Ring::new(KEPT), last: None, has_begun: false };
-        Self { held: Mutex::new(held), file: folder.map(SampleFile::new) }
+        Self {
+            held: Mutex::new(held),
+            file: folder.map(|folder| LineFile::new(folder, "")),
+            slow: folder.zip(slow).map(|(folder, slow)| KeptSlow::open(folder, slow)),
+        }
     }
 
     /// The samples so far, oldest first, and one of the time since the last of them ended.
@@ -63,6 +71,9 @@ impl Figures {
     /// Ends a sample and begins the next one. Waits for the disk, but not for its sync: what a loss of power
     /// takes of the last minutes is not worth a sync each minute.
     fn note(&self, gathered: Gathered) {
+        if let Some(slow) = &self.slow {
+            slow.write();
+        }
         let mut held = self.held.lock();
         let now = monotonic_time();
         let ended = held.since_last(&gathered, now);
@@ -126,7 +137,7 @@ mod tests {
     fn samples_outlive_a_restart_and_the_running_minute_is_shown() {
         let folder = tempfile::tempdir().unwrap();
         let counted = |bytes| Gathered { bytes_in: bytes, ..Gathered::default() };
-        let one = Figures::new(Some(folder.path()));
+        let one = Figures::new(Some(folder.path()), None);
         assert_eq!(one.samples(&counted(5)), []);
         one.note(counted(5));
         one.note(counted(7));
@@ -136,7 +147,7 @@ mod tests {
         assert_eq!(bytes(&shown), [2, 1, 4]);
         assert_eq!(shown.iter().map(|it| it.first).collect::<Vec<_>>(), [true, false, false]);
 
-        let other = Figures::new(Some(folder.path()));
+        let other = Figures::new(Some(folder.path()), None);
         other.note(counted(0));
         other.load();
         assert_eq!(bytes(&other.samples(&counted(9))), [2, 1, 9]);
@@ -145,7 +156,7 @@ mod tests {
 
     #[test]
     fn without_a_folder_they_are_in_memory() {
-        let figures = Figures::new(None);
+        let figures = Figures::new(None, None);
         figures.load();
         for _ in 0..KEPT + 10 {
             figures.note(Gathered::default());

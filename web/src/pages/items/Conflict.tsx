@@ -1,26 +1,114 @@
-// Someone else has changed the item meanwhile: theirs beside mine, and three ways on.
+// Someone else has changed the item meanwhile: field by field what was, what is and what is wanted, and
+// the ways on.
+import { useDeferredValue, useMemo, useState } from 'react';
+import { counted } from '../../pure/figures/amount';
+import { lineOf } from '../../pure/json/tree';
+import { mergeTexts } from '../../pure/merging/dialects';
+import type { Choices, Difference, Side } from '../../pure/merging/merge';
 import { Button } from '../../ui/Button';
-import { CodeEditor } from '../../ui/CodeEditor';
+import { ThreeWay, type ThreeWayRow } from '../../ui/ThreeWay';
 import type { Opened, Source } from './source';
 import type { Item } from './useItem';
 
+/** More rows than anybody reads. */
+const MOST = 200;
+
+interface Merging {
+  /** What would be saved; null: mine cannot be read. */
+  text: string | null;
+  why: string | null;
+  differences: readonly Difference[];
+  both: readonly string[];
+  /** Of those the ones that have yet to be chosen. */
+  open: number;
+}
+
+function useMerging(source: Source, item: Item, theirs: Opened, choices: Choices): Merging {
+  const mine = useDeferredValue(item.text);
+  const before = item.opened?.text ?? '{}';
+  return useMemo(() => {
+    const found = mergeTexts(source.language, [before, theirs.text, mine], choices);
+    if ('error' in found) {
+      const why = `Yours cannot be merged: line ${lineOf(mine, found.at)}: ${found.error}`;
+      return { text: null, why, differences: [], both: [], open: 0 };
+    }
+    const { differences } = found;
+    const both = differences
+      .filter(({ changedBy }) => changedBy === 'both')
+      .map(({ path }) => path);
+    const open = both.filter((path) => !choices.has(path)).length;
+    return { text: found.text, why: null, differences, both, open };
+  }, [source, before, theirs, mine, choices]);
+}
+
+/** Those that are to be chosen come first. */
+function rowsOf(
+  differences: readonly Difference[],
+  choices: Choices,
+  choose: (paths: readonly string[], side: Side) => void,
+): ThreeWayRow[] {
+  const isAsked = ({ changedBy }: Difference) => changedBy === 'both';
+  const sorted = [...differences.filter(isAsked), ...differences.filter((one) => !isAsked(one))];
+  return sorted.slice(0, MOST).map((one) => {
+    const { path: name, before, theirs, mine, changedBy } = one;
+    const row = { name, before, theirs, mine };
+    if (changedBy === 'both')
+      return {
+        ...row,
+        taken: choices.get(name) ?? null,
+        onChoose: (side) => choose([name], side),
+      };
+    return { ...row, taken: changedBy === 'alike' ? 'mine' : changedBy };
+  });
+}
+
+function said({ differences, both, open }: Merging): string {
+  if (differences.length === 0) return 'No field differs: only the order of fields may.';
+  if (both.length === 0) return 'Nobody has changed the same field: all changes can be kept.';
+  const fields = counted(both.length, 'field');
+  return `Both have changed ${fields}: ${open === 0 ? 'all are chosen' : `${open} to choose`}. What one side has changed is kept.`;
+}
+
 export function Conflict({ source, theirs, item }: { source: Source; theirs: Opened; item: Item }) {
+  const [choices, setChoices] = useState<Choices>(new Map());
+  const merging = useMerging(source, item, theirs, choices);
+  const { text, why, differences, both, open } = merging;
+  const choose = (paths: readonly string[], side: Side) =>
+    setChoices(new Map([...choices, ...paths.map((path) => [path, side] as const)]));
+  const rows = rowsOf(differences, choices, choose);
+  const isReady = text !== null && open === 0;
   return (
     <section className="items-conflict" aria-label="Conflict">
       <p role="alert">
-        This {source.noun} was changed by someone else after you opened it. Nothing was saved. Yours
-        is in the editor, theirs is here:
+        This {source.noun} was changed by someone else after you opened it. Nothing was saved; your
+        text is still in the editor.
       </p>
-      <div className="items-theirs">
-        <CodeEditor
-          key={theirs.text}
-          label="Theirs"
-          value={theirs.text}
-          language={source.language}
-          readOnly
-        />
-      </div>
+      {why !== null && <p className="error">{why}</p>}
+      {rows.length > 0 && <ThreeWay caption="What differs" noun="Field" rows={rows} />}
+      {differences.length > rows.length && (
+        <p className="hint">{counted(differences.length - rows.length, 'further field')} differ.</p>
+      )}
+      {why === null && (
+        <p className="hint" role="status">
+          {said(merging)}
+        </p>
+      )}
+      {both.length > 1 && (
+        <div className="row">
+          <Button onClick={() => choose(both, 'theirs')}>Choose theirs everywhere</Button>
+          <Button onClick={() => choose(both, 'mine')}>Choose mine everywhere</Button>
+        </div>
+      )}
       <div className="row">
+        <Button
+          look="primary"
+          busy={item.busy}
+          disabled={!isReady}
+          title={open > 0 ? 'Choose for each field that both have changed first' : undefined}
+          onClick={() => text !== null && item.saveMerged(text)}
+        >
+          Save merged
+        </Button>
         <Button look="danger" busy={item.busy} onClick={item.overwrite}>
           Overwrite with mine
         </Button>

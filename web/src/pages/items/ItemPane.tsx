@@ -290,7 +290,9 @@ export default function ItemPane(props: ItemPaneProps) {
         {item.said}
       </p>
       {gone && <Gone item={item} source={source} died={died} />}
-      {item.theirs !== null && <Conflict source={source} theirs={item.theirs} item={item} />}
+      {item.theirs !== null && (
+        <Conflict key={item.theirs.text} source={source} theirs={item.theirs} item={item} />
+      )}
       {opened !== null && !gone && <Life opened={opened} now={now} />}
       {item.reading ? (
         <p className="empty">Loading…</p>

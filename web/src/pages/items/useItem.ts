@@ -43,6 +43,8 @@ export interface Item extends State {
   setTtl: (seconds: number) => void;
   touch: () => void;
   overwrite: () => void;
+  /** Saves a text that was made of mine and theirs. */
+  saveMerged: (merged: string) => void;
   takeTheirs: () => void;
   goOn: () => void;
 }
@@ -174,10 +176,10 @@ export function useItem(
       });
     }
   };
-  const replace = (over: Opened) => {
-    const error = wrong(source, text, over);
-    if (error !== null) refuse(error);
-    else act(async () => came(await source.replace(over, sent(source, text)), true));
+  const replace = (over: Opened, by = text) => {
+    const error = wrong(source, by, over);
+    if (error !== null) refuse({ ...error, isSaid: error.isSaid && by === text });
+    else act(async () => came(await source.replace(over, sent(source, by)), true));
   };
   const save = () => {
     const dead = opened?.row.expiry.expiresAtMs ?? null;
@@ -207,6 +209,9 @@ export function useItem(
     touch: () => life((about) => source.touch(about)),
     overwrite: () => {
       if (state.theirs !== null) replace(state.theirs);
+    },
+    saveMerged: (merged) => {
+      if (state.theirs !== null) replace(state.theirs, merged);
     },
     takeTheirs: () => {
       setDraft(null);

@@ -1,23 +1,19 @@
 // A query of the MongoDB API: a filter with projection, sort and limit, or a pipeline.
 import { useId } from 'react';
 import type { MongoText } from '../../pure/completion/mongo';
-import { useDraft } from '../../state/draft';
+import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { CodeEditor, type Part } from '../../ui/CodeEditor';
 import { Field } from '../../ui/Field';
 import { LABELS, type MongoForm } from './command';
+import { inMode, pipelineOfFind } from './modes';
 import { startMongo } from './mongoRun';
 import type { QueryFormProps } from './NosqlQuery';
 import { QUERY_BOUND } from './problem';
-import { FIRST, type Texts } from './tabs/address';
-import { draftName } from './tabs/drafts';
+import { ShellNotice } from './ShellNotice';
+import { formOf, type MongoForms, useMongoForm } from './useMongoForm';
+import { asked, useShellLine } from './useShellLine';
 import { type FormTools, Workbench } from './Workbench';
-
-const FORM = { mode: 'filter', ...FIRST.mongo } as MongoForm;
-
-function formOf(texts: Texts): MongoForm {
-  return { ...FORM, ...texts, mode: texts.mode === 'pipeline' ? 'pipeline' : 'filter' };
-}
 
 /** The form with a part of its main field; stages of a pipeline may stand without their brackets. */
 function partOf(form: MongoForm, { text }: Part): MongoForm {
@@ -26,38 +22,12 @@ function partOf(form: MongoForm, { text }: Part): MongoForm {
   return { ...form, pipeline: stages.startsWith('[') ? stages : `[${stages}]` };
 }
 
-/** Every field is a draft of its own, so that typing in one writes no other. */
-function useForm(target: Target, id: string) {
-  const name = (field: keyof MongoForm) => draftName(target, id, field);
-  const [mode, setMode] = useDraft(name('mode'));
-  const [filter, setFilter] = useDraft(name('filter'));
-  const [projection, setProjection] = useDraft(name('projection'));
-  const [sort, setSort] = useDraft(name('sort'));
-  const [limit, setLimit] = useDraft(name('limit'));
-  const [pipeline, setPipeline] = useDraft(name('pipeline'));
-  const form = formOf({
-    mode: mode ?? FORM.mode,
-    filter: filter ?? FORM.filter,
-    projection: projection ?? '',
-    sort: sort ?? '',
-    limit: limit ?? '',
-    pipeline: pipeline ?? FORM.pipeline,
-  });
-  const set: Record<keyof MongoForm, (text: string) => void> = {
-    mode: setMode,
-    filter: setFilter,
-    projection: setProjection,
-    sort: setSort,
-    limit: setLimit,
-    pipeline: setPipeline,
-  };
-  return { form, set };
-}
+const START = { from: 0, to: 0 };
 
 interface PartProps {
   target: Target;
   form: MongoForm;
-  set: Record<keyof MongoForm, (text: string) => void>;
+  set: MongoForms['set'];
   tools: FormTools;
 }
 
@@ -66,8 +36,18 @@ function helpFor(target: Target, kind: MongoText) {
   return async () => (await import('./completion/editors')).shellHelp(target, kind);
 }
 
-function Mode({ form, set }: Pick<PartProps, 'form' | 'set'>) {
+function Mode({ form, put }: Pick<MongoForms, 'form' | 'put'>) {
   const name = useId();
+  const choose = (mode: MongoForm['mode']) => {
+    const next = inMode(form, mode);
+    put(next.form);
+    if (!next.kept) return;
+    const taken = { ...next.form, pipeline: pipelineOfFind(form) };
+    toast({
+      text: 'The pipeline has stages of its own and stayed as it is.',
+      action: { label: 'Take the filter instead', seconds: 10, onChoose: () => put(taken) },
+    });
+  };
   return (
     <fieldset className="row query-mode">
       <legend className="visually-hidden">Kind of query</legend>
@@ -77,7 +57,7 @@ function Mode({ form, set }: Pick<PartProps, 'form' | 'set'>) {
             type="radio"
             name={name}
             checked={form.mode === mode}
-            onChange={() => set.mode(mode)}
+            onChange={() => choose(mode)}
           />
           {LABELS[mode]}
         </label>
@@ -106,7 +86,24 @@ function Line({ name, target, form, set, tools }: PartProps & { name: 'projectio
   );
 }
 
-function FilterFields(props: PartProps) {
+function Whole({ form, set, name }: Pick<PartProps, 'form' | 'set'> & { name: 'limit' | 'skip' }) {
+  return (
+    <Field label={LABELS[name]}>
+      {(field) => (
+        <input
+          {...field}
+          inputMode="numeric"
+          autoComplete="off"
+          size={8}
+          value={form[name]}
+          onChange={(event) => set[name](event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+function FilterFields({ start, ...props }: PartProps & { start: typeof START | null }) {
   const { target, form, set, tools } = props;
   return (
     <>
@@ -115,6 +112,7 @@ function FilterFields(props: PartProps) {
           label={LABELS.filter}
           value={form.filter}
           onChange={set.filter}
+          start={start}
           language="shell"
           bound={QUERY_BOUND}
           onRun={tools.execute}
@@ -126,51 +124,47 @@ function FilterFields(props: PartProps) {
       <div className="query-options">
         <Line {...props} name="projection" />
         <Line {...props} name="sort" />
-        <Field label={LABELS.limit}>
-          {(field) => (
-            <input
-              {...field}
-              inputMode="numeric"
-              autoComplete="off"
-              size={8}
-              value={form.limit}
-              onChange={(event) => set.limit(event.target.value)}
-            />
-          )}
-        </Field>
+        <Whole form={form} set={set} name="limit" />
+        <Whole form={form} set={set} name="skip" />
       </div>
     </>
   );
 }
 
 export function MongoQuery({ target, id, bench }: QueryFormProps) {
-  const { form, set } = useForm(target, id);
-  const take = (texts: Texts) => {
-    const taken = formOf(texts);
-    for (const name of Object.keys(FORM) as (keyof MongoForm)[]) set[name](taken[name]);
-  };
+  const { form, set, put } = useMongoForm(target, id);
+  const line = useShellLine(target, form, { set, put });
+  const startOf = (box: typeof line.landing) => (line.landing === box ? START : null);
   return (
     <Workbench
       target={target}
       bench={bench}
       texts={{ ...form }}
       partial={(part) => ({ ...partOf(form, part) })}
-      start={(texts) => startMongo(target, formOf(texts))}
-      onTake={take}
+      prepare={line.prepare}
+      start={(texts) => startMongo(target, asked(target, formOf(texts)))}
+      onTake={(texts) => put(formOf(texts))}
       errorText={() => ''}
     >
       {(tools) => (
         <>
-          <Mode form={form} set={set} />
+          <Mode form={form} put={line.put} />
           {form.mode === 'filter' ? (
-            <FilterFields target={target} form={form} set={set} tools={tools} />
+            <FilterFields
+              target={target}
+              form={form}
+              set={line.set}
+              tools={tools}
+              start={startOf('filter')}
+            />
           ) : (
             <div className="query-editor">
               <CodeEditor
                 key="pipeline"
                 label={LABELS.pipeline}
                 value={form.pipeline}
-                onChange={set.pipeline}
+                onChange={line.set.pipeline}
+                start={startOf('pipeline')}
                 language="shell"
                 bound={QUERY_BOUND}
                 onRun={tools.execute}
@@ -180,6 +174,7 @@ export function MongoQuery({ target, id, bench }: QueryFormProps) {
               />
             </div>
           )}
+          <ShellNotice target={target} line={line} />
         </>
       )}
     </Workbench>

@@ -47,6 +47,8 @@ export interface WorkbenchProps {
   texts: Texts;
   /** The same with a part of its main field in place of the whole. */
   partial: (part: Part) => Texts;
+  /** What all that is typed stands for when it is executed; null: that is asked or said first. */
+  prepare?: () => Texts | null;
   /** Starts an execution. */
   start: (texts: Texts) => Run;
   /** Takes a query of the history into the form. */
@@ -91,7 +93,7 @@ function useMarks(failure: unknown, ranText: string, from: number, text: string)
   }, [failure, ranText, from, isThere]);
 }
 
-function useBench({ bench, texts, start, partial, errorText }: WorkbenchProps) {
+function useBench({ bench, texts, prepare, start, partial, errorText }: WorkbenchProps) {
   const { runs, execute, ...turns } = useRuns(bench.name);
   const [ran, setRan] = useState<Ran>({ texts, from: 0 });
   const [part, select] = useState<Part | null>(null);
@@ -117,7 +119,10 @@ function useBench({ bench, texts, start, partial, errorText }: WorkbenchProps) {
     select,
     ranText,
     marks,
-    runAll: () => run(texts, 0),
+    runAll: () => {
+      const all = prepare === undefined ? texts : prepare();
+      if (all !== null) run(all, 0);
+    },
     runPart: (of: Part) => run(partial(of), of.from),
     runAgain: () => run(ran.texts, ran.from),
   };

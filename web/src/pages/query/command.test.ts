@@ -9,6 +9,7 @@ const empty: MongoForm = {
   projection: '',
   sort: '',
   limit: '',
+  skip: '',
   pipeline: '',
 };
 
@@ -22,6 +23,10 @@ test.each<[Partial<MongoForm>, unknown]>([
   [
     { projection: '{a: 1}', sort: '{b: -1}' },
     { find: 'c', filter: {}, projection: { a: new Int32(1) }, sort: { b: new Int32(-1) } },
+  ],
+  [
+    { limit: '5', skip: ' 10' },
+    { find: 'c', filter: {}, limit: 5, skip: 10 },
   ],
   [
     { mode: 'pipeline', filter: '{' },

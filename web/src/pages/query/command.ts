@@ -2,8 +2,9 @@
 import type { Document } from 'bson';
 import { parseShell } from '../../pure/shell';
 import { checkSize, InputError } from './problem';
+import { FIRST } from './tabs/address';
 
-export const FIELDS = ['filter', 'projection', 'sort', 'limit', 'pipeline'] as const;
+export const FIELDS = ['filter', 'projection', 'sort', 'limit', 'skip', 'pipeline'] as const;
 export type FieldName = (typeof FIELDS)[number];
 export interface MongoForm extends Record<FieldName, string> {
   mode: 'filter' | 'pipeline';
@@ -14,8 +15,12 @@ export const LABELS: Record<FieldName, string> = {
   projection: 'Projection',
   sort: 'Sort',
   limit: 'Limit',
+  skip: 'Skip',
   pipeline: 'Pipeline',
 };
+
+/** What every form begins with. */
+export const EMPTY = { ...FIRST.mongo } as unknown as MongoForm;
 
 export const PAGE_ROWS = 100;
 
@@ -40,21 +45,23 @@ function documentOf(form: MongoForm, name: FieldName): Document | null {
   throw new InputError('This is no document: write { field: value }.', LABELS[name], form[name], 0);
 }
 
-/** The limit of a field; null: the field is empty. */
-function limitOf({ limit }: MongoForm): number | null {
-  const text = limit.trim();
+/** The whole number of a field; null: the field is empty. */
+function wholeOf(form: MongoForm, name: 'limit' | 'skip'): number | null {
+  const text = form[name].trim();
   if (text === '') return null;
   if (/^\d{1,10}$/.test(text) && Number(text) <= 2_147_483_647) return Number(text);
-  throw new InputError('This is no whole number from 0 to 2147483647.', LABELS.limit, limit, null);
+  const message = 'This is no whole number from 0 to 2147483647.';
+  throw new InputError(message, LABELS[name], form[name], null);
 }
 
 function find(collection: string, form: MongoForm): Document {
   const command: Document = { find: collection, filter: documentOf(form, 'filter') ?? {} };
   const [projection, sort] = [documentOf(form, 'projection'), documentOf(form, 'sort')];
-  const limit = limitOf(form);
+  const [limit, skip] = [wholeOf(form, 'limit'), wholeOf(form, 'skip')];
   if (projection !== null) command.projection = projection;
   if (sort !== null) command.sort = sort;
   if (limit !== null) command.limit = limit;
+  if (skip !== null) command.skip = skip;
   return command;
 }
 

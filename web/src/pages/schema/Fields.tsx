@@ -1,19 +1,42 @@
 // The fields of a sample as a table: who has them, of which types, between what, and their values.
 import type { FieldFacts, SampleFacts } from '../../pure/schema/fields';
-import type { Api } from '../../pure/values/compare';
+import { filterOfValue } from '../../pure/schema/valueFilter';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
+import type { Target } from '../../state/place';
+import { PlaceLink } from '../../ui/PlaceLink';
 import { differentInWords, kindsInWords, percent, rangesOf, telling } from './fieldWords';
 import { Share } from './Share';
+
+interface LineProps {
+  facts: FieldFacts;
+  target: Target;
+}
 
 /** Values that are shown at first. */
 const FEW = 3;
 
-function Values({ facts }: { facts: FieldFacts }) {
+/** A value, and the way to the documents that have it. */
+function Value({ facts, value, target }: LineProps & { value: string }) {
+  const filter = filterOfValue(facts.path, value, target.door);
+  if (filter === null) return <code>{value}</code>;
+  return (
+    <PlaceLink
+      to={{ page: 'collection', view: 'items', ...target }}
+      query={{ filter }}
+      title={`Show what has it: ${filter}`}
+    >
+      <code>{value}</code>
+    </PlaceLink>
+  );
+}
+
+function Values({ facts, target }: LineProps) {
   const values = telling(facts);
   const said = differentInWords(facts);
   const line = ({ value, count }: { value: string; count: number }) => (
     <li key={value}>
-      <code>{value}</code> <span className="hint">{percent(count / facts.count)}</span>
+      <Value facts={facts} value={value} target={target} />{' '}
+      <span className="hint">{percent(count / facts.count)}</span>
     </li>
   );
   return (
@@ -32,7 +55,7 @@ function Values({ facts }: { facts: FieldFacts }) {
   );
 }
 
-function Line({ facts }: { facts: FieldFacts }) {
+function Line({ facts, target }: LineProps) {
   return (
     <tr>
       <th scope="row" className="mono schema-path">
@@ -48,14 +71,14 @@ function Line({ facts }: { facts: FieldFacts }) {
         ))}
       </td>
       <td>
-        <Values facts={facts} />
+        <Values facts={facts} target={target} />
       </td>
     </tr>
   );
 }
 
-export function Fields({ facts, api }: { facts: SampleFacts; api: Api }) {
-  const isOwn = ({ path }: FieldFacts) => api === 'mongo' || !SYSTEM_FIELDS.has(path);
+export function Fields({ facts, target }: { facts: SampleFacts; target: Target }) {
+  const isOwn = ({ path }: FieldFacts) => target.door === 'mongo' || !SYSTEM_FIELDS.has(path);
   const shown = facts.fields.filter(isOwn);
   return (
     <section aria-label="Fields">
@@ -74,7 +97,7 @@ export function Fields({ facts, api }: { facts: SampleFacts; api: Api }) {
           </thead>
           <tbody>
             {shown.map((field) => (
-              <Line key={field.path} facts={field} />
+              <Line key={field.path} facts={field} target={target} />
             ))}
           </tbody>
         </table>

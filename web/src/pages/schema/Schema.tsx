@@ -91,7 +91,7 @@ function Shown({ target, noun, known }: ShownProps) {
           noun={noun}
         />
       </section>
-      <Fields facts={facts} api={target.door} />
+      <Fields facts={facts} target={target} />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { BadValue, construct, fromExtended, isConstructor, isExtendedKey, regExp
 export type Parsed = { value: unknown } | Mistake;
 
 const DEEPEST = 100;
-const NAME = /[A-Za-z_$\u0080-\uffff][\w$\u0080-\uffff]*/y;
+export const NAME = /[A-Za-z_$\u0080-\uffff][\w$\u0080-\uffff]*/y;
 const NUMBER = /[+-]?(0[xX][0-9a-fA-F]+|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)/y;
 const SPACE = /(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)*/y;
 const HEX = /^[0-9a-fA-F]+$/;
@@ -63,7 +63,8 @@ function put(object: Document, key: string, value: unknown): void {
   });
 }
 
-class ShellReader extends Reader<unknown> {
+/** What reads values; other readers go on from it. */
+export class ShellReader extends Reader<unknown> {
   protected space(): void {
     this.match(SPACE);
     if (this.text.startsWith('/*', this.at)) throw new Wrong('the comment has no end', this.at);
@@ -128,7 +129,7 @@ class ShellReader extends Reader<unknown> {
   }
 
   /** What stands in brackets or parentheses, with commas between; one may trail. */
-  private list(end: string, depth: number): unknown[] {
+  protected list(end: string, depth: number): unknown[] {
     this.at += 1;
     const found: unknown[] = [];
     for (;;) {
@@ -143,7 +144,7 @@ class ShellReader extends Reader<unknown> {
   }
 
   /** Past a comma; false: the end is here. */
-  private comma(end: string): boolean {
+  protected comma(end: string): boolean {
     this.space();
     if (this.peek() === end) return false;
     if (this.peek() !== ',') {
@@ -177,7 +178,7 @@ class ShellReader extends Reader<unknown> {
     return extended ? this.guarded(began, () => fromExtended(object)) : object;
   }
 
-  private key(): string {
+  protected key(): string {
     const next = this.peek();
     const at = this.at;
     const key =
@@ -187,7 +188,7 @@ class ShellReader extends Reader<unknown> {
     return key;
   }
 
-  private quoted(): string {
+  protected quoted(): string {
     const [began, quote] = [this.at, this.peek()];
     const plain = quote === '"' ? /[^"\\\n\r]*/y : /[^'\\\n\r]*/y;
     let made = '';

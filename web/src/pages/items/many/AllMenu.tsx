@@ -27,6 +27,7 @@ export function AllMenu({ many, writable }: { many: ManyActions; writable: boole
           at={at}
           items={[
             { label: 'Set ttl of all…', onChoose: () => many.ask('ttl', null) },
+            { label: 'Change a field of all…', onChoose: () => many.ask('field', null) },
             { label: 'Restart all countdowns…', onChoose: () => many.ask('touch', null) },
             { label: 'Delete all…', onChoose: () => many.ask('delete', null), danger: true },
           ]}

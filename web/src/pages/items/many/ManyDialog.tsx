@@ -1,9 +1,7 @@
 // Before many items are changed: how many, and what will happen. Then how far it is, and a way to stop.
-import { useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { count, counted } from '../../../pure/figures/amount';
-import { spelled, UNITS, type UnitName } from '../../../pure/time/duration';
-import { readSeconds } from '../../../pure/ttl/input';
 import type { Target } from '../../../state/place';
 import { databaseNow } from '../../../state/server';
 import { Banner } from '../../../ui/Banner';
@@ -11,8 +9,12 @@ import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import type { Row, Source } from '../source';
 import { binned } from './bin';
+import { FieldForm } from './field/FieldForm';
+import { FieldPreview } from './field/FieldPreview';
+import { readChange, UNTYPED, usualType } from './field/typed';
 import { type Act, type Outcome, whyAtOnce } from './many';
 import { runJob } from './run';
+import { readTtl, TtlForm, type TtlTyped } from './TtlForm';
 import { deletionWords, touchWords, ttlWords } from './words';
 
 export interface Asked {
@@ -26,83 +28,10 @@ export interface ManyDialogProps {
   target: Target;
   source: Source;
   asked: Asked;
-  onDone: (kind: Act['kind'], outcome: Outcome, isSoft: boolean) => void;
+  /** Rows of the list, which say of all that fit what they can. */
+  loaded: readonly Row[];
+  onDone: (act: Act, outcome: Outcome, isSoft: boolean) => void;
   onClose: () => void;
-}
-
-type Choice = 'seconds' | 'never' | 'none';
-
-interface TtlTyped {
-  choice: Choice;
-  text: string;
-  unit: UnitName;
-}
-
-/** What is chosen; a sentence where it is nothing. */
-function readTtl({ choice, text, unit }: TtlTyped): { value: number | null } | { error: string } {
-  if (choice === 'never') return { value: -1 };
-  if (choice === 'none') return { value: null };
-  return readSeconds(text, unit);
-}
-
-const CHOICES = [
-  ['seconds', 'A time of their own'],
-  ['never', 'Never expire (ttl = -1)'],
-  ['none', 'No ttl: the default applies'],
-] as const satisfies readonly [Choice, string][];
-
-function TtlFields({ typed, onType }: { typed: TtlTyped; onType: (typed: TtlTyped) => void }) {
-  const id = useId();
-  const read = readTtl(typed);
-  const radio = ([choice, label]: (typeof CHOICES)[number]) => (
-    <label key={choice}>
-      <input
-        type="radio"
-        name={id}
-        checked={typed.choice === choice}
-        onChange={() => onType({ ...typed, choice })}
-      />{' '}
-      {label}
-    </label>
-  );
-  return (
-    <fieldset className="many-ttl">
-      <legend>ttl</legend>
-      {radio(CHOICES[0])}
-      {typed.choice === 'seconds' && (
-        <div className="row">
-          <input
-            type="text"
-            inputMode="numeric"
-            size={10}
-            aria-label={`Time in ${typed.unit}s`}
-            aria-invalid={'error' in read}
-            aria-describedby={`${id}-said`}
-            value={typed.text}
-            onChange={(event) => onType({ ...typed, text: event.target.value })}
-          />
-          <select
-            aria-label="Unit"
-            value={typed.unit}
-            onChange={(event) => {
-              const unit = UNITS.find(({ name }) => name === event.target.value)?.name;
-              onType({ ...typed, unit: unit ?? 'second' });
-            }}
-          >
-            {UNITS.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}s
-              </option>
-            ))}
-          </select>
-          <span id={`${id}-said`} className={'error' in read ? 'error' : 'hint'}>
-            {'error' in read ? read.error : spelled(read.value ?? 0)}
-          </span>
-        </div>
-      )}
-      {CHOICES.slice(1).map(radio)}
-    </fieldset>
-  );
 }
 
 /** How many fit the filter, asked of the server once. */
@@ -130,7 +59,12 @@ function useCount({ rows, filter }: Asked, source: Source) {
   return found;
 }
 
-const VERBS = { delete: 'Delete', touch: 'Restart countdown of', ttl: 'Set ttl of' } as const;
+const VERBS = {
+  delete: 'Delete',
+  touch: 'Restart countdown of',
+  ttl: 'Set ttl of',
+  field: 'Change a field of',
+} as const;
 
 function titleOf({ kind, rows }: Asked, n: number | null, noun: string): string {
   const [only] = rows ?? [];
@@ -138,20 +72,70 @@ function titleOf({ kind, rows }: Asked, n: number | null, noun: string): string 
   return `${VERBS[kind]} ${n === null ? `all ${noun}s that fit` : counted(n, noun)}?`;
 }
 
-export function ManyDialog({ target, source, asked, onDone, onClose }: ManyDialogProps) {
+/** What was decided: what is to be done, null while that is not clear; what is asked, and what is said
+ * of it beforehand. */
+interface Decision {
+  act: Act | null;
+  form: ReactNode;
+  says: ReactNode;
+}
+
+function useTtl(source: Source, n: number): Decision {
+  const [typed, setTyped] = useState<TtlTyped>({ choice: 'seconds', text: '1', unit: 'hour' });
+  const read = readTtl(typed);
+  const form = <TtlForm typed={typed} onType={setTyped} />;
+  if ('error' in read) return { act: null, form, says: null };
+  const says = <p>{ttlWords(source, read.value, n)}</p>;
+  return { act: { kind: 'ttl', seconds: read.value }, form, says };
+}
+
+function useField(source: Source, rows: readonly Row[], n: number | null): Decision {
+  const [typed, setTyped] = useState(UNTYPED);
+  const type = typed.type ?? usualType(rows, typed.path, source.api);
+  const read = readChange(typed, type, source);
+  const wrong = 'wrong' in read ? read.wrong : {};
+  const form = <FieldForm {...{ source, rows, typed, type, wrong }} onType={setTyped} />;
+  if ('wrong' in read) return { act: null, form, says: null };
+  const { change } = read;
+  const says = <FieldPreview source={source} change={change} rows={rows} n={n} />;
+  return { act: { kind: 'field', change }, form, says };
+}
+
+/** What is to be done; only what it is asked about has a form. */
+function useDecision({ asked, source, loaded }: ManyDialogProps, n: number | null): Decision {
+  const ttl = useTtl(source, n ?? 0);
+  const field = useField(source, asked.rows ?? loaded, n);
+  switch (asked.kind) {
+    case 'ttl':
+      return ttl;
+    case 'field':
+      return field;
+    case 'touch':
+      return { act: { kind: 'touch' }, form: null, says: <p>{touchWords(source, n ?? 0)}</p> };
+    case 'delete':
+      return { act: { kind: 'delete' }, form: null, says: <p>{deletionWords(source, n ?? 0)}</p> };
+  }
+}
+
+/** What the button says that begins. */
+function doesWords(kind: Act['kind'], n: number | null, noun: string): string {
+  if (kind === 'delete') return n !== null && n > 1 ? `Delete ${counted(n, noun)}` : 'Delete';
+  if (kind === 'field') return n === null ? 'Change' : `Change ${counted(n, noun)}`;
+  return kind === 'ttl' ? 'Set ttl' : 'Restart countdown';
+}
+
+export function ManyDialog(props: ManyDialogProps) {
+  const { target, source, asked, onDone, onClose } = props;
   const { kind, rows, filter } = asked;
   const { count: n, failure } = useCount(asked, source);
-  const [typed, setTyped] = useState<TtlTyped>({ choice: 'seconds', text: '1', unit: 'hour' });
+  const { act, form, says } = useDecision(props, n);
   const [done, setDone] = useState<number | null>(null);
   const [error, setError] = useState<string | null>(null);
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
-  const ttl = readTtl(typed);
   const isSoft = kind === 'delete' && whyAtOnce(source, n ?? 0) === null;
   const begin = async () => {
-    if (kind === 'ttl' && 'error' in ttl) return;
-    const act: Act =
-      kind === 'ttl' ? { kind, seconds: 'value' in ttl ? ttl.value : null } : { kind };
+    if (act === null) return;
     const turn = new AbortController();
     running.current = turn;
     setDone(0);
@@ -162,23 +146,13 @@ export function ManyDialog({ target, source, asked, onDone, onClose }: ManyDialo
     const job = { act, isSoft, rows, filter, except, nowMs };
     try {
       const outcome = await runJob(source, job, turn.signal, setDone);
-      onDone(kind, outcome, isSoft);
+      onDone(act, outcome, isSoft);
       onClose();
     } catch (thrown) {
       setDone(null);
       setError(words(thrown));
     }
   };
-  const says =
-    n === null
-      ? ''
-      : kind === 'delete'
-        ? deletionWords(source, n)
-        : kind === 'touch'
-          ? touchWords(source, n)
-          : 'value' in ttl
-            ? ttlWords(source, ttl.value, n)
-            : '';
   return (
     <Dialog
       title={titleOf(asked, n, source.noun)}
@@ -196,33 +170,37 @@ export function ManyDialog({ target, source, asked, onDone, onClose }: ManyDialo
       )}
       {failure !== null && <Banner look="bad">{failure}</Banner>}
       {error !== null && <Banner look="bad">{error}</Banner>}
-      {kind === 'ttl' && done === null && <TtlFields typed={typed} onType={setTyped} />}
       {done === null ? (
-        <p>{says}</p>
-      ) : (
-        <p role="status">
-          <progress max={n ?? 1} value={done} aria-label="Progress" /> {count(done)} of{' '}
-          {count(n ?? 0)}
-        </p>
-      )}
-      <div className="row dialog-buttons">
-        {done === null ? (
-          <>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void begin();
+          }}
+        >
+          {form}
+          {n !== null && says}
+          <div className="row dialog-buttons">
             <Button
+              type="submit"
               look={kind === 'delete' && !isSoft ? 'danger' : 'primary'}
-              disabled={n === null || n === 0 || (kind === 'ttl' && 'error' in ttl)}
-              onClick={() => void begin()}
+              disabled={n === null || n === 0 || act === null}
             >
-              {kind === 'delete' && n !== null && n > 1
-                ? `Delete ${counted(n, source.noun)}`
-                : { delete: 'Delete', touch: 'Restart countdown', ttl: 'Set ttl' }[kind]}
+              {doesWords(kind, n, source.noun)}
             </Button>
             <Button onClick={onClose}>Cancel</Button>
-          </>
-        ) : (
-          <Button onClick={() => running.current?.abort()}>Stop</Button>
-        )}
-      </div>
+          </div>
+        </form>
+      ) : (
+        <>
+          <p role="status">
+            <progress max={n ?? 1} value={done} aria-label="Progress" /> {count(done)} of{' '}
+            {count(n ?? 0)}
+          </p>
+          <div className="row dialog-buttons">
+            <Button onClick={() => running.current?.abort()}>Stop</Button>
+          </div>
+        </>
+      )}
     </Dialog>
   );
 }

@@ -28,6 +28,9 @@ export function SelectionBar({ source, rows, writable, many, onClear }: Selectio
       <Button {...off} onClick={() => many.ask('ttl', rows)}>
         Set ttl…
       </Button>
+      <Button {...off} onClick={() => many.ask('field', rows)}>
+        Change a field…
+      </Button>
       <Button onClick={() => exportRows(rows)}>Export…</Button>
       <Button look="quiet" onClick={onClear}>
         Clear selection

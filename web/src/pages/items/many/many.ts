@@ -1,10 +1,14 @@
 // What is done to many items at once, and what came of it. Each API has its own way, `nosqlMany` and
 // `mongoMany`; nothing here sends or shows anything.
 import type { Row, Source } from '../source';
+import { type FieldChange, type Path, touched } from './field/change';
 
 export type Act =
   /** null: takes the item's own away. */
-  { kind: 'ttl'; seconds: number | null } | { kind: 'touch' } | { kind: 'delete' };
+  | { kind: 'ttl'; seconds: number | null }
+  | { kind: 'touch' }
+  | { kind: 'delete' }
+  | { kind: 'field'; change: FieldChange };
 
 /** An item before and after a change. */
 export interface Pair {
@@ -15,6 +19,8 @@ export interface Pair {
 
 export interface Outcome {
   done: Pair[];
+  /** What was asked for stood there already, so that they were not written. */
+  same: Row[];
   /** Not there any more. */
   gone: string[];
   /** Somebody else was faster: these were left as they are. */
@@ -26,14 +32,22 @@ export interface Outcome {
 /** A new one: what is done is added to it. */
 export const nothingDone = (): Outcome => ({
   done: [],
+  same: [],
   gone: [],
   theirs: [],
   failed: { count: 0, why: '' },
 });
 
+/** Some failed, all of them for one reason. */
+export const failed = (count: number, why: string): Outcome => ({
+  ...nothingDone(),
+  failed: { count, why },
+});
+
 export function add(to: Outcome, more: Outcome): void {
   // One by one: a call takes only so many arguments.
   for (const pair of more.done) to.done.push(pair);
+  for (const row of more.same) to.same.push(row);
   for (const key of more.gone) to.gone.push(key);
   for (const key of more.theirs) to.theirs.push(key);
   to.failed.count += more.failed.count;
@@ -44,9 +58,23 @@ export interface Many {
   /** How many at most are handed over at once. */
   readonly most: number;
   apply(rows: readonly Row[], act: Act, signal: AbortSignal): Promise<Outcome>;
-  /** Gives items the `ttl` that they had before, where nobody has changed them since. */
-  restore(pairs: readonly Pair[], signal: AbortSignal): Promise<Outcome>;
+  /** Gives items what they had at these paths before, where nobody has changed them since. */
+  restore(pairs: readonly Pair[], paths: readonly Path[], signal: AbortSignal): Promise<Outcome>;
 }
+
+/** The same, where those that were so already count like those that were written. */
+export function withSame({ same, ...outcome }: Outcome): Outcome {
+  const pairs = same.map((row) => ({ before: row, after: row }));
+  return { ...outcome, same: [], done: [...outcome.done, ...pairs] };
+}
+
+/** The paths whose values an act replaces: what is put back when it is undone. */
+export function pathsOf(act: Act): readonly Path[] {
+  return act.kind === 'field' ? touched(act.change) : [['ttl']];
+}
+
+/** Of more than these a change of a field is not offered to be undone. */
+export const MOST_UNDONE = 500;
 
 /** How long what was deleted can be put back, seconds. */
 export const KEPT_SECONDS = 60;

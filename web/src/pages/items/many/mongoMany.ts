@@ -6,7 +6,8 @@ import * as mongo from '../../../api/mongo';
 import { documentText } from '../../../pure/exporting/extended';
 import type { Target } from '../../../state/place';
 import type { Row } from '../source';
-import { type Act, add, type Many, nothingDone, type Outcome, type Pair } from './many';
+import { type FieldChange, type Path, planned, takingBack } from './field/change';
+import { type Act, add, failed, type Many, nothingDone, type Outcome, type Pair } from './many';
 
 /** Of all documents in one command. */
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -22,13 +23,41 @@ export function unchanged(document: mongo.Document): mongo.Document {
   return { _id: { $eq: document._id }, $expr: { $eq: ['$$ROOT', { $literal: document }] } };
 }
 
-/** A change of `ttl` alone; undefined takes it away. */
-function ttlChange(row: Row, ttl: unknown): Change {
-  if (ttl === undefined) {
-    const { ttl: _, ...to } = row.value;
-    return { row, to, update: { $unset: { ttl: '' } } };
+const dotted = (path: Path) => path.join('.');
+
+function updateOf(change: FieldChange): mongo.Document {
+  const path = dotted(change.path);
+  switch (change.does) {
+    case 'set':
+      return { $set: { [path]: change.value } };
+    case 'remove':
+      return { $unset: { [path]: '' } };
+    case 'rename':
+      return { $rename: { [path]: dotted(change.to) } };
   }
-  return { row, to: { ...row.value, ttl }, update: { $set: { ttl } } };
+}
+
+/** null takes it away. */
+function ttlChange(seconds: number | null): FieldChange {
+  const path = ['ttl'];
+  return seconds === null
+    ? { does: 'remove', path }
+    : { does: 'set', path, value: new Int32(seconds) };
+}
+
+/** Several changes of one document in one update; null: it is as they want it. */
+function changeOf(row: Row, changes: readonly FieldChange[]): Change | { error: string } | null {
+  let to: Row['value'] = row.value;
+  const update: mongo.Document = {};
+  for (const change of changes) {
+    const plan = planned(to, change);
+    if ('error' in plan) return plan;
+    if ('same' in plan) continue;
+    to = plan.to;
+    for (const [operator, fields] of Object.entries(updateOf(change)))
+      update[operator] = { ...(update[operator] as object | undefined), ...(fields as object) };
+  }
+  return to === row.value ? null : { row, to, update };
 }
 
 function parts(changes: readonly Change[]): Change[][] {
@@ -86,8 +115,18 @@ export class MongoMany implements Many {
   }
 
   /** In parts that one command holds, until the signal. */
-  private async all(changes: readonly Change[], signal: AbortSignal): Promise<Outcome> {
+  private async all(
+    wanted: readonly (readonly [Row, readonly FieldChange[]])[],
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const outcome = nothingDone();
+    const changes: Change[] = [];
+    for (const [row, some] of wanted) {
+      const change = changeOf(row, some);
+      if (change === null) outcome.same.push(row);
+      else if ('error' in change) add(outcome, failed(1, change.error));
+      else changes.push(change);
+    }
     for (const part of parts(changes)) {
       if (signal.aborted) return outcome;
       add(outcome, await this.tried(part.length, () => this.change(part, signal), signal));
@@ -104,7 +143,7 @@ export class MongoMany implements Many {
       return await work();
     } catch (error) {
       if (signal.aborted) return nothingDone();
-      return { ...nothingDone(), failed: { count, why: words(error) } };
+      return failed(count, words(error));
     }
   }
 
@@ -141,17 +180,17 @@ export class MongoMany implements Many {
       return this.tried(rows.length, () => this.remove(rows, signal), signal);
     if (act.kind === 'touch')
       return this.tried(rows.length, () => this.touch(rows, signal), signal);
-    const ttl = act.seconds === null ? undefined : new Int32(act.seconds);
+    const change = act.kind === 'field' ? act.change : ttlChange(act.seconds);
     return this.all(
-      rows.map((row) => ttlChange(row, ttl)),
+      rows.map((row) => [row, [change]] as const),
       signal,
     );
   }
 
-  restore(pairs: readonly Pair[], signal: AbortSignal): Promise<Outcome> {
-    const changes = pairs.flatMap(({ before, after }) =>
-      after === null ? [] : [ttlChange(after, before.value.ttl)],
+  restore(pairs: readonly Pair[], paths: readonly Path[], signal: AbortSignal): Promise<Outcome> {
+    const wanted = pairs.flatMap(({ before, after }) =>
+      after === null ? [] : [[after, takingBack(before.value, paths)] as const],
     );
-    return this.all(changes, signal);
+    return this.all(wanted, signal);
   }
 }

@@ -2,8 +2,18 @@
 import { ApiError, words } from '../../../api/http';
 import type { ItemText, PartitionKey, Place } from '../../../api/nosql';
 import { type About, deleteOne, patchOne } from '../../../api/nosqlMany';
+import { valueAtPath } from '../../../pure/values/path';
 import type { Row } from '../source';
-import { type Act, add, type Many, nothingDone, type Outcome, type Pair } from './many';
+import {
+  type FieldChange,
+  isInexact,
+  missingPart,
+  nested,
+  type Path,
+  planned,
+  takingBack,
+} from './field/change';
+import { type Act, add, failed, type Many, nothingDone, type Outcome, type Pair } from './many';
 
 /** Requests that are under way together. */
 const TOGETHER = 8;
@@ -14,7 +24,32 @@ interface Ref {
   partition: PartitionKey;
 }
 
+/** What becomes of a row; the row itself: it is so already, and was not written. */
 type One = (row: Row) => Promise<Row | null>;
+
+/** The way to a field as patches write it. */
+const pointer = (path: Path) =>
+  path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+/** A value put at a path, together with the objects above it that are not there yet. */
+function setting(item: Row['value'], path: Path, value: unknown): unknown {
+  const part = missingPart(item, path);
+  return { op: 'set', path: pointer(part), value: nested(path.slice(part.length), value) };
+}
+
+/** What does a change; nothing where the item is as it wants it. */
+function changing(item: Row['value'], change: FieldChange): unknown[] {
+  const plan = planned(item, change);
+  if ('error' in plan) throw new Error(plan.error);
+  if ('same' in plan) return [];
+  const { path } = change;
+  if (change.does === 'set') return [setting(item, path, change.value)];
+  if (change.does === 'remove') return [{ op: 'remove', path: pointer(path) }];
+  const move = { op: 'move', from: pointer(path), path: pointer(change.to) };
+  const above = change.to.slice(0, -1);
+  const isThere = above.length === 0 || valueAtPath(item, above) !== undefined;
+  return isThere ? [move] : [setting(item, above, {}), move];
+}
 
 function operationsOf(row: Row, act: Exclude<Act, { kind: 'delete' }>): unknown[] {
   if (act.kind === 'touch')
@@ -22,8 +57,18 @@ function operationsOf(row: Row, act: Exclude<Act, { kind: 'delete' }>): unknown[
       { op: 'add', path: MARK, value: true },
       { op: 'remove', path: MARK },
     ];
+  if (act.kind === 'field') return changing(row.value, act.change);
   if (act.seconds !== null) return [{ op: 'set', path: '/ttl', value: act.seconds }];
   return row.value.ttl === undefined ? [] : [{ op: 'remove', path: '/ttl' }];
+}
+
+/** What puts back what an item had; numbers that may have lost digits are written nowhere. */
+function restoring(now: Row['value'], before: Row['value'], paths: readonly Path[]): unknown[] {
+  return takingBack(before, paths).flatMap((change) => {
+    if (change.does === 'set' && isInexact(change.value))
+      throw new Error('A number in it has more digits than fit here.');
+    return changing(now, change);
+  });
 }
 
 export class NosqlMany implements Many {
@@ -40,7 +85,6 @@ export class NosqlMany implements Many {
   }
 
   private async patch(row: Row, operations: unknown[], signal: AbortSignal): Promise<Row> {
-    if (operations.length === 0) return row;
     const etag = String(row.value._etag);
     return this.rowOf(await patchOne(this.about(row, signal), operations, etag));
   }
@@ -61,13 +105,15 @@ export class NosqlMany implements Many {
 
   private async tried(row: Row, one: One): Promise<Outcome> {
     try {
-      return { ...nothingDone(), done: [{ before: row, after: await one(row) }] };
+      const after = await one(row);
+      if (after === row) return { ...nothingDone(), same: [row] };
+      return { ...nothingDone(), done: [{ before: row, after }] };
     } catch (error) {
       const status = error instanceof ApiError ? error.status : 0;
       if (status === 404) return { ...nothingDone(), gone: [row.key] };
       if (status === 412) return { ...nothingDone(), theirs: [row.key] };
       if (error instanceof ApiError && error.kind === 'cancelled') return nothingDone();
-      return { ...nothingDone(), failed: { count: 1, why: words(error) } };
+      return failed(1, words(error));
     }
   }
 
@@ -81,20 +127,32 @@ export class NosqlMany implements Many {
         },
         signal,
       );
-    return this.each(rows, (row) => this.patch(row, operationsOf(row, act), signal), signal);
+    return this.each(
+      rows,
+      async (row) => {
+        const operations = operationsOf(row, act);
+        return operations.length === 0 ? row : this.patch(row, operations, signal);
+      },
+      signal,
+    );
   }
 
-  async restore(pairs: readonly Pair[], signal: AbortSignal): Promise<Outcome> {
+  async restore(
+    pairs: readonly Pair[],
+    paths: readonly Path[],
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     const before = new Map(pairs.map((pair) => [pair.before.key, pair.before]));
     const rows = pairs.flatMap(({ after }) => (after === null ? [] : [after]));
     const back: One = async (row) => {
-      const ttl = before.get(row.key)?.value.ttl;
-      if (ttl === undefined) return this.patch(row, [{ op: 'remove', path: '/ttl' }], signal);
+      const operations = restoring(row.value, before.get(row.key)?.value ?? {}, paths);
+      if (operations.length === 0) return row;
       try {
-        return await this.patch(row, [{ op: 'set', path: '/ttl', value: ttl }], signal);
+        return await this.patch(row, operations, signal);
       } catch (error) {
         // A ttl that counted for nothing, from while TTL was off, cannot be written again.
-        if (!(error instanceof ApiError) || error.status !== 400) throw error;
+        const isTtl = paths.some(([root]) => root === 'ttl');
+        if (!isTtl || !(error instanceof ApiError) || error.status !== 400) throw error;
         return this.patch(row, [{ op: 'remove', path: '/ttl' }], signal);
       }
     };

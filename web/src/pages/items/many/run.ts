@@ -1,7 +1,16 @@
 // Runs a change of many items, page after page, and can be stopped between them.
 import { unordered } from '../countQuery';
 import type { Cursor, Row, Source } from '../source';
-import { type Act, add, lastSeconds, nothingDone, type Outcome, type Pair } from './many';
+import {
+  type Act,
+  add,
+  lastSeconds,
+  nothingDone,
+  type Outcome,
+  type Pair,
+  pathsOf,
+  withSame,
+} from './many';
 
 export interface Job {
   act: Act;
@@ -52,7 +61,8 @@ function acts(rows: readonly Row[], { act, isSoft, nowMs }: Job): Map<number, re
 }
 
 export function looked(outcome: Outcome): number {
-  return outcome.done.length + outcome.gone.length + outcome.theirs.length + outcome.failed.count;
+  const { done, same, gone, theirs, failed } = outcome;
+  return done.length + same.length + gone.length + theirs.length + failed.count;
 }
 
 /** Does the job; what was done until it ended, or was stopped. */
@@ -68,7 +78,9 @@ export async function runJob(
       for (const [seconds, rows] of acts(part, job)) {
         if (signal.aborted) return outcome;
         const act: Act = seconds === 0 ? job.act : { kind: 'ttl', seconds };
-        add(outcome, await source.many.apply(rows, act, signal));
+        const done = await source.many.apply(rows, act, signal);
+        // What is deleted leaves the list, whatever `ttl` it had.
+        add(outcome, act.kind === 'field' ? done : withSame(done));
         onProgress(looked(outcome));
       }
     }
@@ -76,11 +88,11 @@ export async function runJob(
   return outcome;
 }
 
-/** Puts back what was deleted. */
-export async function restore(source: Source, pairs: readonly Pair[]): Promise<Outcome> {
+/** Puts back what an act has replaced. */
+export async function restore(source: Source, act: Act, pairs: readonly Pair[]): Promise<Outcome> {
   const outcome = nothingDone();
   const { signal } = new AbortController();
   for (const part of inParts(pairs, source.many.most))
-    add(outcome, await source.many.restore(part, signal));
+    add(outcome, withSame(await source.many.restore(part, pathsOf(act), signal)));
   return outcome;
 }

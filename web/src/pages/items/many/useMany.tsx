@@ -2,14 +2,14 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { counted } from '../../../pure/figures/amount';
-import { say, toast } from '../../../state/log';
+import { type Action, say, toast } from '../../../state/log';
 import type { Target } from '../../../state/place';
 import { askAgain } from '../../../state/server';
 import type { Row, Source } from '../source';
 import type { Rows } from '../useRows';
 import { hide, unhide } from './bin';
 import { type Asked, ManyDialog } from './ManyDialog';
-import { type Act, KEPT_SECONDS, type Outcome, type Pair } from './many';
+import { type Act, KEPT_SECONDS, MOST_UNDONE, type Outcome, type Pair } from './many';
 import { restore } from './run';
 import { outcomeWords } from './words';
 
@@ -46,8 +46,8 @@ export function useMany(
       isHere.current = false;
     };
   }, []);
-  const undo = async (about: Source, pairs: readonly Pair[]) => {
-    const outcome = await restore(about, pairs);
+  const undo = async (about: Source, act: Act, pairs: readonly Pair[]) => {
+    const outcome = await restore(about, act, pairs);
     unhide(target, keysOf(outcome.done));
     // Where the list was left and shown again meanwhile, it is another one.
     if (isHere.current) {
@@ -57,11 +57,18 @@ export function useMany(
     const lost = outcome.gone.length + outcome.theirs.length + outcome.failed.count;
     if (lost === 0) toast({ text: `Put back ${counted(outcome.done.length, about.noun)}` });
     else {
-      const said = outcomeWords(about, 'ttl', outcome).replace('Set ttl of', 'Put back');
+      const said = outcomeWords(about, 'back', outcome);
       say({ kind: 'failed', text: said });
       toast({ text: said });
     }
   };
+  const undoing = (about: Source, act: Act, pairs: readonly Pair[]): Action => ({
+    label: 'Undo',
+    onChoose: () => {
+      undo(about, act, pairs).catch((error) => say({ kind: 'failed', text: words(error) }));
+    },
+    seconds: KEPT_SECONDS,
+  });
   const deleted = (about: Source, { done, gone }: Outcome, isSoft: boolean, text: string) => {
     const keys = new Set([...keysOf(done), ...gone]);
     if (!isSoft) {
@@ -75,23 +82,23 @@ export function useMany(
         now.map((row) => [row.key, row.expiry.expiresAtMs ?? 0]),
       );
       rows.renew(now);
-      const onChoose = () => {
-        undo(about, done).catch((error) => say({ kind: 'failed', text: words(error) }));
-      };
       toast({
         text: `${text}: gone for good in ${KEPT_SECONDS} s`,
-        action: { label: 'Undo', onChoose, seconds: KEPT_SECONDS },
+        action: undoing(about, { kind: 'delete' }, done),
       });
     }
     onDeleted(keys);
   };
-  const done = (about: Source, kind: Act['kind'], outcome: Outcome, isSoft: boolean) => {
-    const text = outcomeWords(about, kind, outcome);
-    if (kind === 'delete') deleted(about, outcome, isSoft, text);
+  const done = (about: Source, act: Act, outcome: Outcome, isSoft: boolean) => {
+    const text = outcomeWords(about, act.kind, outcome);
+    if (act.kind === 'delete') deleted(about, outcome, isSoft, text);
     else {
       rows.removeAll(new Set(outcome.gone));
       rows.renew(after(outcome.done));
-      toast({ text });
+      const [n, isField] = [outcome.done.length, act.kind === 'field'];
+      if (isField && n > 0 && n <= MOST_UNDONE)
+        toast({ text, action: undoing(about, act, outcome.done) });
+      else toast({ text });
     }
     if (outcome.failed.count > 0) say({ kind: 'failed', text });
     refresh();
@@ -103,7 +110,8 @@ export function useMany(
         target={target}
         source={source}
         asked={asked}
-        onDone={(kind, outcome, isSoft) => done(source, kind, outcome, isSoft)}
+        loaded={rows.rows}
+        onDone={(act, outcome, isSoft) => done(source, act, outcome, isSoft)}
         onClose={() => setAsked(null)}
       />
     ),

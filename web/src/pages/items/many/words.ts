@@ -2,7 +2,7 @@
 import { count, counted } from '../../../pure/figures/amount';
 import { inWords } from '../../../pure/time/duration';
 import type { Source } from '../source';
-import { type Act, KEPT_SECONDS, type Outcome, whyAtOnce } from './many';
+import { KEPT_SECONDS, type Outcome, whyAtOnce } from './many';
 
 type About = Pick<Source, 'noun' | 'defaultTtl' | 'perDocument'>;
 
@@ -33,12 +33,20 @@ export function touchWords(source: About, n: number): string {
   return `The countdown of ${counted(n, source.noun)} ${begin} anew; the content stays as it is.`;
 }
 
-const DONE = { ttl: 'Set ttl of', touch: 'Restarted the countdown of', delete: 'Deleted' } as const;
+const DONE = {
+  ttl: 'Set ttl of',
+  touch: 'Restarted the countdown of',
+  delete: 'Deleted',
+  field: 'Changed a field of',
+  back: 'Put back',
+} as const;
 
 /** What came of it, in one sentence or more. */
-export function outcomeWords(source: About, kind: Act['kind'], outcome: Outcome): string {
-  const { done, gone, theirs, failed } = outcome;
+export function outcomeWords(source: About, kind: keyof typeof DONE, outcome: Outcome): string {
+  const { done, same, gone, theirs, failed } = outcome;
   const said = [`${DONE[kind]} ${counted(done.length, source.noun)}`];
+  if (same.length > 0)
+    said.push(`${count(same.length)} ${same.length === 1 ? 'was' : 'were'} so already`);
   if (gone.length > 0) said.push(`${count(gone.length)} had gone already`);
   if (theirs.length > 0)
     said.push(`${count(theirs.length)} changed by others meanwhile, left as they are`);

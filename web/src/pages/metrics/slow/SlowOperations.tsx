@@ -1,4 +1,5 @@
 // Operations that took long, the newest first, with a way to the query of each.
+import { useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
 import { utc } from '../../../pure/time/utc';
 import type { Place } from '../../../state/place';
@@ -48,6 +49,62 @@ function Line({ slow }: { slow: SlowOperation }) {
 
 const HEADS = ['Ended', 'Operation', 'Collection', 'Took', 'Examined', 'Returned', 'Plan', 'Query'];
 
+function Listed({ operations }: { operations: readonly SlowOperation[] }) {
+  return (
+    <div className="metrics-scroll" role="region" aria-label="Slow operations" tabIndex={0}>
+      <table>
+        <caption className="visually-hidden">Slow operations</caption>
+        <thead>
+          <tr>
+            {HEADS.map((head) => (
+              <th scope="col" key={head}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {operations.slice(0, SHOWN).map((slow, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: several can be alike.
+            <Line key={`${slow.at} ${at}`} slow={slow} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** How many took so long. */
+function inWords(operations: number, limit: number): string {
+  const long = `took ${count(limit)} ms or more`;
+  if (operations === 0) return `Nothing ${long} within the last day.`;
+  const shown = operations > SHOWN ? `; the last ${SHOWN} are shown` : '';
+  return `${counted(operations, 'operation')} of the last day ${long}${shown}.`;
+}
+
+/** Those of others, and on demand those of the portal itself, which somebody who looks here causes. */
+function Noted({ all, limit }: { all: readonly SlowOperation[]; limit: number }) {
+  const [isWhole, showWhole] = useState(false);
+  const operations = isWhole ? all : all.filter(({ portal }) => portal !== true);
+  const own = all.filter(({ portal }) => portal === true).length;
+  return (
+    <>
+      <p className="hint">{inWords(operations.length, limit)}</p>
+      {own > 0 && (
+        <label className="row">
+          <input
+            type="checkbox"
+            checked={isWhole}
+            onChange={(event) => showWhole(event.currentTarget.checked)}
+          />
+          Also those of the portal ({count(own)})
+        </label>
+      )}
+      {operations.length > 0 && <Listed operations={operations} />}
+    </>
+  );
+}
+
 export function SlowOperations() {
   const { value, failure, again } = usePolled(readSlow, REFRESH_MS);
   // A server without such a list has nothing to show.
@@ -60,33 +117,7 @@ export function SlowOperations() {
         <p className="hint">The server was told to note none (--slow-ms off).</p>
       )}
       {value !== null && value.threshold_ms !== null && (
-        <p className="hint">
-          {value.operations.length === 0
-            ? `Nothing took ${count(value.threshold_ms)} ms or more within the last day, or since the server was started.`
-            : `${counted(value.operations.length, 'operation')} of the last day, or since the server was started, took ${count(value.threshold_ms)} ms or more${value.operations.length > SHOWN ? `; the last ${SHOWN} are shown` : ''}.`}
-        </p>
-      )}
-      {value !== null && value.operations.length > 0 && (
-        <div className="metrics-scroll" role="region" aria-label="Slow operations" tabIndex={0}>
-          <table>
-            <caption className="visually-hidden">Slow operations</caption>
-            <thead>
-              <tr>
-                {HEADS.map((head) => (
-                  <th scope="col" key={head}>
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {value.operations.slice(0, SHOWN).map((slow, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: several can be alike.
-                <Line key={`${slow.at} ${at}`} slow={slow} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Noted all={value.operations} limit={value.threshold_ms} />
       )}
     </>
   );

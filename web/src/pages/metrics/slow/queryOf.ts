@@ -14,6 +14,8 @@ export interface SlowOperation {
   plan?: string;
   failed?: boolean;
   client?: string;
+  /** It came through the admin address, as the portal's own do. */
+  portal?: boolean;
   /** null: it is not told any more, or was long, or changed something. */
   query: string | null;
 }

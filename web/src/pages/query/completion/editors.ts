@@ -4,6 +4,7 @@ import type { Extension } from '@codemirror/state';
 import { completeMongo, type MongoText } from '../../../pure/completion/mongo';
 import { completeSql } from '../../../pure/completion/sql';
 import { parseShell } from '../../../pure/shell';
+import { isCall, parseCall } from '../../../pure/shell/call';
 import type { Target } from '../../../state/place';
 import { completing } from '../../../ui/editorCompletion';
 import { editorRules } from '../../../ui/editorRules';
@@ -14,7 +15,7 @@ const MOST_CHARACTERS = 100_000;
 
 function checkShell(text: string): { message: string; at: number } | null {
   if (text.trim() === '') return null;
-  const parsed = parseShell(text);
+  const parsed = isCall(text) ? parseCall(text) : parseShell(text);
   return 'error' in parsed ? { message: parsed.error, at: parsed.at } : null;
 }
 

@@ -57,6 +57,9 @@ export async function nosqlExplanation(
       advice === null
         ? null
         : { sentence: advice.sentence, apply: isOff ? null : () => apply(target, advice) },
-    note: 'The figures are those that the server sent with the pages that were read.',
+    note:
+      'The figures are those that the server sent with the pages that were read. They go by the ' +
+      'indexing policy, as charges do: a path is built when queries look at many items without it, ' +
+      'and the indexing policy of the settings shows which are.',
   };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addressOf, FIRST, LONGEST, textsOf } from './address';
 
-const find = { ...FIRST.mongo, filter: '{ n: 1 }', sort: '{ n: -1 }', limit: '5' };
+const find = { ...FIRST.mongo, filter: '{ n: 1 }', sort: '{ n: -1 }', limit: '5', skip: '2' };
 const pipeline = { ...FIRST.mongo, mode: 'pipeline', pipeline: ' [{ $match: { a: "&=+ ü" } }]' };
 
 test.each([

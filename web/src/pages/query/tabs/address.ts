@@ -15,11 +15,12 @@ export const FIRST: Readonly<Record<Door, Texts>> = {
     projection: '',
     sort: '',
     limit: '',
+    skip: '',
     pipeline: '[\n  { $match: {} }\n]',
   },
 };
 
-const OPTIONS = ['projection', 'sort', 'limit'] as const;
+const OPTIONS = ['projection', 'sort', 'limit', 'skip'] as const;
 export const PARTS = ['q', ...OPTIONS] as const;
 type Parts = Record<string, string>;
 

@@ -6,6 +6,11 @@ import { Button } from '../../../ui/Button';
 import { useLoaded } from '../frame/useLoaded';
 import { instantInWords, keptInWords, whyInWords } from './keptWords';
 
+/** docs/compat/cosmos-nosql.md, indexing policies. */
+const NONE_YET =
+  'No path is built yet. One that the policy includes by a wildcard is when a query looks at more ' +
+  'than 1,000 items that it would have spared; plans and charges go by the policy.';
+
 /** From one answer to the next question, while paths are being built. */
 const EVERY_MS = 1000;
 
@@ -69,7 +74,7 @@ export function KeptPaths({ target }: { target: Target }) {
           <progress aria-label="Progress of the indexed paths" max={100} value={progress} />
         </span>
       )}
-      {kept.length === 0 ? <p>No path is indexed yet.</p> : <Table kept={kept} />}
+      {kept.length === 0 ? <p>{NONE_YET}</p> : <Table kept={kept} />}
       <div className="row">
         <Button onClick={() => void reload()}>Read again</Button>
       </div>

@@ -2,6 +2,7 @@
 // three ways to go on. Changes nothing itself.
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
+import { ThreeWay, type ThreeWayRow } from '../../../ui/ThreeWay';
 import type { Difference } from '../container/definition';
 
 export interface ConflictDialogProps {
@@ -14,39 +15,29 @@ export interface ConflictDialogProps {
   onEdit: () => void;
 }
 
-function Rows({ caption, rows }: { caption: string; rows: readonly Difference[] }) {
-  if (rows.length === 0) return <p className="hint">{`${caption}: nothing that is shown here.`}</p>;
-  return (
-    <div className="settings-scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table className="settings-table">
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Setting</th>
-            <th scope="col">As you opened it</th>
-            <th scope="col">{caption}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ name, before, after }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td className="mono settings-text">{before}</td>
-              <td className="mono settings-text">{after}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+/** One row for each setting that somebody has changed; who has not, has left it as it was. */
+function rowsOf(theirs: readonly Difference[], mine: readonly Difference[]): ThreeWayRow[] {
+  const rows = new Map<string, ThreeWayRow>();
+  for (const [side, changes] of [
+    ['theirs', theirs],
+    ['mine', mine],
+  ] as const)
+    for (const { name, before, after } of changes) {
+      const row = rows.get(name) ?? { name, before, theirs: before, mine: before };
+      rows.set(name, { ...row, [side]: after });
+    }
+  return [...rows.values()];
 }
 
 export function ConflictDialog(props: ConflictDialogProps) {
+  const rows = rowsOf(props.theirs, props.mine);
   return (
     <Dialog title="Changed by somebody else" onClose={props.onEdit}>
       <p role="alert">{`${props.what} was changed after you opened it. Nothing has been saved.`}</p>
-      <Rows caption="On the server now" rows={props.theirs} />
-      <Rows caption="What you want" rows={props.mine} />
+      {rows.length > 0 && <ThreeWay caption="What differs" noun="Setting" rows={rows} />}
+      {props.theirs.length === 0 && (
+        <p className="hint">On the server nothing differs that is shown here.</p>
+      )}
       <p className="hint">
         Saving yours changes only what you changed; everything else stays as it is on the server
         now.

@@ -43,7 +43,7 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
   );
   const { may } = consent;
   const { busy, failure, submit } = useSubmit(async () => {
-    if (may && 'value' in read) await onSave(field, read.value);
+    if (may && 'value' in read && (await consent.holds())) await onSave(field, read.value);
   });
   return (
     <Dialog
@@ -86,7 +86,9 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
           onUnit={setUnit}
         />
         <DueNow consent={consent} collection={target.collection} />
-        {busy && index === null && <Building build={builds.get(dateIndexName(field))} />}
+        {busy && !consent.isCounting && index === null && (
+          <Building build={builds.get(dateIndexName(field))} />
+        )}
         <Buttons
           label={labelWith(consent, index === null ? 'Create index' : 'Change')}
           danger={consent.isAsked}

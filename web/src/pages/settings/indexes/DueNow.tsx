@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
 import { Field } from '../../../ui/Field';
-import { type Due, type Rule, useDue } from './useDue';
+import { covers, type Due, type Rule, useDue } from './useDue';
 
 export interface Consent {
   due: Due;
@@ -14,11 +14,15 @@ export interface Consent {
   isAsked: boolean;
   /** Nothing would disappear, or the name was typed. */
   may: boolean;
+  /** Counts once more, as time has gone on; false: there is more to agree to, which is shown now. */
+  holds: () => Promise<boolean>;
+  /** It is counted once more. */
+  isCounting: boolean;
 }
 
 /** For a rule that may be saved; null: there is none yet. */
 export function useConsent(target: Target, rule: Rule | null): Consent {
-  const due = useDue(target, rule);
+  const [due, count] = useDue(target, rule);
   // What was typed is meant for the number beside it, and not for that of another rule.
   const about = JSON.stringify(rule);
   const [answer, setAnswer] = useState({ about, typed: '' });
@@ -26,7 +30,16 @@ export function useConsent(target: Target, rule: Rule | null): Consent {
   const type = (text: string) => setAnswer({ about, typed: text });
   const isAsked = due.kind === 'failed' || (due.kind === 'known' && due.documents > 0);
   const isHarmless = due.kind === 'known' && due.documents === 0;
-  return { due, typed, type, isAsked, may: isHarmless || (isAsked && typed === target.collection) };
+  const may = isHarmless || (isAsked && typed === target.collection);
+  const [isCounting, setCounting] = useState(false);
+  const holds = async () => {
+    setCounting(true);
+    const isCovered = covers(due, await count());
+    setCounting(false);
+    if (!isCovered) type('');
+    return isCovered;
+  };
+  return { due, typed, type, isAsked, may, holds, isCounting };
 }
 
 function said(due: Due): string {

@@ -3,6 +3,7 @@
 import { useState } from 'react';
 import { words } from '../../../api/http';
 import { type Document, type IndexRecord, run } from '../../../api/mongo';
+import { bytes } from '../../../pure/figures/amount';
 import { toast } from '../../../state/log';
 import type { Target } from '../../../state/place';
 import { Banner } from '../../../ui/Banner';
@@ -14,7 +15,7 @@ import { IndexTable } from './IndexTable';
 import { isHidden } from './indexWords';
 import { NewIndexDialog } from './NewIndexDialog';
 import { useBuilds } from './useBuilds';
-import { useUses } from './useUses';
+import { useIndexBytes, useUses } from './useUses';
 
 export interface IndexesProps {
   target: Target;
@@ -29,6 +30,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
   const [notice, setNotice] = useState<string | null>(null);
   const [running, setRunning] = useState(0);
   const uses = useUses(target, indexes);
+  const size = useIndexBytes(target, indexes) ?? 0;
   const builds = useBuilds(target, running > 0, () => void loaded.reload());
   const change = async (command: Document, done: string) => {
     setNotice(null);
@@ -83,6 +85,7 @@ export function Indexes({ target, loaded, indexes, disabled }: IndexesProps) {
         onHide={hide}
         onDrop={ask}
       />
+      {size > 0 && <p className="hint">The indexes take {bytes(size)} together.</p>}
       {asked === 'new' && (
         <NewIndexDialog target={target} builds={builds} onSave={create} onClose={() => ask(null)} />
       )}

@@ -107,7 +107,8 @@ export function NewIndexDialog(props: NewIndexDialogProps) {
   const consent = useConsent(target, 'index' in read ? ruleOf(read.index) : null);
   const may = 'index' in read && (!draft.expires || consent.may);
   const { busy, failure, submit } = useSubmit(async () => {
-    if ('index' in read && may) await onSave(read.index);
+    if (!('index' in read) || !may) return;
+    if (!draft.expires || (await consent.holds())) await onSave(read.index);
   });
   return (
     <Dialog title="New index" onClose={onClose}>
@@ -181,7 +182,9 @@ export function NewIndexDialog(props: NewIndexDialogProps) {
             <DueNow consent={consent} collection={target.collection} />
           </>
         )}
-        {busy && 'index' in read && <Building build={builds.get(String(read.index.name))} />}
+        {busy && !consent.isCounting && 'index' in read && (
+          <Building build={builds.get(String(read.index.name))} />
+        )}
         <Buttons
           label={labelWith(consent, 'Create index')}
           danger={consent.isAsked}

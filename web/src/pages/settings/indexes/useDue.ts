@@ -1,11 +1,11 @@
 // How many documents a date TTL index would make expire at once, asked of the server a moment after the
-// last change; an earlier question is cancelled.
-import { useEffect, useState } from 'react';
+// last change, and once more when it is to be saved; an earlier question is cancelled.
+import { useCallback, useEffect, useState } from 'react';
 import { words } from '../../../api/http';
 import { type Document, numberOf, run } from '../../../api/mongo';
 import type { Target } from '../../../state/place';
 import { useRequest } from '../../../state/request';
-import { databaseNow } from '../../../state/server';
+import { databaseNow, useServerChanges } from '../../../state/server';
 
 export type Due =
   | { kind: 'none' }
@@ -29,11 +29,22 @@ export function dueQuery({ field, seconds, filter }: Rule, nowMs: number): Docum
   return filter === null ? due : { $and: [filter, due] };
 }
 
-/** Asks for what a rule would do; null: there is none yet. */
-export function useDue({ database, collection }: Target, rule: Rule | null): Due {
+async function count({ database, collection }: Target, rule: Rule): Promise<Due> {
+  try {
+    const query = dueQuery(rule, databaseNow() ?? 0);
+    const { n } = await run(database, { count: collection, query });
+    return { kind: 'known', documents: numberOf(n) };
+  } catch (error) {
+    return { kind: 'failed', text: words(error) };
+  }
+}
+
+/** Asks for what a rule would do; null: there is none yet. The second asks once more, and answers that. */
+export function useDue(target: Target, rule: Rule | null): [Due, () => Promise<Due>] {
+  const changes = useServerChanges();
   const [due, set] = useState<Due>({ kind: 'none' });
   const { send, cancel } = useRequest();
-  const key = JSON.stringify(rule);
+  const key = JSON.stringify([target, rule]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a rule is what its text says.
   useEffect(() => {
     if (rule === null) {
@@ -41,17 +52,35 @@ export function useDue({ database, collection }: Target, rule: Rule | null): Due
       return;
     }
     set({ kind: 'asking' });
+    // Counting answers a failure, too.
     const ask = () =>
       send(
-        () => run(database, { count: collection, query: dueQuery(rule, databaseNow() ?? 0) }),
-        ({ n }) => set({ kind: 'known', documents: numberOf(n) }),
-        (error) => set({ kind: 'failed', text: words(error) }),
+        () => count(target, rule),
+        set,
+        () => {},
       );
     const timer = setTimeout(() => void ask(), PAUSE_MS);
     return () => {
       clearTimeout(timer);
       cancel();
     };
-  }, [database, collection, key, send, cancel]);
-  return due;
+  }, [key, changes, send, cancel]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
+  const again = useCallback(async () => {
+    if (rule === null) return { kind: 'none' } as const;
+    const found = await count(target, rule);
+    set(found);
+    return found;
+  }, [key]);
+  return [due, again];
+}
+
+/**
+ * Whether what a person has agreed to covers what was counted when it came to be saved. Time goes on
+ * while a dialog is open, so that a few more may have expired than were told, but none where none was.
+ */
+export function covers(told: Due, now: Due): boolean {
+  if (now.kind === 'failed' || told.kind === 'failed') return told.kind === 'failed';
+  if (told.kind !== 'known' || now.kind !== 'known') return false;
+  return now.documents <= 2 * told.documents;
 }

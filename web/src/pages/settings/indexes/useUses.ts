@@ -1,6 +1,6 @@
-// How often each index was used, where the server counts that.
-import { useEffect, useState } from 'react';
-import { type Document, numberOf, open } from '../../../api/mongo';
+// How often each index was used and how large all are, where the server tells that.
+import { useCallback, useEffect, useState } from 'react';
+import { type Document, numberOf, open, run } from '../../../api/mongo';
 import type { Target } from '../../../state/place';
 
 export interface Uses {
@@ -18,24 +18,40 @@ export function usesOf(documents: readonly Document[]): ReadonlyMap<string, Uses
   );
 }
 
-/** By the names of indexes, read again with `indexes`; null: the server does not say, or not to this person. */
-export function useUses(
-  { database, collection }: Target,
-  indexes: readonly unknown[],
-): ReadonlyMap<string, Uses> | null {
-  const [uses, setUses] = useState<ReadonlyMap<string, Uses> | null>(null);
+/** Asked again with `indexes`; null: the server does not say, or not to this person. */
+function useAsked<T>(ask: () => Promise<T>, indexes: readonly unknown[]): T | null {
+  const [found, set] = useState<T | null>(null);
   useEffect(() => {
-    const pipeline = [{ $indexStats: {} }];
-    const command = { aggregate: collection, pipeline, cursor: { batchSize: 1000 } };
     let over = indexes.length === 0;
     // Who may not ask hears so, which is nobody's failure.
-    open(database, command, { quiet: true, aside: true }).then(
-      ({ documents }) => !over && setUses(usesOf(documents)),
-      () => !over && setUses(null),
+    ask().then(
+      (known) => !over && set(known),
+      () => !over && set(null),
     );
     return () => {
       over = true;
     };
-  }, [database, collection, indexes]);
-  return uses;
+  }, [ask, indexes]);
+  return found;
+}
+
+const ASIDE = { quiet: true, aside: true };
+
+/** By the names of indexes. */
+export function useUses({ database, collection }: Target, indexes: readonly unknown[]) {
+  const ask = useCallback(async () => {
+    const pipeline = [{ $indexStats: {} }];
+    const command = { aggregate: collection, pipeline, cursor: { batchSize: 1000 } };
+    return usesOf((await open(database, command, ASIDE)).documents);
+  }, [database, collection]);
+  return useAsked(ask, indexes);
+}
+
+/** How many bytes all indexes take together: the store keeps them in one tree, and cannot tell each. */
+export function useIndexBytes({ database, collection }: Target, indexes: readonly unknown[]) {
+  const ask = useCallback(async () => {
+    const { totalIndexSize } = await run(database, { collStats: collection }, ASIDE);
+    return numberOf(totalIndexSize ?? 0);
+  }, [database, collection]);
+  return useAsked(ask, indexes);
 }

@@ -1,0 +1,41 @@
+// What a change of a field will do, said before it is done.
+import { counted } from '../../../../pure/figures/amount';
+import type { Row, Source } from '../../source';
+import { MOST_UNDONE } from '../many';
+import type { FieldChange } from './change';
+import { changedWords, factsOf, restartWords } from './facts';
+
+export interface FieldPreviewProps {
+  source: Source;
+  change: FieldChange;
+  /** Those that are chosen, or those that are loaded of all. */
+  rows: readonly Row[];
+  /** How many it is about; null: not known. */
+  n: number | null;
+}
+
+export function FieldPreview({ source, change, rows, n }: FieldPreviewProps) {
+  const facts = factsOf(rows, change, source);
+  const { example } = facts;
+  return (
+    <div className="many-preview" role="status">
+      <p>{changedWords(facts, n)}</p>
+      {example !== null && (
+        <dl aria-label="Example">
+          <dt>Example</dt>
+          <dd className="mono">{example.name}</dd>
+          <dt>Before</dt>
+          <dd className="mono">{example.before}</dd>
+          <dt>After</dt>
+          <dd className="mono">{example.after}</dd>
+        </dl>
+      )}
+      {facts.changed.length > 0 && <p>{restartWords(source, facts.changed)}</p>}
+      <p>
+        {n !== null && n > MOST_UNDONE
+          ? `More than ${counted(MOST_UNDONE, source.noun)} at once cannot be put back.`
+          : 'It can be undone for a minute, where nobody changes them meanwhile.'}
+      </p>
+    </div>
+  );
+}

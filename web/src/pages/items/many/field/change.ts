@@ -1,0 +1,133 @@
+// A change of one field of a document: what may be changed, what comes of it, and how it is taken back.
+// Pure; each API has its own way to send it, `mongoMany` and `nosqlMany`.
+import { printShell } from '../../../../pure/shell';
+import type { Api } from '../../../../pure/values/compare';
+import { isPlainObject, kindOf } from '../../../../pure/values/kind';
+import { valueAtPath } from '../../../../pure/values/path';
+import { SYSTEM_FIELDS } from '../../../../pure/values/system';
+
+export type Path = readonly string[];
+
+export type FieldChange =
+  | { does: 'set'; path: Path; value: unknown }
+  | { does: 'remove'; path: Path }
+  | { does: 'rename'; path: Path; to: Path };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What a document becomes; that it is so already; or why it cannot. */
+export type Planned = { to: Fields } | { same: true } | { error: string };
+
+/** What is asked about a field before it is changed. */
+export interface Rules {
+  api: Api;
+  idField: 'id' | '_id';
+  /** Paths of the partition key, `/tenant/id`. */
+  keys: readonly string[];
+}
+
+const begins = (path: Path, other: Path) => path.every((name, at) => name === other[at]);
+
+/** Whether one of two paths is the other one, or lies in it. */
+export const isWithin = (a: Path, b: Path) => begins(a, b) || begins(b, a);
+
+/** Why no document's field of this path is changed; null: it may be. */
+export function whyNotPath(path: Path, { api, idField, keys }: Rules): string | null {
+  const text = path.join('.');
+  const [root = ''] = path;
+  if (path.some((name) => name === '')) return 'A name in the path is empty.';
+  if (root === idField) return `${idField} is a name for life and never changes.`;
+  if (api === 'nosql' ? SYSTEM_FIELDS.has(root) : root === '_ts')
+    return `${root} is set by the server.`;
+  if (keys.some((key) => isWithin(key.split('/').slice(1), path)))
+    return `${text} is part of the partition key, which an item keeps for life.`;
+  if (root === 'ttl') return 'ttl is changed by "Set ttl…", which says what expires when.';
+  if (api === 'mongo' && path.some((name) => name.includes('.') || name.startsWith('$')))
+    return 'A name with a dot or a dollar sign is changed in the editor of each document.';
+  return null;
+}
+
+/** Why a field cannot get another name; null: it can. */
+export function whyNotRenamed(from: Path, to: Path, rules: Rules): string | null {
+  if (isWithin(from, to)) return 'A field cannot be moved to itself, nor into or out of itself.';
+  return whyNotPath(to, rules);
+}
+
+/** The path down to the first name that is not there; the whole path where all are. */
+export function missingPart(document: Fields, path: Path): Path {
+  const found = path.findIndex(
+    (_, at) => valueAtPath(document, path.slice(0, at + 1)) === undefined,
+  );
+  return found < 0 ? path : path.slice(0, found + 1);
+}
+
+/** A value within objects that have only these names. */
+export function nested(names: Path, value: unknown): unknown {
+  return names.reduceRight((inner: unknown, name) => ({ [name]: inner }), value);
+}
+
+function put(document: Fields, [name = '', ...rest]: Path, value: unknown): Fields {
+  if (rest.length === 0) return { ...document, [name]: value };
+  const inner = Object.hasOwn(document, name) ? document[name] : undefined;
+  return { ...document, [name]: put(isPlainObject(inner) ? inner : {}, rest, value) };
+}
+
+function without(document: Fields, [name = '', ...rest]: Path): Fields {
+  const { [name]: inner, ...others } = document;
+  if (rest.length === 0) return others;
+  return isPlainObject(inner) ? { ...document, [name]: without(inner, rest) } : document;
+}
+
+/** Why there can be no field of this path; null: there can. */
+function blocked(document: Fields, path: Path): string | null {
+  for (let most = 1; most < path.length; most += 1) {
+    const above = path.slice(0, most);
+    const value = valueAtPath(document, above);
+    if (value === undefined) return null;
+    const kind = kindOf(value);
+    if (kind !== 'object')
+      return `${above.join('.')} holds a value of type ${kind}, and only objects have fields.`;
+  }
+  return null;
+}
+
+/** Whether two values are the same, of the same type. */
+export function isSame(a: unknown, b: unknown): boolean {
+  return kindOf(a) === kindOf(b) && printShell(a, 0) === printShell(b, 0);
+}
+
+/** What becomes of a document. */
+export function planned(document: Fields, change: FieldChange): Planned {
+  const { path } = change;
+  const now = valueAtPath(document, path);
+  if (change.does === 'set') {
+    const why = blocked(document, path);
+    if (why !== null) return { error: why };
+    return isSame(now, change.value) ? { same: true } : { to: put(document, path, change.value) };
+  }
+  if (now === undefined) return { same: true };
+  const left = without(document, path);
+  if (change.does === 'remove') return { to: left };
+  const why = blocked(left, change.to);
+  return why === null ? { to: put(left, change.to, now) } : { error: why };
+}
+
+/** The paths whose values a change replaces. */
+export function touched(change: FieldChange): readonly Path[] {
+  return change.does === 'rename' ? [change.path, change.to] : [change.path];
+}
+
+/** What puts back what a document held at some paths. */
+export function takingBack(before: Fields, paths: readonly Path[]): FieldChange[] {
+  return paths.map((path): FieldChange => {
+    const part = missingPart(before, path);
+    const value = valueAtPath(before, part);
+    return value === undefined ? { does: 'remove', path: part } : { does: 'set', path, value };
+  });
+}
+
+/** Whether a number in a value may have lost digits when it was read as JSON. */
+export function isInexact(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(isInexact);
+}

@@ -1,0 +1,50 @@
+// What is said of a line of the shell in the form: what of it is not known, or that it asks another
+// collection, with the way there.
+
+import type { Place, Target } from '../../state/place';
+import { go } from '../../state/router';
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import { Problems } from './Problems';
+import { addressOf } from './tabs/address';
+import type { TakenApart } from './takeApart';
+import type { ShellLine } from './useShellLine';
+
+interface ElsewhereProps {
+  target: Target;
+  taken: TakenApart;
+  onAccept: () => void;
+}
+
+function Elsewhere({ target, taken, onAccept }: ElsewhereProps) {
+  const database = taken.database ?? target.database;
+  const { collection } = taken;
+  const isOtherDatabase = database !== target.database;
+  const name = isOtherDatabase ? `${database} › ${collection}` : collection;
+  const place: Place = { page: 'collection', view: 'query', door: 'mongo', database, collection };
+  const parts = addressOf('mongo', { ...taken.form });
+  return (
+    <Banner look="warn">
+      This line asks {name}, not {target.collection}.{' '}
+      <Button
+        disabled={parts === null}
+        title={parts === null ? 'The line is too long for the address of a page' : undefined}
+        onClick={() => go(place, parts ?? {})}
+      >
+        Open Query of {name}
+      </Button>{' '}
+      <Button onClick={onAccept}>Ask {target.collection} this</Button>
+    </Banner>
+  );
+}
+
+export function ShellNotice({ target, line }: { target: Target; line: ShellLine }) {
+  const { notice, isTyped } = line;
+  if (isTyped)
+    return (
+      <p className="hint query-hint">A line of the shell: Execute Query takes it apart first.</p>
+    );
+  if (notice === null) return null;
+  if ('error' in notice) return <Problems error={notice.error} text="" target={target} />;
+  return <Elsewhere target={target} taken={notice.elsewhere} onAccept={notice.accept} />;
+}

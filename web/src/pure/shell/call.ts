@@ -1,0 +1,129 @@
+// A line of MongoDB's shell that asks a collection, taken apart: `db.orders.find({ … }).sort({ … })`.
+// Calls nothing, and does not know what the methods mean.
+import { attempt, type Mistake, Wrong } from '../reader';
+import { NAME, ShellReader } from './parse';
+
+export interface Argument {
+  /** As it was written. */
+  text: string;
+  at: number;
+  value: unknown;
+}
+
+export interface Step {
+  name: string;
+  at: number;
+  args: readonly Argument[];
+}
+
+export interface Call {
+  /** null: the database that is open. */
+  database: string | null;
+  collection: string;
+  /** The calls behind the collection's name, at least one. */
+  steps: readonly Step[];
+}
+
+const BEGINS = /^(?:\s+|\/\/[^\n]*\n|\/\*[\s\S]*?\*\/)*db\s*[.[]/;
+
+/** Whether a text begins like a line of the shell; no value does. */
+export function isCall(text: string): boolean {
+  return BEGINS.test(text);
+}
+
+class CallReader extends ShellReader {
+  call(): Call {
+    this.space();
+    if (this.match(/db\b/y) === null) throw new Wrong('"db" is wanted at the beginning', this.at);
+    let database: string | null = null;
+    const names: string[] = [];
+    for (;;) {
+      const step = this.part();
+      if (typeof step === 'string') {
+        names.push(step);
+        continue;
+      }
+      if (names.length === 0 && step.name === 'getSiblingDB') {
+        database = this.named(step);
+        continue;
+      }
+      if (names.length === 0 && step.name === 'getCollection') {
+        names.push(this.named(step));
+        continue;
+      }
+      if (names.length === 0) {
+        const known = 'getCollection("…") and getSiblingDB("…")';
+        throw new Wrong(`"${step.name}" is not known of a database: known are ${known}`, step.at);
+      }
+      return { database, collection: names.join('.'), steps: [step, ...this.rest()] };
+    }
+  }
+
+  /** The calls that follow, to the end of the text. */
+  private rest(): Step[] {
+    const steps: Step[] = [];
+    for (;;) {
+      this.space();
+      if (this.peek() !== '.') break;
+      const step = this.part();
+      if (typeof step === 'string') throw new Wrong(`"(" is wanted, not ${this.shown()}`, this.at);
+      steps.push(step);
+    }
+    this.end();
+    if (this.at < this.text.length)
+      throw new Wrong(`nothing may follow the line, but ${this.shown()} does`, this.at);
+    return steps;
+  }
+
+  /** A name, or a call. */
+  private part(): string | Step {
+    this.space();
+    if (this.takes('[')) {
+      this.space();
+      const name = this.quotedName();
+      this.space();
+      if (!this.takes(']')) throw new Wrong(`"]" is wanted, not ${this.shown()}`, this.at);
+      return name;
+    }
+    if (!this.takes('.')) throw new Wrong(`"." is wanted, not ${this.shown()}`, this.at);
+    this.space();
+    const at = this.at;
+    const name = this.match(NAME);
+    if (name === null) throw new Wrong(`a name is wanted, not ${this.shown()}`, at);
+    this.space();
+    return this.peek() === '(' ? { name, at, args: this.args() } : name;
+  }
+
+  private quotedName(): string {
+    const next = this.peek();
+    if (next !== '"' && next !== "'") throw new Wrong('a name in quotes is wanted', this.at);
+    return this.quoted();
+  }
+
+  private args(): Argument[] {
+    this.at += 1;
+    const found: Argument[] = [];
+    for (;;) {
+      this.space();
+      if (this.peek() === ')') break;
+      if (this.at >= this.text.length) throw new Wrong('")" is missing', this.at);
+      const at = this.at;
+      const value = this.value(1);
+      found.push({ value, at, text: this.text.slice(at, this.at) });
+      if (!this.comma(')')) break;
+    }
+    this.at += 1;
+    return found;
+  }
+
+  private named({ name, at, args }: Step): string {
+    const [first] = args;
+    if (args.length === 1 && typeof first?.value === 'string' && first.value !== '')
+      return first.value;
+    throw new Wrong(`${name} takes one name in quotes`, at);
+  }
+}
+
+export function parseCall(text: string): Call | Mistake {
+  return attempt(text, () => new CallReader(text).call());
+}

@@ -1,0 +1,118 @@
+// Changes of a pipeline's text, stage by stage. What stands elsewhere stays as it was written: comments,
+// formats, and the text of each stage; only commas are put right where stages have changed places.
+import type { Mistake } from '../reader';
+import { type Pipeline, readPipeline } from './stages';
+
+/** A stage as it stands in the text. */
+interface Piece {
+  text: string;
+  isOff: boolean;
+}
+
+/** The text between the brackets: pieces, and what stands before, between and behind them. */
+interface Parts {
+  pieces: Piece[];
+  gaps: string[];
+}
+
+function partsOf({ text, stages, begin, end }: Pipeline): Parts {
+  const pieces = stages.map(({ from, to, isOff }) => ({ text: text.slice(from, to), isOff }));
+  const starts = [begin, ...stages.map(({ to }) => to)];
+  const ends = [...stages.map(({ from }) => from), end];
+  return { pieces, gaps: starts.map((from, at) => text.slice(from, ends[at])) };
+}
+
+const TOKENS = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|,/g;
+
+function commasIn(gap: string): number {
+  return (gap.match(TOKENS) ?? []).filter((token) => token === ',').length;
+}
+
+const withoutCommas = (gap: string) => gap.replace(TOKENS, (token) => (token === ',' ? '' : token));
+
+/** Has one comma between any two stages that run, none before the first, at most one behind the last. */
+function settleCommas({ pieces, gaps }: Parts): void {
+  const running = pieces.flatMap(({ isOff }, at) => (isOff ? [] : [at]));
+  const strip = (from: number, to: number) => {
+    for (let at = from; at <= to; at += 1) gaps[at] = withoutCommas(gaps[at] ?? '');
+  };
+  const count = (from: number, to: number) =>
+    gaps.slice(from, to + 1).reduce((all, gap) => all + commasIn(gap), 0);
+  strip(0, running[0] ?? gaps.length - 1);
+  running.forEach((piece, order) => {
+    const next = running[order + 1];
+    const [from, to] = [piece + 1, next ?? gaps.length - 1];
+    const found = count(from, to);
+    if (next === undefined ? found <= 1 : found === 1) return;
+    strip(from, to);
+    if (next !== undefined) gaps[from] = `,${gaps[from]}`;
+  });
+}
+
+/** The text with other pieces between its brackets. */
+function written({ text, begin, end }: Pipeline, parts: Parts): string {
+  settleCommas(parts);
+  const { pieces, gaps } = parts;
+  const inner = pieces.map((piece, at) => {
+    const gap = gaps[at + 1] ?? '';
+    // What follows a comment to the end of its line has to stand on another line.
+    const isOpen = piece.isOff && /\/\/[^\n]*$/.test(piece.text) && !piece.text.endsWith('*/');
+    return `${piece.text}${isOpen && !/^[ \t]*\r?\n/.test(gap) ? '\n' : ''}${gap}`;
+  });
+  return `${text.slice(0, begin)}${gaps[0] ?? ''}${inner.join('')}${text.slice(end)}`;
+}
+
+function edited(text: string, change: (parts: Parts, of: Pipeline) => void): string | Mistake {
+  const read = readPipeline(text);
+  if ('error' in read) return read;
+  const parts = partsOf(read);
+  change(parts, read);
+  return written(read, parts);
+}
+
+function commented(text: string): string {
+  if (!text.includes('*/')) return `/* ${text} */`;
+  return text.replace(/^/gm, '// ');
+}
+
+/** Leaves a stage out of what runs, by a comment around it, or takes it in again. */
+export function switched(text: string, at: number, isOff: boolean): string | Mistake {
+  return edited(text, ({ pieces }, { stages }) => {
+    const stage = stages[at];
+    if (stage === undefined || stage.isOff === isOff) return;
+    pieces[at] = { isOff, text: isOff ? commented(stage.text) : stage.text };
+  });
+}
+
+/** A stage with the one before it or behind it in its place. */
+export function moved(text: string, at: number, by: -1 | 1): string | Mistake {
+  return edited(text, ({ pieces }) => {
+    const [one, other] = [pieces[at], pieces[at + by]];
+    if (one === undefined || other === undefined) return;
+    pieces[at] = other;
+    pieces[at + by] = one;
+  });
+}
+
+/** White space at the beginning of the line of a place, if nothing else stands before it there. */
+function indentAt(text: string, at: number): string {
+  const before = text.slice(text.lastIndexOf('\n', at - 1) + 1, at);
+  return /^[ \t]*$/.test(before) ? before : '  ';
+}
+
+/** Another stage at the end; a text that is empty becomes a pipeline. */
+export function added(text: string, stage: string): string | Mistake {
+  if (text.trim() === '') return `[\n  ${stage}\n]`;
+  return edited(text, ({ pieces, gaps }, { text: whole, stages, begin, end }) => {
+    const last = stages.at(-1);
+    const tail = gaps.pop() ?? '';
+    const isOnOneLine = last !== undefined && !whole.slice(begin, end).includes('\n');
+    const kept = tail.trimEnd();
+    const indent = last === undefined ? '  ' : indentAt(whole, last.from);
+    const space = isOnOneLine ? ' ' : `\n${indent}`;
+    const rest = tail.slice(kept.length);
+    const closing = isOnOneLine || rest.includes('\n') ? rest : '\n';
+    pieces.push({ text: stage.replaceAll('\n', `\n${isOnOneLine ? '' : indent}`), isOff: false });
+    gaps.push(kept + space, closing);
+  });
+}
