@@ -25,7 +25,7 @@ export default defineConfig({
           includeDependenciesRecursively: false,
           groups: [
             // Of both the palette and the page of queries, neither of which is to bring the other.
-            { name: 'history', test: /src.pages.query.(history|tabs.address)/ },
+            { name: 'history', test: /src.pages.query.(history|tabs.(address|saved))/ },
             // The palette, the sheet of shortcuts, and what they alone need.
             {
               name: 'palette',

@@ -235,3 +235,14 @@ test('how the editor is left stands below its text, not on it', async ({ page, s
   const bottom = (way?.y ?? 0) + (way?.height ?? 0);
   expect(bottom).toBeLessThanOrEqual((frame?.y ?? 0) + (frame?.height ?? 0) + 1);
 });
+
+test('what is wrong with a text is said once', async ({ page, server }) => {
+  await mongo.put(server, 'one', { n: 1 });
+  await page.goto('/mongo/app/log/items');
+  const pane = await openItem(page, mongo, 'one');
+  await write(page, editor(pane), '[1]');
+  await expect(pane.locator('.items-error')).toContainText('A document is an object.');
+  await pane.getByRole('button', { name: 'Save', exact: true }).click();
+  await expect(pane.locator('.items-error')).toHaveCount(1);
+  await expect(pane.getByRole('alert')).toHaveCount(0);
+});

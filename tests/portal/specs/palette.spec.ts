@@ -20,6 +20,32 @@ async function find(page: Page, text: string) {
   await page.keyboard.type(text);
 }
 
+test('what is typed before its code has come is kept', async ({ page, server }) => {
+  await mongo.create(server, null);
+  let answer = () => {};
+  const held = new Promise<void>((done) => {
+    answer = done;
+  });
+  await page.route(/assets\/.*palette.*\.js/i, async (route) => {
+    await held;
+    await route.fallback();
+  });
+  await page.goto('/mongo/app/log/items');
+  await expect(page.getByRole('grid')).toBeVisible();
+  const asked = page.waitForRequest(/assets\/.*palette.*\.js/i);
+  await page.keyboard.press('Control+K');
+  await asked;
+  await page.keyboard.type('featuresx');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.press('Enter');
+  answer();
+  await expect(field(page)).toBeFocused();
+  await expect(field(page)).toHaveValue('features');
+  await expect(page).toHaveURL(/\/items$/);
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/features$/);
+});
+
 test('collections, pages and views by some letters', async ({ page, server }) => {
   for (const door of DOORS) await door.create(server, null);
   await (await server.mongo()).db('other').createCollection('sessions');
@@ -159,4 +185,50 @@ test('it is innocent', async ({ page, server }) => {
   await page.keyboard.press('?');
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
   await innocent(page, 'sheet');
+});
+
+test('saved queries and slow operations', async ({ page, server }) => {
+  await nosql.create(server, null);
+  await nosql.put(server, 'one', {});
+  await page.route('**/_ebb/slow', (route) =>
+    route.fulfill({
+      json: {
+        threshold_ms: 100,
+        operations: [
+          {
+            ...{ at: '2026-01-01T00:00:00Z', api: 'nosql', operation: 'query', database: 'app' },
+            ...{ collection: 'log', duration_ms: 5808, examined: 9, returned: 1 },
+            query: '{"query":"SELECT * FROM c WHERE c.slow = 1"}',
+          },
+        ],
+      },
+    }),
+  );
+  await page.goto('/nosql/app/log/query?q=SELECT%20c.saved%20FROM%20c');
+  const query = page.getByRole('textbox', { name: 'Query', exact: true });
+  await expect(query).toContainText('c.saved');
+  await page.getByRole('button', { name: 'Save query' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill('my favourite');
+  await page.keyboard.press('Enter');
+  const tab = page.getByRole('tablist', { name: 'Queries' }).getByRole('tab');
+  await expect(tab).toHaveText(['my favourite']);
+  await query.focus();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText(' WHERE 1 = 1');
+  await expect(tab).toHaveText(['my favourite (changed)']);
+
+  await page.goto('/');
+  await expect(page.getByRole('treeitem').first()).toBeVisible();
+  await find(page, 'favourite');
+  await expect(chosen(page)).toContainText('app › log');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/nosql\/app\/log\/query\?q=SELECT/);
+  await expect(query).toContainText('SELECT c.saved FROM c');
+
+  await page.goto('/');
+  await expect(page.getByRole('treeitem').first()).toBeVisible();
+  await find(page, '5,808');
+  await expect(chosen(page)).toContainText('c.slow = 1');
+  await page.keyboard.press('Enter');
+  await expect(query).toContainText('SELECT * FROM c WHERE c.slow = 1');
 });

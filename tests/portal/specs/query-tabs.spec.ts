@@ -86,7 +86,8 @@ for (const door of DOORS) {
     await page.reload();
     await page.getByRole('tab', { name: 'Saved', exact: true }).click();
     await page.getByRole('button', { name: /^mine/ }).click();
-    await expect(tab(page, 'mine')).toHaveCount(2);
+    await expect(tab(page, 'mine (changed)')).toHaveCount(1);
+    await expect(tab(page, 'mine')).toHaveCount(1);
     await expect(box(page, door)).toHaveText(one);
     await page.getByRole('tab', { name: 'Saved', exact: true }).click();
     await button(page, 'Rename mine').click();

@@ -89,3 +89,29 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   await page.keyboard.type('gq');
   await expect(page).toHaveURL(/query$/);
 });
+
+test('after a click in the tree letters are shortcuts; after a key there they find a name', async ({
+  page,
+  server,
+}) => {
+  const database = (await server.mongo()).db('app');
+  for (const name of ['events', 'groups', 'notes']) await database.createCollection(name);
+  await page.goto('/mongo/app');
+  const line = (name: string) => page.getByRole('treeitem', { name, exact: true });
+  await line('events').click();
+  await expect(page).toHaveURL(/\/mongo\/app\/events\/items$/);
+  await page.keyboard.type('gq');
+  await expect(page).toHaveURL(/\/mongo\/app\/events\/query$/);
+  await line('events').click();
+  await expect(page).toHaveURL(/\/mongo\/app\/events\/items$/);
+  await expect(page.getByText('There are no documents.')).toBeVisible();
+  await page.keyboard.press('n');
+  await expect(editor(page)).toBeFocused();
+
+  await page.getByRole('tree').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('n');
+  await expect(page.locator('.tree-row.active')).toHaveText(/notes/);
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog')).toContainText('Find a line');
+});

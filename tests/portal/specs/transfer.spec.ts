@@ -178,9 +178,11 @@ test('every refusal names its line and its reason', async ({ page, server }) => 
   await page.goto('/nosql/app/log/items');
   const lines = ['{"id":"one"}', '{"id":1}', '{"id":', '', '{"id":"two","ttl":0}', '{"n":5}'];
   await choose(page, 'wrong.jsonl', lines.join('\n'));
-  await expect(dialog(page)).toContainText('Line 3, column');
+  await expect(dialog(page)).toContainText('Line 3, character');
   await begin(page);
   await ended(page, '2 new, 3 refused');
+  const toast = page.locator('.toast').filter({ hasText: 'Imported 2 of 5 items; 3 refused' });
+  await expect(toast.locator('.toast-warns')).toBeVisible();
   const table = dialog(page).getByRole('region', { name: 'Refused' }).getByRole('table');
   await expect(table.getByRole('rowheader')).toHaveText(['3', '2', '5']);
   const saved = page.waitForEvent('download');
@@ -281,4 +283,16 @@ test('a file that the browser writes itself', async ({ page, server }) => {
   await expect(dialog(page).getByRole('status')).toHaveText('Saved as mine.jsonl.');
   const saved = await page.evaluate(() => (window as unknown as { saved: string }).saved);
   expect(saved).toBe('{"_id":"a"}\n{"_id":"b"}\n');
+});
+
+test('what CSV has wrong names its field', async ({ page, server }) => {
+  await nosql.create(server, null);
+  await page.goto('/nosql/app/log/items');
+  await choose(page, 'ages.csv', 'id,age\na,1\nb,2\nc,abc\n');
+  await dialog(page).getByRole('combobox', { name: 'Type of column 2' }).selectOption('number');
+  await expect(dialog(page)).toContainText('Line 4, field age: "abc" is not a number');
+  await begin(page);
+  await ended(page, '2 new, 1 refused');
+  const table = dialog(page).getByRole('region', { name: 'Refused' }).getByRole('table');
+  await expect(table).toContainText('Field age: "abc" is not a number');
 });

@@ -104,3 +104,21 @@ test('New opens a menu, by keyboard too', async ({ page, server }) => {
   await expect(dialog).toHaveCount(0);
   await expect(button).toBeFocused();
 });
+
+test('what was open is open after a reload', async ({ page, server }) => {
+  const client = await server.mongo();
+  for (const name of ['one', 'two', 'three']) await client.db(name).createCollection(`of ${name}`);
+  await page.goto('/');
+  const line = (name: string) => page.getByRole('treeitem', { name, exact: true });
+  for (const name of ['one', 'two']) await line(`${name} MongoDB`).click();
+  await expect(line('of two')).toBeVisible();
+  await page.goto('/');
+  await expect(line('of one')).toBeVisible();
+  await expect(line('of two')).toBeVisible();
+  await expect(line('of three')).toHaveCount(0);
+  await line('one MongoDB').locator('.tree-twist').click();
+  await expect(line('of one')).toHaveCount(0);
+  await page.reload();
+  await expect(line('of two')).toBeVisible();
+  await expect(line('of one')).toHaveCount(0);
+});

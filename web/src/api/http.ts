@@ -46,6 +46,9 @@ export interface Answer {
   json(): unknown;
 }
 
+/** What is said of a server that cannot be reached. */
+export const SILENT = 'The server does not answer.';
+
 const TIMEOUT_MS = 30_000;
 let csrf = '';
 let signedOut: () => void = () => {};
@@ -99,7 +102,7 @@ async function fetched(ask: Ask): Promise<Answer> {
     if (error instanceof DOMException && error.name === 'TimeoutError') {
       throw new ApiError('timeout', 0, 'Timeout', 'The server did not answer in time.');
     }
-    throw new ApiError('network', 0, 'Unreachable', 'The server does not answer.');
+    throw new ApiError('network', 0, 'Unreachable', SILENT);
   }
 }
 

@@ -17,6 +17,20 @@ export function readPreference<T>(
   }
 }
 
+/** Names that begin with a prefix, without it, of all that is kept. */
+export function preferencesOf(prefix: string): string[] {
+  try {
+    const names = Array.from(
+      { length: localStorage.length },
+      (_, at) => localStorage.key(at) ?? '',
+    );
+    const whole = PREFIX + prefix;
+    return names.filter((name) => name.startsWith(whole)).map((name) => name.slice(whole.length));
+  } catch {
+    return [];
+  }
+}
+
 export function writePreference(name: string, value: unknown): void {
   try {
     localStorage.setItem(PREFIX + name, JSON.stringify(value));

@@ -2,7 +2,7 @@
 // whether it answers at all, and whether it was started anew.
 import { useEffect, useReducer } from 'react';
 import { readStatus, type Status } from '../api/admin';
-import { ApiError } from '../api/http';
+import { ApiError, SILENT } from '../api/http';
 import { createStore, useSelected, useStore } from './store';
 
 export interface ServerState {
@@ -100,6 +100,12 @@ export function useNow(): number | null {
     return () => clearTimeout(timer);
   });
   return now;
+}
+
+/** What is to be said of a failure; null: that the server is silent stands above every page already. */
+export function useUnsaid(words: string | null): string | null {
+  const isSilent = useSelected(server, ({ silentSince }) => silentSince !== null);
+  return words === SILENT && isSilent ? null : words;
 }
 
 /** Changes when everything that is shown may have changed: after a silence, after a clock move. */

@@ -47,6 +47,16 @@ export function targetOf({ branches }: Tree, door: Door, text: string): Target |
   return null;
 }
 
+/** The same of a text such as "mongo/app/logs", whose names may have slashes. Pure. */
+export function targetAt({ branches }: Tree, text: string): Target | null {
+  for (const { door, name: database, collections } of branches) {
+    const before = `${door}/${database}/`;
+    const collection = text.startsWith(before) ? text.slice(before.length) : '';
+    if (collections?.includes(collection) === true) return { door, database, collection };
+  }
+  return null;
+}
+
 /** Whether the tree is known and what a place shows is not in it. Pure. */
 export function isAbsent({ branches, loading, read, failures }: Tree, place: Place): boolean {
   if (place.page !== 'collection' && place.page !== 'database') return false;

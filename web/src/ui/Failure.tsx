@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { ApiError, words } from '../api/http';
 import type { Target } from '../state/place';
+import { useUnsaid } from '../state/server';
 import { loadTreeWith } from '../state/tree';
 import { Banner } from './Banner';
 import { Button } from './Button';
@@ -16,11 +17,13 @@ export interface FailureProps {
 
 export function Failure({ error, target, onAgain }: FailureProps) {
   const [busy, setBusy] = useState(false);
+  const said = useUnsaid(words(error));
   const isTooMuch = error instanceof ApiError && error.status === 429;
   const gone = error instanceof ApiError && error.status === 404 && target !== undefined;
+  if (said === null) return null;
   return (
     <Banner look="bad">
-      <span>{words(error)}</span>
+      <span>{said}</span>
       {gone && (
         <>
           <span>"{target.collection}" may have been deleted.</span>

@@ -14,6 +14,7 @@ import { EditorState, type Extension, Prec } from '@codemirror/state';
 import {
   drawSelection,
   EditorView,
+  highlightSpecialChars,
   type KeyBinding,
   keymap,
   lineNumbers,
@@ -141,6 +142,7 @@ export function makeEditor(
     runs(latest),
     history(),
     drawSelection(),
+    highlightSpecialChars(),
     TYPE_OVER,
     bracketMatching(),
     languageOf(props),

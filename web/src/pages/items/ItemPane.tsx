@@ -9,6 +9,7 @@ import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import type { EditorRules } from '../../ui/editorRules';
+import { FailureBanner } from '../../ui/FailureBanner';
 import { useSaveKey } from '../../ui/useSaveKey';
 import { Conflict } from './Conflict';
 import { bothTimes, instant, shownExpiry } from './expires';
@@ -284,7 +285,7 @@ export default function ItemPane(props: ItemPaneProps) {
         </Button>
         {why !== undefined && <span className="hint">{why}</span>}
       </div>
-      {item.failure !== null && <Banner look="bad">{item.failure}</Banner>}
+      <FailureBanner words={item.failure} />
       <p className="visually-hidden" role="status">
         {item.said}
       </p>

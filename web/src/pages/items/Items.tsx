@@ -6,17 +6,19 @@ import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
 import { drafts } from '../../state/draft';
 import type { Target } from '../../state/place';
-import { setQuery, usePlace } from '../../state/router';
+import { setQueries, setQuery, usePlace } from '../../state/router';
 import { askAgain, databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
 import { isAbsent, loadTreeWith, tree } from '../../state/tree';
 import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Failure } from '../../ui/Failure';
+import { FailureBanner } from '../../ui/FailureBanner';
 import { isAdrift } from '../../ui/focusKeeper';
 import { useMedia } from '../../ui/useMedia';
 import { isAboutFilter } from './aboutFilter';
 import { draftOf, useDrafted } from './drafts';
+import { EmptyList } from './EmptyList';
 import { FilterBox } from './FilterBox';
 import { Grid } from './grid/Grid';
 import { rowMenu } from './grid/rowMenu';
@@ -31,7 +33,7 @@ import { useBin } from './many/bin';
 import './many/many.css';
 import { SelectionBar } from './many/SelectionBar';
 import { useMany } from './many/useMany';
-import { type Quick, quickly } from './quick';
+import { quickly, quickOf } from './quick';
 import { rowActions } from './rowActions';
 import { type Sort, sortRows, sortText } from './sort';
 import type { Row } from './source';
@@ -102,7 +104,7 @@ export default function Items({ target }: { target: Target }) {
   useEffect(() => {
     if (isGone) refresh();
   }, [isGone, refresh]);
-  const [quick, setQuick] = useState<Quick>('all');
+  const quick = quickOf(query.get('show'));
   const isNarrow = useMedia('(max-width: 600px)');
   const isOver = useMedia(OVER);
   const list = useRef<HTMLDivElement>(null);
@@ -180,7 +182,7 @@ export default function Items({ target }: { target: Target }) {
       <p className="empty">Loading…</p>
     ) : (
       <div className="items">
-        <Banner look="bad">{failure}</Banner>
+        <FailureBanner words={failure} />
       </div>
     );
   }
@@ -231,7 +233,7 @@ export default function Items({ target }: { target: Target }) {
   return (
     <div className="items">
       {missing && <Missing target={target} />}
-      {failure !== null && <Banner look="bad">{failure}</Banner>}
+      <FailureBanner words={failure} />
       <FilterBox
         target={target}
         hint={source.filterHint}
@@ -266,7 +268,7 @@ export default function Items({ target }: { target: Target }) {
         }
         onNew={() => open(null, true)}
         onRefresh={reload}
-        onQuick={setQuick}
+        onQuick={(next) => setQuery('show', next === 'all' ? null : next, true)}
         columns={columns}
         many={many}
         bin={bin.size > 0 && <BinNote target={target} isShown={binShown} onShow={showBin} />}
@@ -350,9 +352,13 @@ export default function Items({ target }: { target: Target }) {
             }
           />
           {rows.ready && visible.length === 0 && rows.failure === null && (
-            <p className="empty">
-              {filter === '' && quick === 'all' ? `There are no ${noun}s.` : `No ${noun} fits.`}
-            </p>
+            <EmptyList
+              noun={noun}
+              isAll={filter === '' && quick === 'all'}
+              writable={writable}
+              onNew={() => open(null, true)}
+              onClear={() => setQueries({ filter: null, show: null }, true)}
+            />
           )}
         </div>
         {shown !== null && (

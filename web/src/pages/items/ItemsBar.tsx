@@ -80,20 +80,25 @@ export function ItemsBar(props: ItemsBarProps) {
       {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
       <AllMenu many={props.many} writable={writable} />
       {props.bin}
-      <span className="items-count">
-        {loadedWords(loaded)}
-        {rows.loading && ' · loading…'}
+      <span className="items-counts">
+        <span className="items-count">
+          {loadedWords(loaded)}
+          {rows.loading && ' · loading…'}
+        </span>
+        {loaded.filtered && loaded.ready && loaded.open && matching.ask !== null && (
+          <Button onClick={matching.ask} busy={matching.busy}>
+            Count
+          </Button>
+        )}
+        {rows.cursor !== null && rows.rows.length < MOST && (
+          <Button
+            onClick={rows.loadingAll ? rows.stop : rows.loadAll}
+            busy={rows.loading && !rows.loadingAll}
+          >
+            {rows.loadingAll ? 'Stop' : 'Load all'}
+          </Button>
+        )}
       </span>
-      {loaded.filtered && loaded.ready && loaded.open && matching.ask !== null && (
-        <Button onClick={matching.ask} busy={matching.busy}>
-          Count
-        </Button>
-      )}
-      {rows.cursor !== null && rows.rows.length < MOST && (
-        <Button onClick={rows.loadAll} busy={rows.loading}>
-          Load all
-        </Button>
-      )}
       {bound !== null && <span className="hint">{bound}</span>}
     </div>
   );

@@ -10,6 +10,11 @@ export const QUICK: readonly [Quick, string][] = [
   ['never', 'never expires'],
 ];
 
+/** What an address says of the choice. */
+export function quickOf(text: string | null): Quick {
+  return QUICK.find(([key]) => key === text)?.[0] ?? 'all';
+}
+
 export function quickly(rows: readonly Row[], quick: Quick, nowMs: number): readonly Row[] {
   if (quick === 'all') return rows;
   if (quick === 'never') return rows.filter(({ expiry }) => expiry.expiresAtMs === null);

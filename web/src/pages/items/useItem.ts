@@ -11,7 +11,7 @@ import { databaseNow } from '../../state/server';
 import { focusEditor } from '../../ui/focusEditor';
 import { draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
-import { tooLarge } from './textSize';
+import { CHECKED_CHARACTERS, tooLarge } from './textSize';
 
 export interface ItemEvents {
   onSaved: (row: Row, insteadOf?: string) => void;
@@ -50,12 +50,14 @@ export interface Item extends State {
   goOn: () => void;
 }
 
-/** Why a text cannot be sent; null: it can. */
-function wrong(source: Source, text: string, opened: Opened | null): string | null {
+/** Why a text cannot be sent, and whether that stands below the editor already; null: it can. */
+function wrong(source: Source, text: string, opened: Opened | null) {
   const large = tooLarge(source, text);
-  if (large !== null) return large;
+  if (large !== null) return { why: large, isSaid: true };
   const { error } = source.check(text, opened);
-  return error === null ? null : `Line ${lineOf(text, error.at)}: ${error.message}`;
+  if (error === null) return null;
+  const why = `Line ${lineOf(text, error.at)}: ${error.message}`;
+  return { why, isSaid: text.length <= CHECKED_CHARACTERS };
 }
 
 /** Texts of which white space is the larger part go without it. */
@@ -158,9 +160,12 @@ export function useItem(
       events.onSaved(changed.theirs.row);
     }
   };
+  /** What is said below the editor is said once, and again to who cannot see it. */
+  const refuse = ({ why, isSaid }: { why: string; isSaid: boolean }) =>
+    put(isSaid ? { failure: null, said: why } : { failure: why });
   const create = () => {
     const error = wrong(source, text, null);
-    if (error !== null) put({ failure: error });
+    if (error !== null) refuse(error);
     else {
       act(async () => {
         const made = await source.create(sent(source, text));
@@ -174,7 +179,7 @@ export function useItem(
   };
   const replace = (over: Opened, by = text) => {
     const error = wrong(source, by, over);
-    if (error !== null) put({ failure: error });
+    if (error !== null) refuse({ ...error, isSaid: error.isSaid && by === text });
     else act(async () => came(await source.replace(over, sent(source, by)), true));
   };
   const save = () => {

@@ -28,6 +28,9 @@ export interface Rows {
   unsorted: string | null;
   loadMore: () => void;
   loadAll: () => void;
+  /** All are being loaded, until `stop`. */
+  loadingAll: boolean;
+  stop: () => void;
   reload: () => void;
   put: (row: Row, insteadOf?: string) => void;
   remove: (key: string) => void;
@@ -100,6 +103,7 @@ export function useRows(
   onDeaths: (died: number) => void,
 ): Rows {
   const [state, setState] = useState<State>(EMPTY);
+  const [loadingAll, setLoadingAll] = useState(false);
   const running = useRef<AbortController | null>(null);
   const latest = useRef(state);
   latest.current = state;
@@ -213,7 +217,16 @@ export function useRows(
       if (cursor !== null && failure === null && rows.length < MOST)
         void fetch(rows.length + MORE, false);
     }, [fetch]),
-    loadAll: useCallback(() => void fetch(MOST, false), [fetch]),
+    loadAll: useCallback(() => {
+      setLoadingAll(true);
+      void fetch(MOST, false).finally(() => setLoadingAll(false));
+    }, [fetch]),
+    loadingAll,
+    stop: useCallback(() => {
+      running.current?.abort();
+      running.current = null;
+      setState((known) => ({ ...known, loading: false }));
+    }, []),
     put: useCallback(
       (row, insteadOf = row.key) =>
         change((rows) => {

@@ -8,9 +8,16 @@ import { isHistory, type Past, remember } from './history';
 import { MongoQuery } from './MongoQuery';
 import { NosqlQuery } from './NosqlQuery';
 import { isTooLong, type Texts } from './tabs/address';
-import { draftBase } from './tabs/drafts';
+import { draftBase, readTexts } from './tabs/drafts';
 import { SavedPanel } from './tabs/SavedPanel';
-import { isSavedList, lengthOf, MOST_CHARACTERS, type Saved, withSaved } from './tabs/saved';
+import {
+  isChanged,
+  isSavedList,
+  lengthOf,
+  MOST_CHARACTERS,
+  type Saved,
+  withSaved,
+} from './tabs/saved';
 import { TabBar } from './tabs/TabBar';
 import { useAddress, useTabs } from './tabs/useTabs';
 import { forgetRuns } from './useRuns';
@@ -78,6 +85,9 @@ export default function Query({ target }: { target: Target }) {
     <div className="query-page">
       <TabBar
         list={list}
+        isChanged={({ id, name }) =>
+          isChanged(saved, name, (id === list.shown ? texts : null) ?? readTexts(target, id))
+        }
         panel={PANEL}
         isTooLong={texts !== null && isTooLong(target.door, texts)}
         savedNames={saved.map(({ name }) => name)}

@@ -113,7 +113,7 @@ test('items: types by column, nested fields, refusals with their place', () => {
         '{"id":"1","name":"=cmd()","address":{"city":"Rome"},"n":9007199254740993,' +
         '"at":"2026-01-31T12:00:00Z","tags":[1,2]}',
     },
-    { kind: 'refused', line: 3, column: 5, why: '"x" is not a number like 12.5.' },
+    { kind: 'refused', line: 3, column: 5, field: 'n', why: '"x" is not a number like 12.5.' },
     { kind: 'refused', line: 4, column: 3, why: '2 fields, not 6.' },
     {
       kind: 'document',

@@ -126,7 +126,8 @@ class CsvReader<T> implements ImportReader<T> {
     const cell = cellOf({ text, quoted: field.quoted }, type, this.api);
     if ('node' in cell) return cell.node;
     const { line, column } = record.places[at] ?? { line: record.line, column: 1 };
-    return refused(line, column, cell.why);
+    const name = this.options.columns[at]?.path ?? '';
+    return { ...refused(line, column, cell.why), field: name };
   }
 }
 

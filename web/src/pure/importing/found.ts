@@ -6,6 +6,8 @@ export interface Refused {
   /** From 1, in the file. */
   line: number;
   column: number;
+  /** Of CSV, the column's name. */
+  field?: string;
   why: string;
 }
 
@@ -26,6 +28,11 @@ export const MOST_UNITS = 32 * 1024 * 1024;
 
 export function refused(line: number, column: number, why: string): Refused {
   return { kind: 'refused', line, column, why };
+}
+
+/** Where in its line it is, as a person finds it: the field of CSV, else the character. */
+export function whereIn({ column, field }: Pick<Refused, 'column' | 'field'>): string {
+  return field === undefined ? `character ${column}` : `field ${field}`;
 }
 
 /** A place that goes on with the text that is read. */

@@ -64,6 +64,12 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'Ctrl+Enter', what: 'Execute the query', group: 'Editors', does: told },
   { keys: 'Esc Tab', what: 'Leave an editor', group: 'Editors', does: told },
   { keys: '→', also: '←', what: 'Open or close a database', group: 'Tree', does: told },
+  {
+    keys: 'a…z',
+    what: 'Find a line; after a click the letters above act',
+    group: 'Tree',
+    does: told,
+  },
   { keys: 'Shift+F10', what: 'Actions of a line', group: 'Tree', does: told },
   { keys: 'Delete', what: 'Delete, after a question', group: 'Tree', does: told },
 ];

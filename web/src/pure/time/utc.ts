@@ -20,10 +20,14 @@ export function toInput(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Takes "2026-11-22 03:19" or with a T, with seconds and a part of them if there are any; null: no instant. */
+/**
+ * Takes "2026-11-22 03:19" or with a T, with seconds and a part of them if there are any, and a day alone as
+ * its midnight; null: no instant.
+ */
 export function fromInput(text: string): number | null {
   const shape = /^\d{4,6}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?$/;
-  const typed = text.trim();
+  const given = text.trim();
+  const typed = /^\d{4,6}-\d{2}-\d{2}$/.test(given) ? `${given} 00:00` : given;
   if (!shape.test(typed)) return null;
   const ms = Date.parse(`${typed.replace(' ', 'T')}Z`);
   // Some readers take the 30th of February for a day of March.

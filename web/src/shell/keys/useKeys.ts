@@ -15,6 +15,11 @@ const NEXT_MS = 1500;
 const LETTERS = 'letters';
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 
+/** The same, asked once. */
+export function areLettersOn(): boolean {
+  return readPreference(LETTERS, true, isBoolean);
+}
+
 /** Whether letters are shortcuts: people who speak to their machine may not want that. */
 export function useLetters(): [boolean, (on: boolean) => void] {
   return usePreference(LETTERS, true, isBoolean);
@@ -73,7 +78,7 @@ export function useKeys(): void {
         return;
       }
       const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
-      if (!isLetter || isTyped(event) || !readPreference(LETTERS, true, isBoolean)) return;
+      if (!isLetter || isTyped(event) || !areLettersOn()) return;
       const before = held !== null && performance.now() < held.until ? held.keys : null;
       const found = press(before, event.key);
       held = null;

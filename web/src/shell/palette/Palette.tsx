@@ -3,11 +3,13 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { mayWrite, session } from '../../api/session';
+import type { SlowQuery } from '../../pages/metrics/slow/queries';
 import { isHistory, type Past } from '../../pages/query/history';
+import { isSavedList, type Saved } from '../../pages/query/tabs/saved';
 import { best } from '../../pure/finding/fuzzy';
 import { inWords } from '../../pure/time/duration';
 import { typedMove } from '../../pure/time/typedMove';
-import { readPreference } from '../../state/preference';
+import { preferencesOf, readPreference } from '../../state/preference';
 import { usePlace } from '../../state/router';
 import { server } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
@@ -15,7 +17,7 @@ import { tree } from '../../state/tree';
 import { Dialog } from '../../ui/Dialog';
 import { Keys } from '../keys/Keys';
 import { overlay } from '../keys/overlay';
-import { type Entry, entriesOf, moving, type Recent } from './entries';
+import { type Entry, entriesOf, moving, type Recent, type SavedOf } from './entries';
 import { useAllNames } from './useAllNames';
 import './palette.css';
 
@@ -33,16 +35,45 @@ function queries(): Recent[] {
   return all.sort((a, b) => b.past.at - a.past.at).slice(0, MOST_QUERIES);
 }
 
+/** What is saved in this browser, of any server. */
+function savedQueries(): SavedOf[] {
+  return preferencesOf('saved:').flatMap((place) =>
+    readPreference<Saved[]>(`saved:${place}`, [], isSavedList).map((saved) => ({ place, saved })),
+  );
+}
+
+/** The queries of slow operations, once the server has told of them. */
+function useSlow(): readonly SlowQuery[] {
+  const [slow, setSlow] = useState<readonly SlowQuery[]>([]);
+  useEffect(() => {
+    let left = false;
+    import('../../pages/metrics/slow/queries')
+      .then(({ readSlowQueries }) => readSlowQueries(MOST_QUERIES))
+      .then(
+        (found) => !left && setSlow(found),
+        // They are one thing of many; the page of metrics says why it has none.
+        () => undefined,
+      );
+    return () => {
+      left = true;
+    };
+  }, []);
+  return slow;
+}
+
 /** What is offered, whatever is typed. */
 function useEntries(): { entries: Entry[]; manual: boolean } {
   const { place } = usePlace();
   const known = useStore(session);
   const all = useStore(tree);
+  const slow = useSlow();
   const manual = useSelected(server, (state) => state.status?.clock.mode) === 'manual';
   const entries = useMemo(() => {
     const doors = { mongo: known?.doors.mongo != null, nosql: known?.doors.cosmos != null };
-    return entriesOf({ place, tree: all, doors, may: mayWrite(known), manual, recent: queries() });
-  }, [place, all, known, manual]);
+    const may = mayWrite(known);
+    const kept = { recent: queries(), saved: savedQueries(), slow };
+    return entriesOf({ place, tree: all, doors, may, manual, ...kept });
+  }, [place, all, known, manual, slow]);
   return { entries, manual: manual && mayWrite(known) };
 }
 
@@ -72,8 +103,14 @@ function choose(entry: Entry): void {
   entry.run();
 }
 
-export default function Palette({ onClose }: { onClose: () => void }) {
-  const [typed, setTyped] = useState('');
+export interface PaletteProps {
+  /** What stands in the field at first. */
+  typed: string;
+  onClose: () => void;
+}
+
+export default function Palette({ typed: first, onClose }: PaletteProps) {
+  const [typed, setTyped] = useState(first);
   const [at, setAt] = useState(0);
   const { entries, manual } = useEntries();
   useAllNames();

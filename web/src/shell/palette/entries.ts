@@ -1,12 +1,14 @@
 // What the palette offers: databases and collections, pages, views of the collection that is shown, and
 // what can be done now. Lists alone; how one is found and drawn is the palette's.
 
+import type { SlowQuery } from '../../pages/metrics/slow/queries';
 import { type Past, shown } from '../../pages/query/history';
 import { addressOf } from '../../pages/query/tabs/address';
+import type { Saved } from '../../pages/query/tabs/saved';
 import { commands } from '../../state/commands';
 import { type Door, type Place, pathOf, VIEWS, type View } from '../../state/place';
 import { go } from '../../state/router';
-import { type Tree, targetOf } from '../../state/tree';
+import { isListed, type Tree, targetAt, targetOf } from '../../state/tree';
 import { copyLink } from '../copyLink';
 import { DOOR_NAMES, dialog, noun } from '../dialogs';
 import { overlay } from '../keys/overlay';
@@ -20,7 +22,9 @@ export type Group =
   | 'Pages'
   | 'Databases and collections'
   | 'Actions'
-  | 'Recent queries';
+  | 'Saved queries'
+  | 'Recent queries'
+  | 'Slow operations';
 
 export interface Entry {
   key: string;
@@ -41,6 +45,12 @@ export interface Recent {
   past: Past;
 }
 
+/** A query that was saved in this browser; `place` is `nosql/database/container`, as its name is kept. */
+export interface SavedOf {
+  place: string;
+  saved: Saved;
+}
+
 /** What decides which entries there are. */
 export interface Facts {
   place: Place;
@@ -51,7 +61,11 @@ export interface Facts {
   /** The clock moves only when told. */
   manual: boolean;
   recent: readonly Recent[];
+  saved: readonly SavedOf[];
+  slow: readonly SlowQuery[];
 }
+
+const LONGEST_LABEL = 120;
 
 const VIEW_KEYS: Record<View, string> = {
   items: 'g i',
@@ -198,6 +212,37 @@ function recent({ tree, recent: all }: Facts): Entry[] {
   });
 }
 
+/** Queries that were saved under names, of collections that are there. */
+function saved({ tree, saved: all }: Facts): Entry[] {
+  return all.flatMap(({ place, saved: { name, texts } }): Entry[] => {
+    const target = targetAt(tree, place);
+    const query = target === null ? null : addressOf(target.door, texts);
+    if (target === null || query === null) return [];
+    return [
+      {
+        key: `saved ${place} ${name}`,
+        group: 'Saved queries',
+        label: name,
+        hint: `${target.database} › ${target.collection}`,
+        run: () => go({ page: 'collection', view: 'query', ...target }, query),
+      },
+    ];
+  });
+}
+
+/** Queries that took long, of collections that are there; shown, and not run. */
+function slow({ tree, slow: all }: Facts): Entry[] {
+  return all
+    .filter(({ target }) => isListed(tree, target))
+    .map(({ target, query, took }) => ({
+      key: `slow ${pathOf({ page: 'collection', view: 'query', ...target })} ${query.q}`,
+      group: 'Slow operations',
+      label: `${took}: ${query.q ?? ''}`.slice(0, LONGEST_LABEL),
+      hint: `${target.database} › ${target.collection}`,
+      run: () => go({ page: 'collection', view: 'query', ...target }, query),
+    }));
+}
+
 /** The question before a move of the clock. */
 export function moving(seconds: number, words: string): Entry {
   return {
@@ -244,6 +289,8 @@ export function entriesOf(facts: Facts): Entry[] {
     ...actions(facts),
     ...pages(facts),
     ...names(facts),
+    ...saved(facts),
     ...recent(facts),
+    ...slow(facts),
   ];
 }

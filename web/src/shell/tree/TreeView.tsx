@@ -13,10 +13,10 @@ import type { CollectionFacts } from '../../api/admin';
 import { useWindowed } from '../../ui/useWindowed';
 import { DOOR_NAMES } from '../dialogs';
 import { Facts, inFull } from './Facts';
-import { labelOf, parentOf, type Row, rowKey, typedTo } from './rows';
+import { labelOf, parentOf, type Row, rowKey } from './rows';
+import { useTypedLetters } from './useTypedLetters';
 
 export const ROW_HEIGHT = 28;
-const TYPING_MS = 700;
 
 export interface TreeViewProps {
   rows: readonly Row[];
@@ -55,16 +55,6 @@ function useActive({ rows, selected, onActive }: TreeViewProps) {
   return { active, move };
 }
 
-function useTyped(): (letter: string) => string {
-  const typed = useRef({ text: '', until: 0 });
-  return (letter) => {
-    const now = performance.now();
-    const text = now < typed.current.until ? typed.current.text + letter : letter;
-    typed.current = { text, until: now + TYPING_MS };
-    return text;
-  };
-}
-
 /** Where a key leads; undefined: nowhere. */
 function moved(
   key: string,
@@ -91,7 +81,7 @@ export function TreeView(props: TreeViewProps) {
   const id = useId();
   const shown = useWindowed(box, rows.length, ROW_HEIGHT);
   const { active, move } = useActive(props);
-  const typed = useTyped();
+  const letters = useTypedLetters();
   const { scrollTo } = shown;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is made anew with every picture.
   useEffect(() => {
@@ -112,6 +102,8 @@ export function TreeView(props: TreeViewProps) {
     const row = rows[active];
     if (row === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     const to = moved(event.key, rows, active, box.current?.clientHeight ?? 0);
+    const isLetter = event.key.length === 1 && event.key !== ' ';
+    if (!isLetter) letters.reached(false);
     if (to !== undefined) move(to);
     else if (event.key === 'ArrowRight' || event.key === 'ArrowLeft') {
       sideways(row, event.key === 'ArrowRight');
@@ -120,8 +112,11 @@ export function TreeView(props: TreeViewProps) {
     else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) menuAt(row);
     // No name begins with these, and everywhere else they are shortcuts.
     else if (event.key === '/' || event.key === '?') return;
-    else if (event.key.length === 1) move(typedTo(rows, active, typed(event.key)));
-    else return;
+    else if (isLetter) {
+      const found = letters.find(event.key, rows, active);
+      if (found === null) return;
+      move(found);
+    } else return;
     event.preventDefault();
   };
   const activeRow = active >= shown.first && active < shown.end ? rows[active] : undefined;
@@ -146,6 +141,7 @@ export function TreeView(props: TreeViewProps) {
               selected={shown.first + index === selected}
               active={shown.first + index === active}
               onPress={() => {
+                letters.reached(true);
                 move(shown.first + index);
                 onChoose(row);
               }}

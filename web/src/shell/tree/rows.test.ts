@@ -83,7 +83,7 @@ test.each([
   [5, 'a', 0],
   [5, 'ap', 5],
   [0, 's', 2],
-  [1, 'z', 1],
+  [1, 'z', null],
 ])('from line %i, typing "%s" leads to line %i', (at, typed, want) => {
   expect(typedTo(rowsOf(branches, all, ''), at, typed)).toBe(want);
 });

@@ -96,8 +96,8 @@ export function parentOf(rows: readonly Row[], at: number): number {
   return at;
 }
 
-/** The next row after `at`, round the end, that begins with what was typed. */
-export function typedTo(rows: readonly Row[], at: number, typed: string): number {
+/** The next row after `at`, round the end, that begins with what was typed; null: there is none. */
+export function typedTo(rows: readonly Row[], at: number, typed: string): number | null {
   const wanted = typed.toLowerCase();
   // Typing on looks at the row where one stands first; a first letter moves on.
   const from = typed.length > 1 ? at : at + 1;
@@ -108,5 +108,5 @@ export function typedTo(rows: readonly Row[], at: number, typed: string): number
       return here;
     }
   }
-  return at;
+  return null;
 }

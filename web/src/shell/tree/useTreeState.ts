@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { session } from '../../api/session';
 import type { Door, Place } from '../../state/place';
+import { readPreference, writePreference } from '../../state/preference';
 import { useServerChanges } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
 import { loadCollections, loadTree, refreshTree, tree } from '../../state/tree';
@@ -10,6 +11,12 @@ import { keyOf, rowsOf } from './rows';
 
 const AFTER_TYPING_MS = 250;
 const OTHERS_MS = 10_000;
+/** Where this browser keeps which databases are open, and how many at most. */
+const OPEN = 'tree-open';
+const MOST_OPEN = 50;
+
+const isNames = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string');
 
 /** A filter finds containers too, so they have to be known. */
 function useFilterLooks(filter: string): void {
@@ -39,7 +46,9 @@ export function useTreeState(place: Place, filter: string) {
   const known = useStore(tree);
   const changes = useServerChanges();
   const doors = useSelected(session, (state) => `${state?.doors.cosmos} ${state?.doors.mongo}`);
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [open, setOpen] = useState<ReadonlySet<string>>(
+    () => new Set(readPreference<string[]>(OPEN, [], isNames)),
+  );
   useEffect(() => {
     void refreshTree();
   }, [changes, doors]);
@@ -51,6 +60,8 @@ export function useTreeState(place: Place, filter: string) {
       const after = new Set(before);
       if (isOpen) after.add(keyOf(door, database));
       else after.delete(keyOf(door, database));
+      // Those that were opened last.
+      writePreference(OPEN, [...after].slice(-MOST_OPEN));
       return after;
     });
   }, []);

@@ -1,7 +1,7 @@
 // Importing a file into a collection: choosing it, seeing what is in it, and writing it.
 import { useEffect, useState } from 'react';
-import { counted } from '../../../pure/figures/amount';
-import { toast } from '../../../state/log';
+import { count, counted } from '../../../pure/figures/amount';
+import { toast, warn } from '../../../state/log';
 import type { Target } from '../../../state/place';
 import { useLeaveGuard } from '../../../state/router';
 import { Dialog } from '../../../ui/Dialog';
@@ -9,7 +9,7 @@ import { ChooseFile } from './ChooseFile';
 import { type Chosen, chosenFile } from './chosen';
 import { ImportPreview } from './ImportPreview';
 import { ImportProgress } from './ImportProgress';
-import { useImport } from './useImport';
+import { useImport, writtenOf } from './useImport';
 
 export interface ImportDialogProps {
   target: Target;
@@ -34,7 +34,12 @@ export default function ImportDialog(props: ImportDialogProps) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is said once, when the import has ended.
   useEffect(() => {
     if (ended === null) return;
-    if (ended.kind === 'done') toast({ text: `Imported ${counted(written, noun)}` });
+    if (ended.kind === 'done' && state.refused === 0)
+      toast({ text: `Imported ${counted(written, noun)}` });
+    else if (ended.kind === 'done')
+      warn(
+        `Imported ${count(written)} of ${counted(writtenOf(state), noun)}; ${count(state.refused)} refused`,
+      );
     if (written > 0) onWritten();
   }, [ended]);
   const isBegun = running || ended !== null;

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { bytes } from '../../../pure/figures/amount';
 import type { CsvOptions } from '../../../pure/importing/csv';
 import type { ImportForm } from '../../../pure/importing/file';
+import { whereIn } from '../../../pure/importing/found';
 import type { Api } from '../../../pure/values/compare';
 import { Button } from '../../../ui/Button';
 import { type Chosen, firstOf, formOf, SHOWN } from './chosen';
@@ -143,9 +144,9 @@ export function ImportPreview(props: ImportPreviewProps) {
           </p>
         )
       )}
-      {refused.map(({ line, column, why }) => (
+      {refused.map(({ line, column, why, ...rest }) => (
         <p key={`${line}:${column}`} className="error">
-          Line {line}, column {column}: {why}
+          Line {line}, {whereIn({ column, ...rest })}: {why}
         </p>
       ))}
       <fieldset className="transfer-existing">

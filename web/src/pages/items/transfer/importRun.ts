@@ -2,6 +2,7 @@
 // time, and counts what became of it. Holds a bounded number of documents and refusals. Shows nothing.
 import { ApiError, words } from '../../../api/http';
 import { type ImportForm, readerOf, readFile } from '../../../pure/importing/file';
+import { whereIn } from '../../../pure/importing/found';
 import type { Api } from '../../../pure/values/compare';
 import {
   type Entry,
@@ -78,6 +79,8 @@ function breath(): Promise<void> {
     channel.port2.postMessage(null);
   });
 }
+
+const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
 const isRefused = (error: unknown) =>
   error instanceof ApiError && error.kind === 'refused' && [400, 413, 200].includes(error.status);
@@ -210,7 +213,7 @@ export async function runImport<T>(job: ImportJob<T>): Promise<void> {
       if (found.length === 0) characters += each;
       for (const one of found) {
         if (one.kind === 'refused') {
-          tally.refuse([{ line: one.line, why: `Character ${one.column}: ${one.why}` }]);
+          tally.refuse([{ line: one.line, why: `${capital(whereIn(one))}: ${one.why}` }]);
           continue;
         }
         const isFull = batch.length >= writer.most.documents;

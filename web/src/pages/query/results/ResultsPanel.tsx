@@ -30,7 +30,8 @@ export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   if (page === undefined)
     return failure === null
       ? 'Not run yet: Ctrl+Enter runs it.'
-      : 'It failed: there are no results.';
+      : // The reason stands below.
+        '';
   const before = rowsOf(pages.slice(0, at));
   const here = page.results.rows.length;
   const range = here === 0 ? '' : `: ${before + 1} to ${before + here}`;

@@ -5,10 +5,12 @@ import { Button } from '../../../ui/Button';
 import { Menu } from '../../../ui/Menu';
 import { Tabs } from '../../../ui/Tabs';
 import { NameDialog } from './NameDialog';
-import { MOST_TABS, type TabList, titleOf } from './tabList';
+import { MOST_TABS, type QueryTab, type TabList, titleOf } from './tabList';
 
 export interface TabBarProps {
   list: TabList;
+  /** Whether a tab differs from the saved query of its name. */
+  isChanged: (tab: QueryTab) => boolean;
   /** Id of the panel that the shown one is in. */
   panel: string;
   /** No address holds the query that is shown. */
@@ -26,7 +28,18 @@ const NEW_KEY = 'first';
 const keyOf = (id: string) => (id === '' ? NEW_KEY : id);
 
 export function TabBar(props: TabBarProps) {
-  const { list, panel, isTooLong, savedNames, onShow, onNew, onClose, onRename, onSave } = props;
+  const {
+    list,
+    isChanged,
+    panel,
+    isTooLong,
+    savedNames,
+    onShow,
+    onNew,
+    onClose,
+    onRename,
+    onSave,
+  } = props;
   const [menu, openMenu] = useState<{ x: number; y: number } | null>(null);
   const [asked, ask] = useState<'rename' | 'save' | null>(null);
   const shown = list.tabs.find(({ id }) => id === list.shown);
@@ -35,7 +48,10 @@ export function TabBar(props: TabBarProps) {
     <div className="query-tabs">
       <Tabs
         label="Queries"
-        tabs={list.tabs.map((tab) => ({ key: keyOf(tab.id), label: titleOf(tab) }))}
+        tabs={list.tabs.map((tab) => ({
+          key: keyOf(tab.id),
+          label: titleOf(tab) + (isChanged(tab) ? ' (changed)' : ''),
+        }))}
         selected={keyOf(list.shown)}
         onSelect={(key) => onShow(key === NEW_KEY ? '' : key)}
         panel={panel}

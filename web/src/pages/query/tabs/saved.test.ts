@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSavedList, renamedSaved, withoutSaved, withSaved } from './saved';
+import { isChanged, isSavedList, renamedSaved, withoutSaved, withSaved } from './saved';
 
 const one = (name: string, text = name) => ({ name, texts: { text } });
 
@@ -17,3 +17,12 @@ test.each([
   [[{ name: 'a', texts: { text: 1 } }], false],
   [{}, false],
 ])('%j is a list of them: %s', (value, want) => expect(isSavedList(value)).toBe(want));
+
+test('a tab differs from the saved query of its name, and from no other', () => {
+  const all = [{ name: 'a', texts: { filter: '{}', sort: '' } }];
+  expect(isChanged(all, 'a', { filter: '{}' })).toBe(false);
+  expect(isChanged(all, 'a', { filter: '{ n: 1 }' })).toBe(true);
+  expect(isChanged(all, 'a', { filter: '{}', limit: '5' })).toBe(true);
+  expect(isChanged(all, 'b', { filter: '{ n: 1 }' })).toBe(false);
+  expect(isChanged(all, '', { filter: '{ n: 1 }' })).toBe(false);
+});

@@ -40,6 +40,15 @@ export function renamedSaved(all: readonly Saved[], from: string, to: string): S
   return withSaved(others(all, from), { ...found, name: to });
 }
 
+/** Whether a tab with the name of a saved query has other texts than that. */
+export function isChanged(all: readonly Saved[], name: string, texts: Texts): boolean {
+  const found = name === '' ? undefined : all.find((one) => one.name === name);
+  if (found === undefined) return false;
+  return Object.keys({ ...found.texts, ...texts }).some(
+    (field) => (found.texts[field] ?? '') !== (texts[field] ?? ''),
+  );
+}
+
 export function lengthOf(texts: Texts): number {
   return Object.values(texts).reduce((all, text) => all + text.length, 0);
 }
