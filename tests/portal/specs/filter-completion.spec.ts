@@ -88,13 +88,13 @@ test('Enter applies while a list is shown, Escape closes it and then leaves', as
   await expect(rows(page)).toHaveCount(20);
   await ready(page);
   await box(page).click();
-  await page.keyboard.type('WHERE c.n = 5');
+  await page.keyboard.type('WHERE "n005" = c.id');
   await page.keyboard.press('Control+Space');
   await expect(offers(page).first()).toBeVisible();
   await page.keyboard.press('Enter');
   await expect(rows(page)).toHaveCount(1);
   await expect(offers(page)).toHaveCount(0);
-  await expect(box(page)).toHaveText('WHERE c.n = 5');
+  await expect(box(page)).toHaveText('WHERE "n005" = c.id');
   await write(page, box(page), 'WHERE ');
   await page.keyboard.type('c.');
   await expect(offers(page).first()).toBeVisible();
@@ -134,6 +134,39 @@ test('what is typed before the editor has come stays, and the keyboard with it',
   await expect(box(page)).toHaveText('{ n: 7 }');
   await page.keyboard.press('Enter');
   await expect(rows(page)).toHaveCount(1);
+});
+
+test('arrow up brings back filters that were applied', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, 20);
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(20);
+  await ready(page);
+  for (const [filter, n] of [
+    ['{ n: 1 }', 1],
+    ['{ user: "ada" }', 2],
+  ] as const) {
+    await write(page, box(page), filter);
+    await page.keyboard.press('Enter');
+    await expect(rows(page)).toHaveCount(n);
+  }
+  // They outlive the page.
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(20);
+  await ready(page);
+  await write(page, box(page), '{ n: 2 }');
+  await page.keyboard.press('ArrowUp');
+  await expect(box(page)).toHaveText('{ user: "ada" }');
+  await page.keyboard.press('ArrowUp');
+  await expect(box(page)).toHaveText('{ n: 1 }');
+  await page.keyboard.press('ArrowUp');
+  await expect(box(page)).toHaveText('{ n: 1 }');
+  await page.keyboard.press('Enter');
+  await expect(rows(page)).toHaveCount(1);
+  await write(page, box(page), '{ n: 2 }');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowDown');
+  await expect(box(page)).toHaveText('{ n: 2 }');
 });
 
 test('an editor of queries offers values too', async ({ page, server }) => {

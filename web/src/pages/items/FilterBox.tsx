@@ -9,6 +9,7 @@ import type { Target } from '../../state/place';
 import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
+import { pastFilters, rememberFilter } from './pastFilters';
 
 const loadHelp = early(() => import('../../ui/completion/editors'));
 
@@ -97,7 +98,9 @@ export function FilterBox(props: FilterBoxProps) {
     const text = typed.trim();
     const wrong = check(text);
     setRefused(wrong);
-    if (wrong === null) onApply(text);
+    if (wrong !== null) return;
+    rememberFilter(target, text);
+    onApply(text);
   };
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -165,7 +168,7 @@ export function FilterBox(props: FilterBoxProps) {
             onRefused={refuse}
             onRun={apply}
             onHere={onHere}
-            load={async () => (await loadHelp()).filterHelp(target)}
+            load={async () => (await loadHelp()).filterHelp(target, () => pastFilters(target))}
             single
           />
         </div>

@@ -10,7 +10,7 @@ import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/tt
 import { partsOfPath } from '../../pure/values/path';
 import type { Target } from '../../state/place';
 import { countQuery, unordered } from './countQuery';
-import { partsOf, valueAt } from './keyPath';
+import { partsOf, pointerOf, valueAt } from './keyPath';
 import { NosqlMany } from './many/nosqlMany';
 import {
   BY_EXPIRY,
@@ -269,9 +269,7 @@ export class NosqlSource implements Source {
   }
 
   setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed> {
-    const path = parts
-      .map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-      .join('');
+    const path = pointerOf(parts);
     return this.patch(opened, [{ op: 'set', path, value }]);
   }
 

@@ -1,6 +1,6 @@
 // What editors of queries and filters have beside their language: completion, and for MongoDB's texts
 // marks where they cannot be read. Loaded with the editor.
-import type { Extension } from '@codemirror/state';
+import { type Extension, Prec } from '@codemirror/state';
 import type { Completion, SampledField } from '../../pure/completion/candidates';
 import { completeMongo, type MongoText } from '../../pure/completion/mongo';
 import { completeSql } from '../../pure/completion/sql';
@@ -8,6 +8,7 @@ import { parseShell } from '../../pure/shell';
 import { isCall, parseCall } from '../../pure/shell/call';
 import type { Target } from '../../state/place';
 import { completing, type Offers } from '../editorCompletion';
+import { recalling } from '../editorRecall';
 import { editorRules } from '../editorRules';
 import { allFieldsOf, fieldsOf } from './fields';
 
@@ -40,15 +41,16 @@ export function sqlHelp(target: Target): Extension {
 /** What stands before the filter of a list, as the list asks for it. */
 const BEFORE = 'SELECT * FROM c ';
 
-/** Of the filter above a list, in which Enter applies what is typed. */
-export function filterHelp(target: Target): Extension {
+/** Of the filter above a list, in which Enter applies what is typed; `past`: what was applied before. */
+export function filterHelp(target: Target, past: () => readonly string[]): Extension {
   const complete: Complete = (text, at, fields) => {
     if (target.door === 'mongo') return completeMongo('filter', text, at, fields);
     const found = completeSql(BEFORE + text, BEFORE.length + at, fields);
     if (found === null) return null;
     return { ...found, from: found.from - BEFORE.length, to: found.to - BEFORE.length };
   };
-  return completing(offersOf(target, complete), { isCalm: true });
+  // A list that is shown has the arrow keys first.
+  return [completing(offersOf(target, complete), { isCalm: true }), Prec.high(recalling(past))];
 }
 
 export function shellHelp(target: Target, kind: MongoText): Extension {

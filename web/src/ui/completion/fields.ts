@@ -12,6 +12,8 @@ const FRESH_MS = 60_000;
 /** Nobody who types waits longer. */
 const PATIENCE_MS = 800;
 const TIMEOUT_MS = 5000;
+/** After a failure. */
+const AGAIN_MS = 3000;
 
 interface Known {
   at: number;
@@ -35,18 +37,13 @@ async function sample({ door, database, collection }: Target): Promise<unknown[]
 const isWhole = (text: string) => text !== 'null' && !text.endsWith('…');
 
 async function read(target: Target): Promise<readonly SampledField[]> {
-  try {
-    const { fields } = sampleFacts(await sample(target), target.door);
-    return fields.map(({ path, share, kinds, top }) => ({
-      parts: partsOfPath(path),
-      share,
-      kind: kinds[0]?.value ?? 'missing',
-      values: top.map(({ value }) => value).filter(isWhole),
-    }));
-  } catch {
-    // Words are offered without fields.
-    return [];
-  }
+  const { fields } = sampleFacts(await sample(target), target.door);
+  return fields.map(({ path, share, kinds, top }) => ({
+    parts: partsOfPath(path),
+    share,
+    kind: kinds[0]?.value ?? 'missing',
+    values: top.map(({ value }) => value).filter(isWhole),
+  }));
 }
 
 /** What is known of the fields, however long that takes. */
@@ -55,8 +52,14 @@ export function allFieldsOf(target: Target): Promise<readonly SampledField[]> {
   const now = performance.now();
   let found = known.get(name);
   if (found === undefined || now - found.at > FRESH_MS) {
-    found = { at: now, fields: read(target) };
-    known.set(name, found);
+    const made: Known = { at: now, fields: read(target) };
+    made.fields = made.fields.catch(() => {
+      // Words are offered without fields, which are soon asked for again.
+      made.at = performance.now() - FRESH_MS + AGAIN_MS;
+      return [];
+    });
+    known.set(name, made);
+    found = made;
   }
   return found.fields;
 }
