@@ -9,7 +9,7 @@ import type { Row, Source } from '../source';
 import type { Rows } from '../useRows';
 import { hide, unhide } from './bin';
 import { type Asked, ManyDialog } from './ManyDialog';
-import { type Act, MOST_UNDONE, type Outcome, type Pair } from './many';
+import { type Act, KEPT_SECONDS, MOST_UNDONE, type Outcome, type Pair } from './many';
 import { restore } from './run';
 import { keptWords, outcomeWords } from './words';
 
