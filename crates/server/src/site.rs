@@ -143,7 +143,8 @@ impl Site {
         let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
         let kept = data_dir.map(|directory| directory.path.as_path());
         // A node takes its copy as the owner has it: there nothing is paused.
-        let reaping = Reaping::open(kept.filter(|_| config.cluster.is_none())).map_err(failed)?;
+        let own = kept.filter(|_| config.cluster.is_none());
+        let reaping = Reaping::open(own).map_err(failed)?;
         let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);
         let audit = config.audit_file.as_deref().map(open_audit).transpose()?;
         let tls = Tls::open(config)?;
@@ -187,10 +188,7 @@ impl Site {
             files,
             explorer,
             reaping,
-            figures: Arc::new(Figures::new(
-                kept.filter(|_| config.cluster.is_none()),
-                slow.as_ref(),
-            )),
+            figures: Arc::new(Figures::new(own, slow.as_ref())),
             slow,
             account,
             audit,

@@ -156,21 +156,19 @@ async fn serve_request<S: Store>(
     let by = (sender, who.as_ref());
     note_request(door, &client, by, (operation, exchange.path()), reply.status);
     if let Some(looked) = &looked {
-        note_end(
-            door,
-            &Ended {
-                operation,
-                path: exchange.path(),
-                looked,
-                agent: text_of(&exchange.agent).unwrap_or_default(),
-                parent: text_of(&exchange.parent),
-                activity: &exchange.activity,
-                relayed: matches!(sender, Sender::Known(_)),
-                query: query.as_deref(),
-                took: clock::monotonic_time().saturating_sub(exchange.began),
-                reply: &reply,
-            },
-        );
+        let ended = Ended {
+            operation,
+            path: exchange.path(),
+            looked,
+            agent: text_of(&exchange.agent).unwrap_or_default(),
+            parent: text_of(&exchange.parent),
+            activity: &exchange.activity,
+            relayed: matches!(sender, Sender::Known(_)),
+            query: query.as_deref(),
+            took: clock::monotonic_time().saturating_sub(exchange.began),
+            reply: &reply,
+        };
+        note_end(door, &ended);
     }
     let about = exchange.end(reply.status, door.engine.store().published());
     respond::build_response(reply, about, held)
