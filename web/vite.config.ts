@@ -45,12 +45,12 @@ export default defineConfig({
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|ThreeWay|editor(?!Props)|highl|lang)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|ThreeWay|completion|editor(?!Props)|highl|lang)/,
             },
             // What helps who types comes with the editor.
             {
               name: 'completing',
-              test: /src.pages.query.completion|src.ui.editor[CR]|src.pure.comp/,
+              test: /src.ui.completion|src.ui.editor[CR]|src.pure.comp/,
             },
             // What edits text brings CodeMirror with it; the other pages have to do without.
             {

@@ -135,6 +135,20 @@ for (const door of ['nosql', 'mongo']) {
     await look(page, `${door}: a change of a field`);
   });
 
+  test(`completion in a filter, ${door}`, async ({ page, server }) => {
+    await fill(server);
+    await page.goto(`/${door}/app/log/items`);
+    const search = page.getByRole('search');
+    await expect(search.locator('.cm-content')).toBeVisible();
+    await search.getByRole('textbox').focus();
+    await page.keyboard.type(door === 'nosql' ? 'WHERE c.' : '{ t');
+    await expect(search.getByRole('listbox')).toBeVisible();
+    await innocent(page, `${door} completion in a filter`);
+    await page.keyboard.press('Enter');
+    await expect(search.getByRole('alert')).toBeVisible();
+    await innocent(page, `${door} a wrong filter`);
+  });
+
   test(`saved queries, ${door}`, async ({ page, server }) => {
     await fill(server);
     await page.goto(`/${door}/app/log/query`);

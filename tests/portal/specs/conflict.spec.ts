@@ -68,6 +68,22 @@ for (const door of DOORS) {
     await expect(editor(page)).toContainText('Kiel');
   });
 
+  test(`${door.name}: who goes on editing is asked again`, async ({ page, server }) => {
+    const { pane, conflict } = await collide(page, server, door, BOTH);
+    await conflict.getByRole('button', { name: 'Go on editing' }).click();
+    await expect(conflict).toHaveCount(0);
+    await expect(editor(pane)).toBeFocused();
+    // Once with what was seen, and once with a further change.
+    for (const n of [2, 8]) {
+      if (n === 8) await door.put(server, 'one', { ...BOTH.theirs, n });
+      await page.keyboard.press('Control+s');
+      await expect(conflict).toContainText('changed by someone else');
+      await expect(cell(conflict, 'n', 1)).toContainText(String(n));
+      expect(await door.get(server, 'one')).toEqual({ ...BOTH.theirs, n });
+      await conflict.getByRole('button', { name: 'Go on editing' }).click();
+    }
+  });
+
   test(`${door.name}: a merge by keyboard, on a phone`, async ({ page, server }) => {
     await page.setViewportSize({ width: 390, height: 844 });
     const { conflict } = await collide(page, server, door, {

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
-import { row, rows } from '../lib/items';
+import { row, rows, write } from '../lib/items';
 
 const LIST = '/mongo/app/log/items';
 const grid = (page: Page) => page.getByRole('grid');
@@ -42,7 +42,7 @@ test('selected rows are deleted by mouse, and put back from the corner', async (
   await row(page, mongo, 'a').getByRole('checkbox').click();
   await bar(page).getByRole('button', { name: 'Clear selection' }).click();
   await expect(grid(page)).toBeFocused();
-  await filter.fill('{ n: 1 }');
+  await write(page, filter, '{ n: 1 }');
   await filter.press('Enter');
   await page.getByRole('search').getByRole('button', { name: 'Clear' }).click();
   await expect(filter).toBeFocused();

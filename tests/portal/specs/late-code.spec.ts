@@ -87,6 +87,7 @@ test('a page that is opened while the server is away is whole when it comes', as
 
 test('code that a newer server has no more', async ({ page, server }) => {
   await openItems(page, server, 'not found');
+  // The filter needs no more than a plain field.
   await page.getByRole('search').getByRole('textbox').fill('WHERE c.kept = 1');
   await anew(page).click();
   const pane = page.getByRole('region', { name: 'New Item' });

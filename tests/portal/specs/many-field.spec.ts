@@ -2,7 +2,7 @@
 // it, and how it is put back.
 import type { Page } from '@playwright/test';
 import { Double, Int32, Long } from 'mongodb';
-import { collection, DOORS, fillWith, mongo, nosql, numbered } from '../lib/door';
+import { collection, container, DOORS, fillWith, mongo, nosql, numbered } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { row, rows } from '../lib/items';
 
@@ -192,6 +192,27 @@ test('values of BSON are set with their types', async ({ page, server }) => {
     expect(await kinds.toArray()).toEqual([{ _id: name, n: 2 }]);
     if (value !== null) expect(await log.countDocuments({ n: value } as object)).toBe(2);
   }
+});
+
+test('all that fit are changed beyond the first thousand, while they leave the filter', async ({
+  page,
+  server,
+}) => {
+  await nosql.create(server, null);
+  await fillWith(server, nosql, 1150);
+  const filter = encodeURIComponent('WHERE c.user = "bob"');
+  await page.goto(`/nosql/app/log/items?filter=${filter}`);
+  await expect(page.getByText('more may fit')).toBeVisible();
+  await askOfAll(page);
+  await dialog(page).getByLabel('Field', { exact: true }).fill('user');
+  await dialog(page).getByLabel('Value', { exact: true }).fill('eve');
+  await dialog(page).getByRole('button', { name: 'Change 1,035 items' }).click();
+  await expect(toast(page)).toContainText('Changed a field of 1,035 items', { timeout: 60_000 });
+  // So many are not put back.
+  await expect(toast(page).getByRole('button', { name: /^Undo/ })).toHaveCount(0);
+  const left = 'SELECT VALUE COUNT(1) FROM c WHERE c.user = "eve"';
+  const { resources } = await container(server).items.query(left).fetchAll();
+  expect(resources).toEqual([1035]);
 });
 
 test('a change of a field is stopped', async ({ page, server }) => {

@@ -49,8 +49,13 @@ for (const door of DOORS) {
     await expect(rows(page)).toHaveCount(1);
     await page.getByRole('button', { name: 'Show', exact: true }).click();
     await expect(row(page, door, 'keeps')).toContainText('01:00');
+    // A reload brings nothing back.
+    await page.reload();
+    await expect(page.getByText(/^2 deleted, expiring within \d+ s/)).toBeVisible();
+    await expect(rows(page)).toHaveCount(1);
     await server.advance(60);
     await expect(rows(page)).toHaveCount(1);
+    await expect(page.getByText(/deleted, expiring within/)).toHaveCount(0);
     expect(await door.ids(server)).toEqual(['inherits']);
   });
 
@@ -136,4 +141,21 @@ test('a change of many is stopped', async ({ page, server }) => {
   // The first part may have reached the server; the second was never sent.
   expect((await mongo.ids(server)).length).toBeGreaterThanOrEqual(100);
   expect(asked).toBe(1);
+});
+
+test('what another server has deleted hides nothing here', async ({ page, server }) => {
+  await mongo.create(server, 7200);
+  await mongo.put(server, 'kept', { n: 1 });
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(1);
+  await page.evaluate(() => {
+    const keys = [['"kept"', Date.parse('2999-01-01')]];
+    sessionStorage.setItem('ebb-bin', JSON.stringify({ '["mongo","app","log"]': keys }));
+  });
+  await page.reload();
+  await expect(rows(page)).toHaveCount(1);
+  // Nor does what is no list of them.
+  await page.evaluate(() => sessionStorage.setItem('ebb-bin', '{"a": 1, "b": [[2]]}'));
+  await page.reload();
+  await expect(rows(page)).toHaveCount(1);
 });

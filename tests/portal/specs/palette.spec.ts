@@ -20,6 +20,32 @@ async function find(page: Page, text: string) {
   await page.keyboard.type(text);
 }
 
+test('what is typed before its code has come is kept', async ({ page, server }) => {
+  await mongo.create(server, null);
+  let answer = () => {};
+  const held = new Promise<void>((done) => {
+    answer = done;
+  });
+  await page.route(/assets\/.*palette.*\.js/i, async (route) => {
+    await held;
+    await route.fallback();
+  });
+  await page.goto('/mongo/app/log/items');
+  await expect(page.getByRole('grid')).toBeVisible();
+  const asked = page.waitForRequest(/assets\/.*palette.*\.js/i);
+  await page.keyboard.press('Control+K');
+  await asked;
+  await page.keyboard.type('featuresx');
+  await page.keyboard.press('Backspace');
+  await page.keyboard.press('Enter');
+  answer();
+  await expect(field(page)).toBeFocused();
+  await expect(field(page)).toHaveValue('features');
+  await expect(page).toHaveURL(/\/items$/);
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/features$/);
+});
+
 test('collections, pages and views by some letters', async ({ page, server }) => {
   for (const door of DOORS) await door.create(server, null);
   await (await server.mongo()).db('other').createCollection('sessions');

@@ -182,10 +182,20 @@ test('date TTL indexes of a collection', async ({ page, server }) => {
   expect(await mongo.ids(server)).toEqual(['at 50']);
 
   await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
-  await dialog.locator('#dateIndexSeconds').fill('100');
+  // What was typed means something else in another unit, what is only shown is shown in it.
+  const time = dialog.locator('#dateIndexSeconds');
+  const unit = dialog.getByRole('combobox', { name: 'Unit' });
+  await time.fill('2');
+  await unit.selectOption('minute');
+  await expect(time).toHaveValue('2');
   await dialog.getByRole('button', { name: 'Change', exact: true }).click();
   await noted(page, 'Successfully changed index at_1');
-  expect(await indexes()).toEqual([100]);
+  expect(await indexes()).toEqual([120]);
+  await page.getByRole('button', { name: 'Change seconds of at_1' }).click();
+  await expect(time).toHaveValue('120');
+  await unit.selectOption('minute');
+  await expect(time).toHaveValue('2');
+  await page.keyboard.press('Escape');
   await server.advance(60);
   expect(await mongo.ids(server)).toEqual(['at 50']);
 

@@ -18,9 +18,9 @@ import {
   Timestamp,
   UUID,
 } from 'mongodb';
-import { collection, mongo, nosql } from '../lib/door';
+import { collection, DOORS, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
-import { editor, openItem, saveItem, write } from '../lib/items';
+import { editor, openItem, row, saveItem, write } from '../lib/items';
 
 /** Types into an open text before its last brace. */
 async function typeAtEnd(page: Page, text: string) {
@@ -109,3 +109,18 @@ test('every type of a document stays what it is', async ({ page, server }) => {
   await saveItem(page, pane, 'updated document "one"');
   expect(exactly(await stored())).toBe(exactly({ ...before, typed: true }));
 });
+
+for (const door of DOORS) {
+  test(`${door.noun}s: characters that nobody sees have a sign`, async ({ page, server }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { name: '\u202eevil\u200b', text: ' two\nlines' });
+    await page.goto(`/${door.name}/app/log/items`);
+    const cell = (column: string) => row(page, door, 'one').locator(`[data-column="${column}"]`);
+    await expect(cell('name')).toHaveText('•evil•');
+    // Not as a browser shortens it: the space before it is seen, too.
+    expect(await cell('text').evaluate((found) => found.textContent)).toBe(' two↵lines');
+    await expect(cell('text')).toHaveCSS('white-space', 'pre');
+    const pane = await openItem(page, door, 'one');
+    await expect(editor(pane).locator('.cm-specialChar')).toHaveCount(2);
+  });
+}

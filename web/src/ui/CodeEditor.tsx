@@ -9,7 +9,7 @@ import { arrival, early } from '../state/arrival';
 import { server } from '../state/server';
 import { useSelected } from '../state/store';
 import { AbsentEditor } from './AbsentEditor';
-import { type CodeEditorProps, catchesTab, type EditorProps, WAY_OUT } from './editorProps';
+import { type CodeEditorProps, catchesTab, WAY_OUT } from './editorProps';
 import { isLanded } from './focusKeeper';
 
 export type { Mark, Part } from './editorProps';
@@ -30,7 +30,7 @@ export function CodeEditor(props: CodeEditorProps) {
   const isAbsent = !coming.here && (isSilent || coming.failure !== null);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const latest = useRef<EditorProps>(props);
+  const latest = useRef<CodeEditorProps>(props);
   const rendered = useRef(props);
   // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
   // and must not take the place of what was typed since.
@@ -41,7 +41,7 @@ export function CodeEditor(props: CodeEditorProps) {
       setRefused(null);
       props.onChange?.(text);
     };
-    const onRefused = (characters: number) => {
+    const refuse = (characters: number) => {
       const why = props.bound?.why ?? '';
       setRefused(`That text is ${bytes(characters)}. ${why}, so it was not put into the editor.`);
     };
@@ -56,7 +56,7 @@ export function CodeEditor(props: CodeEditorProps) {
     latest.current = {
       ...props,
       onChange,
-      onRefused,
+      onRefused: props.onRefused ?? refuse,
       ...(run === undefined ? {} : { onRun: run }),
     };
   });
@@ -72,6 +72,7 @@ export function CodeEditor(props: CodeEditorProps) {
       flushSync(() => setComing({ here: true, failure: null }));
       const isLeft = document.activeElement !== focused && !isLanded();
       if (latest.current.start != null && !isLeft) view.current?.focus();
+      if (view.current !== null) latest.current.onHere?.(view.current);
     };
     make().catch((error: unknown) => {
       if (!ended) setComing({ here: false, failure: words(error) });
@@ -90,6 +91,9 @@ export function CodeEditor(props: CodeEditorProps) {
     if (editor === null || editor.state.doc.toString() === props.value) return;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: props.value } });
   }, [props.value]);
+  const { isWrong, description } = props;
+  // The editor reads them anew when it is told.
+  useEffect(() => view.current?.dispatch(), [isWrong, description]);
   const { marks } = props;
   const isHere = coming.here;
   useEffect(() => {

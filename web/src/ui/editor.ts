@@ -11,16 +11,17 @@ import {
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { searchKeymap } from '@codemirror/search';
 import { EditorState, type Extension, Prec } from '@codemirror/state';
-import { drawSelection, EditorView, type KeyBinding, keymap, lineNumbers } from '@codemirror/view';
-import { bounded } from './editorBound';
 import {
-  type CodeEditorProps,
-  catchesTab,
-  type EditorProps,
-  type Mark,
-  type Part,
-  WAY_OUT,
-} from './editorProps';
+  drawSelection,
+  EditorView,
+  highlightSpecialChars,
+  type KeyBinding,
+  keymap,
+  lineNumbers,
+  placeholder,
+} from '@codemirror/view';
+import { bounded } from './editorBound';
+import { type CodeEditorProps, catchesTab, type Mark, type Part, WAY_OUT } from './editorProps';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
 
@@ -29,6 +30,7 @@ const THEME = EditorView.theme({
   '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: '13px', lineHeight: '1.5' },
   '.cm-content': { caretColor: 'var(--text)' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-placeholder': { color: 'var(--text-2)' },
   '.cm-gutters': {
     color: 'var(--text-2)',
     backgroundColor: 'var(--ground-2)',
@@ -106,6 +108,17 @@ const TYPE_OVER = EditorView.domEventHandlers({
   },
 });
 
+/** What the text is called, and what is said of it now. */
+function attributesOf(props: CodeEditorProps): Record<string, string> {
+  const description = catchesTab(props) ? WAY_OUT : props.description;
+  return {
+    'aria-label': props.label,
+    tabindex: '0',
+    ...(description === undefined ? {} : { 'aria-description': description }),
+    ...(props.isWrong === undefined ? {} : { 'aria-invalid': String(props.isWrong) }),
+  };
+}
+
 /** Underlines places of the text, each with what is wrong there. */
 export function mark({ state, dispatch }: EditorView, marks: readonly Mark[]): void {
   const within = (at: number) => Math.max(0, Math.min(at, state.doc.length));
@@ -119,7 +132,7 @@ export function mark({ state, dispatch }: EditorView, marks: readonly Mark[]): v
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
 export function makeEditor(
   host: HTMLElement,
-  latest: { current: EditorProps },
+  latest: { current: CodeEditorProps },
   more: Extension = [],
 ): EditorView {
   const props = latest.current;
@@ -129,6 +142,7 @@ export function makeEditor(
     runs(latest),
     history(),
     drawSelection(),
+    highlightSpecialChars(),
     TYPE_OVER,
     bracketMatching(),
     languageOf(props),
@@ -137,11 +151,8 @@ export function makeEditor(
     keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap]),
     keymap.of([...foldKeymap, ...(single ? [] : [indentWithTab])]),
     // Named, and known as reachable by keyboard.
-    EditorView.contentAttributes.of({
-      'aria-label': props.label,
-      tabindex: '0',
-      ...(catchesTab(props) ? { 'aria-description': WAY_OUT } : {}),
-    }),
+    EditorView.contentAttributes.of(() => attributesOf(latest.current)),
+    props.placeholder === undefined ? [] : placeholder(props.placeholder),
     EditorState.readOnly.of(props.readOnly === true),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());

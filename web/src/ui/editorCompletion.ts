@@ -5,7 +5,9 @@ import {
   autocompletion,
   type CompletionContext,
   type CompletionResult,
+  closeCompletion,
   type Completion as Shown,
+  selectedCompletion,
   startCompletion,
 } from '@codemirror/autocomplete';
 import { type Extension, Prec } from '@codemirror/state';
@@ -17,6 +19,8 @@ export type Offers = (text: string, at: number) => Promise<Completion | null>;
 
 /** Behind these something is offered before anything is typed. */
 const BEGINS = /[.{]\s?$/;
+/** Behind these, where they were put in, it is asked for what can follow. */
+const FOLLOWED = /[.{:]\s?$/;
 
 function put(view: EditorView, one: Candidate, from: number, to: number): void {
   const anchor = from + one.cursor;
@@ -26,7 +30,7 @@ function put(view: EditorView, one: Candidate, from: number, to: number): void {
     userEvent: 'input.complete',
     scrollIntoView: true,
   });
-  if (BEGINS.test(one.insert.slice(0, one.cursor))) startCompletion(view);
+  if (FOLLOWED.test(one.insert.slice(0, one.cursor))) startCompletion(view);
 }
 
 function shownOf(one: Candidate): Shown {
@@ -41,12 +45,24 @@ function shownOf(one: Candidate): Shown {
 /** Whether a list that nobody has asked for would be in the way: Enter has to end the line. */
 function isInTheWay(text: string, { from, to, candidates }: Completion): boolean {
   const typed = text.slice(from, to);
+  if (typed === '' && candidates[0]?.kind === 'value') return false;
   if (typed === '') return !BEGINS.test(text.slice(Math.max(0, from - 2), from));
   return candidates[0]?.insert.toLowerCase() === typed.toLowerCase();
 }
 
+export interface Manner {
+  /** Nothing is chosen until an arrow key or the mouse does: Enter is for something else. */
+  isCalm?: boolean;
+}
+
+/** The list goes where Enter does something else than to take what is chosen. */
+function closeUnchosen(view: EditorView): boolean {
+  if (selectedCompletion(view.state) === null) closeCompletion(view);
+  return false;
+}
+
 /** Ctrl+Space asks; Enter or Tab takes what is chosen; Escape closes the list. */
-export function completing(offers: Offers): Extension {
+export function completing(offers: Offers, { isCalm = false }: Manner = {}): Extension {
   const source = async (context: CompletionContext): Promise<CompletionResult | null> => {
     // Begins anew when somebody types on. Otherwise nothing would be asked for where they are now, once
     // it was found that nothing is offered where they were.
@@ -59,7 +75,17 @@ export function completing(offers: Offers): Extension {
     return { from, to, options: candidates.map(shownOf), filter: false };
   };
   return [
-    autocompletion({ override: [source], icons: false, maxRenderedOptions: 50 }),
-    Prec.highest(keymap.of([{ key: 'Tab', run: acceptCompletion }])),
+    autocompletion({
+      override: [source],
+      icons: false,
+      maxRenderedOptions: 50,
+      selectOnOpen: !isCalm,
+    }),
+    Prec.highest(
+      keymap.of([
+        { key: 'Tab', run: acceptCompletion },
+        ...(isCalm ? [{ key: 'Enter', run: closeUnchosen }] : []),
+      ]),
+    ),
   ];
 }

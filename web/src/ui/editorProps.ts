@@ -1,5 +1,6 @@
 // What an editor is given; the editor comes apart from the component that shows it.
 import type { Extension } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
 import type { Bound } from './editorBound';
 
 export type Language = 'json' | 'sql' | 'shell';
@@ -26,6 +27,9 @@ export interface CodeEditorProps {
   readOnly?: boolean;
   /** Longer texts are refused, and it is said why. */
   bound?: Bound;
+  /** Hears that a change was refused which would have added so many characters, and says so in the place
+   * of the editor. */
+  onRefused?: (characters: number) => void;
   /** Ctrl+Enter, or Cmd+Enter. */
   onRun?: () => void;
   /** What is selected; null: nothing. */
@@ -39,18 +43,20 @@ export interface CodeEditorProps {
   start?: { from: number; to: number } | null;
   /** One line that grows: a filter box. Enter runs. */
   single?: boolean;
+  /** What is shown as long as the text is empty. */
+  placeholder?: string;
+  /** What screen readers say of it, beside its name. */
+  description?: string;
+  /** What is said of it is that it is wrong. */
+  isWrong?: boolean;
+  /** The editor is there now: made, and not hidden by itself. */
+  onHere?: (view: EditorView) => void;
   /** What is underlined; another list takes the place of this one. */
   marks?: readonly Mark[];
   /** More of CodeMirror: linters, completions. Read when the editor is made. */
   extensions?: Extension;
   /** The same, of a part that is loaded with the editor. */
   load?: () => Promise<Extension>;
-}
-
-/** What the editor itself is given. */
-export interface EditorProps extends CodeEditorProps {
-  /** A change was refused that would have added so many characters. */
-  onRefused?: (characters: number) => void;
 }
 
 /** How a keyboard leaves an editor in which Tab is a character of the text. */

@@ -33,6 +33,10 @@ function pathOf(element: Element): Element[] {
   return path;
 }
 
+/** What has the keyboard in an element: in an editor, its text, which lies in a tree of its own. */
+const inner = (element: HTMLElement) =>
+  element.shadowRoot?.querySelector<HTMLElement>('[tabindex="0"]') ?? element;
+
 /** What takes the focus for something within this element; null: look further out. */
 function landingOf(element: Element): HTMLElement | null {
   const asked = element.getAttribute(LANDING);
@@ -47,7 +51,9 @@ function landingOf(element: Element): HTMLElement | null {
   }
   const tab = asked === null && element.matches('[role=tabpanel]') ? 'aria-labelledby' : null;
   if (tab !== null) return document.getElementById(element.getAttribute(tab) ?? '');
-  const takes = element instanceof HTMLElement && element.matches('[tabindex], button, a, input');
+  const takes =
+    element instanceof HTMLElement &&
+    (element.matches('[tabindex], button, a, input') || inner(element) !== element);
   return takes ? element : null;
 }
 
@@ -55,7 +61,7 @@ function landingOf(element: Element): HTMLElement | null {
 function land(path: readonly Element[]): boolean {
   return path.filter(isUsable).some((element) => {
     const to = landingOf(element);
-    to?.focus({ preventScroll: true });
+    if (to !== null) inner(to).focus({ preventScroll: true });
     if (to === null || document.activeElement !== to) return false;
     landed = to;
     return true;

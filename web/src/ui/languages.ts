@@ -44,11 +44,27 @@ export const sqlLanguage = StreamLanguage.define({
   token: token((word) => (SQL_WORDS.has(word.toLowerCase()) ? 'keyword' : 'variableName')),
 });
 
-export const shellLanguage = StreamLanguage.define({
+const shellToken = token((word) => {
+  if (word.startsWith('$')) return 'keyword';
+  if (/^(true|false|null|undefined|NaN|Infinity)$/.test(word)) return 'bool';
+  return /^[A-Z]/.test(word) ? 'keyword' : 'propertyName';
+});
+
+interface ShellState {
+  /** In a comment that began on this line or an earlier one. */
+  inComment: boolean;
+}
+
+function shellTokenIn(stream: StringStream, state: ShellState): string | null {
+  if (!state.inComment && !stream.match('/*')) return shellToken(stream);
+  state.inComment = stream.match(/^.*?\*\//) === null;
+  if (state.inComment) stream.skipToEnd();
+  return 'comment';
+}
+
+export const shellLanguage = StreamLanguage.define<ShellState>({
   name: 'shell',
-  token: token((word) => {
-    if (word.startsWith('$')) return 'keyword';
-    if (/^(true|false|null|undefined|NaN|Infinity)$/.test(word)) return 'bool';
-    return /^[A-Z]/.test(word) ? 'keyword' : 'propertyName';
-  }),
+  startState: () => ({ inComment: false }),
+  token: shellTokenIn,
+  languageData: { commentTokens: { line: '//', block: { open: '/*', close: '*/' } } },
 });

@@ -1,6 +1,6 @@
 // Someone else has changed the item meanwhile: field by field what was, what is and what is wanted, and
 // the ways on.
-import { useDeferredValue, useMemo, useState } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { counted } from '../../pure/figures/amount';
 import { lineOf } from '../../pure/json/tree';
 import { mergeTexts } from '../../pure/merging/dialects';
@@ -8,10 +8,12 @@ import type { Choices, Difference, Side } from '../../pure/merging/merge';
 import { Button } from '../../ui/Button';
 import { ThreeWay, type ThreeWayRow } from '../../ui/ThreeWay';
 import type { Opened, Source } from './source';
+import { CHECKED_CHARACTERS } from './textSize';
 import type { Item } from './useItem';
 
 /** More rows than anybody reads. */
 const MOST = 200;
+const STILL_MS = 500;
 
 interface Merging {
   /** What would be saved; null: mine cannot be read. */
@@ -21,12 +23,25 @@ interface Merging {
   both: readonly string[];
   /** Of those the ones that have yet to be chosen. */
   open: number;
+  /** It is of what stands in the editor. */
+  isCurrent: boolean;
+}
+
+/** A text when it has been still for a moment; at once if it is short. */
+function useSettled(text: string): string {
+  const [settled, settle] = useState(text);
+  const isLong = text.length > CHECKED_CHARACTERS;
+  useEffect(() => {
+    const timer = setTimeout(() => settle(text), isLong ? STILL_MS : 0);
+    return () => clearTimeout(timer);
+  }, [text, isLong]);
+  return settled;
 }
 
 function useMerging(source: Source, item: Item, theirs: Opened, choices: Choices): Merging {
-  const mine = useDeferredValue(item.text);
+  const mine = useSettled(item.text);
   const before = item.opened?.text ?? '{}';
-  return useMemo(() => {
+  const merging = useMemo(() => {
     const found = mergeTexts(source.language, [before, theirs.text, mine], choices);
     if ('error' in found) {
       const why = `Yours cannot be merged: line ${lineOf(mine, found.at)}: ${found.error}`;
@@ -39,6 +54,7 @@ function useMerging(source: Source, item: Item, theirs: Opened, choices: Choices
     const open = both.filter((path) => !choices.has(path)).length;
     return { text: found.text, why: null, differences, both, open };
   }, [source, before, theirs, mine, choices]);
+  return { ...merging, isCurrent: mine === item.text };
 }
 
 /** Those that are to be chosen come first. */
@@ -76,7 +92,7 @@ export function Conflict({ source, theirs, item }: { source: Source; theirs: Ope
   const choose = (paths: readonly string[], side: Side) =>
     setChoices(new Map([...choices, ...paths.map((path) => [path, side] as const)]));
   const rows = rowsOf(differences, choices, choose);
-  const isReady = text !== null && open === 0;
+  const isReady = text !== null && open === 0 && merging.isCurrent;
   return (
     <section className="items-conflict" aria-label="Conflict">
       <p role="alert">

@@ -235,11 +235,14 @@ export default function Items({ target }: { target: Target }) {
       {missing && <Missing target={target} />}
       <FailureBanner words={failure} />
       <FilterBox
+        target={target}
         hint={source.filterHint}
         example={source.filterExample}
         value={filter}
+        check={source.wrongFilter}
         error={wrongFilter === null ? null : words(wrongFilter)}
         onApply={(text) => (text === filter ? reload() : setQuery('filter', text, true))}
+        onLeave={() => list.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}
       />
       {rows.failure !== null && wrongFilter === null && !missing && (
         <Failure error={rows.failure} target={target} onAgain={reload} />

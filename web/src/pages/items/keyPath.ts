@@ -1,4 +1,4 @@
-// Paths of partition keys, `/a/b` or `/"a b"/c`, and what lies there.
+// Paths of partition keys, `/a/b` or `/"a b"/c`, what lies there, and paths as patches write them.
 
 /** The names of a path. */
 export function partsOf(path: string): string[] {
@@ -7,6 +7,11 @@ export function partsOf(path: string): string[] {
     found.push(quoted ?? plain ?? '');
   }
   return found;
+}
+
+/** The way to a field as patches write it: a JSON pointer. */
+export function pointerOf(parts: readonly string[]): string {
+  return parts.map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
 /** What lies at a path; undefined: nothing. */

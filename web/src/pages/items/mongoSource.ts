@@ -1,6 +1,7 @@
 // Documents of a collection of the MongoDB door. Values keep their BSON types; when a document dies,
 // the server says.
 import { calculateObjectSize, Double, Int32, ObjectId } from 'bson';
+import { words } from '../../api/http';
 import * as mongo from '../../api/mongo';
 import { EXPIRES } from '../../pure/columns/columns';
 import { documentText } from '../../pure/exporting/extended';
@@ -57,6 +58,7 @@ export class MongoSource implements Source {
   readonly language = 'shell';
   readonly largest = { bytes: 16 * 1024 * 1024, words: '16 MB' };
   readonly filterHint = 'find';
+  readonly wrongFilter = wrongFilter;
   readonly filterExample = '{ user: "ada" }';
 
   constructor(
@@ -342,6 +344,15 @@ export function filterOf(text: string): mongo.Document {
   if ('error' in parsed) throw new Error(`At character ${parsed.at + 1}: ${parsed.error}`);
   if (!isDocument(parsed.value)) throw new Error('A filter is an object like { user: "ada" }.');
   return parsed.value;
+}
+
+function wrongFilter(text: string): string | null {
+  try {
+    filterOf(text);
+    return null;
+  } catch (error) {
+    return words(error);
+  }
 }
 
 /** Numbers of different types are one id. */

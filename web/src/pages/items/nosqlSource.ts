@@ -10,7 +10,7 @@ import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/tt
 import { partsOfPath } from '../../pure/values/path';
 import type { Target } from '../../state/place';
 import { countQuery, unordered } from './countQuery';
-import { partsOf, valueAt } from './keyPath';
+import { partsOf, pointerOf, valueAt } from './keyPath';
 import { NosqlMany } from './many/nosqlMany';
 import {
   BY_EXPIRY,
@@ -48,6 +48,7 @@ export class NosqlSource implements Source {
   readonly language = 'json';
   readonly largest = { bytes: 2 * 1024 * 1024, words: '2 MB' };
   readonly filterHint = 'SELECT * FROM c';
+  readonly wrongFilter = () => null;
   readonly filterExample = 'WHERE c.user = "ada" ORDER BY c._ts DESC';
   readonly perDocument = true;
   readonly defaultTtl: number | null;
@@ -268,9 +269,7 @@ export class NosqlSource implements Source {
   }
 
   setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed> {
-    const path = parts
-      .map((part) => `/${part.replaceAll('~', '~0').replaceAll('/', '~1')}`)
-      .join('');
+    const path = pointerOf(parts);
     return this.patch(opened, [{ op: 'set', path, value }]);
   }
 

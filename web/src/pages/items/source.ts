@@ -88,6 +88,8 @@ export interface Source {
   /** What stands around the filter, and an example. */
   filterHint: string;
   filterExample: string;
+  /** Why a filter can be none, as far as that is known here; null: the server decides. */
+  wrongFilter(filter: string): string | null;
   defaultTtl: Default;
   perDocument: boolean;
   /** What a cell shows of a value. */

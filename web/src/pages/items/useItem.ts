@@ -8,6 +8,7 @@ import { say } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
 import { databaseNow } from '../../state/server';
+import { focusEditor } from '../../ui/focusEditor';
 import { draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
 import { CHECKED_CHARACTERS, tooLarge } from './textSize';
@@ -218,7 +219,10 @@ export function useItem(
       put({ opened: state.theirs ?? opened, theirs: null, failure: null });
       if (state.theirs !== null) events.onSaved(state.theirs.row, key);
     },
-    // What is saved next is on top of theirs, knowingly.
-    goOn: () => put({ opened: state.theirs ?? opened, theirs: null }),
+    // What is saved next is still on top of what was read, so that it is asked again.
+    goOn: () => {
+      put({ theirs: null });
+      focusEditor('.items-pane');
+    },
   };
 }

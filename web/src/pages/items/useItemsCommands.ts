@@ -1,16 +1,16 @@
 // What keys and the palette can do on the page of items.
 import { useCommand } from '../../state/commands';
 import type { Target } from '../../state/place';
+import { focusEditor } from '../../ui/focusEditor';
 
 function toFilter(): void {
-  document.querySelector<HTMLElement>('.items-filter input')?.focus();
+  // As long as its editor has not come, it is a plain field.
+  const field = document.querySelector<HTMLElement>('.items-filter input');
+  if (field?.checkVisibility() === true) field.focus();
+  else focusEditor('.items-filter');
 }
 
-function toText(): void {
-  // The editor lies in a tree of its own.
-  const host = document.querySelector('.items-pane .editor');
-  (host?.shadowRoot ?? host)?.querySelector<HTMLElement>('.cm-content')?.focus();
-}
+const toText = () => focusEditor('.items-pane');
 
 export interface Can {
   /** null: nothing can be made. */

@@ -1,6 +1,7 @@
 // A query of the MongoDB API: a filter with projection, sort and limit, or a pipeline.
 import { useId } from 'react';
 import type { MongoText } from '../../pure/completion/mongo';
+import { isCall } from '../../pure/shell/call';
 import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { CodeEditor, type Part } from '../../ui/CodeEditor';
@@ -11,6 +12,7 @@ import { startMongo } from './mongoRun';
 import type { QueryFormProps } from './NosqlQuery';
 import { QUERY_BOUND } from './problem';
 import { ShellNotice } from './ShellNotice';
+import { StagesPanel } from './stages/StagesPanel';
 import { formOf, type MongoForms, useMongoForm } from './useMongoForm';
 import { asked, useShellLine } from './useShellLine';
 import { type FormTools, Workbench } from './Workbench';
@@ -18,6 +20,7 @@ import { type FormTools, Workbench } from './Workbench';
 /** The form with a part of its main field; stages of a pipeline may stand without their brackets. */
 function partOf(form: MongoForm, { text }: Part): MongoForm {
   if (form.mode === 'filter') return { ...form, filter: text };
+  if (isCall(text)) return { ...form, pipeline: text };
   const stages = text.trim().replace(/,$/, '');
   return { ...form, pipeline: stages.startsWith('[') ? stages : `[${stages}]` };
 }
@@ -33,7 +36,7 @@ interface PartProps {
 
 /** Completion and marks for a text of the form. */
 function helpFor(target: Target, kind: MongoText) {
-  return async () => (await import('./completion/editors')).shellHelp(target, kind);
+  return async () => (await import('../../ui/completion/editors')).shellHelp(target, kind);
 }
 
 function Mode({ form, put }: Pick<MongoForms, 'form' | 'put'>) {
@@ -135,6 +138,14 @@ export function MongoQuery({ target, id, bench }: QueryFormProps) {
   const { form, set, put } = useMongoForm(target, id);
   const line = useShellLine(target, form, { set, put });
   const startOf = (box: typeof line.landing) => (line.landing === box ? START : null);
+  const stages = (runUpTo: (text: string) => void) => (
+    <StagesPanel
+      target={target}
+      pipeline={form.pipeline}
+      onChange={line.set.pipeline}
+      onRunUpTo={runUpTo}
+    />
+  );
   return (
     <Workbench
       target={target}
@@ -145,6 +156,7 @@ export function MongoQuery({ target, id, bench }: QueryFormProps) {
       start={(texts) => startMongo(target, asked(target, formOf(texts)))}
       onTake={(texts) => put(formOf(texts))}
       errorText={() => ''}
+      {...(form.mode === 'filter' ? {} : { stages })}
     >
       {(tools) => (
         <>

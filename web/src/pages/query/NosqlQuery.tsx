@@ -42,7 +42,7 @@ export function NosqlQuery({ target, id, bench }: QueryFormProps) {
             onRunPart={executePart}
             onSelect={onSelect}
             marks={marks}
-            load={async () => (await import('./completion/editors')).sqlHelp(target)}
+            load={async () => (await import('../../ui/completion/editors')).sqlHelp(target)}
           />
         </div>
       )}

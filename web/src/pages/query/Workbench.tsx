@@ -55,14 +55,17 @@ export interface WorkbenchProps {
   onTake: (texts: Texts) => void;
   /** The text that places in the server's errors are about. */
   errorText: (texts: Texts) => string;
+  /** Shows the stages of what is typed; without it the query has none. */
+  stages?: (runUpTo: (text: string) => void) => ReactNode;
   children: (tools: FormTools) => ReactNode;
 }
 
 const NO_MARKS: readonly Mark[] = [];
 
-type Panel = 'results' | 'explain' | 'statistics' | 'history' | 'saved';
+type Panel = 'results' | 'stages' | 'explain' | 'statistics' | 'history' | 'saved';
 const TABS = [
   { key: 'results', label: 'Results' },
+  { key: 'stages', label: 'Stages' },
   { key: 'explain', label: 'Explain' },
   { key: 'statistics', label: 'Statistics' },
   { key: 'history', label: 'History' },
@@ -129,14 +132,16 @@ function useBench({ bench, texts, prepare, start, partial, errorText }: Workbenc
 }
 
 export function Workbench(props: WorkbenchProps) {
-  const { target, bench, onTake, children } = props;
-  const [panel, setPanel] = useState<Panel>('results');
+  const { target, bench, stages, onTake, children } = props;
+  const [chosen, setPanel] = useState<Panel>('results');
+  const panel = chosen === 'stages' && stages === undefined ? 'results' : chosen;
+  const tabs = stages === undefined ? TABS.filter(({ key }) => key !== 'stages') : TABS;
   const { runs, turns, part, select, ranText, marks, ...run } = useBench(props);
   const explaining = useExplanation(runs, panel === 'explain');
   const advice = explaining.explanation?.advice ?? null;
   const show = (go: () => void) => {
     go();
-    if (panel === 'history' || panel === 'saved') setPanel('results');
+    if (panel === 'history' || panel === 'saved' || panel === 'stages') setPanel('results');
   };
   const execute = () => show(run.runAll);
   const executePart = (of: Part) => show(() => run.runPart(of));
@@ -162,7 +167,7 @@ export function Workbench(props: WorkbenchProps) {
         onMore={turns.more}
       />
       <Problems error={runs.failure} text={ranText} target={target} />
-      <Tabs label="Of the query" tabs={TABS} selected={panel} onSelect={setPanel} panel={panelId} />
+      <Tabs label="Of the query" tabs={tabs} selected={panel} onSelect={setPanel} panel={panelId} />
       <div
         className="query-panel"
         id={panelId}
@@ -173,6 +178,7 @@ export function Workbench(props: WorkbenchProps) {
           <AdviceBanner advice={advice} onApplied={run.runAgain} />
         )}
         {panel === 'results' && <ResultsPanel target={target} runs={runs} />}
+        {panel === 'stages' && stages?.((text) => executePart({ text, from: 0 }))}
         {panel === 'explain' && (
           <ExplainPanel
             {...explaining}

@@ -18,7 +18,7 @@ export interface Runs {
   stale: boolean;
 }
 
-const NOTHING: Runs = {
+export const NOTHING: Runs = {
   run: null,
   pages: [],
   at: 0,

@@ -3,7 +3,7 @@
 
 export interface Candidate {
   label: string;
-  kind: 'field' | 'keyword' | 'function' | 'operator' | 'stage' | 'alias';
+  kind: 'field' | 'value' | 'keyword' | 'function' | 'operator' | 'stage' | 'alias';
   /** Said beside the label: arguments, or the part of documents that have a field. */
   detail: string;
   insert: string;
@@ -24,6 +24,8 @@ export interface SampledField {
   share: number;
   /** Of its types the most frequent. */
   kind: string;
+  /** Texts, numbers and booleans that it has, the most frequent first, as they are printed. */
+  values?: readonly string[];
 }
 
 export function candidate(
@@ -50,6 +52,22 @@ export function fitOf(label: string, typed: string): number | null {
     if (name.startsWith(bare, begin)) return 2;
   }
   return name.includes(bare) && bare.length > 1 ? 3 : null;
+}
+
+/** Values of a field, behind an opening quote if there is one: then texts alone, without their quotes. */
+export function valuesOf(
+  field: SampledField | undefined,
+  quote: string,
+  after: string,
+): Candidate[] {
+  return (field?.values ?? []).flatMap((text) => {
+    if (quote === '') return [candidate('value', text)];
+    const bare = text.slice(1, -1);
+    // What would have to be escaped is left to who types.
+    if (!text.startsWith('"') || /["'\\]/.test(bare)) return [];
+    const insert = after.startsWith(quote) ? bare : bare + quote;
+    return [candidate('value', bare, '', insert)];
+  });
 }
 
 /** More than a person reads. */

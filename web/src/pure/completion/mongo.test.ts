@@ -8,7 +8,8 @@ import * as words from './mongoWords';
 const FIELDS: SampledField[] = [
   { parts: ['_id'], share: 1, kind: 'objectId' },
   { parts: ['user'], share: 0.9, kind: 'string' },
-  { parts: ['address', 'city'], share: 0.5, kind: 'string' },
+  { parts: ['address', 'city'], share: 0.5, kind: 'string', values: ['"Ulm"', '"Bonn"'] },
+  { parts: ['age'], share: 0.1, kind: 'int', values: ['5', '51', 'NumberLong("9")'] },
 ];
 
 function at(kind: MongoText, marked: string) {
@@ -47,6 +48,13 @@ test.each<[MongoText, string, string[]]>([
   ['update', '{ $set: { us|', ['user']],
   ['update', '{ $push: { tags: { $pos|', ['$position']],
   ['update', '[{ $unse|', ['$unset']],
+  ['filter', '{ age: |', ['5', '51', 'NumberLong("9")']],
+  ['filter', '{ age: 5|', ['5', '51']],
+  ['filter', '{ age: { $in: [5, |', ['5', '51', 'NumberLong("9")']],
+  ['filter', '{ $or: [{ age: { $gte: 51|', ['51']],
+  ['filter', '{ "address.city": "b|', ['Bonn']],
+  ['filter', '{ address: { city: |', ['"Ulm"', '"Bonn"']],
+  ['pipeline', '[{ $match: { age: |', ['5', '51', 'NumberLong("9")']],
   ['pipeline', '[{ $matc|', ['$match']],
   ['pipeline', '[{ $match: { user: { $nin|', ['$nin']],
   ['pipeline', '[{ $group: { _id: "$us|', ['$user']],
@@ -64,6 +72,10 @@ test.each<[MongoText, string]>([
   ['filter', '{ // us|'],
   ['filter', '{ _id: ObjectId("$us|'],
   ['filter', '{} |'],
+  ['filter', '{ age: { $exists: |'],
+  ['filter', '{ $expr: { age: |'],
+  ['pipeline', '[{ $project: { age: |'],
+  ['sort', '{ age: |'],
 ])('%s %s offers nothing', (kind, text) => {
   expect(at(kind, text)?.candidates ?? []).toEqual([]);
 });
@@ -77,7 +89,7 @@ test('the cursor goes into what is inserted', () => {
   });
   expect(at('filter', '{ "$o|')?.candidates[0]).toMatchObject({ insert: '$or', cursor: 3 });
   expect(at('sort', '{ |')?.candidates.map(({ insert }) => insert)).toEqual([
-    ...['_id: 1', 'user: 1', '"address.city": 1'],
+    ...['_id: 1', 'user: 1', '"address.city": 1', 'age: 1'],
   ]);
   // A colon that stands there already, with its value, stays the only one.
   expect(at('sort', '{ us|: -1 }')?.candidates[0]).toMatchObject({ insert: 'user', cursor: 4 });

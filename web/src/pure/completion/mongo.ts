@@ -7,8 +7,9 @@ import {
   fieldDetail,
   ranked,
   type SampledField,
+  valuesOf,
 } from './candidates';
-import { type Level, placeOf } from './mongoPlace';
+import { type Level, type Place, placeOf } from './mongoPlace';
 import * as words from './mongoWords';
 
 export type MongoText = 'filter' | 'projection' | 'sort' | 'update' | 'pipeline';
@@ -108,6 +109,26 @@ function keysAt(
   }
 }
 
+/** Operators whose operands are values of the field. */
+const COMPARING = new Set(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$not']);
+
+/** The field that a value is compared with; undefined: it is compared with none that is known. */
+function comparedField(
+  kind: MongoText,
+  { key, levels }: Place,
+  fields: readonly SampledField[],
+): SampledField | undefined {
+  const all = [...levels.map((level) => level.key), key].filter((name) => name !== null);
+  const begin = kind === 'pipeline' ? all.lastIndexOf('$match') + 1 : 0;
+  if (kind !== 'filter' && begin === 0) return undefined;
+  const keys = all.slice(begin);
+  const isOther = (name: string) =>
+    name.startsWith('$') && !COMPARING.has(name) && (name === '$expr' || !LOGIC.has(name));
+  if (keys.some((name) => isOther(name) || name === '$comment')) return undefined;
+  const path = keys.filter((name) => !name.startsWith('$')).join('.');
+  return fields.find((field) => dotted(field) === path);
+}
+
 /** What can stand at a place; null: nothing is offered there. */
 export function completeMongo(
   kind: MongoText,
@@ -119,9 +140,12 @@ export function completeMongo(
   if (place === null) return null;
   const { from, typed, levels } = place;
   if (place.is === 'value') {
+    const isField = place.isQuoted && typed.startsWith('$') && !typed.startsWith('$$');
     // A field as an expression names it stands in quotes, with a dollar sign.
-    if (!place.isQuoted || !typed.startsWith('$') || typed.startsWith('$$')) return null;
-    return { from, to: at, candidates: ranked(fieldValues(fields), typed) };
+    if (isField) return { from, to: at, candidates: ranked(fieldValues(fields), typed) };
+    const quote = place.isQuoted ? text.charAt(from - 1) : '';
+    const values = valuesOf(comparedField(kind, place, fields), quote, text.slice(at));
+    return values.length === 0 ? null : { from, to: at, candidates: ranked(values, typed) };
   }
   const candidates = ranked(keysAt(kind, levels, fields), typed);
   const hasColon = /^\s*:/.test(text.slice(at));

@@ -14,6 +14,8 @@ export interface Place {
   /** Where what is typed begins, behind its quote. */
   from: number;
   typed: string;
+  /** Of a value: its key; null: it is an element of an array. */
+  key: string | null;
   levels: Level[];
 }
 
@@ -74,7 +76,8 @@ function placeIn(
   if (top === undefined || top.expects === 'end' || open.some(({ key }) => key === '('))
     return null;
   const levels = open.map(({ isArray, key }) => ({ isArray, key }));
-  return { is: top.expects, isQuoted, from, typed, levels };
+  const key = top.isArray ? null : top.pending;
+  return { is: top.expects, isQuoted, from, typed, key, levels };
 }
 
 /** Where a place is; null: outside of all objects, in a comment, or where nothing can begin. */

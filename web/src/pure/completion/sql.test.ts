@@ -8,8 +8,13 @@ import { SQL_FUNCTIONS } from './sqlWords';
 const FIELDS: SampledField[] = [
   { parts: ['id'], share: 1, kind: 'string' },
   { parts: ['address'], share: 0.9, kind: 'object' },
-  { parts: ['address', 'city'], share: 0.5, kind: 'string' },
-  { parts: ['age'], share: 0.004, kind: 'number' },
+  {
+    parts: ['address', 'city'],
+    share: 0.5,
+    kind: 'string',
+    values: ['"Ulm"', '"Bonn"', '"a\\"b"'],
+  },
+  { parts: ['age'], share: 0.004, kind: 'number', values: ['5', '51', 'true'] },
   { parts: ['two words'], share: 1, kind: 'number' },
 ];
 
@@ -48,7 +53,30 @@ test.each([
   'SELECT 12|',
   'SELECT c.id)|',
   'x.|',
+  'SELECT "c.age = |',
+  '-- c.age = |',
+  'WHERE x.age = 1|',
 ])('%s offers nothing', (text) => expect(at(text)).toBeNull());
+
+test.each<[string, string[]]>([
+  ['WHERE c.age = |', ['5', '51', 'true']],
+  ['WHERE c.age=5|', ['5', '51']],
+  ['WHERE c.age >= tr|', ['true']],
+  ['WHERE c.age IN (5, |', ['5', '51', 'true']],
+  ['WHERE c.address.city != |', ['"Ulm"', '"Bonn"', '"a\\"b"']],
+  ['WHERE c.address.city = "|', ['Ulm', 'Bonn']],
+  ["WHERE c.address.city in ('Ulm', 'b|", ['Bonn']],
+  ['SELECT * FROM sessions s WHERE s.age = |', ['5', '51', 'true']],
+])('%s offers values', (text, labels) => {
+  const found = at(text);
+  expect(found?.labels).toEqual(labels);
+  expect(found?.candidates[0]?.kind).toBe('value');
+});
+
+test('a quote that stands there already is not written again', () => {
+  expect(at('WHERE c.address.city = "U|')?.candidates[0]).toMatchObject({ insert: 'Ulm"' });
+  expect(at('WHERE c.address.city = "U|"')?.candidates[0]).toMatchObject({ insert: 'Ulm' });
+});
 
 test('words, the best first', () => {
   expect(at('sel|')).toMatchObject({ from: 0, to: 3 });

@@ -9,6 +9,7 @@ import {
   namesBelow,
   ranked,
   type SampledField,
+  valuesOf,
 } from './candidates';
 import { SQL_FUNCTIONS, SQL_KEYWORDS } from './sqlWords';
 
@@ -71,12 +72,54 @@ const SYSTEM: readonly SampledField[] = ['id', '_ts', '_etag'].map((name) => ({
   kind: name === '_ts' ? 'number' : 'string',
 }));
 
+/** Behind a comparison: the alias, the path behind it, an opening quote, and what is typed. */
+const COMPARED =
+  /([A-Za-z_]\w*)((?:\.[A-Za-z_]\w*)+)\s*(?:=|!=|<>|[<>]=?|\bIN\s*\((?:[^()"']|"[^"]*"|'[^']*')*?)\s*(?:(["'])([^"'\n]*)|([\w.-]*))$/i;
+
+/** Characters in which a comparison is looked for. */
+const LONGEST = 1000;
+
+interface Compared {
+  alias: string;
+  names: readonly string[];
+  quote: string;
+  typed: string;
+}
+
+/** What a value that is being typed is compared with; null: with no field. */
+function comparedAt(text: string, at: number): Compared | null {
+  const begin = Math.max(0, at - LONGEST);
+  const found = COMPARED.exec(text.slice(begin, at));
+  if (found === null) return null;
+  const [, alias = '', path = '', quote = '', quoted = '', plain = ''] = found;
+  // The comparison itself stands in no text and no comment.
+  if (code(text, begin + found.index + alias.length) === null) return null;
+  return { alias, names: path.split('.').slice(1), quote, typed: quoted + plain };
+}
+
+function completeValue(
+  text: string,
+  at: number,
+  { alias, names, quote, typed }: Compared,
+  sampled: readonly SampledField[],
+): Completion | null {
+  const above = aliasesOf(text).get(alias);
+  if (above === undefined || above === null) return null;
+  const path = [...above, ...names].join('\0');
+  const field = sampled.find(({ parts }) => parts.join('\0') === path);
+  const candidates = ranked(valuesOf(field, quote, text.slice(at)), typed);
+  return candidates.length === 0 ? null : { from: at - typed.length, to: at, candidates };
+}
+
 /** What can stand at a place of a query; null: nothing is offered there. */
 export function completeSql(
   text: string,
   at: number,
   sampled: readonly SampledField[],
 ): Completion | null {
+  const compared = comparedAt(text, at);
+  const value = compared === null ? null : completeValue(text, at, compared, sampled);
+  if (value !== null) return value;
   const blanked = code(text, at);
   if (blanked === null) return null;
   const before = blanked.slice(0, at);

@@ -77,10 +77,13 @@ function commented(text: string): string {
 
 /** Leaves a stage out of what runs, by a comment around it, or takes it in again. */
 export function switched(text: string, at: number, isOff: boolean): string | Mistake {
-  return edited(text, ({ pieces }, { stages }) => {
+  return edited(text, ({ pieces, gaps }, { stages }) => {
     const stage = stages[at];
     if (stage === undefined || stage.isOff === isOff) return;
     pieces[at] = { isOff, text: isOff ? commented(stage.text) : stage.text };
+    if (stage.rest === '') return;
+    const gap = gaps[at + 1] ?? '';
+    gaps[at + 1] = ` ${stage.rest}${/^[ \t]*\r?\n/.test(gap) ? '' : '\n'}${gap}`;
   });
 }
 

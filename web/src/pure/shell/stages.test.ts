@@ -77,6 +77,16 @@ test.each<[string, string | object, string]>([
     '[\n  { $skip: 1 },\n  // note\n  { $limit: 5 }\n]',
   ],
   [
+    'switched on with words behind it',
+    switched('[\n  // { $skip: 1 }, // first, then\n  { $limit: 5 }\n]', 0, false),
+    '[\n  { $skip: 1 }, // first, then\n  { $limit: 5 }\n]',
+  ],
+  [
+    'switched on with words behind it in a block',
+    switched('[/* { $skip: 1 } // few */ { $limit: 5 }]', 0, false),
+    '[{ $skip: 1 }, // few\n { $limit: 5 }]',
+  ],
+  [
     'moved up',
     moved(COMMENTED, 2, -1),
     '[ // mine\n  { $match: { a: 1 } }, // first\n  { $limit: 5 },\n  {$sort:{a:-1}}\n]',

@@ -15,6 +15,8 @@ export interface Stage {
   operator: string;
   /** What the operator is given, as written. */
   body: string;
+  /** What stands behind it in its own comment: a comment in that. */
+  rest: string;
 }
 
 export interface Pipeline {
@@ -74,7 +76,7 @@ class StagesReader extends ShellReader {
     if (body === null) this.at = from;
     if (body === null) this.value(2);
     const text = this.text.slice(from, this.at);
-    return { from, to: this.at, text, isOff: false, operator: '', body: text, ...body };
+    return { from, to: this.at, text, isOff: false, operator: '', body: text, rest: '', ...body };
   }
 
   /** The operator of an object with one field and what it is given; null: it is something else. */
@@ -129,7 +131,13 @@ function offStage(text: string, comment: Comment): Stage | null {
   const found = attempt(inner, () => new StagesReader(`[${inner}\n]`, false).pipeline());
   if ('error' in found || found.stages.length !== 1) return null;
   const [stage] = found.stages;
-  return stage === undefined ? null : { ...stage, ...comment, isOff: true };
+  if (stage === undefined) return null;
+  // The text that was read has a bracket more before it.
+  const rest = inner
+    .slice(stage.to - 1)
+    .replace(/^\s*,/, '')
+    .trim();
+  return { ...stage, ...comment, rest, isOff: true };
 }
 
 /** The stages in a row of comments: each in one block, or in lines that follow each other. */

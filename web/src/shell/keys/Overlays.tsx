@@ -4,6 +4,7 @@ import { useStore } from '../../state/store';
 import { part } from '../../ui/part';
 import { Failed } from '../Failed';
 import { overlay } from './overlay';
+import { Typeahead } from './Typeahead';
 
 const Palette = part(() => import('../palette/Palette'));
 const Sheet = part(() => import('./Sheet'));
@@ -16,8 +17,8 @@ export function Overlays() {
   if (shown === null) return null;
   return (
     <Failed>
-      <Suspense fallback={null}>
-        {shown.kind === 'palette' && <Palette onClose={close} />}
+      <Suspense fallback={shown.kind === 'palette' ? <Typeahead /> : null}>
+        {shown.kind === 'palette' && <Palette typed={shown.typed ?? ''} onClose={close} />}
         {shown.kind === 'sheet' && <Sheet onClose={close} />}
         {shown.kind === 'advance' && <Advance seconds={shown.seconds} onClose={close} />}
       </Suspense>

@@ -3,7 +3,8 @@
 import { createStore } from '../../state/store';
 
 export type Overlay =
-  | { kind: 'palette' }
+  /** With what was typed before its code had come. */
+  | { kind: 'palette'; typed?: string }
   | { kind: 'sheet' }
   /** The clock is to go forward by so many seconds. */
   | { kind: 'advance'; seconds: number };

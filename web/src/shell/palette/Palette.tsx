@@ -103,8 +103,14 @@ function choose(entry: Entry): void {
   entry.run();
 }
 
-export default function Palette({ onClose }: { onClose: () => void }) {
-  const [typed, setTyped] = useState('');
+export interface PaletteProps {
+  /** What stands in the field at first. */
+  typed: string;
+  onClose: () => void;
+}
+
+export default function Palette({ typed: first, onClose }: PaletteProps) {
+  const [typed, setTyped] = useState(first);
   const [at, setAt] = useState(0);
   const { entries, manual } = useEntries();
   useAllNames();

@@ -5,6 +5,7 @@ import type { Placed } from '../../../pure/columns/layout';
 import { typedText } from '../../../pure/values/bare';
 import { isNumeric, kindOf } from '../../../pure/values/kind';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
+import { visible } from '../../../pure/values/visible';
 import { bothTimes, shownExpiry } from '../expires';
 import type { Row, Source } from '../source';
 import { CellEditor } from './CellEditor';
@@ -55,14 +56,14 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
 /** What a cell says, in how few characters, and what its tooltip says. */
 function wordsOf(row: Row, column: string, source: Source, short: string | undefined) {
   const value = valueAtPath(row.value, partsOfPath(column));
-  const text = source.shown(value);
+  const text = visible(source.shown(value));
   const typed = typedText(value) ?? (text.length > 12 ? text : undefined);
   const kind = kindOf(value);
   const look = isNumeric(kind) ? 'items-number' : kind === 'null' ? 'items-null' : '';
   if (column !== source.idField) return { text, whole: undefined, typed, look };
   // An id of another type than text is called what it is.
   const name = row.name.startsWith('ObjectId') ? text : row.name;
-  return { text: short ?? name, whole: row.name, typed, look: '' };
+  return { text: visible(short ?? name), whole: row.name, typed, look: '' };
 }
 
 export interface LineProps {

@@ -3,6 +3,7 @@ import { ApiError, words } from '../../../api/http';
 import type { ItemText, PartitionKey, Place } from '../../../api/nosql';
 import { type About, deleteOne, patchOne } from '../../../api/nosqlMany';
 import { valueAtPath } from '../../../pure/values/path';
+import { pointerOf } from '../keyPath';
 import type { Row } from '../source';
 import {
   type FieldChange,
@@ -27,14 +28,10 @@ interface Ref {
 /** What becomes of a row; the row itself: it is so already, and was not written. */
 type One = (row: Row) => Promise<Row | null>;
 
-/** The way to a field as patches write it. */
-const pointer = (path: Path) =>
-  path.map((name) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
-
 /** A value put at a path, together with the objects above it that are not there yet. */
 function setting(item: Row['value'], path: Path, value: unknown): unknown {
   const part = missingPart(item, path);
-  return { op: 'set', path: pointer(part), value: nested(path.slice(part.length), value) };
+  return { op: 'set', path: pointerOf(part), value: nested(path.slice(part.length), value) };
 }
 
 /** What does a change; nothing where the item is as it wants it. */
@@ -44,8 +41,8 @@ function changing(item: Row['value'], change: FieldChange): unknown[] {
   if ('same' in plan) return [];
   const { path } = change;
   if (change.does === 'set') return [setting(item, path, change.value)];
-  if (change.does === 'remove') return [{ op: 'remove', path: pointer(path) }];
-  const move = { op: 'move', from: pointer(path), path: pointer(change.to) };
+  if (change.does === 'remove') return [{ op: 'remove', path: pointerOf(path) }];
+  const move = { op: 'move', from: pointerOf(path), path: pointerOf(change.to) };
   const above = change.to.slice(0, -1);
   const isThere = above.length === 0 || valueAtPath(item, above) !== undefined;
   return isThere ? [move] : [setting(item, above, {}), move];

@@ -4,14 +4,14 @@ import { words } from '../../../api/http';
 import { counted } from '../../../pure/figures/amount';
 import { type Action, say, toast } from '../../../state/log';
 import type { Target } from '../../../state/place';
-import { askAgain } from '../../../state/server';
+import { askAgain, server } from '../../../state/server';
 import type { Row, Source } from '../source';
 import type { Rows } from '../useRows';
 import { hide, unhide } from './bin';
 import { type Asked, ManyDialog } from './ManyDialog';
 import { type Act, KEPT_SECONDS, MOST_UNDONE, type Outcome, type Pair } from './many';
 import { restore } from './run';
-import { outcomeWords } from './words';
+import { keptWords, outcomeWords } from './words';
 
 export interface ManyEvents {
   rows: Rows;
@@ -83,7 +83,7 @@ export function useMany(
       );
       rows.renew(now);
       toast({
-        text: `${text}: gone for good in ${KEPT_SECONDS} s`,
+        text: `${text}: gone for good ${keptWords(server.get().status?.clock.mode === 'manual')}`,
         action: undoing(about, { kind: 'delete' }, done),
       });
     }

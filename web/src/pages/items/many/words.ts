@@ -17,6 +17,11 @@ export function deletionWords(source: About, n: number): string {
   return `${they} ${leave} the list at once and ${expire} within ${KEPT_SECONDS} seconds. Until then Undo puts ${them} back; the countdown then starts anew.`;
 }
 
+/** Until when what was deleted can be put back. A clock that is moved by hand may never come so far. */
+export function keptWords(isManual: boolean): string {
+  return isManual ? `once the clock was moved by ${KEPT_SECONDS} s` : `in ${KEPT_SECONDS} s`;
+}
+
 /** What another `ttl` will do. */
 export function ttlWords(source: About, seconds: number | null, n: number): string {
   const off = source.defaultTtl === null ? ' TTL is off here, so it will not be heeded.' : '';

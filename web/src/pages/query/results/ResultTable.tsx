@@ -1,9 +1,11 @@
 // Results as a table: a row for each, a column for each field. A row opens the item that it is.
+
 import { type MouseEvent, useMemo } from 'react';
 import { titleOf } from '../../../pure/columns/columns';
 import { counted } from '../../../pure/figures/amount';
 import { typedText } from '../../../pure/values/bare';
 import { partsOfPath } from '../../../pure/values/path';
+import { visible } from '../../../pure/values/visible';
 import type { Place, Target } from '../../../state/place';
 import { go } from '../../../state/router';
 import { PlaceLink } from '../../../ui/PlaceLink';
@@ -23,7 +25,7 @@ const MOST_CHARACTERS = 120;
 
 function Cell({ form, value }: { form: Form; value: Value | undefined }) {
   if (value === undefined) return <td />;
-  const text = form.cell(value);
+  const text = visible(form.cell(value));
   const isLong = text.length > MOST_CHARACTERS;
   const tip = isLong ? text.slice(0, 2000) : (typedText(value) ?? undefined);
   return (

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import type { IndexRecord } from '../../../api/mongo';
 import type { UnitName } from '../../../pure/time/duration';
-import { readSeconds } from '../../../pure/ttl/input';
+import { inUnit, readSeconds } from '../../../pure/ttl/input';
 import type { Target } from '../../../state/place';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
@@ -83,7 +83,12 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
           least={0}
           zero={secondsInWords(0)}
           onText={setText}
-          onUnit={setUnit}
+          onUnit={(next) => {
+            // What was typed means something else then; what was only shown is shown in the new unit.
+            const typed = { option: 'on' as const, text, unit };
+            setText(inUnit(typed, next, index?.expireAfterSeconds ?? null).text);
+            setUnit(next);
+          }}
         />
         <DueNow consent={consent} collection={target.collection} />
         {busy && !consent.isCounting && index === null && (

@@ -80,11 +80,14 @@ export type Wrong = Partial<Record<'path' | 'text' | 'to', string>>;
 
 export type ReadChange = { change: FieldChange } | { wrong: Wrong };
 
+/** Rows that say which type is usual. */
+const SAMPLE = 1000;
+
 /** The type that most rows have at a path, of those that can be typed. */
 export function usualType(rows: readonly Row[], path: string, api: Api): FieldType {
   const counts = new Map<FieldType, number>();
   const parts = partsOfPath(path);
-  for (const { value } of rows) {
+  for (const { value } of path === '' ? [] : rows.slice(0, SAMPLE)) {
     const kind = kindOf(valueAtPath(value, parts));
     const type = TYPES[api].find(([name]) => name === (kind === 'array' ? 'object' : kind))?.[0];
     // Who has nothing there says nothing of the others.

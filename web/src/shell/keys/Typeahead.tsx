@@ -1,0 +1,25 @@
+// Stands in for the palette until its code has come: what is typed meanwhile is kept for it, and goes
+// nowhere else.
+import { useLayoutEffect } from 'react';
+import { overlay } from './overlay';
+
+function pressed(event: KeyboardEvent): void {
+  const shown = overlay.get();
+  if (shown?.kind !== 'palette' || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { typed = '' } = shown;
+  if (event.key === 'Escape') overlay.set(null);
+  else if (event.key === 'Backspace') overlay.set({ ...shown, typed: typed.slice(0, -1) });
+  else if (event.key.length === 1) overlay.set({ ...shown, typed: typed + event.key });
+  // Enter does what is chosen in a list that can be seen, and nothing before.
+  else if (event.key !== 'Enter') return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+export function Typeahead() {
+  useLayoutEffect(() => {
+    window.addEventListener('keydown', pressed, true);
+    return () => window.removeEventListener('keydown', pressed, true);
+  }, []);
+  return null;
+}
