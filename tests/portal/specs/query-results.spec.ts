@@ -146,3 +146,14 @@ test('results that are no items open nothing', async ({ page, server }) => {
   await expect(table(page).getByRole('row').filter({ hasText: 'ada' })).toBeVisible();
   await expect(table(page).getByRole('link')).toHaveCount(0);
 });
+
+test('a query that was not run, or returned nothing, says what to do', async ({ page, server }) => {
+  await nosql.create(server, null);
+  await nosql.put(server, 'one', {});
+  await page.goto('/nosql/app/log/query?q=SELECT%20*%20FROM%20c%20WHERE%20c.nothing%20%3D%201');
+  await expect(page.getByText('Execute Query shows the results here')).toBeVisible();
+  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await expect(page.getByText('The query returned nothing.')).toBeVisible();
+  await page.getByRole('link', { name: 'what is in log' }).click();
+  await expect(page).toHaveURL(/\/nosql\/app\/log\/items$/);
+});

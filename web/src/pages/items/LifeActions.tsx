@@ -59,7 +59,7 @@ function Action({ label, does, whyNot: reason, busy, onPress }: ActionProps) {
 /** Why none of them can be used, whatever is typed; null: one can. */
 export function whyNone(source: Source, expiry: Expiry, writable: boolean): string | null {
   if (!writable) return READ_ONLY;
-  return whyNot(source, expiry) === null ? null : whyNoNever(source, expiry);
+  return whyNoNever(source, expiry) === null ? null : whyNot(source, expiry);
 }
 
 /** In place of all of them: one line that says why. */

@@ -10,6 +10,7 @@ import type { Place, Target } from '../../../state/place';
 import { go } from '../../../state/router';
 import { PlaceLink } from '../../../ui/PlaceLink';
 import { type Form, type Results, tableColumns, type Value } from './form';
+import { Nothing } from './Nothing';
 
 export interface ResultTableProps {
   target: Target;
@@ -45,7 +46,7 @@ export function ResultTable({ target, results, first }: ResultTableProps) {
   const shown = columns.slice(0, MOST_COLUMNS);
   const noun = target.door === 'mongo' ? 'document' : 'item';
   const place: Place = { page: 'collection', view: 'items', ...target };
-  if (rows.length === 0) return <p className="empty">The query returned nothing.</p>;
+  if (rows.length === 0) return <Nothing target={target} />;
   return (
     <>
       <div className="result-scroll" role="region" aria-label="Results as a table" tabIndex={0}>

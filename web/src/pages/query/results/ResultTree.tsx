@@ -6,6 +6,7 @@ import type { Target } from '../../../state/place';
 import { Button } from '../../../ui/Button';
 import { PlaceLink } from '../../../ui/PlaceLink';
 import type { Form, Results, Value } from './form';
+import { Nothing } from './Nothing';
 
 export interface ResultTreeProps {
   target: Target;
@@ -88,7 +89,7 @@ function Branch({ form, name, value, isOpen = false, extra }: BranchProps) {
 export function ResultTree({ target, results, first }: ResultTreeProps) {
   const { form, rows, keys } = results;
   const noun = target.door === 'mongo' ? 'document' : 'item';
-  if (rows.length === 0) return <p className="empty">The query returned nothing.</p>;
+  if (rows.length === 0) return <Nothing target={target} />;
   return (
     <ul className="result-tree" aria-label="Results as a tree">
       {rows.map((row, at) => {

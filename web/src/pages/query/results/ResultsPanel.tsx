@@ -9,6 +9,7 @@ import { CopyButton } from '../../../ui/CopyButton';
 import type { Runs } from '../useRuns';
 import { Download } from './Download';
 import { joined } from './form';
+import { NotRun } from './Nothing';
 import { ResultTable } from './ResultTable';
 import { ResultTree } from './ResultTree';
 import { useView, ViewChoice } from './ViewChoice';
@@ -56,7 +57,10 @@ export function ResultsPanel({ target, runs }: ResultsPanelProps) {
   const [view, setView] = useView();
   const page = pages[at];
   const first = useMemo(() => rowsOf(pages.slice(0, at)) + 1, [pages, at]);
-  if (page === undefined) return stale ? <Stale /> : null;
+  if (page === undefined) {
+    if (stale) return <Stale />;
+    return runs.busy || runs.cancelled || runs.failure !== null ? null : <NotRun />;
+  }
   const { results } = page;
   return (
     <>
