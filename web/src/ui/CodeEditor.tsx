@@ -30,6 +30,8 @@ export function CodeEditor(props: CodeEditorProps) {
   const isAbsent = !coming.here && (isSilent || coming.failure !== null);
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
+  // Comes with the view.
+  const replace = useRef<(view: EditorView, text: string) => void>(() => {});
   const latest = useRef<CodeEditorProps>(props);
   const rendered = useRef(props);
   // What was typed and has not come back as `value` yet. It comes back late while someone types fast,
@@ -65,9 +67,10 @@ export function CodeEditor(props: CodeEditorProps) {
     const focused = document.activeElement;
     const make = async () => {
       const load = () => Promise.all([loadEditor(), latest.current.load?.()]);
-      const [{ makeEditor }, more] = await arrival(load);
+      const [{ makeEditor, replaceAll }, more] = await arrival(load);
       if (ended || host.current === null) return;
       view.current = makeEditor(host.current, latest, more);
+      replace.current = replaceAll;
       // What is hidden cannot take the focus.
       flushSync(() => setComing({ here: true, failure: null }));
       const isLeft = document.activeElement !== focused && !isLanded();
@@ -89,7 +92,7 @@ export function CodeEditor(props: CodeEditorProps) {
     typed.current.splice(0, echo < 0 ? typed.current.length : echo + 1);
     if (echo >= 0) return;
     if (editor === null || editor.state.doc.toString() === props.value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: props.value } });
+    replace.current(editor, props.value);
   }, [props.value]);
   const { isWrong, description } = props;
   // The editor reads them anew when it is told.

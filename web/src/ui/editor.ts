@@ -1,5 +1,11 @@
 // Makes the editor that `CodeEditor` shows; loaded when the first one is.
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentWithTab,
+  isolateHistory,
+} from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import {
   bracketMatching,
@@ -127,6 +133,20 @@ export function mark({ state, dispatch }: EditorView, marks: readonly Mark[]): v
     return { from: begin, to: Math.max(begin, within(to)), severity: 'error', message };
   });
   dispatch(setDiagnostics(state, diagnostics));
+}
+
+/** Another text, as one step of Undo. The cursor stays where only other parts differ. */
+export function replaceAll(view: EditorView, text: string): void {
+  const now = view.state.doc.toString();
+  const most = Math.min(now.length, text.length);
+  let from = 0;
+  while (from < most && now[from] === text[from]) from += 1;
+  let same = 0;
+  while (same < most - from && now.at(-1 - same) === text.at(-1 - same)) same += 1;
+  view.dispatch({
+    changes: { from, to: now.length - same, insert: text.slice(from, text.length - same) },
+    annotations: isolateHistory.of('full'),
+  });
 }
 
 /** Escape and then Tab leaves the editor, so that no keyboard is caught in it. */
