@@ -1,7 +1,7 @@
 // Cells of the grid that are typed over: by keyboard as in a spreadsheet, with what is wrong in sight,
 // and with a way back.
 import type { Page } from '@playwright/test';
-import { DOORS, type Door } from '../lib/door';
+import { DOORS, type Door, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
 import { row } from '../lib/items';
@@ -171,3 +171,20 @@ for (const door of DOORS) {
     expect(await door.get(server, 'one')).toEqual({ n: 8, user: 'grace' });
   });
 }
+
+test.describe('far from Greenwich', () => {
+  test.use({ timezoneId: 'America/New_York' });
+
+  test('a date is typed as it is shown, in UTC', async ({ page, server }) => {
+    await mongo.create(server, null);
+    const at = new Date('2026-05-04T00:05:18Z');
+    await mongo.put(server, 'one', { at });
+    await page.goto('/mongo/app/log/items');
+    await expect(cell(page, mongo, 'at')).toHaveText('2026-05-04 00:05:18');
+    await cell(page, mongo, 'at').dblclick();
+    await typeOver(page, '2026-05-04 02:00');
+    await page.keyboard.press('Enter');
+    await expect(cell(page, mongo, 'at')).toHaveText('2026-05-04 02:00:00');
+    expect(await mongo.get(server, 'one')).toEqual({ at: new Date('2026-05-04T02:00:00Z') });
+  });
+});

@@ -143,6 +143,21 @@ test('a change of many is stopped', async ({ page, server }) => {
   expect(asked).toBe(1);
 });
 
+test('nothing is done to all that fit while rows are left out', async ({ page, server }) => {
+  await mongo.create(server, 7200);
+  await mongo.put(server, 'kept', { n: 1 });
+  await page.goto('/mongo/app/log/items');
+  const all = page.getByRole('button', { name: 'All that fit…' });
+  await expect(all).toBeEnabled();
+  const show = page.getByRole('combobox', { name: 'Show' });
+  await show.selectOption('never');
+  await expect(rows(page)).toHaveCount(0);
+  await expect(page.getByText('0 of those loaded')).toBeVisible();
+  await expect(all).toBeDisabled();
+  await show.selectOption('all');
+  await expect(all).toBeEnabled();
+});
+
 test('what another server has deleted hides nothing here', async ({ page, server }) => {
   await mongo.create(server, 7200);
   await mongo.put(server, 'kept', { n: 1 });

@@ -136,6 +136,13 @@ test('a container that somebody else has changed', async ({ page, server }) => {
 
   await chooseTtl(page, 'On', '200');
   await theirs({ defaultTtl: 300 });
+  for (const _ of [1, 2]) {
+    await saveButton(page).click();
+    await expect(rows.filter({ hasText: 'Time to Live' })).toContainText(/100.*300.*200/);
+    await dialog.getByRole('button', { name: 'Go on editing' }).click();
+    await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
+    expect(await record(server)).toMatchObject({ defaultTtl: 300 });
+  }
   await saveButton(page).click();
   await dialog.getByRole('button', { name: 'Take theirs' }).click();
   await expect(page.locator('#timeToLiveSeconds')).toHaveValue('300');
@@ -316,11 +323,16 @@ test('a collection that somebody else has changed', async ({ page, server }) => 
   ).toContainText(/100.*300.*200/);
   await dialog.getByRole('button', { name: 'Go on editing' }).click();
   await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
-  await save(page, 'Successfully updated collection log');
+  // Whoever goes on is asked again.
+  await chooseTtl(page, 'On', '201');
+  await saveButton(page).click();
+  await expect(dialog.getByRole('table')).toContainText(/100.*300.*201/);
+  await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
+  await noted(page, 'Successfully updated collection log');
   const index = (await (await collection(server)).indexes()).find(
     ({ key }) => key._ts !== undefined,
   );
-  expect(index?.expireAfterSeconds).toBe(200);
+  expect(index?.expireAfterSeconds).toBe(201);
 });
 
 test('settings of a container that are only shown', async ({ page, server }) => {

@@ -77,8 +77,8 @@ export function ItemsBar(props: ItemsBarProps) {
         </select>
       </label>
       <Chooser columns={props.columns} />
-      {quick !== 'all' && <span className="hint">{count(visible)} of them</span>}
-      <AllMenu many={props.many} writable={writable} />
+      {quick !== 'all' && <span className="hint">{count(visible)} of those loaded</span>}
+      <AllMenu many={props.many} writable={writable} isNarrowed={quick !== 'all'} />
       {props.bin}
       <span className="items-counts">
         <span className="items-count">

@@ -150,10 +150,8 @@ export function useCollection(
       setConflict(null);
       keep(null);
     },
-    goOn: () => {
-      if (conflict !== null) keep({ base: conflict.theirs, ttl: draft });
-      setConflict(null);
-    },
+    // What is saved next is still on top of what was read, so that it is asked again.
+    goOn: () => setConflict(null),
   };
   return { loaded, settings };
 }

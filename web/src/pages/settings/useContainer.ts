@@ -197,12 +197,8 @@ export function useContainer(
       setConflict(null);
       keep(null);
     },
-    goOn: () => {
-      if (conflict === null) return;
-      loaded.put(conflict);
-      keep(rebased(conflict));
-      setConflict(null);
-    },
+    // What is saved next is still on top of what was read, so that it is asked again.
+    goOn: () => setConflict(null),
   };
   return { loaded, settings };
 }

@@ -13,6 +13,9 @@ describe('a value keeps its type', () => {
     ['decimal', Decimal128.fromString('1.10'), '2.20', Decimal128.fromString('2.20')],
     ['boolean', true, 'false', false],
     ['date', new Date(0), '2026-01-31T12:00:00Z', new Date('2026-01-31T12:00:00Z')],
+    ['date without a zone', new Date(0), '2026-05-04 02:00', new Date('2026-05-04T02:00:00Z')],
+    ['day', new Date(0), '2026-05-04', new Date('2026-05-04T00:00:00Z')],
+    ['date of a zone', new Date(0), '2026-05-04T02:00+02:00', new Date('2026-05-04T00:00:00Z')],
     ['ObjectId', new ObjectId(), HEX, ObjectId.createFromHexString(HEX)],
     ['null', null, '{ a: 1 }', { a: new Int32(1) }],
     ['null', null, 'plain words', 'plain words'],
@@ -35,6 +38,8 @@ test.each<[unknown, string, RegExp]>([
   [1, 'one', /number/],
   [true, 'yes', /true or false/],
   [new Date(0), 'soon', /date/],
+  [new Date(0), '2026-02-30', /date/],
+  [new Date(0), '"); x("', /date/],
   [new ObjectId(), '12', /hexadecimal/],
 ])('%s does not become %s', (before, typed, why) => {
   expect(typedValue(typed, before, typeof before === 'number' ? 'nosql' : 'mongo')).toEqual({

@@ -102,9 +102,11 @@ export function typedValue(typed: string, before: unknown, api: Api): Typed {
       if (text === 'true' || text === 'false') return { value: text === 'true' };
       return { error: 'Type true or false.' };
     case 'date': {
-      const date = new Date(text);
-      if (Number.isNaN(date.getTime())) return { error: 'Type a date like 2026-01-31T12:00:00Z.' };
-      return { value: date };
+      // As the editor reads it: without a zone in UTC, as cells show it, wherever the browser is.
+      const read = parseShell(`ISODate(${JSON.stringify(text)})`);
+      return 'error' in read
+        ? { error: 'Type a date like 2026-01-31 12:00:00, in UTC.' }
+        : { value: read.value };
     }
     case 'objectId':
       if (!/^[0-9a-f]{24}$/i.test(text)) return { error: 'Type 24 hexadecimal digits.' };

@@ -5,13 +5,23 @@ import { Menu } from '../../../ui/Menu';
 import { READ_ONLY } from '../source';
 import type { ManyActions } from './useMany';
 
-export function AllMenu({ many, writable }: { many: ManyActions; writable: boolean }) {
+/** What is listed is not all that fits. */
+const NARROWED = 'Show leaves rows out: choose all there, or select rows in the list';
+
+export interface AllMenuProps {
+  many: ManyActions;
+  writable: boolean;
+  /** Rows that fit are not listed. */
+  isNarrowed: boolean;
+}
+
+export function AllMenu({ many, writable, isNarrowed }: AllMenuProps) {
   const [at, setAt] = useState<{ x: number; y: number } | null>(null);
   return (
     <>
       <Button
-        disabled={!writable}
-        title={writable ? undefined : READ_ONLY}
+        disabled={!writable || isNarrowed}
+        title={writable ? (isNarrowed ? NARROWED : undefined) : READ_ONLY}
         aria-haspopup="menu"
         aria-expanded={at !== null}
         onClick={(event) => {
