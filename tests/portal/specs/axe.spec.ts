@@ -3,7 +3,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
-import { open } from '../lib/items';
+import { editor, open } from '../lib/items';
 import { KEYED, PRIMARY, signIn } from '../lib/login';
 import { chooseTtl } from '../lib/pane';
 import type { Server } from '../lib/server';
@@ -188,6 +188,16 @@ for (const door of ['nosql', 'mongo']) {
     await dialogs(page, server, door);
   });
 }
+
+test('the search of an editor', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/mongo/app/log/items');
+  await open(page, 'plain');
+  await editor(page.getByRole('region', { name: /^Document/ })).focus();
+  await page.keyboard.press('Control+F');
+  await expect(page.getByRole('textbox', { name: 'Find' })).toBeFocused();
+  await innocent(page, 'search');
+});
 
 test('indexes, and the indexing policy as a form', async ({ page, server }) => {
   await fill(server);
