@@ -45,6 +45,8 @@ for (const door of DOORS) {
     await button(page, 'New query').click();
     await expect(tab(page, 'Query 2')).toHaveAttribute('aria-selected', 'true');
     await expect(box(page, door)).toHaveText(first);
+    // What is typed next goes into its text.
+    await expect(box(page, door)).toBeFocused();
     await write(page, box(page, door), two);
     await menu(page, 'Rename tab');
     await name(page, 'second', 'Rename');

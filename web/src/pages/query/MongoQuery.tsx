@@ -9,7 +9,7 @@ import { Field } from '../../ui/Field';
 import { LABELS, type MongoForm } from './command';
 import { inMode, pipelineOfFind } from './modes';
 import { startMongo } from './mongoRun';
-import type { QueryFormProps } from './NosqlQuery';
+import { type QueryFormProps, startIn } from './NosqlQuery';
 import { QUERY_BOUND } from './problem';
 import { ShellNotice } from './ShellNotice';
 import { StagesPanel } from './stages/StagesPanel';
@@ -106,7 +106,10 @@ function Whole({ form, set, name }: Pick<PartProps, 'form' | 'set'> & { name: 'l
   );
 }
 
-function FilterFields({ start, ...props }: PartProps & { start: typeof START | null }) {
+function FilterFields({
+  start,
+  ...props
+}: PartProps & { start: { from: number; to: number } | null }) {
   const { target, form, set, tools } = props;
   return (
     <>
@@ -137,7 +140,10 @@ function FilterFields({ start, ...props }: PartProps & { start: typeof START | n
 export function MongoQuery({ target, id, bench }: QueryFormProps) {
   const { form, set, put } = useMongoForm(target, id);
   const line = useShellLine(target, form, { set, put });
-  const startOf = (box: typeof line.landing) => (line.landing === box ? START : null);
+  const startOf = (box: 'filter' | 'pipeline') => {
+    if (line.landing === box) return START;
+    return bench.isNew && form.mode === box ? startIn(form[box]) : null;
+  };
   const stages = (runUpTo: (text: string) => void) => (
     <StagesPanel
       target={target}

@@ -10,6 +10,12 @@ import { type Bench, Workbench } from './Workbench';
 
 const textOf = (texts: Texts) => texts.text ?? FIRST.nosql.text ?? '';
 
+/** Where somebody goes on to type: at the end, or within braces that hold nothing. */
+export function startIn(text: string) {
+  const at = text === '{}' ? 1 : text.length;
+  return { from: at, to: at };
+}
+
 export interface QueryFormProps {
   target: Target;
   /** Of its tab. */
@@ -36,6 +42,7 @@ export function NosqlQuery({ target, id, bench }: QueryFormProps) {
             label="Query"
             value={text}
             onChange={setDraft}
+            start={bench.isNew ? startIn(text) : null}
             language="sql"
             bound={QUERY_BOUND}
             onRun={execute}

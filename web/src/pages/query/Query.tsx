@@ -44,6 +44,7 @@ export default function Query({ target }: { target: Target }) {
   const { saved, change } = useSaved(target);
   const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
   const [texts, setTexts] = useState<Texts | null>(null);
+  const [before] = useState(() => new Set(list.tabs.map(({ id }) => id)));
   const [visited, visit] = useState<readonly string[]>([list.shown]);
   if (!visited.includes(list.shown)) visit([...visited, list.shown]);
   useAddress(target, texts);
@@ -64,6 +65,7 @@ export default function Query({ target }: { target: Target }) {
     id: `query-${id || 'first'}`,
     name: draftBase(target, id),
     isShown: id === list.shown,
+    isNew: !before.has(id),
     onTexts,
     onRan: (ran) => setHistory(remember(history, { at: Date.now(), place, texts: { ...ran } })),
     history: (onTake) => (

@@ -24,6 +24,8 @@ export interface Bench {
   /** Names the query among all of the portal. */
   name: string;
   isShown: boolean;
+  /** Its tab was made on this page: the keyboard goes into its text. */
+  isNew: boolean;
   /** Hears what is typed, while it is shown. */
   onTexts: (texts: Texts) => void;
   onRan: (texts: Texts) => void;
