@@ -48,6 +48,25 @@ test('selected rows are deleted by mouse, and put back from the corner', async (
   await expect(filter).toBeFocused();
 });
 
+test('after a collection is deleted the focus is on nothing that deletes', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, null);
+  await page.goto(LIST);
+  const remove = page.getByRole('button', { name: 'Delete collection' });
+  await remove.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('log');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/mongo\/app$/);
+  await expect(page.getByRole('button', { name: 'Delete database' })).toBeVisible();
+  await expect(dialog(page)).toHaveCount(0);
+  await page.keyboard.press('Enter');
+  await expect(dialog(page)).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Delete database' })).not.toBeFocused();
+});
+
 test('a red button never has the focus at the beginning', async ({ page, server }) => {
   await mongo.create(server, null);
   await (await server.mongo()).db('app').collection('log').createIndex({ n: 1 });

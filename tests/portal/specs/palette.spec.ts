@@ -129,6 +129,7 @@ test('the clock: what a move makes expire is said before it', async ({ page, ser
   await expect(page.getByText('manual', { exact: true })).toBeVisible();
   await find(page, '90d');
   await expect(chosen(page)).toContainText('Advance the clock by 90 days…');
+  await expect(options(page).filter({ hasText: 'by 90 days…' })).toHaveCount(1);
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Advance the clock by 90 days?' });
   await expect(dialog).toContainText('3 documents of both APIs expire by');

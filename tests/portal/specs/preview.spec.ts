@@ -45,6 +45,7 @@ async function check(page: Page, door: string, count: () => Promise<number>) {
   }
   await chooseTtl(page, 'On', '200');
   await expect(impact(page)).toContainText(`${deadAt(200)} of ${COUNT} `);
+  await expect(impact(page)).toContainText(/What is written now expires \d{4}-\d\d-\d\d .* UTC\./);
   expect(await count()).toBe(COUNT);
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await confirmWith(page, 'log');

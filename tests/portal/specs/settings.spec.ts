@@ -293,6 +293,9 @@ test('a date TTL index is not made over more than was told', async ({ page, serv
   await page.goto('/mongo/app/log/settings?section=date-indexes');
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'New date TTL index' }).click();
+  // Nothing is wrong before anything is typed.
+  await expect(dialog.locator('#dateIndexSeconds')).toBeVisible();
+  await expect(dialog.getByRole('alert')).toHaveCount(0);
   await dialog.getByLabel('Field').fill('at');
   await dialog.locator('#dateIndexSeconds').fill('60');
   await expect(dialog.getByRole('status')).toContainText('nothing disappears at once');

@@ -98,7 +98,7 @@ for (const door of DOORS) {
     await begin(page);
     await ended(page, '1 new, 1 refused');
     const refused = dialog(page).getByRole('region', { name: 'Refused' }).getByRole('row').nth(1);
-    await expect(refused).toHaveText(/^3\s*Its id is taken\.$/);
+    await expect(refused).toHaveText(/^3\s*The id "two" is taken\.$/);
     expect(await door.get(server, 'two')).toEqual({ n: 2 });
     await close(page);
 

@@ -84,7 +84,8 @@ export function Heading({ place }: { place: Place }) {
       <span className={`badge ${door}`}>{DOOR_NAMES[door]}</span>
       <span className="top-space" />
       <CopyLink />
-      {isHere && <DeleteButton place={place} />}
+      {/* Another button on another page: the focus comes back to none that deletes something else. */}
+      {isHere && <DeleteButton key={place.page} place={place} />}
       {isHere && place.page === 'collection' && (
         <Tabs
           label={`Views of ${place.collection}`}

@@ -71,6 +71,13 @@ pub(super) fn default_ttl(value: &Value) -> String {
     }
 }
 
+/// Returns for people by what a collection's documents expire: by its default, and by dates that they hold.
+fn expires_by(entry: &Value) -> String {
+    let default = default_ttl(&entry["default"]);
+    let by_date = entry["date_indexes"].as_i64().unwrap_or_default() > 0;
+    if by_date { format!("{default}, by date") } else { default }
+}
+
 /// Returns collections for people.
 pub(super) fn format_collections(answer: &Value) -> String {
     let collections = answer["collections"].as_array().map_or(&[][..], Vec::as_slice);
@@ -84,7 +91,7 @@ pub(super) fn format_collections(answer: &Value) -> String {
             api(entry),
             text(&entry["database"]),
             text(&entry["collection"]),
-            default_ttl(&entry["default"]),
+            expires_by(entry),
             number("/live/documents"),
             number("/live/bytes"),
             number("/dies_within/hour/documents"),
@@ -149,5 +156,10 @@ mod tests {
         for (value, want) in [(Value::Null, "off"), (json!(-1), "on, none"), (json!(60), "60 s")] {
             assert_eq!(default_ttl(&value), want);
         }
+        let by_date =
+            |default: Value| expires_by(&json!({ "default": default, "date_indexes": 1 }));
+        assert_eq!(by_date(Value::Null), "off, by date");
+        assert_eq!(by_date(json!(60)), "60 s, by date");
+        assert_eq!(expires_by(&json!({ "default": 60, "date_indexes": 0 })), "60 s");
     }
 }

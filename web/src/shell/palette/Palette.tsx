@@ -83,7 +83,11 @@ const textOf = ({ label, hint, found }: Entry) => found ?? `${label} ${hint ?? '
 function shownOf(entries: readonly Entry[], typed: string, manual: boolean): Entry[] {
   const found = best(entries, textOf, typed, MOST);
   const seconds = manual ? typedMove(typed, FURTHEST_SECONDS) : null;
-  if (seconds !== null) found.unshift(moving(seconds, inWords(seconds)));
+  if (seconds !== null) {
+    const asked = moving(seconds, inWords(seconds));
+    const others = found.filter(({ key }) => key !== asked.key);
+    found.splice(0, found.length, asked, ...others);
+  }
   const groups = [...new Set(found.map(({ group }) => group))];
   return groups.flatMap((name) => found.filter(({ group }) => group === name));
 }

@@ -103,10 +103,10 @@ export function Grid(props: GridProps) {
     if (end > rows.length - NEAR) onNearEnd();
   }, [end, rows.length, onNearEnd]);
   const drawn = useMemo(() => arranged(columns.drawn, slim), [columns.drawn, slim]);
-  const { dates } = props.columns;
+  const { needs } = props.columns;
   const tracks = useMemo(
-    () => tracksOf(drawn, source.idField, slim, dates),
-    [drawn, source, slim, dates],
+    () => tracksOf(drawn, source.idField, slim, needs),
+    [drawn, source, slim, needs],
   );
   // Lines are used again for other rows: that is cheaper than making new ones.
   const [lines, setLines] = useState(1);

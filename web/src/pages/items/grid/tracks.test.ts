@@ -15,11 +15,11 @@ test('pinned columns stand one beside the other, and have a width of their own',
     column('b', { width: 90 }),
     column('c'),
   ];
-  expect(tracksOf(placed, 'id', false, new Set())).toEqual({
-    template: '100px 136px 90px minmax(136px, 1fr)',
-    width: 462,
+  expect(tracksOf(placed, 'id', false, new Map([['a', 96]]))).toEqual({
+    template: '100px 96px 90px minmax(136px, 136fr)',
+    width: 422,
     pins: [0, 100, null, null],
-    widths: [100, 136, 90, 136],
+    widths: [100, 96, 90, 136],
   });
 });
 

@@ -13,25 +13,27 @@ export interface Tracks {
   widths: readonly number[];
 }
 
-/** px of a field, and of one that holds dates, whose seconds are wanted. */
-const [FIELD, DATES] = [136, 196];
+/** px of a field of which nothing is known. */
+const FIELD = 136;
+/** px at the most of the id and of what expires, where there is little room. */
+const [SLIM_ID, SLIM_EXPIRES] = [160, 152];
 
 /** The width of a column that nobody has made wider or narrower. */
-export function usualWidth(id: string, idField: string, slim: boolean, hasDates = false): number {
-  if (id === idField) return slim ? 160 : 216;
-  if (id === EXPIRES) return slim ? 152 : 264;
-  return hasDates ? DATES : FIELD;
+function usualWidth(id: string, idField: string, slim: boolean, need = FIELD): number {
+  if (slim && id === idField) return Math.min(SLIM_ID, need);
+  return slim && id === EXPIRES ? Math.min(SLIM_EXPIRES, need) : need;
 }
 
-/** Columns that were not resized share what is left; the id and pinned ones do not. */
+/** Columns that were not resized share what is left, by what they need; the id and pinned ones do not. */
 export function tracksOf(
   placed: readonly Placed[],
   idField: string,
   slim: boolean,
-  dates: ReadonlySet<string>,
+  /** px for what columns hold. */
+  needs: ReadonlyMap<string, number>,
 ): Tracks {
   const widths = placed.map(
-    ({ id, width }) => width ?? usualWidth(id, idField, slim, dates.has(id)),
+    ({ id, width }) => width ?? usualWidth(id, idField, slim, needs.get(id)),
   );
   let left = 0;
   const pins = placed.map(({ pinned }, at) => {
@@ -42,7 +44,9 @@ export function tracksOf(
   });
   const tracks = placed.map(({ id, width, pinned }, at) => {
     const px = `${widths[at] ?? FIELD}px`;
-    return width !== null || pinned || id === idField ? px : `minmax(${px}, 1fr)`;
+    return width !== null || pinned || id === idField
+      ? px
+      : `minmax(${px}, ${widths[at] ?? FIELD}fr)`;
   });
   return {
     template: tracks.join(' '),

@@ -16,6 +16,7 @@ import {
 import type { Target } from '../../../state/place';
 import { usePreference } from '../../../state/preference';
 import type { Row, Source } from '../source';
+import { needsOf } from './needs';
 
 /** Documents that say which columns are shown without a choice, and which there are to choose. */
 const [SHOWING, KNOWN] = [100, 500];
@@ -26,8 +27,8 @@ export interface Columns {
   all: readonly Column[];
   /** Those to draw. */
   drawn: readonly Placed[];
-  /** Those that hold dates. */
-  dates: ReadonlySet<string>;
+  /** px for what those that are drawn hold. */
+  needs: ReadonlyMap<string, number>;
   isChosen: boolean;
   change: (id: string, change: Partial<Omit<Placed, 'id'>>) => void;
   move: (id: string, before: string | null) => void;
@@ -65,9 +66,16 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     [choice, all, rows, idField, keys],
   );
   const placed = useMemo(() => drawn(layout, all), [layout, all]);
-  const dates = useMemo(
-    () => new Set(all.filter(({ kinds }) => kinds.has('date')).map(({ id }) => id)),
-    [all],
+  const needs = useMemo(
+    () =>
+      source === null
+        ? new Map<string, number>()
+        : needsOf(
+            rows,
+            placed.map(({ id }) => id),
+            source,
+          ),
+    [source, rows, placed],
   );
   const put = (next: Layout) => {
     // The last one stays.
@@ -77,7 +85,7 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     layout,
     all,
     drawn: placed,
-    dates,
+    needs,
     isChosen: choice !== null,
     change: (id, change) => put(changed(layout, id, change)),
     move: (id, before) => put(moved(layout, id, before)),

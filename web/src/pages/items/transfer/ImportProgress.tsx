@@ -1,4 +1,5 @@
 // An import under way or at its end: how far it is, how fast, what was refused.
+import { useMemo } from 'react';
 import { bytes, count, counted } from '../../../pure/figures/amount';
 import { Button } from '../../../ui/Button';
 import { MOST_REFUSALS } from './importRun';
@@ -23,7 +24,9 @@ function refusalsText(refusals: readonly Refusal[]): string {
 }
 
 function Refusals({ work }: { work: Import }) {
-  const { refused, refusals } = work.state;
+  const { refused, refusals: found } = work.state;
+  // Several requests are under way, and are answered in any order.
+  const refusals = useMemo(() => found.toSorted((a, b) => a.line - b.line), [found]);
   if (refused === 0) return null;
   const kept = refused > refusals.length ? `; the first ${count(MOST_REFUSALS)} are kept` : '';
   return (

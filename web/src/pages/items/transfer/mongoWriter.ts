@@ -10,7 +10,7 @@ import {
   type Entry,
   nothingWritten,
   type OnExisting,
-  TAKEN,
+  takenWords,
   type Writer,
   type Written,
 } from './writer';
@@ -88,10 +88,12 @@ export class MongoWriter implements Writer<mongo.Document> {
   private judged(entries: Documents, reply: mongo.Document): Written {
     const written = nothingWritten();
     for (const error of (reply.writeErrors ?? []) as mongo.Document[]) {
-      const line = entries[mongo.numberOf(error.index)]?.line ?? 0;
+      const entry = entries[mongo.numberOf(error.index)];
+      const line = entry?.line ?? 0;
       const isTaken = isTakenId(error);
+      const why = isTaken ? takenWords(printShell(entry?.value._id, 0)) : String(error.errmsg);
       if (isTaken && this.onExisting === 'skip') written.skipped += 1;
-      else written.refused.push({ line, why: isTaken ? TAKEN : String(error.errmsg) });
+      else written.refused.push({ line, why });
     }
     return written;
   }

@@ -11,7 +11,7 @@ import {
   type Entry,
   nothingWritten,
   type OnExisting,
-  TAKEN,
+  takenWords,
   type Writer,
   type Written,
 } from './writer';
@@ -100,7 +100,10 @@ export class NosqlWriter implements Writer<Item> {
           const why = message ?? `The server answers with status ${statusCode}.`;
           written.refused.push({ line: entry.line, why });
         } else if (this.onExisting === 'skip') written.skipped += 1;
-        else written.refused.push({ line: entry.line, why: TAKEN });
+        else {
+          const why = takenWords(JSON.stringify(entry.value.id));
+          written.refused.push({ line: entry.line, why });
+        }
       }
       if (again.length === 0) return written;
       left = again;

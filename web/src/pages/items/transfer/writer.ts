@@ -48,4 +48,5 @@ export function together(a: Written, b: Written): Written {
   };
 }
 
-export const TAKEN = 'Its id is taken.';
+/** `id` as the API writes it. */
+export const takenWords = (id: string) => `The id ${id} is taken.`;

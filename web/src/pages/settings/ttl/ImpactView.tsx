@@ -2,6 +2,8 @@
 // in the next hour, day and week beside what would without the change.
 import type { Amount, Within } from '../../../api/admin';
 import { bytes, count } from '../../../pure/figures/amount';
+import { utc } from '../../../pure/time/utc';
+import { databaseNow } from '../../../state/server';
 import { expiresNow, type Nouns } from './impact';
 import type { Impact, ImpactState } from './useImpact';
 
@@ -48,6 +50,9 @@ function Known({ impact, nouns }: { impact: Impact; nouns: Nouns }) {
           ))}
         </tbody>
       </table>
+      {value !== null && value > 0 && (
+        <p className="hint">{`What is written now expires ${utc((databaseNow() ?? 0) + value * 1000)}.`}</p>
+      )}
     </>
   );
 }

@@ -39,7 +39,7 @@ export function SecondsField(props: SecondsFieldProps) {
           required
           size={14}
           aria-label={`${props.name} in ${unit}s`}
-          aria-invalid={wrong}
+          aria-invalid={wrong && text !== ''}
           aria-describedby={note}
           disabled={disabled}
           value={text}
@@ -65,11 +65,13 @@ export function SecondsField(props: SecondsFieldProps) {
         </label>
       </div>
       <div id={note}>
-        {wrong ? (
+        {wrong && text === '' && <div className="hint">{read.error}</div>}
+        {wrong && text !== '' && (
           <div className="error" role="alert">
             {read.error}
           </div>
-        ) : (
+        )}
+        {!wrong && (
           <div className="hint">{read.value === 0 ? props.zero : spelled(read.value)}</div>
         )}
         {changed && <div className="settings-mark">(changed)</div>}

@@ -1,0 +1,42 @@
+// How wide columns have to be for what the first rows hold, within bounds. Pure.
+import { EXPIRES, titleOf } from '../../../pure/columns/columns';
+import { partsOfPath, valueAtPath } from '../../../pure/values/path';
+import type { Row, Source } from '../source';
+
+/** px of a character of a cell and of a head, and what stands around them. */
+const [CELL, CELL_ROUND] = [7.8, 20];
+const [HEAD, HEAD_ROUND] = [7.2, 56];
+/** Rows that say it. */
+const ROWS = 100;
+/** Widths jump by so much, so that another row hardly moves anything. */
+const STEP = 16;
+
+const [LEAST, MOST] = [88, 264];
+/** The id stands beside what selects its row, and is read as a name: a longer one loses its middle. */
+const [LEAST_ID, MOST_ID, SELECT] = [112, 216, 28];
+/** "never (TTL is off)", and a countdown with its instant. */
+const [NEVER, INSTANT] = [184, 264];
+
+/** px of each column that nobody has resized. */
+export function needsOf(
+  rows: readonly Row[],
+  columns: readonly string[],
+  source: Pick<Source, 'idField' | 'shown'>,
+): ReadonlyMap<string, number> {
+  const some = rows.slice(0, ROWS);
+  const needs = columns.map((id): [string, number] => {
+    if (id === EXPIRES) {
+      const never = some.every(({ expiry }) => expiry.expiresAtMs === null);
+      return [id, never && some.length > 0 ? NEVER : INSTANT];
+    }
+    const [parts, isId] = [partsOfPath(id), id === source.idField];
+    const lengths = some.map((row) =>
+      isId ? row.name.length : source.shown(valueAtPath(row.value, parts)).length,
+    );
+    const cells = Math.max(0, ...lengths) * CELL + CELL_ROUND + (isId ? SELECT : 0);
+    const wanted = Math.max(cells, titleOf(id).length * HEAD + HEAD_ROUND);
+    const [least, most] = isId ? [LEAST_ID, MOST_ID] : [LEAST, MOST];
+    return [id, Math.min(most, Math.max(least, Math.ceil(wanted / STEP) * STEP))];
+  });
+  return new Map(needs);
+}
