@@ -126,7 +126,7 @@ test('what was loaded early is shown while the server is away', async ({ page, s
   // Whatever is loaded early: nothing more comes then.
   const loaded = () =>
     page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
-  for (const name of ['editor', 'codemirror', 'pages']) {
+  for (const name of ['editor', 'codemirror', 'pages', 'AccountMetrics', 'later']) {
     await expect
       .poll(async () => (await loaded()).some((url) => url.includes(`/assets/${name}-`)))
       .toBe(true);
