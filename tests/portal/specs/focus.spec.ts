@@ -53,10 +53,13 @@ test('after a collection is deleted the focus is on nothing that deletes', async
   server,
 }) => {
   await mongo.create(server, null);
+  // A database lives as long as it has a collection.
+  await (await server.mongo()).db('app').createCollection('other');
   await page.goto(LIST);
   const remove = page.getByRole('button', { name: 'Delete collection' });
   await remove.focus();
   await page.keyboard.press('Enter');
+  await expect(dialog(page).getByRole('textbox')).toBeFocused();
   await page.keyboard.type('log');
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/mongo\/app$/);
