@@ -51,14 +51,7 @@ export function QueryBar(props: QueryBarProps) {
           Execute selection
         </Button>
       )}
-      <Button
-        disabled={!busy}
-        onClick={(event) => {
-          // It cannot be pressed again: the keyboard goes to what can.
-          event.currentTarget.parentElement?.querySelector('button')?.focus();
-          onCancel();
-        }}
-      >
+      <Button disabled={!busy} onClick={onCancel}>
         Cancel
       </Button>
       <span role="status" className="query-summary">
