@@ -184,7 +184,7 @@ test('every refusal names its line and its reason', async ({ page, server }) => 
   const toast = page.locator('.toast').filter({ hasText: 'Imported 2 of 5 items; 3 refused' });
   await expect(toast.locator('.toast-warns')).toBeVisible();
   const table = dialog(page).getByRole('region', { name: 'Refused' }).getByRole('table');
-  await expect(table.getByRole('rowheader')).toHaveText(['3', '2', '5']);
+  await expect(table.getByRole('rowheader')).toHaveText(['2', '3', '5']);
   const saved = page.waitForEvent('download');
   await dialog(page).getByRole('button', { name: 'Download the list' }).click();
   const list = readFileSync(await (await saved).path(), 'utf8').split('\n');

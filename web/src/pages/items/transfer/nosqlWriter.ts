@@ -100,10 +100,7 @@ export class NosqlWriter implements Writer<Item> {
           const why = message ?? `The server answers with status ${statusCode}.`;
           written.refused.push({ line: entry.line, why });
         } else if (this.onExisting === 'skip') written.skipped += 1;
-        else {
-          const why = takenWords(JSON.stringify(entry.value.id));
-          written.refused.push({ line: entry.line, why });
-        }
+        else written.refused.push({ line: entry.line, why: takenWords(entry.value.id) });
       }
       if (again.length === 0) return written;
       left = again;

@@ -31,6 +31,7 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
   const [touched, touch] = useState(false);
   const [text, setText] = useState(String(index?.expireAfterSeconds ?? ''));
   const [unit, setUnit] = useState<UnitName>('second');
+  const [isFresh, setFresh] = useState(index === null);
   const read = readSeconds(text, unit, 0);
   const problem = index === null ? fieldProblem(field) : null;
   const isNew = 'value' in read && read.value !== index?.expireAfterSeconds;
@@ -82,7 +83,11 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
           unit={unit}
           least={0}
           zero={secondsInWords(0)}
-          onText={setText}
+          isFresh={isFresh}
+          onText={(typed) => {
+            setText(typed);
+            setFresh(false);
+          }}
           onUnit={(next) => {
             // What was typed means something else then; what was only shown is shown in the new unit.
             const typed = { option: 'on' as const, text, unit };

@@ -14,6 +14,8 @@ export interface SecondsFieldProps {
   least?: 0 | 1;
   changed?: boolean;
   disabled?: boolean;
+  /** Nobody has typed anything yet, so that nothing is wrong. */
+  isFresh?: boolean;
   /** What 0 means. */
   zero?: string;
   onText: (text: string) => void;
@@ -21,7 +23,7 @@ export interface SecondsFieldProps {
 }
 
 export function SecondsField(props: SecondsFieldProps) {
-  const { text, unit, least = 1, changed = false, disabled = false } = props;
+  const { text, unit, least = 1, changed = false, disabled = false, isFresh = false } = props;
   const note = useId();
   const read = readSeconds(text, unit, least);
   const wrong = 'error' in read;
@@ -39,7 +41,7 @@ export function SecondsField(props: SecondsFieldProps) {
           required
           size={14}
           aria-label={`${props.name} in ${unit}s`}
-          aria-invalid={wrong && text !== ''}
+          aria-invalid={wrong && !isFresh}
           aria-describedby={note}
           disabled={disabled}
           value={text}
@@ -65,8 +67,8 @@ export function SecondsField(props: SecondsFieldProps) {
         </label>
       </div>
       <div id={note}>
-        {wrong && text === '' && <div className="hint">{read.error}</div>}
-        {wrong && text !== '' && (
+        {wrong && isFresh && <div className="hint">{read.error}</div>}
+        {wrong && !isFresh && (
           <div className="error" role="alert">
             {read.error}
           </div>
