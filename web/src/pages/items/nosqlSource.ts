@@ -8,6 +8,7 @@ import { itemText } from '../../pure/exporting/item';
 import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json/tree';
 import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/ttl/reasons';
 import { partsOfPath } from '../../pure/values/path';
+import { sqlPath } from '../../pure/values/sqlPath';
 import type { Target } from '../../state/place';
 import { countQuery, unordered } from './countQuery';
 import { partsOf, pointerOf, valueAt } from './keyPath';
@@ -133,8 +134,8 @@ export class NosqlSource implements Source {
   ): Promise<RowsPage> {
     const continuation = cursor === null ? null : (cursor.next as string);
     const names = sort === null ? [] : partsOfPath(sort.column);
-    const field = names.map((name) => `[${JSON.stringify(name)}]`).join('');
-    const order = sort === null ? '' : ` ORDER BY c${field} ${sort.direction < 0 ? 'DESC' : 'ASC'}`;
+    const order =
+      sort === null ? '' : ` ORDER BY c${sqlPath(names)} ${sort.direction < 0 ? 'DESC' : 'ASC'}`;
     const text = `${this.filterHint} ${filter}${order}`;
     const page = await nosql.query(this.at, text, { continuation, maxItems: size, signal });
     const rows = page.rows.map((value) => this.row(value));

@@ -2,6 +2,7 @@
 import { parseShell, printShell } from '../shell';
 import type { Api } from '../values/compare';
 import { partsOfPath } from '../values/path';
+import { sqlPath } from '../values/sqlPath';
 
 /** The value as SQL writes it, as JSON does; null: SQL has none like it. */
 function inSql(text: string): string | null {
@@ -26,7 +27,5 @@ export function filterOfValue(path: string, text: string, api: Api): string | nu
   }
   const value = inSql(text);
   if (value === null) return null;
-  // In brackets a name may be a word of the language, such as `in`.
-  const steps = parts.map((name) => `[${JSON.stringify(name)}]`);
-  return `WHERE c${steps.join('')} = ${value}`;
+  return `WHERE c${sqlPath(parts)} = ${value}`;
 }

@@ -20,6 +20,28 @@ test('a column is as wide as what it holds, within bounds and in steps', () => {
   expect(needOf('_id', [row('x'.repeat(60), {})])).toBe(216);
 });
 
+test('the text of what is surely too long is not made', () => {
+  const asked: unknown[] = [];
+  const counted = {
+    ...source,
+    shown: (value: unknown) => {
+      asked.push(value);
+      return JSON.stringify(value) ?? '';
+    },
+  };
+  const many = Array.from({ length: 40 }, (_, n) => n);
+  for (const [long, need] of [
+    ['x'.repeat(40), 264],
+    [many, 264],
+    [{ a: [{ b: 'x'.repeat(40) }] }, 264],
+    [Object.fromEntries(many.map((n) => [String(n), n])), 264],
+  ] as const)
+    expect(needsOf([row('1', { v: long })], ['v'], counted).get('v')).toBe(need);
+  expect(asked).toEqual([]);
+  expect(needsOf([row('1', { v: [1, 2] })], ['v'], counted).get('v')).toBe(88);
+  expect(asked).toEqual([[1, 2]]);
+});
+
 test('rows far behind move nothing', () => {
   const first = Array.from({ length: 100 }, (_, n) => row(String(n), { n }));
   const before = needsOf(first, ['_id', 'n', EXPIRES], source);

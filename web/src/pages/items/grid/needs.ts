@@ -1,5 +1,6 @@
 // How wide columns have to be for what the first rows hold, within bounds. Pure.
 import { EXPIRES, titleOf } from '../../../pure/columns/columns';
+import { isPlainObject } from '../../../pure/values/kind';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
 import type { Row, Source } from '../source';
 
@@ -17,6 +18,17 @@ const [LEAST_ID, MOST_ID, SELECT] = [112, 216, 28];
 /** "never (TTL is off)", and a countdown with its instant. */
 const [NEVER, INSTANT] = [184, 264];
 
+/** Characters that the widest column holds. */
+const WIDEST = Math.ceil((MOST - CELL_ROUND) / CELL);
+
+/** Whether the text of a value is surely longer, so that it need not be made: a value may be a megabyte. */
+function isSurelyLonger(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > WIDEST;
+  if (!Array.isArray(value) && !isPlainObject(value)) return false;
+  const inner: unknown[] = Object.values(value);
+  return inner.length > WIDEST || inner.some(isSurelyLonger);
+}
+
 /** px of each column that nobody has resized. */
 export function needsOf(
   rows: readonly Row[],
@@ -30,9 +42,11 @@ export function needsOf(
       return [id, never && some.length > 0 ? NEVER : INSTANT];
     }
     const [parts, isId] = [partsOfPath(id), id === source.idField];
-    const lengths = some.map((row) =>
-      isId ? row.name.length : source.shown(valueAtPath(row.value, parts)).length,
-    );
+    const lengths = some.map((row) => {
+      if (isId) return row.name.length;
+      const value = valueAtPath(row.value, parts);
+      return isSurelyLonger(value) ? WIDEST + 1 : source.shown(value).length;
+    });
     const cells = Math.max(0, ...lengths) * CELL + CELL_ROUND + (isId ? SELECT : 0);
     const wanted = Math.max(cells, titleOf(id).length * HEAD + HEAD_ROUND);
     const [least, most] = isId ? [LEAST_ID, MOST_ID] : [LEAST, MOST];

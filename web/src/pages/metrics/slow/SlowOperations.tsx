@@ -6,7 +6,7 @@ import type { Place } from '../../../state/place';
 import { usePolled } from '../../../state/polled';
 import { Failure } from '../../../ui/Failure';
 import { PlaceLink } from '../../../ui/PlaceLink';
-import { queryOf, type SlowOperation } from './queryOf';
+import { doorOf, queryOf, type SlowOperation } from './queryOf';
 import { readSlow } from './read';
 
 const REFRESH_MS = 5000;
@@ -15,7 +15,7 @@ const SHOWN = 50;
 
 function Line({ slow }: { slow: SlowOperation }) {
   const { database, collection } = slow;
-  const door = slow.api === 'nosql' ? 'nosql' : 'mongo';
+  const door = doorOf(slow);
   const parts = queryOf(slow);
   const place: Place = { page: 'collection', view: 'query', door, database, collection };
   return (

@@ -1,7 +1,7 @@
 // The queries of slow operations, for the palette: the slowest of each query, with the way to it.
 import { count } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
-import { queryOf, type SlowOperation } from './queryOf';
+import { doorOf, queryOf, type SlowOperation } from './queryOf';
 import { readSlow } from './read';
 
 export interface SlowQuery {
@@ -19,8 +19,8 @@ export function slowQueriesOf(operations: readonly SlowOperation[], most: number
     if (found.size >= most) break;
     const query = queryOf(one);
     if (query === null) continue;
-    const { api, database, collection } = one;
-    const door = api === 'nosql' ? 'nosql' : 'mongo';
+    const { database, collection } = one;
+    const door = doorOf(one);
     const key = JSON.stringify([door, database, collection, query]);
     if (found.has(key)) continue;
     const took = `${count(one.duration_ms)} ms`;

@@ -1,5 +1,6 @@
 // What a slow operation asked, as the address of the Query page takes it. Pure.
 import { parseShell, printShell } from '../../../pure/shell';
+import type { Door } from '../../../state/place';
 
 /** An operation as the server tells of it. */
 export interface SlowOperation {
@@ -18,6 +19,10 @@ export interface SlowOperation {
   portal?: boolean;
   /** null: it is not told any more, or was long, or changed something. */
   query: string | null;
+}
+
+export function doorOf({ api }: SlowOperation): Door {
+  return api === 'nosql' ? 'nosql' : 'mongo';
 }
 
 type Parts = Record<string, string>;
