@@ -7,7 +7,7 @@
 use std::{fmt, pin::pin, sync::Arc};
 
 use bytes::Bytes;
-use document::{DocBuf, DocRef, validate};
+use document::{DocBuf, DocRef, ValueRef, validate};
 use engine::Store;
 
 use crate::{
@@ -80,6 +80,44 @@ impl<S: Store> Drop for RelayedConnection<S> {
     }
 }
 
+/// A reply that nobody has taken yet. The cursor that it names is closed with it: only who reads the
+/// reply knows of the cursor, and a batch that was lost cannot be read again.
+struct Reply<S: Store> {
+    bytes: Bytes,
+    cursor: UntakenCursor<S>,
+}
+
+impl<S: Store> Reply<S> {
+    /// What a command answered on this connection, counted as sent.
+    fn new(visit: &RelayedConnection<S>, reply: &DocBuf) -> Self {
+        let cursor = reply.get("cursor").and_then(ValueRef::as_document);
+        let id = cursor.and_then(|cursor| cursor.get("id"));
+        let id = id.and_then(|id| if let ValueRef::Int64(id) = id { Some(id) } else { None });
+        let cursor = UntakenCursor { door: Arc::clone(&visit.door), id };
+        Self { bytes: count_reply(&visit.connection, reply), cursor }
+    }
+
+    /// Its bytes, for somebody who is there to read them.
+    fn take(mut self) -> Bytes {
+        self.cursor.id = None;
+        self.bytes
+    }
+}
+
+/// Closes a cursor that its reader has not heard of.
+struct UntakenCursor<S: Store> {
+    door: Arc<Door<S>>,
+    id: Option<i64>,
+}
+
+impl<S: Store> Drop for UntakenCursor<S> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id {
+            self.door.cursors.close(id);
+        }
+    }
+}
+
 /// Tells a command to stop when its caller drops the future, if nobody needs it then: the page was
 /// left. Commands that write are finished.
 struct StopWhenDropped {
@@ -139,7 +177,7 @@ impl<S: Store> Door<S> {
         };
         // It may keep its thread for long: the caller's sees meanwhile whether the client is there.
         let run = tokio::spawn(run_message(visit, message, operation));
-        run.await.unwrap_or(Err(NoReply::Closed))
+        run.await.unwrap_or(Err(NoReply::Closed)).map(Reply::take)
     }
 }
 
@@ -148,12 +186,12 @@ async fn run_message<S: Store>(
     visit: RelayedConnection<S>,
     message: Message,
     operation: Arc<Operation>,
-) -> Result<Bytes, NoReply> {
+) -> Result<Reply<S>, NoReply> {
     let settings = &visit.door.settings;
     let mut held = settings.memory.share();
     let weight = parsed_command::parsed_bytes(&message, &visit.door.commands);
     if let Err(short) = held.set(message.bytes.len().saturating_add(weight)) {
-        return Ok(count_reply(&visit.connection, &Error::from(short).to_reply().to_buf()));
+        return Ok(Reply::new(&visit, &Error::from(short).to_reply().to_buf()));
     }
     let answer = match Call::new(&visit.door, &visit.connection, &message, operation) {
         Ok(call) => {
@@ -164,7 +202,7 @@ async fn run_message<S: Store>(
         Err(error) => Response::Reply(error.to_reply().to_buf()),
     };
     match answer {
-        Response::Reply(reply) => Ok(count_reply(&visit.connection, &reply)),
+        Response::Reply(reply) => Ok(Reply::new(&visit, &reply)),
         Response::CloseConnection => Err(NoReply::Closed),
     }
 }

@@ -23,7 +23,8 @@ enum CharTest {
     Any,
     /// This one.
     This(char),
-    /// One of these ranges, both ends included, or none of them.
+    /// One of these ranges, both ends included, or none of them. They are in order and do not
+    /// overlap: a set may have as many as a text has characters, and is asked for each of another.
     Set { ranges: Vec<(char, char)>, negated: bool },
 }
 
@@ -34,7 +35,9 @@ impl CharTest {
             Self::Any => true,
             Self::This(this) => *this == c,
             Self::Set { ranges, negated } => {
-                ranges.iter().any(|(from, to)| *from <= c && c <= *to) != *negated
+                let after = ranges.partition_point(|(from, _)| *from <= c);
+                let last = after.checked_sub(1).and_then(|at| ranges.get(at));
+                last.is_some_and(|(_, to)| c <= *to) != *negated
             }
         }
     }
@@ -64,6 +67,8 @@ impl Like {
         let mut pieces = Vec::new();
         let mut ones = Vec::new();
         let mut rest = pattern.chars();
+        // A pattern of a million `[` would be searched a million times for what is not there.
+        let mut may_close = true;
         while let Some(c) = rest.next() {
             if Some(c) == escape {
                 ones.push(CharTest::This(rest.next().unwrap_or(c)));
@@ -72,12 +77,16 @@ impl Like {
             match c {
                 '%' => pieces.push(into_piece(std::mem::take(&mut ones))),
                 '_' => ones.push(CharTest::Any),
-                '[' => match parse_set(rest.as_str()) {
-                    Some((one, after)) => {
+                '[' if may_close => match parse_set(rest.as_str()) {
+                    SetText::Complete(one, after) => {
                         ones.push(one);
                         rest = after.chars();
                     }
-                    None => ones.push(CharTest::This(c)),
+                    SetText::Empty => ones.push(CharTest::This(c)),
+                    SetText::Open => {
+                        may_close = false;
+                        ones.push(CharTest::This(c));
+                    }
                 },
                 c => ones.push(CharTest::This(c)),
             }
@@ -185,15 +194,23 @@ fn into_piece(ones: Vec<CharTest>) -> Piece {
     text.collect::<Option<String>>().map_or(Piece::Ones(ones), Piece::Text)
 }
 
-/// Reads a set whose `[` was read already, and returns it with what follows its `]`. Nothing when
-/// it is not complete or is empty.
-fn parse_set(text: &str) -> Option<(CharTest, &str)> {
+/// What stands after a `[`.
+enum SetText<'p> {
+    /// A set, and what follows its `]`.
+    Complete(CharTest, &'p str),
+    /// A set without a character.
+    Empty,
+    /// Text without any `]`.
+    Open,
+}
+
+/// Reads a set whose `[` was read already.
+fn parse_set(text: &str) -> SetText<'_> {
     let (inner, negated) = match text.strip_prefix('^') {
         Some(inner) => (inner, true),
         None => (text, false),
     };
-    let end = inner.find(']')?;
-    let (inner, after) = (inner.get(..end)?, inner.get(end + 1..)?);
+    let Some((inner, after)) = inner.split_once(']') else { return SetText::Open };
     let chars: Vec<char> = inner.chars().collect();
     let mut ranges = Vec::new();
     let mut rest = chars.as_slice();
@@ -210,7 +227,24 @@ fn parse_set(text: &str) -> Option<(CharTest, &str)> {
             [] => break,
         }
     }
-    (!ranges.is_empty()).then_some((CharTest::Set { ranges, negated }, after))
+    if ranges.is_empty() {
+        return SetText::Empty;
+    }
+    SetText::Complete(CharTest::Set { ranges: joined(ranges), negated }, after)
+}
+
+/// Ranges in order, those that overlap as one. One whose end lies before its start has no character.
+fn joined(mut ranges: Vec<(char, char)>) -> Vec<(char, char)> {
+    ranges.retain(|(from, to)| from <= to);
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, kept| {
+        let overlaps = next.0 <= kept.1;
+        if overlaps {
+            kept.1 = kept.1.max(next.1);
+        }
+        overlaps
+    });
+    ranges
 }
 
 #[cfg(test)]
@@ -237,6 +271,12 @@ mod tests {
             ("%[0-9]%", None, &["a1", "1", "x9y"], &["", "ab"]),
             ("[abc]", None, &["a", "b", "c"], &["d", "abc"]),
             ("[a-]", None, &["a", "-"], &["b"]),
+            ("[x-za-mc-d0k-pb]", None, &["a", "b", "n", "p", "0", "y"], &["q", "w", "1", "{"]),
+            ("[^x-za-mc-d]", None, &["n", "w"], &["a", "d", "m", "x", "z"]),
+            ("[z-a]", None, &[], &["a", "m", "z", "-"]),
+            ("[z-ab]", None, &["b"], &["a", "z"]),
+            ("[^z-a]", None, &["a", "-"], &["", "ab"]),
+            ("[][a][", None, &["[]a["], &["a", "[][a]["]),
             ("[", None, &["["], &["a"]),
             ("[]", None, &["[]"], &["", "a"]),
             ("10!%", Some('!'), &["10%"], &["10", "100"]),
@@ -300,5 +340,16 @@ mod tests {
         assert!(!Like::new(&pattern, None).matches_text(&text, &budget).unwrap());
         let pattern = format!("%{}b%", "_".repeat(100_000));
         assert!(Like::new(&pattern, None).matches_text(&text, &budget).is_err());
+    }
+
+    #[test]
+    fn patterns_are_read_once_whatever_is_open() {
+        // Each took minutes when every `[` searched for its `]`, and every character the whole set.
+        let open = "[".repeat(2_000_000);
+        assert_eq!(Like::new(&open, None).only_match(), Some(open.as_str()));
+        let letters: String = ('\u{4e00}'..'\u{9e00}').collect();
+        let text = "a".repeat(200_000);
+        let like = Like::new(&format!("%[{}]%", letters.repeat(30)), None);
+        assert!(!like.matches_text(&text, &Budget::default()).unwrap());
     }
 }

@@ -70,6 +70,8 @@ PATTERNS = {
     "LIKE of percents": "c.s LIKE '" + "%" * 100_000 + "c'",
     "LIKE of a class": "c.s LIKE '%[a-z]%[^b]%c'",
     "LIKE of an open class": "c.s LIKE '%[a'",
+    "LIKE of open sets": "'a' LIKE REPLACE(c.s, 'a', '[')",
+    "LIKE of a large set": "c.s LIKE '%[" + "".join(map(chr, range(0x4E00, 0x9E00))) + "]%'",
     "LIKE of the item": "'a' LIKE c.s",
     "LIKE with ESCAPE": "c.s LIKE '%!%%' ESCAPE '!'",
     "CONTAINS": "CONTAINS(c.s, '" + "a" * 50_000 + "c')",
@@ -80,11 +82,18 @@ PATTERNS = {
 
 @pytest.mark.parametrize("what", PATTERNS)
 def test_patterns(attacked, what):
-    """A million characters are walked once."""
+    """A million characters are walked once. What counts is the processor's time: a machine that is
+    busy with other things may take long for little."""
+    before = processor_seconds(attacked)
     with attacked.undisturbed():
         attacked.survived(
-            query(f"SELECT c.id FROM c WHERE {PATTERNS[what]}", path=DOCS), 200, 400, 408, within=4
+            query(f"SELECT c.id FROM c WHERE {PATTERNS[what]}", path=DOCS),
+            200,
+            400,
+            408,
+            within=LONGEST,
         )
+    assert processor_seconds(attacked) - before < MOST_WORK
 
 
 def nested(function, levels, inner):

@@ -197,6 +197,31 @@ async fn no_cursor_is_left_for_a_sender_that_has_gone() {
     }
 }
 
+#[tokio::test]
+async fn a_reply_that_nobody_takes_leaves_no_cursor() {
+    let mut client = filled(10).await;
+    let begun = relay(&client, Right::Read, "db", &doc! { "find": "c", "batchSize": 1 }).await;
+    let more = doc! { "getMore": cursor_id(&begun), "collection": "c", "batchSize": 1 };
+    assert_eq!(client.door.open().1, 1);
+    for command in [more, doc! { "find": "c", "batchSize": 1 }] {
+        let bytes = command.to_buf();
+        let mut relayed = Box::pin(client.door.relay(sender(Right::Read, 1), "db", bytes.bytes()));
+        // It is begun, runs to its end, and its caller leaves before it looks for the reply.
+        tokio::select! {
+            biased;
+            _ = &mut relayed => panic!("it has run already"),
+            () = std::future::ready(()) => {}
+        }
+        while client.door.open().0 != 1 {
+            tokio::task::yield_now().await;
+        }
+        drop(relayed);
+        assert_eq!(client.door.open().1, 0, "{command:?}");
+    }
+    let gone = doc! { "getMore": cursor_id(&begun), "collection": "c", "$db": "db" };
+    assert_eq!(number(&client.run(gone).await, "code"), 43);
+}
+
 /// Waits until this many operations of a kind are under way.
 async fn until(client: &mut Client, op: &str, count: usize) {
     for _ in 0..10_000 {
