@@ -24,6 +24,7 @@ mod pattern;
 mod process;
 mod size;
 mod spill;
+mod trim;
 
 pub use budget::{Budget, Watch};
 pub use context::{Context, Random};
@@ -37,3 +38,4 @@ pub use pattern::{MatchFinder, Pattern, Patterns, as_program};
 pub use process::serve_process;
 pub use size::{Size, check_built, check_part, check_text, memory_of, readable_bytes, too_large};
 pub use spill::Spill;
+pub use trim::{Ends, trim_chars, trim_ends};

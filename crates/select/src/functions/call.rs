@@ -3,7 +3,7 @@
 //! else`.
 
 use document::{ArrayRef, DocRef, ValueRef};
-use evaluation::{Error, Evaluated, Growth};
+use evaluation::{Budget, Error, Evaluated, Growth};
 
 use super::Call;
 use crate::number::{to_f64, to_i64};
@@ -60,8 +60,13 @@ impl<'c> Call<'c, '_> {
         Growth::with_held(self.held, self.context)
     }
 
+    /// What the evaluation may do.
+    pub(super) fn budget(&self) -> &'c Budget {
+        &self.context.budget
+    }
+
     /// Counts work that the call does beside reading its arguments.
     pub(super) fn spend_work(&self, units: usize) -> Result<(), Error> {
-        self.context.budget.spend_bounded(units)
+        self.budget().spend_bounded(units)
     }
 }

@@ -13,7 +13,7 @@
 use std::cmp::Ordering;
 
 use document::{Value, ValueRef};
-use evaluation::{Error, Evaluated, Size, check_text};
+use evaluation::{Ends, Error, Evaluated, Size, check_text, trim_chars, trim_ends};
 
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
@@ -30,20 +30,24 @@ use crate::{
 
 /// The arguments of `$trim` and its like.
 const TRIM: &[Param] = &[required("input"), optional("chars")];
+/// At which ends they trim.
+const LEFT: Ends = Ends { left: true, right: false };
+const RIGHT: Ends = Ends { left: false, right: true };
+const BOTH: Ends = Ends { left: true, right: true };
 /// The arguments of `$replaceOne` and `$replaceAll`.
 const REPLACE: &[Param] = &[required("input"), required("find"), required("replacement")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$concat", Any, concat, "strings joined"),
-    row("$ltrim", Named(TRIM), |c| trim_text(c, true, false), "without leading characters"),
+    row("$ltrim", Named(TRIM), |c| trim_text(c, LEFT), "without leading characters"),
     row("$replaceAll", Named(REPLACE), |c| replace_text(c, true), "every occurrence replaced"),
     row("$replaceOne", Named(REPLACE), |c| replace_text(c, false), "first occurrence replaced"),
-    row("$rtrim", Named(TRIM), |c| trim_text(c, false, true), "without trailing characters"),
+    row("$rtrim", Named(TRIM), |c| trim_text(c, RIGHT), "without trailing characters"),
     row("$split", Exactly(2), split_text, "parts between separators"),
     row("$strcasecmp", Exactly(2), strcasecmp, "order without regard to case"),
     row("$toLower", Exactly(1), |c| map_case(c, str::to_ascii_lowercase), "in lower case"),
     row("$toUpper", Exactly(1), |c| map_case(c, str::to_ascii_uppercase), "in upper case"),
-    row("$trim", Named(TRIM), |c| trim_text(c, true, true), "without characters at both ends"),
+    row("$trim", Named(TRIM), |c| trim_text(c, BOTH), "without characters at both ends"),
 ];
 
 /// The text of a string or symbol.
@@ -120,9 +124,8 @@ const BLANK: &[char] = &[
 ];
 
 /// `$trim` and its like: white space, or the characters of `chars`.
-/// Null for an input, or characters, that are null or missing. `left` and `right` say at which
-/// ends.
-fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
+/// Null for an input, or characters, that are null or missing.
+fn trim_text(call: &In<'_>, ends: Ends) -> OptionalValue {
     let (input, chars) = (call.arg_at(0), call.arg_at(1));
     if input.is_nullish() {
         return NULL;
@@ -136,21 +139,14 @@ fn trim_text(call: &In<'_>, left: bool, right: bool) -> OptionalValue {
         )
     };
     let text = text_of(input.operand()).ok_or_else(|| wrong(50699, "its input", input))?;
-    let set: Vec<char> = match chars.value() {
+    let trimmed = match chars.value() {
         // Not given is white space, null is null.
-        _ if chars.is_absent() => BLANK.to_vec(),
+        _ if chars.is_absent() => trim_ends(text, ends, |c| BLANK.contains(&c)),
         _ if chars.is_nullish() => return NULL,
-        Some(ValueRef::String(chars)) => chars.chars().collect(),
+        Some(ValueRef::String(chars)) => trim_chars(text, ends, chars, &call.env.context.budget)?,
         _ => return Err(wrong(50700, "'chars'", chars)),
     };
-    let mut text = text;
-    if left {
-        text = text.trim_start_matches(&set[..]);
-    }
-    if right {
-        text = text.trim_end_matches(&set[..]);
-    }
-    Ok(Some(Value::from(text)))
+    Ok(Some(Value::from(trimmed)))
 }
 
 /// `$replaceOne` or `$replaceAll`. How long the result will be is counted before it is made.

@@ -1,8 +1,6 @@
 //! Characters taken off the ends of a string: white space, or those that a second string has.
 
-use std::collections::HashSet;
-
-use evaluation::{Error, Evaluated};
+use evaluation::{Ends, Error, Evaluated, trim_chars, trim_ends};
 
 use super::{
     super::{Call, Function, UNDEFINED, row},
@@ -15,25 +13,15 @@ pub(in super::super) const FUNCTIONS: &[Function] = &[
     row("TRIM", 1..=2, |call| trim(call, true, true)),
 ];
 
-/// Work of one character of a set.
-const ONE: usize = 32;
-
 /// Takes white space off the ends, or the characters of a second string.
 fn trim<'a>(call: &Call<'_, 'a>, left: bool, right: bool) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text_at(0) else { return UNDEFINED };
+    let ends = Ends { left, right };
     if !call.is_given(1) {
-        return Ok(string_value(trim_ends(text, left, right, char::is_whitespace)));
+        return Ok(string_value(trim_ends(text, ends, char::is_whitespace)));
     }
     let Some(chars) = call.text_at(1) else { return UNDEFINED };
-    call.spend_work(chars.len().saturating_mul(ONE))?;
-    let chars: HashSet<char> = chars.chars().collect();
-    Ok(string_value(trim_ends(text, left, right, |c| chars.contains(&c))))
-}
-
-/// The text without the characters that `goes` is true for at the wanted ends.
-fn trim_ends(text: &str, left: bool, right: bool, goes: impl Fn(char) -> bool) -> &str {
-    let text = if left { text.trim_start_matches(&goes) } else { text };
-    if right { text.trim_end_matches(&goes) } else { text }
+    Ok(string_value(trim_chars(text, ends, chars, call.budget())?))
 }
 
 #[cfg(test)]
