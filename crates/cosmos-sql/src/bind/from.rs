@@ -107,23 +107,15 @@ impl<'q> Binder<'q> {
         steps: &'q [PathStep],
     ) -> Result<Expr, Fault> {
         let mut names = Vec::new();
-        let mut rest = steps.iter();
-        let mut expr = None;
-        for step in rest.by_ref() {
+        let mut computed = Vec::new();
+        for step in steps {
             match self.bind_step(step)? {
-                Ok(name) => names.push(name),
-                Err(computed) => {
-                    expr = Some(computed);
-                    break;
-                }
+                Ok(name) if computed.is_empty() => names.push(name),
+                step => computed.push(step_value(step)),
             }
         }
-        let mut path = if names.is_empty() { Expr::Slot(slot) } else { Expr::Path(slot, names) };
-        if let Some(computed) = expr {
-            path = Expr::Step(Box::new(path), Box::new(computed));
-            path = self.steps_in_value(path, rest.as_slice())?;
-        }
-        Ok(path)
+        let path = if names.is_empty() { Expr::Slot(slot) } else { Expr::Path(slot, names) };
+        Ok(stepped(path, computed))
     }
 
     /// Steps inside any value.
@@ -133,13 +125,8 @@ impl<'q> Binder<'q> {
         base: Expr,
         steps: &'q [PathStep],
     ) -> Result<Expr, Fault> {
-        steps.iter().try_fold(base, |base, step| {
-            let step = self.bind_step(step)?.map_or_else(
-                |computed| computed,
-                |name| Expr::Constant(document::Value::String(name)),
-            );
-            Ok(Expr::Step(Box::new(base), Box::new(step)))
-        })
+        let steps = steps.iter().map(|step| self.bind_step(step).map(step_value));
+        Ok(stepped(base, steps.collect::<Result<_, _>>()?))
     }
 
     /// The name that a step is, or the expression that computes it.
@@ -153,6 +140,16 @@ impl<'q> Binder<'q> {
             },
         })
     }
+}
+
+/// A step of an expression: the constant that a name is, or what computes it.
+fn step_value(step: Result<String, Expr>) -> Expr {
+    step.map_or_else(|computed| computed, |name| Expr::Constant(document::Value::String(name)))
+}
+
+/// A value, or what these steps lead to in it.
+fn stepped(base: Expr, steps: Vec<Expr>) -> Expr {
+    if steps.is_empty() { base } else { Expr::Steps(Box::new(base), steps) }
 }
 
 /// Whether each document has results of its own, whatever the others are.

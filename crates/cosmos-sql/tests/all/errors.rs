@@ -1,6 +1,6 @@
 //! What is refused because it is large or deep. The other errors stand in the table.
 
-use crate::harness::value;
+use crate::harness::{answer, value};
 
 #[test]
 fn what_is_large_or_deep_is_refused_or_done() {
@@ -37,5 +37,18 @@ fn what_is_large_or_deep_is_refused_or_done() {
     assert_eq!(value(&format!("15999 IN ({})", chain("1", ",", 15_999) + ",15999")), "true");
     assert_eq!(deep(format!("1 IN ({})", chain("1", ",", 16_001))), "SC3055");
     assert_eq!(deep(chain("1", " + ", 200_000)), "SC3051");
-    assert_eq!(value(&format!("undefined{}", ".a".repeat(100))), "undefined");
+    // Steps follow one another without end, after whatever they begin with.
+    for (base, step) in [
+        ("undefined", ".a"),
+        ("c", "[0]"),
+        ("c.a", "['a']"),
+        ("[[1]]", "[0].a"),
+        ("ABS(1)", "[1 + 0]"),
+        ("(SELECT VALUE [1])", ".a[0]"),
+        ("{\"a\": 1}", ".a"),
+    ] {
+        let query = format!("SELECT VALUE {base}{} FROM c", step.repeat(20_000));
+        assert_eq!(answer(r#"{"id": "1", "a": [1]}"#, &query, ""), "[]", "{base} {step}");
+    }
+    assert_eq!(value("[[1, [2, {\"a\": [3]}]]][0][1][1].a[0]"), "3");
 }

@@ -31,7 +31,7 @@ impl Expr {
             Self::Undefined => Ok(Evaluated::Missing),
             Self::Slot(slot) => env.slot_value(*slot),
             Self::Path(slot, names) => env.value_at(*slot, names),
-            Self::Step(base, step) => eval_element(base, step, env),
+            Self::Steps(base, steps) => eval_steps(base, steps, env),
             Self::Array(items) => eval_array(items, env),
             Self::Object(fields) => building::build_object(fields, env),
             Self::Not(inner) => eval_not(inner, env),
@@ -172,15 +172,16 @@ fn eval_call<'a>(
     Ok(answer)
 }
 
-/// `base[step]`: the property or the element of a value.
-fn eval_element<'a>(
+/// `base[step][step]`: the property or the element of a value, and of that.
+fn eval_steps<'a>(
     base: &'a Expr,
-    step: &'a Expr,
+    steps: &'a [Expr],
     env: &mut Env<'a>,
 ) -> Result<Evaluated<'a>, Error> {
-    let base = base.eval(env)?;
-    let step = env.while_holding(&base, |env| step.eval(env))?;
-    element_of(base, &step, env)
+    steps.iter().try_fold(base.eval(env)?, |value, step| {
+        let step = env.while_holding(&value, |env| step.eval(env))?;
+        element_of(value, &step, env)
+    })
 }
 
 /// The property of an object by name, or the element of an array by position; undefined for

@@ -18,11 +18,12 @@ pub enum Expr {
     Undefined,
     /// What a name of FROM, a group's key or an aggregate stands for.
     Slot(usize),
-    /// A property inside what a slot holds, name by name. It saves a `Step` for each name, and is
-    /// what indexes can use.
+    /// A property inside what a slot holds, name by name. It saves an expression for each name, and
+    /// is what indexes can use.
     Path(usize, Vec<String>),
-    /// A property by name or an element by position.
-    Step(Box<Expr>, Box<Expr>),
+    /// Properties by name and elements by position, each inside the one before. A text may have as
+    /// many as it likes, so they are not one inside another.
+    Steps(Box<Expr>, Vec<Expr>),
     /// An array; elements that are nothing are left out.
     Array(Vec<Expr>),
     /// An object; properties that are nothing are left out.

@@ -10,10 +10,6 @@ impl Expr {
             Self::Constant(_) | Self::Undefined => {}
             Self::Slot(slot) => see(*slot, &[]),
             Self::Path(slot, names) => see(*slot, names),
-            Self::Step(base, step) => {
-                base.visit_reads(see);
-                step.visit_reads(see);
-            }
             Self::Array(items)
             | Self::And(items)
             | Self::Or(items)
@@ -32,7 +28,7 @@ impl Expr {
             Self::Between(parts) | Self::Conditional(parts) => {
                 parts.iter().for_each(|item| item.visit_reads(see));
             }
-            Self::In(value, items) => {
+            Self::Steps(value, items) | Self::In(value, items) => {
                 value.visit_reads(see);
                 items.iter().for_each(|item| item.visit_reads(see));
             }
