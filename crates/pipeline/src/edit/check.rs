@@ -85,6 +85,12 @@ pub(super) fn id_storable(id: &Value) -> Result<(), Error> {
     }
 }
 
+/// The error of a document that is nested too deeply to be stored.
+pub(super) fn too_deep() -> Error {
+    let depth = limits::MAX_STORED_DEPTH;
+    Error::new(Kind::TooLarge, 15, format!("Document exceeds maximum nesting depth of {depth}"))
+}
+
 /// Fails when the document is too large or nested too deeply to be stored.
 /// It looks at the finished bytes, so that no operator has to foresee what it adds up to.
 pub(super) fn check_storable(document: &DocBuf) -> Result<(), Error> {
@@ -94,10 +100,7 @@ pub(super) fn check_storable(document: &DocBuf) -> Result<(), Error> {
     }
     match validate_depth(document.bytes(), limits::MAX_STORED_DEPTH) {
         Ok(()) => Ok(()),
-        Err(Invalid::Depth(depth)) => {
-            let text = format!("Document exceeds maximum nesting depth of {depth}");
-            Err(Error::new(Kind::TooLarge, 15, text))
-        }
+        Err(Invalid::Depth(_)) => Err(too_deep()),
         Err(other) => Err(Error::new(Kind::Invalid, 22, other.to_string())),
     }
 }

@@ -1,9 +1,9 @@
 //! The document that an upsert starts from: the fields a filter says are equal to something.
 
-use document::{Document, Path, Value};
+use document::{Document, Path, Value, limits::MAX_STORED_DEPTH};
 use evaluation::{Context, Error, Growth, Kind, limits::STEP};
 
-use super::place;
+use super::{check, place};
 use crate::filter::{Comparison, Filter, PathTest};
 
 /// A document of the fields that every matching document has to have, by the equalities of the
@@ -19,6 +19,11 @@ pub(super) fn from_equalities(filter: &Filter, context: &Context) -> Result<Docu
     let mut root = Value::Document(Document::new());
     let mut growth = Growth::with_held(0, context);
     for (path, value) in equalities {
+        // A filter's path may be of any length. What is made of it is walked by recursion, also when
+        // it is dropped, so that it must not be made first.
+        if MAX_STORED_DEPTH < path.len() {
+            return Err(check::too_deep());
+        }
         context.budget.spend(STEP * path.len())?;
         let parts: Vec<String> = path.parts().map(str::to_owned).collect();
         place::create_place(&mut root, &parts, value.clone(), &mut growth)?;

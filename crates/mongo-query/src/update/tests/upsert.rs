@@ -9,6 +9,19 @@ fn upserts_insert() {
     }
 }
 
+#[test]
+fn an_equality_of_any_length_makes_no_document_that_is_too_deep() {
+    for parts in [181, 100_000] {
+        for filter in ["{P: 1}", "{P: {$in: [1]}}", "{$and: [{P: 1}]}"] {
+            let filter = filter.replace('P', &vec!["a"; parts].join("."));
+            let refused = "15 Document exceeds maximum nesting depth of 180";
+            check_insert(&[&filter, "{$set: {b: 1}}", refused]);
+            check_insert(&[&filter, "[{$set: {b: 1}}]", refused]);
+        }
+    }
+    check_insert(&["{a.b.c.d: 1}", "{$set: {e: 1}}", "{a: {b: {c: {d: 1}}}, e: 1}"]);
+}
+
 const ROWS: &[[&str; 3]] = &[
     ["{_id: 7}", "{$set: {zz: 1}}", "{_id: 7, zz: 1}"],
     ["{_id: 7}", "{$set: {a: 9}}", "{_id: 7, a: 9}"],
