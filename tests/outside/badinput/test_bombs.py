@@ -212,6 +212,30 @@ def test_filters_that_grow(attacked, rows, name):
     )
 
 
+@pytest.mark.parametrize("parts", [180, 181, 500_000])
+def test_upserts_of_long_paths(attacked, parts):
+    """What is made of a filter's path is nested as deep as the path is long."""
+    query = {".".join(["a"] * parts): 1, "_id": parts}
+    with attacked.wire() as wire:
+        for update in ({"$set": {"b": 1}}, [{"$set": {"b": 1}}]):
+            made = wire.run(
+                ("update", "long"), db="bombs", updates=[{"q": query, "u": update, "upsert": True}]
+            )
+            refused = [error["code"] for error in made.get("writeErrors", [])]
+            assert refused == ([] if parts <= 180 else [15]), made
+            wire.run(("delete", "long"), db="bombs", deletes=[{"q": {}, "limit": 0}])
+
+
+@pytest.mark.parametrize("name", ["$trim", "$ltrim", "$rtrim"])
+def test_characters_that_are_trimmed(attacked, name):
+    """Millions of characters, and millions that are taken off."""
+    chars = "b" * 2_000_000 + "a"
+    stage = {"$project": {"x": {name: {"input": "a" * 2_000_000, "chars": chars}}}}
+    with attacked.undisturbed(), attacked.wire() as wire:
+        found = wire.run(("aggregate", "text"), db="bombs", pipeline=[stage], cursor={})
+        assert found["cursor"]["firstBatch"] == [{"_id": 1, "x": ""}]
+
+
 @pytest.mark.parametrize("name", ["$bitsAllSet", "$bitsAnySet", "$bitsAllClear", "$bitsAnyClear"])
 def test_bits(wire, rows, name):
     for value in (

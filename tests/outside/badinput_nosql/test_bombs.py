@@ -191,6 +191,19 @@ PRODUCTS = {
 }
 
 
+#: Steps that follow one another, which are not nested as a text has them.
+STEPS = {"names": ".a", "elements": "[0]", "both": "[0].a", "texts": "['a']", "sums": "[1+0]"}
+
+
+@pytest.mark.parametrize("base", ["c", "c.list", "[c]", "ABS(c)", "(SELECT VALUE c)", '{"a": c}'])
+@pytest.mark.parametrize("what", STEPS)
+def test_paths_of_any_length(attacked, base, what):
+    steps = STEPS[what] * (400_000 // len(STEPS[what]))
+    with attacked.undisturbed():
+        text = f"SELECT VALUE {base}{steps} FROM c WHERE c.id = '3'"
+        attacked.survived(query(text, path=DOCS), 200, 400, 408, within=LONGEST)
+
+
 #: Those of the ordinary run.
 FEW = ["three of 100,000 that find nothing", "ten of 20 as rows", "distinct", "ARRAY"]
 
