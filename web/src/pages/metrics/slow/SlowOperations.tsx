@@ -6,7 +6,7 @@ import type { Place } from '../../../state/place';
 import { usePolled } from '../../../state/polled';
 import { Failure } from '../../../ui/Failure';
 import { PlaceLink } from '../../../ui/PlaceLink';
-import { doorOf, queryOf, type SlowOperation } from './queryOf';
+import { doorOf, ofOthers, queryOf, type SlowOperation } from './queryOf';
 import { readSlow } from './read';
 
 const REFRESH_MS = 5000;
@@ -85,8 +85,8 @@ function inWords(operations: number, limit: number): string {
 /** Those of others, and on demand those of the portal itself, which somebody who looks here causes. */
 function Noted({ all, limit }: { all: readonly SlowOperation[]; limit: number }) {
   const [isWhole, showWhole] = useState(false);
-  const operations = isWhole ? all : all.filter(({ portal }) => portal !== true);
-  const own = all.filter(({ portal }) => portal === true).length;
+  const operations = isWhole ? all : ofOthers(all);
+  const own = all.length - ofOthers(all).length;
   return (
     <>
       <p className="hint">{inWords(operations.length, limit)}</p>
