@@ -91,6 +91,27 @@ test('MongoDB: operators by their place, stages and fields', async ({ page, serv
   await expect(pipeline).toContainText(/\$group: \{/);
 });
 
+test('what stands behind the word already is not written again', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await nosql.create(server, null);
+  await mongo.put(server, 'one', { amount: 7 });
+  await page.goto('/mongo/app/log/query');
+  const filter = box(page, 'Filter');
+  await write(page, filter, '{ unt: 7 }');
+  await page.keyboard.press('Home');
+  for (const key of ['ArrowRight', 'ArrowRight', 'a', 'm'] as const) await page.keyboard.press(key);
+  await take(page, filter, '{ amount: 7 }');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
+
+  await page.goto('/nosql/app/log/query');
+  const query = box(page, 'Query');
+  await write(page, query, 'SELECT VALUE (7)');
+  for (let n = 0; n < 3; n += 1) await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type('sqr');
+  await take(page, query, 'SELECT VALUE SQRT(7)');
+});
+
 test('mistakes are underlined where they are', async ({ page, server }) => {
   await nosql.create(server, null);
   await mongo.create(server, null);
