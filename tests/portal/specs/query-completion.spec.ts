@@ -112,6 +112,35 @@ test('what stands behind the word already is not written again', async ({ page, 
   await take(page, query, 'SELECT VALUE SQRT(7)');
 });
 
+test('what is typed into a filter that is empty goes between its braces', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', { amount: 7 });
+  await page.goto('/mongo/app/log/query');
+  const filter = box(page, 'Filter');
+  await expect(filter).toHaveText('{}');
+  await page.getByRole('radio', { name: 'Filter' }).focus();
+  await page.keyboard.press('Tab');
+  await expect(filter).toBeFocused();
+  await page.keyboard.type(' amount: 7 ');
+  await expect(filter).toHaveText('{ amount: 7 }');
+
+  // The key that leads to the filter of a list leads here too; where the mouse pressed it stays.
+  await write(page, filter, '{}');
+  await page.getByRole('heading').first().click();
+  await page.keyboard.press('/');
+  await expect(filter).toBeFocused();
+  await page.keyboard.type('n');
+  await expect(filter).toHaveText('{n}');
+  await write(page, filter, '{}');
+  await page.getByRole('heading').first().click();
+  await filter.click();
+  await page.keyboard.type(' ');
+  await expect(filter).toHaveText(/^{} $/);
+});
+
 test('mistakes are underlined where they are', async ({ page, server }) => {
   await nosql.create(server, null);
   await mongo.create(server, null);
