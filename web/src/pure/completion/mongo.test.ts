@@ -117,7 +117,7 @@ test.each<[MongoText, string, string]>([
   ['filter', '{ us|er }', '{ user: | }'],
   ['filter', '{ "us|": 1 }', '{ "user|": 1 }'],
   ['filter', '{ "us|er": 1 }', '{ "user|": 1 }'],
-  ["filter", "{ 'address.c|ountry': 1 }", "{ 'address.city|': 1 }"],
+  ['filter', "{ 'address.c|ountry': 1 }", "{ 'address.city|': 1 }"],
   ['filter', '{ address.c|ountry: 1 }', '{ "address.city"|: 1 }'],
   ['filter', '{ "us|, age: "x" }', '{ "user|, age: "x" }'],
   ['filter', '{ user: { $g|te: 5 } }', '{ user: { $gt|: 5 } }'],
