@@ -2,6 +2,7 @@
 // was read can be copied and downloaded.
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
+import { Decimal128 } from 'mongodb';
 import { DOORS, type Door, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
@@ -170,6 +171,21 @@ for (const door of DOORS) {
     await expect(page.getByText('Results of the execution before')).toHaveCount(0);
   });
 }
+
+test('a tree tells types beside values', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const n = Decimal128.fromString('471.450');
+  await mongo.put(server, 'one', { n, at: new Date('2026-01-31T12:00:00Z') });
+  await open(page, mongo);
+  await run(page, mongo, '{}');
+  await button(page, 'Tree').click();
+  const leaves = page.getByRole('list', { name: 'Results as a tree' }).locator('.result-leaf');
+  await expect(leaves).toHaveText([
+    '_id "one"',
+    'n 471.450 decimal',
+    'at 2026-01-31 12:00:00 date',
+  ]);
+});
 
 test('results that are no items open nothing', async ({ page, server }) => {
   for (const door of DOORS) {
