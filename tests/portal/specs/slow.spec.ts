@@ -157,6 +157,25 @@ test('those of one shape are one line, which unfolds', async ({ page, server }) 
   await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveText('{ n: 3 }');
 });
 
+test('those of a collection stand on its page', async ({ page, server }) => {
+  for (const door of DOORS) await door.create(server, null);
+  const others = OPERATIONS.map((one) => ({ ...one, collection: 'other' }));
+  await answer(page, { threshold_ms: 100, operations: [...others, ...OPERATIONS] });
+  for (const [door, operation, many] of [
+    ['mongo', 'find', 2],
+    ['nosql', 'query', 1],
+  ] as const) {
+    await page.goto(`/${door}/app/log/metrics`);
+    const one = many === 1 ? 'operation' : 'operations';
+    await expect(page.getByText(`${many} ${one} of the last day took 100 ms`)).toBeVisible();
+    await expect(table(page).getByRole('row')).toHaveCount(many + 1);
+    await table(page)
+      .getByRole('link', { name: `Open in Query: ${operation} of log` })
+      .click();
+    await expect(page).toHaveURL(new RegExp(`/${door}/app/log/query\\?q=`));
+  }
+});
+
 test.describe('a server to which all is slow', () => {
   test.use({ options: { flags: ['--slow-ms', '0'] } });
 

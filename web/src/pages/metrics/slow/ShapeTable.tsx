@@ -3,42 +3,11 @@ import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useId, useState } from 'react';
 import { count } from '../../../pure/figures/amount';
 import { utc } from '../../../pure/time/utc';
-import { visible } from '../../../pure/values/visible';
-import type { Place } from '../../../state/place';
-import { PlaceLink } from '../../../ui/PlaceLink';
-import { doorOf, queryOf, type SlowOperation } from './queryOf';
+import { Asked, ms, OpenInQuery } from './Asked';
 import { type Shape, textOf } from './shapes';
-import './slow.css';
 
 /** More than a person looks through; the command line lists all. */
 export const SHOWN = 50;
-
-const ms = (value: number) => `${count(value)} ms`;
-
-function Open({ slow }: { slow: SlowOperation }) {
-  const parts = queryOf(slow);
-  if (parts === null) return null;
-  const { database, collection } = slow;
-  const place: Place = {
-    ...{ page: 'collection', view: 'query', door: doorOf(slow), database, collection },
-  };
-  return (
-    <PlaceLink
-      to={place}
-      query={parts}
-      aria-label={`Open in Query: ${slow.operation} of ${collection}, ${ms(slow.duration_ms)}`}
-    >
-      Open in Query
-    </PlaceLink>
-  );
-}
-
-/** What is asked, its beginning alone until the row has the keyboard or is unfolded. */
-function Asked({ text }: { text: string | null }) {
-  if (text === null) return <span className="hint">not told</span>;
-  const shown = visible(text);
-  return <code title={shown}>{shown}</code>;
-}
 
 function Heads({ heads }: { heads: readonly string[] }) {
   return (
@@ -78,7 +47,7 @@ function Singles({ shape: { operations } }: { shape: Shape }) {
                 <Asked text={textOf(slow)} />
               </td>
               <td>
-                <Open slow={slow} />
+                <OpenInQuery slow={slow} />
               </td>
             </tr>
           ))}
@@ -138,7 +107,7 @@ function Line({ shape, isNamed }: LineProps) {
         <td className="chart-number">{ms(shape.totalMs)}</td>
         <td className="slow-last">{utc(Date.parse(shape.last))}</td>
         <td>
-          <Open slow={slowest} />
+          <OpenInQuery slow={slowest} />
         </td>
       </tr>
       {isOpen && (
