@@ -33,7 +33,7 @@ function Line({ running }: { running: RunningOperation }) {
       <td className="slow-text">
         <Asked text={textOf(asked)} />
       </td>
-      <td>
+      <td className="slow-link">
         <OpenInQuery slow={asked} />
       </td>
     </tr>
@@ -82,7 +82,7 @@ export function Running({ target }: { target: Target }) {
               {
                 name: 'Open cursors',
                 value: count(value.cursors.open),
-                hint: `${count(value.cursors.idle)} of them wait for their next page.`,
+                hint: `${count(value.cursors.idle)} idle, until somebody reads on`,
               },
             ]}
           />

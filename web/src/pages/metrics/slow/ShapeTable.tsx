@@ -46,7 +46,7 @@ function Singles({ shape: { operations } }: { shape: Shape }) {
               <td className="slow-text">
                 <Asked text={textOf(slow)} />
               </td>
-              <td>
+              <td className="slow-link">
                 <OpenInQuery slow={slow} />
               </td>
             </tr>
@@ -106,7 +106,7 @@ function Line({ shape, isNamed }: LineProps) {
         <td className="chart-number">{ms(shape.longestMs)}</td>
         <td className="chart-number">{ms(shape.totalMs)}</td>
         <td className="slow-last">{utc(Date.parse(shape.last))}</td>
-        <td>
+        <td className="slow-link">
           <OpenInQuery slow={slowest} />
         </td>
       </tr>
