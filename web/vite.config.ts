@@ -60,7 +60,7 @@ export default defineConfig({
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
               name: 'later',
-              test: /src.pages.(database|features|metrics.(history|slow|\w+Metrics|Operations|readings))/,
+              test: /src.pages.(database|features|metrics.(history|slow|collection|\w+Metrics|Operations|readings))/,
             },
             { name: 'pages', test: /src.pages.(home|metrics)/ },
           ],

@@ -78,6 +78,28 @@ test('MongoDB: fields, operators and values', async ({ page, server }) => {
   await expect(rows(page)).toHaveCount(1);
 });
 
+test('a key that has its colon and its quotes gets no others', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, 20);
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(20);
+  await ready(page);
+  for (const [text, want] of [
+    ['{ : "ada" }', '{ user: "ada" }'],
+    ['{ ername: "ada" }', '{ user: "ada" }'],
+    ['{ "ername": "ada" }', '{ "user": "ada" }'],
+  ] as const) {
+    await write(page, box(page), text);
+    await page.keyboard.press('Home');
+    for (let n = text.search(/[a-z:]/); n > 0; n -= 1) await page.keyboard.press('ArrowRight');
+    await page.keyboard.type('us');
+    await take(page, /^user/);
+    await expect(box(page)).toHaveText(want);
+  }
+  await page.keyboard.press('Enter');
+  await expect(rows(page)).toHaveCount(2);
+});
+
 test('Enter applies while a list is shown, Escape closes it and then leaves', async ({
   page,
   server,

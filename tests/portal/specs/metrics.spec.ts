@@ -1,8 +1,9 @@
 // Figures and charts say what the clients see; the clock moves by the page, forward alone; the
 // account's page counts what the doors do.
 import type { Page } from '@playwright/test';
-import { collection, container, DOORS } from '../lib/door';
+import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 import type { Server } from '../lib/server';
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400];
@@ -158,4 +159,49 @@ test('what the doors do is counted', async ({ page, server }) => {
   await expect(insert).toContainText('mongo');
   await expect(insert.getByRole('cell').nth(2)).toHaveText('7');
   await expect(insert.getByRole('cell').last()).toHaveText(/\d (µs|ms|s)$/);
+});
+
+test('what a collection takes, and what runs on it now', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, 20);
+  const log = await collection(server);
+  await log.createIndex({ n: 1 });
+  await page.goto('/mongo/app/log/metrics');
+  await expect(figure(page, 'On disk')).toContainText(/\d (bytes|KB)/);
+  await expect(figure(page, 'Indexes')).toContainText('2 indexes');
+  await expect(figure(page, 'A document on average')).toContainText(/[1-9]\d* bytes/);
+  await expect(figure(page, 'Open cursors')).toContainText('0');
+  await expect(figure(page, 'Running operations')).toContainText('0');
+
+  const cursor = log.find({}, { batchSize: 2 });
+  await cursor.next();
+  await expect(figure(page, 'Open cursors')).toContainText('1 idle');
+  const digits = { $range: [0, 30_000] };
+  const steps = [{ $project: { a: digits, b: digits } }, { $unwind: '$a' }, { $unwind: '$b' }];
+  const group = { $group: { _id: { $mod: [{ $multiply: ['$a', '$b'] }, 7] } } };
+  const options = { comment: 'long', maxTimeMS: 120_000 };
+  const ended = log
+    .aggregate([...steps, group], options)
+    .toArray()
+    .catch((error: Error) => error);
+  const running = page.getByRole('region', { name: 'Running operations' });
+  await expect(running.getByRole('row')).toHaveCount(2);
+  await expect(figure(page, 'Running operations')).toContainText('1');
+  await expect(running).toContainText('{ $unwind: "$a" }');
+  await innocent(page, 'what runs on a collection');
+  const admin = (await server.mongo()).db('admin');
+  const { inprog } = await admin.command({ currentOp: 1, 'command.comment': 'long' });
+  for (const { opid } of inprog as { opid: number }[]) await admin.command({ killOp: 1, op: opid });
+  expect(await ended).toBeInstanceOf(Error);
+  await cursor.close();
+  await expect(running).toHaveCount(0);
+  await expect(figure(page, 'Open cursors')).toContainText('0 idle');
+});
+
+test('what a container takes', async ({ page, server }) => {
+  await nosql.create(server, null);
+  await fillWith(server, nosql, 20);
+  await page.goto('/nosql/app/log/metrics');
+  await expect(figure(page, 'On disk')).toContainText(/[1-9]\d*(\.\d)? KB/);
+  await expect(figure(page, 'Running operations')).toHaveCount(0);
 });

@@ -201,6 +201,11 @@ test('saved queries and slow operations', async ({ page, server }) => {
             ...{ collection: 'log', duration_ms: 5808, examined: 9, returned: 1 },
             query: '{"query":"SELECT * FROM c WHERE c.slow = 1"}',
           },
+          {
+            ...{ at: '2026-01-01T00:00:00Z', api: 'nosql', operation: 'query', database: 'app' },
+            ...{ collection: 'log', duration_ms: 7919, examined: 9, returned: 1, portal: true },
+            query: '{"query":"SELECT * FROM c WHERE c.slow = 2"}',
+          },
         ],
       },
     }),
@@ -229,6 +234,11 @@ test('saved queries and slow operations', async ({ page, server }) => {
   await page.goto('/');
   await expect(page.getByRole('treeitem').first()).toBeVisible();
   await find(page, '5,808');
+  await expect(chosen(page)).toContainText('c.slow = 1');
+  // Those of the portal itself are none of anybody's.
+  await field(page).fill('7,919');
+  await expect(page.getByText('Nothing is found.')).toBeVisible();
+  await field(page).fill('5,808');
   await expect(chosen(page)).toContainText('c.slow = 1');
   await page.keyboard.press('Enter');
   await expect(query).toContainText('SELECT * FROM c WHERE c.slow = 1');

@@ -91,6 +91,56 @@ test('MongoDB: operators by their place, stages and fields', async ({ page, serv
   await expect(pipeline).toContainText(/\$group: \{/);
 });
 
+test('what stands behind the word already is not written again', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await nosql.create(server, null);
+  await mongo.put(server, 'one', { amount: 7 });
+  await page.goto('/mongo/app/log/query');
+  const filter = box(page, 'Filter');
+  await write(page, filter, '{ unt: 7 }');
+  await page.keyboard.press('Home');
+  for (const key of ['ArrowRight', 'ArrowRight', 'a', 'm'] as const) await page.keyboard.press(key);
+  await take(page, filter, '{ amount: 7 }');
+  await page.keyboard.press('Control+Enter');
+  await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
+
+  await page.goto('/nosql/app/log/query');
+  const query = box(page, 'Query');
+  await write(page, query, 'SELECT VALUE (7)');
+  for (let n = 0; n < 3; n += 1) await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type('sqr');
+  await take(page, query, 'SELECT VALUE SQRT(7)');
+});
+
+test('what is typed into a filter that is empty goes between its braces', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', { amount: 7 });
+  await page.goto('/mongo/app/log/query');
+  const filter = box(page, 'Filter');
+  await expect(filter).toHaveText('{}');
+  await page.getByRole('radio', { name: 'Filter' }).focus();
+  await page.keyboard.press('Tab');
+  await expect(filter).toBeFocused();
+  await page.keyboard.type(' amount: 7 ');
+  await expect(filter).toHaveText('{ amount: 7 }');
+
+  // The key that leads to the filter of a list leads here too; where the mouse pressed it stays.
+  await write(page, filter, '{}');
+  await page.getByRole('heading').first().click();
+  await page.keyboard.press('/');
+  await expect(filter).toBeFocused();
+  await page.keyboard.type('n');
+  await expect(filter).toHaveText('{n}');
+  await write(page, filter, '{}');
+  await page.getByRole('heading').first().click();
+  await filter.click();
+  await page.keyboard.type(' ');
+  await expect(filter).toHaveText(/^{} $/);
+});
+
 test('mistakes are underlined where they are', async ({ page, server }) => {
   await nosql.create(server, null);
   await mongo.create(server, null);

@@ -2,8 +2,10 @@
 // was read can be copied and downloaded.
 import { readFileSync } from 'node:fs';
 import type { Page } from '@playwright/test';
+import { Decimal128 } from 'mongodb';
 import { DOORS, type Door, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 import { write } from '../lib/items';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -126,6 +128,64 @@ for (const door of DOORS) {
     expect(rows).toHaveLength(151);
   });
 }
+
+for (const door of DOORS) {
+  test(`${door.noun}s stay when the next execution fails`, async ({ page, server }) => {
+    await door.create(server, null);
+    await fillWith(server, door, 150);
+    await open(page, door);
+    await run(page, door, door === nosql ? 'ORDER BY c.n' : '{ n: { $gte: 0 } }');
+    await expect(summary(page)).toContainText('Page 1: 1 to 100');
+    await button(page, 'More').click();
+    await expect(summary(page)).toContainText('Page 2 of 2 read: 101 to 150');
+    const mistakes: [text: string, said: RegExp][] =
+      door === nosql
+        ? [
+            ['WHERE', /syntax/i],
+            ['WHERE NOPE(c.n)', /NOPE/],
+          ]
+        : [
+            ['{ n: ', /Filter, line 1/],
+            ['{ $nope: 1 }', /\$nope/],
+          ];
+    for (const [text, said] of mistakes) {
+      await run(page, door, text);
+      await expect(page.getByRole('alert').filter({ hasText: said })).toBeVisible();
+      await expect(summary(page)).toHaveText('');
+    }
+    const before = page.getByText(/^Results of the execution before: Page 2 of 2 read/);
+    await expect(before).toBeVisible();
+    await expect(table(page).getByRole('cell', { name: '149', exact: true })).toBeVisible();
+    await expect(button(page, 'More')).toBeDisabled();
+    await innocent(page, 'results of the execution before');
+    await button(page, 'Previous').click();
+    await expect(table(page).getByRole('cell', { name: '99', exact: true })).toBeVisible();
+    expect((await download(page, 'JSON Lines')).text.trimEnd().split('\n')).toHaveLength(150);
+
+    // They are there on the way back as well.
+    await page.getByRole('tab', { name: 'Items' }).click();
+    await page.goBack();
+    await expect(summary(page)).toContainText('Page 1 of 2 read');
+    await run(page, door, door === nosql ? 'WHERE c.n = 3' : '{ n: 3 }');
+    await expect(summary(page)).toContainText('1 result,');
+    await expect(page.getByText('Results of the execution before')).toHaveCount(0);
+  });
+}
+
+test('a tree tells types beside values', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const n = Decimal128.fromString('471.450');
+  await mongo.put(server, 'one', { n, at: new Date('2026-01-31T12:00:00Z') });
+  await open(page, mongo);
+  await run(page, mongo, '{}');
+  await button(page, 'Tree').click();
+  const leaves = page.getByRole('list', { name: 'Results as a tree' }).locator('.result-leaf');
+  await expect(leaves).toHaveText([
+    '_id "one"',
+    'n 471.450 decimal',
+    'at 2026-01-31 12:00:00 date',
+  ]);
+});
 
 test('results that are no items open nothing', async ({ page, server }) => {
   for (const door of DOORS) {

@@ -1,6 +1,7 @@
 // The schema of a collection: its fields, and how its documents expire, each class with a way to its
 // documents.
 import type { Page } from '@playwright/test';
+import { Decimal128, Long } from 'mongodb';
 import { collection, DOORS, type Door, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { rows } from '../lib/items';
@@ -87,6 +88,21 @@ for (const door of DOORS) {
     await expect(rows(page)).toHaveCount(5);
   });
 }
+
+test('numbers are read without the words of their types', async ({ page, server }) => {
+  await mongo.create(server, null);
+  const long = Long.fromString('9007199254740993');
+  const numbers = [long, long, long, 5, 5, Decimal128.fromString('7.50')];
+  for (const [at, n] of numbers.entries()) await mongo.put(server, `n${at}`, { n });
+  await page.goto('/mongo/app/log/schema');
+  const line = fields(page)
+    .getByRole('row')
+    .filter({ has: page.getByRole('rowheader', { name: 'n', exact: true }) });
+  await expect(line.getByRole('cell').nth(2)).toHaveText('5 to 9007199254740993');
+  await expect(line.getByRole('listitem')).toHaveText(['9007199254740993 long 50 %', '5 33 %']);
+  await line.getByRole('link', { name: '9007199254740993' }).click();
+  await expect(rows(page)).toHaveCount(3);
+});
 
 test('a sample of many is chosen at random, and its size is remembered', async ({
   page,

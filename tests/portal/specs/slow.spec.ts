@@ -1,7 +1,8 @@
 // Slow operations on the page of metrics, with a way to the query of each; a server that notes none.
 import type { Page } from '@playwright/test';
-import { DOORS, fillWith } from '../lib/door';
+import { DOORS, fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 
 const table = (page: Page) => page.getByRole('region', { name: 'Slow operations' });
 
@@ -51,8 +52,10 @@ test('each leads to its query', async ({ page, server }) => {
   const rows = table(page).getByRole('row');
   await expect(rows).toHaveCount(4);
   await expect(rows.nth(1)).toContainText('1,234 ms');
-  await expect(rows.nth(1)).toContainText('4,540');
-  await expect(rows.nth(3).getByRole('link')).toHaveCount(0);
+  await expect(rows.nth(3)).toContainText('SELECT * FROM c WHERE c.n = 3');
+  await expect(rows.nth(1)).toContainText('{ n: 7 }, sort { n: -1 }');
+  await expect(rows.nth(2)).toContainText('not told');
+  await expect(rows.nth(2).getByRole('link')).toHaveCount(0);
   // Of a page that was loaded again the drafts say what is shown; the way from here is another.
   await page.reload();
 
@@ -91,7 +94,7 @@ test('none, none noted, and a server that has no such list', async ({ page }) =>
 
 test("the portal's own are shown on demand", async ({ page }) => {
   const own = { ...OPERATION, api: 'mongo', operation: 'ebbExpiry', query: null, portal: true };
-  const operations = [own, ...OPERATIONS.slice(0, 1), own];
+  const operations = [own, ...OPERATIONS.slice(0, 1), { ...own, operation: 'collStats' }];
   await answer(page, { threshold_ms: 100, operations });
   await page.goto('/monitor');
   const rows = table(page).getByRole('row');
@@ -104,6 +107,73 @@ test("the portal's own are shown on demand", async ({ page }) => {
   await expect(page.getByText('3 operations of the last day took')).toBeVisible();
   await page.keyboard.press('Space');
   await expect(rows).toHaveCount(2);
+});
+
+test('those of one shape are one line, which unfolds', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, 20);
+  const long = `{ n: 5, text: "${'x'.repeat(300)}" }`;
+  const find = (filter: string, duration_ms: number, minute: number) => ({
+    ...{ ...OPERATION, api: 'mongo', operation: 'find', duration_ms },
+    at: `2026-11-27T03:0${minute}:00.000Z`,
+    query: `{ find: "log", filter: ${filter} }`,
+  });
+  const operations = [
+    find('{ n: 3 }', 200, 1),
+    find('{ n: 4 }', 1000, 3),
+    find('{ n: 3 }', 300, 2),
+    find(long, 1400, 4),
+  ];
+  await answer(page, { threshold_ms: 100, operations });
+  await page.goto('/monitor');
+  await expect(
+    page.getByText('Those that differ in their values alone are one line.'),
+  ).toBeVisible();
+  const fold = (name: string) => page.getByRole('button', { name, exact: true });
+  const line = table(page)
+    .getByRole('row')
+    .filter({ has: fold('find of log, 3 times') });
+  await expect(line.getByRole('cell')).toHaveText([
+    ...['app › log', '{ n: ? }', '3', '1,000 ms', '1,500 ms'],
+    ...['2026-11-27 03:03:00 UTC', 'Open in Query'],
+  ]);
+  // The beginning of what is long, and all of it where the keyboard is.
+  const other = table(page)
+    .getByRole('row')
+    .filter({ has: fold('find of log, once') });
+  const height = async () => (await other.boundingBox())?.height ?? 0;
+  const one = await height();
+  await expect(other.locator('code')).toHaveAttribute('title', long);
+  await fold('find of log, once').focus();
+  await expect.poll(height).toBeGreaterThan(one * 1.5);
+
+  await fold('find of log, 3 times').focus();
+  await page.keyboard.press('Enter');
+  const singles = table(page).getByRole('table', { name: 'Single operations' });
+  await expect(singles.getByRole('row')).toHaveCount(4);
+  await expect(singles.getByRole('row').nth(1)).toContainText('4,540');
+  await innocent(page, 'slow operations, unfolded');
+  await singles.getByRole('link', { name: 'Open in Query: find of log, 300 ms' }).click();
+  await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveText('{ n: 3 }');
+});
+
+test('those of a collection stand on its page', async ({ page, server }) => {
+  for (const door of DOORS) await door.create(server, null);
+  const others = OPERATIONS.map((one) => ({ ...one, collection: 'other' }));
+  await answer(page, { threshold_ms: 100, operations: [...others, ...OPERATIONS] });
+  for (const [door, operation, many] of [
+    ['mongo', 'find', 2],
+    ['nosql', 'query', 1],
+  ] as const) {
+    await page.goto(`/${door}/app/log/metrics`);
+    const one = many === 1 ? 'operation' : 'operations';
+    await expect(page.getByText(`${many} ${one} of the last day took 100 ms`)).toBeVisible();
+    await expect(table(page).getByRole('row')).toHaveCount(many + 1);
+    await table(page)
+      .getByRole('link', { name: `Open in Query: ${operation} of log` })
+      .click();
+    await expect(page).toHaveURL(new RegExp(`/${door}/app/log/query\\?q=`));
+  }
 });
 
 test.describe('a server to which all is slow', () => {
@@ -120,12 +190,13 @@ test.describe('a server to which all is slow', () => {
     const query = { query: 'SELECT * FROM c WHERE c.n = @n', parameters };
     await server.cosmos.database('app').container('log').items.query(query).fetchAll();
     await page.goto('/monitor');
-    const links = table(page).getByRole('link', { name: /^Open in Query: (find|query) of log/ });
-    await links.last().click();
+    const link = (operation: string) =>
+      table(page).getByRole('link', { name: `Open in Query: ${operation} of log` });
+    await link('find').click();
     await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveText('{ n: { $gte: 7 } }');
     await expect(page.getByRole('textbox', { name: 'Sort' })).toHaveText('{ n: -1 }');
     await page.goBack();
-    await links.first().click();
+    await link('query').click();
     await expect(page.getByRole('textbox', { name: 'Query' })).toHaveText(
       'SELECT * FROM c WHERE c.n = 3',
     );

@@ -173,6 +173,19 @@ for (const door of DOORS) {
   });
 }
 
+test('what a file has is read before the import without the words of types', async ({
+  page,
+  server,
+}) => {
+  await open(page, server, mongo);
+  const numbers = '"d":{"$numberDecimal":"471.450"},"l":{"$numberLong":"9007199254740993"}';
+  await choose(page, 'log.jsonl', `{"_id":"one",${numbers}}\n`);
+  const first = dialog(page).getByRole('region', { name: 'First documents' });
+  await expect(first.getByRole('cell')).toHaveText(['one', '471.450', '9007199254740993']);
+  await expect(first.getByRole('columnheader')).toHaveText(['_idstring', 'ddecimal', 'llong']);
+  await expect(first.getByTitle('NumberDecimal("471.450")')).toBeVisible();
+});
+
 test('every refusal names its line and its reason', async ({ page, server }) => {
   await nosql.create(server, 100);
   await page.goto('/nosql/app/log/items');

@@ -154,6 +154,16 @@ export async function readContainer(database: string, container: string): Promis
   return (await ask('GET', link(database, container))).json() as ContainerRecord;
 }
 
+/** What a container takes on disk with its indexes; null: the server does not tell. */
+export async function containerBytes(database: string, container: string): Promise<number | null> {
+  const headers = { 'x-ms-documentdb-populatequotainfo': 'true' };
+  const path = link(database, container);
+  const answer = await ask('GET', path, undefined, headers, { quiet: true, aside: true });
+  const usage = answer.headers.get('x-ms-resource-usage') ?? '';
+  const kilobytes = /(?:^|;)collectionSize=(\d+)/.exec(usage)?.[1];
+  return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+}
+
 /** Replaces the definition; with `etag`, only what was read (412 otherwise). */
 export async function replaceContainer(
   database: string,

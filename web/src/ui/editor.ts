@@ -27,6 +27,7 @@ import {
   placeholder,
 } from '@codemirror/view';
 import { bounded } from './editorBound';
+import { INTO_BRACES } from './editorBraces';
 import { type CodeEditorProps, catchesTab, type Mark, type Part, WAY_OUT } from './editorProps';
 import { highlighting } from './highlighting';
 import { shellLanguage, sqlLanguage } from './languages';
@@ -184,6 +185,7 @@ export function makeEditor(
     drawSelection(),
     highlightSpecialChars(),
     TYPE_OVER,
+    INTO_BRACES,
     bracketMatching(),
     languageOf(props),
     highlighting,

@@ -1,4 +1,5 @@
-// Figures of a collection: what lives, what dies when, what is dead and not yet reaped.
+// Figures of a collection: what lives, what dies when, what is dead and not yet reaped, what it takes, and
+// what is asked of it.
 import { type Amount, type Forecast, forecast, series } from '../../api/admin';
 import { bytes, counted } from '../../pure/figures/amount';
 import { inWords, spelled } from '../../pure/time/duration';
@@ -6,7 +7,10 @@ import type { Target } from '../../state/place';
 import { usePolled } from '../../state/polled';
 import { Failure } from '../../ui/Failure';
 import { type Figure, Figures } from '../../ui/Figures';
+import { Running } from './collection/Running';
+import { Storage } from './collection/Storage';
 import { ExpiryChart } from './ExpiryChart';
+import { SlowOperations } from './slow/SlowOperations';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 
@@ -55,6 +59,7 @@ export default function CollectionMetrics({ target }: { target: Target }) {
       ) : (
         <Figures figures={figuresOf(known.value, noun)} label="Figures" />
       )}
+      <Storage target={target} />
       {chartFailure !== null && known.failure === null && <Failure error={chartFailure} />}
       <div className="metrics-charts">
         <ExpiryChart
@@ -70,6 +75,8 @@ export default function CollectionMetrics({ target }: { target: Target }) {
           noun={noun}
         />
       </div>
+      {target.door === 'mongo' && <Running target={target} />}
+      <SlowOperations target={target} />
     </div>
   );
 }

@@ -1,8 +1,10 @@
 // The query tab: the queries that are open on a collection, each in the language of its API.
 import { useCallback, useRef, useState } from 'react';
+import { useCommand } from '../../state/commands';
 import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { usePreference } from '../../state/preference';
+import { focusEditor } from '../../ui/focusEditor';
 import { HistoryPanel } from './HistoryPanel';
 import { isHistory, type Past, remember } from './history';
 import { MongoQuery } from './MongoQuery';
@@ -26,6 +28,8 @@ import './query.css';
 
 const PANEL = 'query-shown';
 
+const toText = () => focusEditor(`#${PANEL}`);
+
 function useSaved({ door, database, collection }: Target) {
   const name = `saved:${door}/${database}/${collection}`;
   const [saved, setSaved] = usePreference<Saved[]>(name, [], isSavedList);
@@ -48,6 +52,7 @@ export default function Query({ target }: { target: Target }) {
   const [visited, visit] = useState<readonly string[]>([list.shown]);
   if (!visited.includes(list.shown)) visit([...visited, list.shown]);
   useAddress(target, texts);
+  useCommand('filter', 'Edit the query', toText);
   const Form = target.door === 'nosql' ? NosqlQuery : MongoQuery;
   const save = (name: string) => {
     if (texts === null) return;

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { latency } from '../../pure/figures/latency';
 import { Button } from '../../ui/Button';
 import { summary } from './results/ResultsPanel';
-import { hasMore, type Runs } from './useRuns';
+import { hasMore, type Runs, shownOf } from './runState';
 
 export interface QueryBarProps {
   runs: Runs;
@@ -40,7 +40,8 @@ function Elapsed({ runs: { busy, since, pages, at } }: { runs: Runs }) {
 
 export function QueryBar(props: QueryBarProps) {
   const { runs, onRun, onRunPart, onCancel, onPrevious, onNext, onMore } = props;
-  const { busy, pages, at } = runs;
+  const { busy } = runs;
+  const { pages, at } = shownOf(runs);
   return (
     <div className="row query-bar">
       <Button look="primary" busy={busy} title="Ctrl+Enter or Cmd+Enter" onClick={onRun}>

@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'react';
 import type { Door } from '../../state/place';
 import { Failure } from '../../ui/Failure';
+import type { Runs } from './runState';
 import type { Statistic } from './statistics';
-import type { Runs } from './useRuns';
 
 interface Known {
   lines: Statistic[] | null;

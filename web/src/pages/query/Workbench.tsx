@@ -99,7 +99,7 @@ function useMarks(failure: unknown, ranText: string, from: number, text: string)
 }
 
 function useBench({ bench, texts, prepare, start, partial, errorText }: WorkbenchProps) {
-  const { runs, execute, ...turns } = useRuns(bench.name);
+  const { runs, stale, execute, ...turns } = useRuns(bench.name);
   const [ran, setRan] = useState<Ran>({ texts, from: 0 });
   const [part, select] = useState<Part | null>(null);
   const ranText = errorText(ran.texts);
@@ -119,6 +119,7 @@ function useBench({ bench, texts, prepare, start, partial, errorText }: Workbenc
   };
   return {
     runs,
+    stale,
     turns,
     part,
     select,
@@ -138,7 +139,7 @@ export function Workbench(props: WorkbenchProps) {
   const [chosen, setPanel] = useState<Panel>('results');
   const panel = chosen === 'stages' && stages === undefined ? 'results' : chosen;
   const tabs = stages === undefined ? TABS.filter(({ key }) => key !== 'stages') : TABS;
-  const { runs, turns, part, select, ranText, marks, ...run } = useBench(props);
+  const { runs, stale, turns, part, select, ranText, marks, ...run } = useBench(props);
   const explaining = useExplanation(runs, panel === 'explain');
   const advice = explaining.explanation?.advice ?? null;
   const show = (go: () => void) => {
@@ -179,7 +180,7 @@ export function Workbench(props: WorkbenchProps) {
         {panel === 'results' && advice !== null && (
           <AdviceBanner advice={advice} onApplied={run.runAgain} />
         )}
-        {panel === 'results' && <ResultsPanel target={target} runs={runs} />}
+        {panel === 'results' && <ResultsPanel target={target} runs={runs} stale={stale} />}
         {panel === 'stages' && stages?.((text) => executePart({ text, from: 0 }))}
         {panel === 'explain' && (
           <ExplainPanel

@@ -1,43 +1,8 @@
-// The state of a query page: the execution under way, its pages, and how it failed.
+// The state of a query page, and what changes it: executions, their pages, and the way back to them.
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError } from '../../api/http';
 import { useServerChanges } from '../../state/server';
-import type { ResultPage, Run } from './run';
-
-export interface Runs {
-  run: Run | null;
-  pages: readonly ResultPage[];
-  /** Which page is shown. */
-  at: number;
-  busy: boolean;
-  /** When it was last asked, of `performance.now()`. */
-  since: number;
-  failure: unknown;
-  cancelled: boolean;
-  /** The clock has moved since, or the server was away. */
-  stale: boolean;
-}
-
-export const NOTHING: Runs = {
-  run: null,
-  pages: [],
-  at: 0,
-  busy: false,
-  since: 0,
-  failure: null,
-  cancelled: false,
-  stale: false,
-};
-
-function after(error: unknown): Partial<Runs> {
-  const cancelled = error instanceof ApiError && error.kind === 'cancelled';
-  return cancelled ? { busy: false, cancelled } : { busy: false, failure: error };
-}
-
-/** Whether there is a page behind those that were read, and it can be read. */
-export function hasMore({ run, pages }: Runs): boolean {
-  return run !== null && pages.at(-1)?.more === true;
-}
+import type { Run } from './run';
+import { begun, failed, hasMore, NOTHING, type Runs, shownOf, turned, withPage } from './runState';
 
 /** What was read before its page was left, for the way back; by the name of the query. */
 const left = new Map<string, { runs: Runs; changes: number }>();
@@ -51,11 +16,14 @@ export function forgetRuns(name: string): void {
   closed.add(name);
 }
 
-/** Keeps what was read. The run itself has ended: nothing more can be had from it. */
+/** Keeps what is shown. The run itself has ended: nothing more can be had from it. */
 function leave(name: string, runs: Runs, changes: number): void {
   left.delete(name);
-  if (closed.delete(name) || runs.pages.length === 0) return;
-  left.set(name, { runs: { ...runs, run: null, busy: false }, changes });
+  const { before } = runs;
+  const kept = before === null ? runs : { ...NOTHING, pages: before.pages, at: before.at };
+  if (closed.delete(name) || kept.pages.length === 0) return;
+  const of = before?.changes ?? changes;
+  left.set(name, { runs: { ...kept, run: null, busy: false }, changes: of });
   for (const oldest of left.keys()) if (left.size > MOST_LEFT) left.delete(oldest);
 }
 
@@ -90,14 +58,9 @@ export function useRuns(name: string) {
     try {
       const page = await run.next(abort.signal);
       if (current.current.run !== run) return;
-      setState((known) => ({
-        ...known,
-        busy: false,
-        pages: [...known.pages, page],
-        at: known.pages.length,
-      }));
+      setState((known) => withPage(known, page));
     } catch (error) {
-      if (current.current.run === run) setState((known) => ({ ...known, ...after(error) }));
+      if (current.current.run === run) setState((known) => failed(known, error));
     }
   }, []);
   /** Starts anew with what `make` gives; what it throws is the failure. */
@@ -106,14 +69,16 @@ export function useRuns(name: string) {
       current.current.abort?.abort();
       current.current.run?.end();
       current.current.run = null;
+      const changes = ranIn.current;
+      ranIn.current = latest.current;
       try {
         const run = make();
         current.current.run = run;
-        ranIn.current = latest.current;
-        setState({ ...NOTHING, run, busy: true, since: performance.now() });
+        const since = performance.now();
+        setState((known) => ({ ...begun(known, changes), run, busy: true, since }));
         void fetch(run);
       } catch (failure) {
-        setState({ ...NOTHING, failure });
+        setState((known) => ({ ...begun(known, changes), failure }));
       }
     },
     [fetch],
@@ -125,9 +90,11 @@ export function useRuns(name: string) {
     setState({ ...state, busy: true, since, failure: null, cancelled: false });
     void fetch(run);
   };
-  const next = () => setState({ ...state, at: Math.min(state.at + 1, state.pages.length - 1) });
-  const previous = () => setState({ ...state, at: Math.max(0, state.at - 1) });
+  const next = () => setState((known) => turned(known, 1));
+  const previous = () => setState((known) => turned(known, -1));
   const cancel = () => current.current.abort?.abort();
-  const stale = state.pages.length > 0 && changes !== ranIn.current;
-  return { runs: { ...state, stale }, execute, next, more, previous, cancel };
+  /** The clock has moved since what is shown was read, or the server was away. */
+  const stale =
+    shownOf(state).pages.length > 0 && changes !== (state.before?.changes ?? ranIn.current);
+  return { runs: state, stale, execute, next, more, previous, cancel };
 }

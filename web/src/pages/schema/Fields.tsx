@@ -4,7 +4,7 @@ import { filterOfValue } from '../../pure/schema/valueFilter';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
 import type { Target } from '../../state/place';
 import { PlaceLink } from '../../ui/PlaceLink';
-import { differentInWords, kindsInWords, percent, rangesOf, telling } from './fieldWords';
+import { differentInWords, kindsInWords, percent, rangesOf, readable, telling } from './fieldWords';
 import { Share } from './Share';
 
 interface LineProps {
@@ -15,18 +15,26 @@ interface LineProps {
 /** Values that are shown at first. */
 const FEW = 3;
 
-/** A value, and the way to the documents that have it. */
+/** A value, its type where there are several, and the way to the documents that have it. */
 function Value({ facts, value, target }: LineProps & { value: string }) {
   const filter = filterOfValue(facts.path, value, target.door);
-  if (filter === null) return <code>{value}</code>;
+  const { text, kind } = readable(value);
+  const shown = <code>{text}</code>;
   return (
-    <PlaceLink
-      to={{ page: 'collection', view: 'items', ...target }}
-      query={{ filter }}
-      title={`Show what has it: ${filter}`}
-    >
-      <code>{value}</code>
-    </PlaceLink>
+    <>
+      {filter === null ? (
+        shown
+      ) : (
+        <PlaceLink
+          to={{ page: 'collection', view: 'items', ...target }}
+          query={{ filter }}
+          title={`Show what has it: ${filter}`}
+        >
+          {shown}
+        </PlaceLink>
+      )}
+      {kind !== null && facts.kinds.length > 1 && <span className="hint"> {kind}</span>}
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
-import { Int32 } from 'bson';
+import { Decimal128, Int32, Long } from 'bson';
 import { expect, test } from 'vitest';
 import { sampleFacts } from '../../pure/schema/fields';
-import { differentInWords, kindsInWords, percent, rangesOf, telling } from './fieldWords';
+import { differentInWords, kindsInWords, percent, rangesOf, readable, telling } from './fieldWords';
 import { sampleQuery } from './sample';
 
 test.each([
@@ -36,6 +36,26 @@ test('a field in words', () => {
   expect(differentInWords(of('s'))).toBe('2 different values');
   expect(differentInWords(of('tags'))).toBe('');
 });
+
+test('values and ranges are read without the words of their types', () => {
+  const amounts = [
+    { d: Decimal128.fromString('471.450'), l: Long.fromString('9007199254740993') },
+    { d: Decimal128.fromString('5.00'), l: Long.fromString('7') },
+  ];
+  const found = sampleFacts(amounts, 'mongo').fields;
+  expect(found.map((field) => rangesOf(field))).toEqual([
+    ['5.00 to 471.450'],
+    ['7 to 9007199254740993'],
+  ]);
+  expect(found.map(({ top }) => readable(top[0]?.value ?? ''))).toEqual([
+    { text: '471.450', kind: 'decimal' },
+    { text: '9007199254740993', kind: 'long' },
+  ]);
+});
+
+test.each(['5', '"x"', 'true', 'null', '"long te…'])('%s is read as it is', (text) =>
+  expect(readable(text)).toEqual({ text, kind: null }),
+);
 
 test('a sample of more items than are wanted is chosen at random', () => {
   expect(sampleQuery(100, 100)).toBe('SELECT * FROM c');

@@ -1,7 +1,8 @@
 // What a sample says of a field, in words. Pure.
 import type { Counted, FieldFacts, Range } from '../../pure/schema/fields';
-import { printShell } from '../../pure/shell';
+import { parseShell } from '../../pure/shell';
 import { utc } from '../../pure/time/utc';
+import { bareKind, bareText } from '../../pure/values/bare';
 import type { Kind } from '../../pure/values/kind';
 
 /** "12 %", "under 1 %", "over 99 %"; all and none only where it is so. */
@@ -19,7 +20,7 @@ export function kindsInWords(kinds: readonly Counted<Kind>[], count: number): st
 }
 
 function endOf(value: unknown): string {
-  return value instanceof Date ? utc(value.getTime()) : printShell(value, 0);
+  return value instanceof Date ? utc(value.getTime()) : bareText(value);
 }
 
 function rangeInWords({ least, most }: Range): string {
@@ -41,6 +42,16 @@ export function rangesOf({ numbers, dates, lengths }: FieldFacts): string[] {
 /** Values that say something: those that occur more than once. */
 export function telling(facts: FieldFacts): readonly Counted<string>[] {
   return facts.top.filter(({ count }) => count > 1);
+}
+
+/** A value that was printed as the shell prints it, without the words of its type, and that type; null:
+ * the text shows it. Texts keep their quotes. */
+export function readable(text: string): { text: string; kind: Kind | null } {
+  const parsed = parseShell(text);
+  // The end of a long one was cut off.
+  if ('error' in parsed) return { text, kind: null };
+  const kind = bareKind(parsed.value);
+  return kind === null ? { text, kind } : { text: bareText(parsed.value), kind };
 }
 
 /** How many values differ. */

@@ -54,6 +54,16 @@ export function fitOf(label: string, typed: string): number | null {
   return name.includes(bare) && bare.length > 1 ? 3 : null;
 }
 
+/** Where the word ends in which the place is, or the text between quotes of this kind: what stands there
+ * already is not written again. Where nothing is typed yet a word behind the place is another one. */
+export function endOfWord(text: string, at: number, typed: string, quote: string): number {
+  if (quote === '' && typed === '') return at;
+  // A quote with a word behind it begins another text.
+  const inside = quote === '"' ? /^[^"'\\\n]*(?="(?![\w$"']))/ : /^[^"'\\\n]*(?='(?![\w$"']))/;
+  const rest = (quote === '' ? /^[\w$.]+/ : inside).exec(text.slice(at));
+  return at + (rest?.[0].length ?? 0);
+}
+
 /** Values of a field, behind an opening quote if there is one: then texts alone, without their quotes. */
 export function valuesOf(
   field: SampledField | undefined,

@@ -99,6 +99,36 @@ test('the cursor goes into what is inserted', () => {
   expect(at('filter', '{ user: { $i|: [] } }')?.candidates[0]).toMatchObject({ insert: '$in' });
 });
 
+/** The text after the first candidate was taken; `|`: the cursor. */
+function taken(kind: MongoText, marked: string): string {
+  const found = at(kind, marked);
+  const [first] = found?.candidates ?? [];
+  if (found === null || first === undefined) throw new Error(`nothing is offered in ${marked}`);
+  const text = marked.replace('|', '');
+  const { insert, cursor } = first;
+  const put = `${insert.slice(0, cursor)}|${insert.slice(cursor)}`;
+  return text.slice(0, found.from) + put + text.slice(found.to);
+}
+
+test.each<[MongoText, string, string]>([
+  ['filter', '{ us|: 1 }', '{ user|: 1 }'],
+  ['filter', '{ us|er: 1 }', '{ user|: 1 }'],
+  ['filter', '{ us|ername : 1 }', '{ user| : 1 }'],
+  ['filter', '{ us|er }', '{ user: | }'],
+  ['filter', '{ "us|": 1 }', '{ "user|": 1 }'],
+  ['filter', '{ "us|er": 1 }', '{ "user|": 1 }'],
+  ['filter', "{ 'address.c|ountry': 1 }", "{ 'address.city|': 1 }"],
+  ['filter', '{ address.c|ountry: 1 }', '{ "address.city"|: 1 }'],
+  ['filter', '{ "us|, age: "x" }', '{ "user|, age: "x" }'],
+  ['filter', '{ user: { $g|te: 5 } }', '{ user: { $gt|: 5 } }'],
+  ['filter', '{ "address.city": "U|" }', '{ "address.city": "Ulm|" }'],
+  ['filter', '{ "address.city": "U|lm" }', '{ "address.city": "Ulm|" }'],
+  ['filter', '{ "address.city": "U|, x: "y" }', '{ "address.city": "Ulm"|, x: "y" }'],
+  ['filter', '{ age: 5|7 }', '{ age: 5| }'],
+  ['filter', '{ $expr: { $eq: ["$us|erid", 1] } }', '{ $expr: { $eq: ["$user|", 1] } }'],
+  ['pipeline', '[{ $mat|ch: { user: 1 } }]', '[{ $match|: { user: 1 } }]'],
+])('%s %s becomes %s', (kind, text, want) => expect(taken(kind, text)).toBe(want));
+
 test('whatever the text, what is replaced is within it and before the place', () => {
   const next = numbers(9);
   const pieces = [
@@ -125,7 +155,8 @@ test('whatever the text, what is replaced is within it and before the place', ()
     const place = next(text.length + 1);
     const found = completeMongo(round % 2 ? 'filter' : 'pipeline', text, place, FIELDS);
     if (found === null) continue;
-    expect(found.to).toBe(place);
+    expect(found.to).toBeGreaterThanOrEqual(place);
+    expect(found.to).toBeLessThanOrEqual(text.length);
     expect(found.from).toBeGreaterThanOrEqual(0);
     expect(found.from).toBeLessThanOrEqual(place);
     for (const { insert, cursor } of found.candidates) {

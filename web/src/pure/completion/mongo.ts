@@ -4,6 +4,7 @@ import {
   type Candidate,
   type Completion,
   candidate,
+  endOfWord,
   fieldDetail,
   ranked,
   type SampledField,
@@ -139,17 +140,18 @@ export function completeMongo(
   const place = placeOf(text, at);
   if (place === null) return null;
   const { from, typed, levels } = place;
+  const quote = place.isQuoted ? text.charAt(from - 1) : '';
+  const to = endOfWord(text, at, typed, quote);
   if (place.is === 'value') {
     const isField = place.isQuoted && typed.startsWith('$') && !typed.startsWith('$$');
     // A field as an expression names it stands in quotes, with a dollar sign.
-    if (isField) return { from, to: at, candidates: ranked(fieldValues(fields), typed) };
-    const quote = place.isQuoted ? text.charAt(from - 1) : '';
-    const values = valuesOf(comparedField(kind, place, fields), quote, text.slice(at));
-    return values.length === 0 ? null : { from, to: at, candidates: ranked(values, typed) };
+    if (isField) return { from, to, candidates: ranked(fieldValues(fields), typed) };
+    const values = valuesOf(comparedField(kind, place, fields), quote, text.slice(to));
+    return values.length === 0 ? null : { from, to, candidates: ranked(values, typed) };
   }
   const candidates = ranked(keysAt(kind, levels, fields), typed);
-  const hasColon = /^\s*:/.test(text.slice(at));
-  if (!place.isQuoted && !hasColon) return { from, to: at, candidates };
+  const hasColon = /^\s*:/.test(text.slice(to));
+  if (!place.isQuoted && !hasColon) return { from, to, candidates };
   // What stands there already is not written again: the quote, or the colon with its value.
   const bare = candidates.map((one) => {
     const { label } = one;
@@ -157,5 +159,5 @@ export function completeMongo(
     const insert = isName ? label : JSON.stringify(label);
     return { ...one, insert, cursor: insert.length };
   });
-  return { from, to: at, candidates: bare };
+  return { from, to, candidates: bare };
 }

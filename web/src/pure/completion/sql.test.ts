@@ -78,6 +78,25 @@ test('a quote that stands there already is not written again', () => {
   expect(at('WHERE c.address.city = "U|"')?.candidates[0]).toMatchObject({ insert: 'Ulm' });
 });
 
+test.each([
+  ['WHERE c.ad|dres = 1', 'WHERE c.address| = 1'],
+  ['WHERE c.ad|dress.city = 1', 'WHERE c.address|.city = 1'],
+  ['WHERE c.address.city = "U|lm" AND', 'WHERE c.address.city = "Ulm|" AND'],
+  ["WHERE c.address.city = 'U|, c.x = 'y'", "WHERE c.address.city = 'Ulm'|, c.x = 'y'"],
+  ['WHERE c.age = 5|7', 'WHERE c.age = 5|'],
+  ['SEL|ECTED c.age', 'SELECT| c.age'],
+  ['WHERE contai|(c.id)', 'WHERE CONTAINS|(c.id)'],
+  ['WHERE contai|ns (c.id)', 'WHERE CONTAINS| (c.id)'],
+])('%s becomes %s', (marked, want) => {
+  const found = at(marked);
+  const [first] = found?.candidates ?? [];
+  if (found === null || first === undefined) throw new Error(`nothing is offered in ${marked}`);
+  const text = marked.replace('|', '');
+  const { insert, cursor } = first;
+  const put = `${insert.slice(0, cursor)}|${insert.slice(cursor)}`;
+  expect(text.slice(0, found.from) + put + text.slice(found.to)).toBe(want);
+});
+
 test('words, the best first', () => {
   expect(at('sel|')).toMatchObject({ from: 0, to: 3 });
   expect(at('sel|')?.labels[0]).toBe('SELECT');
@@ -139,7 +158,8 @@ test('whatever the text, what is replaced is within it and before the place', ()
     const place = next(text.length + 1);
     const found = completeSql(text, place, FIELDS);
     if (found === null) continue;
-    expect(found.to).toBe(place);
+    expect(found.to).toBeGreaterThanOrEqual(place);
+    expect(found.to).toBeLessThanOrEqual(text.length);
     expect(found.from).toBeGreaterThanOrEqual(0);
     expect(found.from).toBeLessThanOrEqual(place);
     for (const { insert, cursor } of found.candidates) {

@@ -5,6 +5,7 @@ import {
   type Candidate,
   type Completion,
   candidate,
+  endOfWord,
   fieldDetail,
   namesBelow,
   ranked,
@@ -45,23 +46,25 @@ function fieldsBelow(
   fields: readonly SampledField[],
   path: readonly string[],
   typed: string,
-  at: number,
+  { at, to }: { at: number; to: number },
 ): Completion {
   const below = namesBelow(fields, path);
   const plain = below.filter(({ parts }) => PLAIN.test(parts.at(-1) ?? ''));
   const candidates = plain.map((field) =>
     candidate('field', field.parts.at(-1) ?? '', fieldDetail(field)),
   );
-  return { from: at - typed.length, to: at, candidates: ranked(candidates, typed) };
+  return { from: at - typed.length, to, candidates: ranked(candidates, typed) };
 }
 
-function functionsOf(): Candidate[] {
+/** `isCalled`: the brackets of the arguments stand there already. */
+function functionsOf(isCalled: boolean): Candidate[] {
   return SQL_FUNCTIONS.map(({ name, signature, isAggregate }) => {
     const takesNothing = signature.endsWith('()');
     const cursor = name.length + (takesNothing ? 2 : 1);
     const detail = isAggregate
       ? `${signature.slice(name.length)}, aggregate`
       : signature.slice(name.length);
+    if (isCalled) return candidate('function', name, detail);
     return candidate('function', name, detail, `${name}()`, cursor);
   });
 }
@@ -107,8 +110,14 @@ function completeValue(
   if (above === undefined || above === null) return null;
   const path = [...above, ...names].join('\0');
   const field = sampled.find(({ parts }) => parts.join('\0') === path);
-  const candidates = ranked(valuesOf(field, quote, text.slice(at)), typed);
-  return candidates.length === 0 ? null : { from: at - typed.length, to: at, candidates };
+  const to = endOfWord(text, at, typed, quote);
+  const candidates = ranked(valuesOf(field, quote, text.slice(to)), typed);
+  return candidates.length === 0 ? null : { from: at - typed.length, to, candidates };
+}
+
+/** Where the name ends in which the place is: behind a dot begins another one. */
+function endOfName(text: string, at: number, typed: string): number {
+  return typed === '' ? at : at + (/^\w+/.exec(text.slice(at))?.[0].length ?? 0);
 }
 
 /** What can stand at a place of a query; null: nothing is offered there. */
@@ -131,18 +140,20 @@ export function completeSql(
     if (above === undefined || above === null) return null;
     const known = new Set(sampled.map(({ parts }) => parts.join('\0')));
     const fields = [...sampled, ...SYSTEM.filter(({ parts }) => !known.has(parts.join('\0')))];
-    return fieldsBelow(fields, [...above, ...middle.split('.').slice(1)], typed, at);
+    const to = endOfName(text, at, typed);
+    return fieldsBelow(fields, [...above, ...middle.split('.').slice(1)], typed, { at, to });
   }
   const typed = /[A-Za-z_]\w*$/.exec(before)?.[0] ?? '';
   if (typed === '' && /[\w)\]@]$/.test(before)) return null;
   if (/@\w*$|\d\w*$/.test(before) && !/[A-Za-z_]\w*$/.test(before)) return null;
+  const to = endOfName(text, at, typed);
   // The word that is being typed is no alias yet, though it may stand where one can.
   const rest =
     before.slice(0, before.length - typed.length) + blanked.slice(at).replace(/^\w*/, '');
   const words = [
     ...[...aliasesOf(rest).keys()].map((name) => candidate('alias', name)),
     ...SQL_KEYWORDS.map((name) => candidate('keyword', name)),
-    ...functionsOf(),
+    ...functionsOf(/^\s*\(/.test(text.slice(to))),
   ];
-  return { from: at - typed.length, to: at, candidates: ranked(words, typed) };
+  return { from: at - typed.length, to, candidates: ranked(words, typed) };
 }

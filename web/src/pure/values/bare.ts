@@ -1,7 +1,7 @@
 // A value as it stands in a cell: without the words that say its type where the digits alone are read
 // more easily. The type is for a tooltip.
 import { printShell } from '../shell';
-import { kindOf } from './kind';
+import { type Kind, kindOf } from './kind';
 
 /** A date as `2026-01-31 12:00:00` in UTC, with milliseconds where it has some. */
 function dateText(date: Date): string {
@@ -29,8 +29,15 @@ export function bareText(value: unknown): string {
   }
 }
 
+const BARE: ReadonlySet<Kind> = new Set(['objectId', 'long', 'decimal', 'date']);
+
+/** The type, where `bareText` leaves it out; null: it does not. */
+export function bareKind(value: unknown): Kind | null {
+  const kind = kindOf(value);
+  return BARE.has(kind) ? kind : null;
+}
+
 /** With its type, where `bareText` leaves that out; null: it does not. */
 export function typedText(value: unknown): string | null {
-  const isBare = ['objectId', 'long', 'decimal', 'date'].includes(kindOf(value));
-  return isBare ? printShell(value, 0) : null;
+  return bareKind(value) === null ? null : printShell(value, 0);
 }

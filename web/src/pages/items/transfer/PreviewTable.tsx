@@ -2,7 +2,7 @@
 // where a column goes, can be changed.
 import type { CsvColumn } from '../../../pure/importing/csv';
 import { CSV_TYPES, type CsvType } from '../../../pure/importing/csvTypes';
-import { printShell } from '../../../pure/shell';
+import { bareText, typedText } from '../../../pure/values/bare';
 import type { Api } from '../../../pure/values/compare';
 import { kindOf } from '../../../pure/values/kind';
 import { partsOfPath, pathText, valueAtPath } from '../../../pure/values/path';
@@ -20,9 +20,16 @@ const TYPE_WORDS: Record<CsvType, string> = {
 };
 
 function shown(value: unknown): string {
-  if (value === undefined) return '';
-  const text = typeof value === 'string' ? value : printShell(value, 0);
+  const text = bareText(value);
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+function Cell({ value }: { value: unknown }) {
+  return (
+    <td className="mono" title={typedText(value) ?? undefined}>
+      {shown(value)}
+    </td>
+  );
 }
 
 function fieldsOf(rows: readonly unknown[]): string[] {
@@ -114,10 +121,11 @@ export function PreviewTable({ rows, columns, api, onColumns }: PreviewTableProp
               // biome-ignore lint/suspicious/noArrayIndexKey: rows are only shown.
               <tr key={at}>
                 {paths.map((path, column) => (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: as above.
-                  <td key={column} className="mono">
-                    {path === '' ? '' : shown(valueAtPath(row, partsOfPath(path)))}
-                  </td>
+                  <Cell
+                    // biome-ignore lint/suspicious/noArrayIndexKey: as above.
+                    key={column}
+                    value={path === '' ? undefined : valueAtPath(row, partsOfPath(path))}
+                  />
                 ))}
               </tr>
             ))}

@@ -24,3 +24,11 @@ test('each query once, by its slowest, and none that is not told', () => {
   ]);
   expect(slowQueriesOf(all, 1)).toHaveLength(1);
 });
+
+test("none of the portal's own", () => {
+  const own = { ...slow(5000, text('A')), portal: true };
+  expect(slowQueriesOf([own, slow(100, text('A'))], 10).map(({ took }) => took)).toEqual([
+    '100 ms',
+  ]);
+  expect(slowQueriesOf([own], 10)).toEqual([]);
+});

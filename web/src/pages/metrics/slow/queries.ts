@@ -1,7 +1,7 @@
 // The queries of slow operations, for the palette: the slowest of each query, with the way to it.
 import { count } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
-import { doorOf, queryOf, type SlowOperation } from './queryOf';
+import { doorOf, ofOthers, queryOf, type SlowOperation } from './queryOf';
 import { readSlow } from './read';
 
 export interface SlowQuery {
@@ -11,9 +11,9 @@ export interface SlowQuery {
   took: string;
 }
 
-/** Of each query the slowest, the slowest first, so many at most. Pure. */
+/** Of each query the slowest, the slowest first, so many at most, and none of the portal's own. Pure. */
 export function slowQueriesOf(operations: readonly SlowOperation[], most: number): SlowQuery[] {
-  const sorted = [...operations].sort((a, b) => b.duration_ms - a.duration_ms);
+  const sorted = ofOthers(operations).sort((a, b) => b.duration_ms - a.duration_ms);
   const found = new Map<string, SlowQuery>();
   for (const one of sorted) {
     if (found.size >= most) break;

@@ -21,6 +21,11 @@ export interface SlowOperation {
   query: string | null;
 }
 
+/** Those that the portal has not caused itself: whoever looks at them asks for others all the time. */
+export function ofOthers(operations: readonly SlowOperation[]): SlowOperation[] {
+  return operations.filter(({ portal }) => portal !== true);
+}
+
 export function doorOf({ api }: SlowOperation): Door {
   return api === 'nosql' ? 'nosql' : 'mongo';
 }

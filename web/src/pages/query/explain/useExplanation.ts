@@ -1,6 +1,6 @@
 // The explanation of a run, asked for when it is shown, or at once where asking costs nothing.
 import { useEffect, useState } from 'react';
-import type { Runs } from '../useRuns';
+import type { Runs } from '../runState';
 import type { Explanation } from './explanation';
 
 export interface Explaining {

@@ -43,6 +43,7 @@ function Branch({ form, name, value, isOpen = false, extra }: BranchProps) {
   const [open, setOpen] = useState(isOpen);
   const [most, setMost] = useState(AT_ONCE);
   const parts = form.parts(value);
+  const hidden = form.hidden(value);
   if (parts === null)
     return (
       <li className="result-leaf">
@@ -50,6 +51,7 @@ function Branch({ form, name, value, isOpen = false, extra }: BranchProps) {
         <span className={`result-${form.kind(value)}`}>
           {cut(form.line(value), MOST_CHARACTERS)}
         </span>{' '}
+        {hidden !== null && <span className="hint">{hidden} </span>}
         {extra}
       </li>
     );

@@ -6,7 +6,7 @@ import type { Target } from '../../../state/place';
 import { Banner } from '../../../ui/Banner';
 import { CodeEditor } from '../../../ui/CodeEditor';
 import { CopyButton } from '../../../ui/CopyButton';
-import type { Runs } from '../useRuns';
+import { type Read, type Runs, shownOf } from '../runState';
 import { Download } from './Download';
 import { joined } from './form';
 import { NotRun } from './Nothing';
@@ -17,22 +17,17 @@ import { useView, ViewChoice } from './ViewChoice';
 export interface ResultsPanelProps {
   target: Target;
   runs: Runs;
+  /** The clock has moved since they were read, or the server was away. */
+  stale?: boolean;
 }
 
 const rowsOf = (pages: Runs['pages']) =>
   pages.reduce((all, { results }) => all + results.rows.length, 0);
 
-/** What came of it, in words: which rows, of how many pages, as of when. */
-export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
-  if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
-  if (cancelled)
-    return pages.length === 0 ? 'Cancelled.' : 'Cancelled; the pages read before are still here.';
+/** Which rows are shown, of how many pages, as of when; null: none were read. */
+function rowsInWords({ pages, at }: Read): string | null {
   const page = pages[at];
-  if (page === undefined)
-    return failure === null
-      ? 'Not run yet: Ctrl+Enter runs it.'
-      : // The reason stands below.
-        '';
+  if (page === undefined) return null;
   const before = rowsOf(pages.slice(0, at));
   const here = page.results.rows.length;
   const range = here === 0 ? '' : `: ${before + 1} to ${before + here}`;
@@ -40,7 +35,21 @@ export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
   const of = pages.length > 1 ? ` of ${pages.length} read` : '';
   const many = isAll ? counted(here, 'result') : `Page ${at + 1}${of}${range}`;
   const asOf = page.ranAtMs === null ? '' : `, run at ${utc(page.ranAtMs)} database time`;
-  return `${many}${asOf}${pages.at(-1)?.more === true ? '; more follow' : ''}.`;
+  return `${many}${asOf}`;
+}
+
+/** What came of it, in words. */
+export function summary({ pages, at, busy, cancelled, failure }: Runs): string {
+  if (busy) return pages.length === 0 ? 'Running…' : 'Reading the next page…';
+  if (cancelled)
+    return pages.length === 0 ? 'Cancelled.' : 'Cancelled; the pages read before are still here.';
+  const rows = rowsInWords({ pages, at });
+  if (rows === null)
+    return failure === null
+      ? 'Not run yet: Ctrl+Enter runs it.'
+      : // The reason stands below.
+        '';
+  return `${rows}${pages.at(-1)?.more === true ? '; more follow' : ''}.`;
 }
 
 function Stale() {
@@ -52,18 +61,19 @@ function Stale() {
   );
 }
 
-export function ResultsPanel({ target, runs }: ResultsPanelProps) {
-  const { pages, at, stale } = runs;
+export function ResultsPanel({ target, runs, stale = false }: ResultsPanelProps) {
+  const shown = shownOf(runs);
+  const { pages, at } = shown;
   const [view, setView] = useView();
   const page = pages[at];
   const first = useMemo(() => rowsOf(pages.slice(0, at)) + 1, [pages, at]);
-  if (page === undefined) {
-    if (stale) return <Stale />;
+  if (page === undefined)
     return runs.busy || runs.cancelled || runs.failure !== null ? null : <NotRun />;
-  }
   const { results } = page;
+  const isOfBefore = shown === runs.before;
   return (
-    <>
+    <div className={isOfBefore ? 'result-panel result-before' : 'result-panel'}>
+      {isOfBefore && <p className="hint">Results of the execution before: {rowsInWords(shown)}.</p>}
       {stale && <Stale />}
       <div className="row result-bar">
         <ViewChoice view={view} onChoose={setView} />
@@ -84,6 +94,6 @@ export function ResultsPanel({ target, runs }: ResultsPanelProps) {
           <CodeEditor label="Results" value={page.text} language={results.form.language} readOnly />
         </div>
       )}
-    </>
+    </div>
   );
 }

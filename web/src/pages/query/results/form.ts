@@ -12,7 +12,7 @@ import {
 import { relaxedText } from '../../../pure/exporting/extended';
 import { type JsonNode, printCompact } from '../../../pure/json/tree';
 import { printShell } from '../../../pure/shell';
-import { bareText } from '../../../pure/values/bare';
+import { bareKind, bareText } from '../../../pure/values/bare';
 import { isPlainObject, type Kind, kindOf } from '../../../pure/values/kind';
 import { valueAtPath } from '../../../pure/values/path';
 
@@ -22,8 +22,10 @@ export type Value = unknown;
 export interface Form {
   language: 'json' | 'shell';
   kind(value: Value): Kind;
-  /** On one line; texts in quotes. */
+  /** On one line; texts in quotes, dates and numbers without their type. */
   line(value: Value): string;
+  /** The type that the line does not show; null: it does. */
+  hidden(value: Value): Kind | null;
   /** The text itself of a text; dates and numbers without their type; of others, their line. */
   cell(value: Value): string;
   /** What an object or array holds; null: it is neither. */
@@ -52,7 +54,8 @@ export const WHOLE = 'value';
 export const MONGO_FORM: Form = {
   language: 'shell',
   kind: kindOf,
-  line: (value) => printShell(value, 0),
+  line: (value) => (kindOf(value) === 'string' ? printShell(value, 0) : bareText(value)),
+  hidden: bareKind,
   cell: bareText,
   parts: (value) => {
     if (Array.isArray(value)) return value.map((one, at) => [String(at), one as Value]);
@@ -79,6 +82,7 @@ export const NOSQL_FORM: Form = {
     return of.kind === 'plain' ? kindOf(JSON.parse(of.text)) : of.kind;
   },
   line: (value) => printCompact(node(value)),
+  hidden: () => null,
   cell: (value) => textOf(node(value)) ?? printCompact(node(value)),
   parts: (value) => {
     const of = node(value);

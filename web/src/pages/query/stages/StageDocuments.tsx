@@ -6,7 +6,7 @@ import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { Problems } from '../Problems';
 import { ResultsPanel } from '../results/ResultsPanel';
-import { NOTHING, type Runs } from '../useRuns';
+import { NOTHING, type Runs } from '../runState';
 import { MOST_COUNTED, type Probed, probe, SHOWN } from './probe';
 
 export interface StageDocumentsProps {

@@ -1,0 +1,94 @@
+// What runs on a collection of the MongoDB API now, and its open cursors, with a way to each query.
+import { CommandError, open } from '../../../api/mongo';
+import { count } from '../../../pure/figures/amount';
+import { latency } from '../../../pure/figures/latency';
+import type { Target } from '../../../state/place';
+import { usePolled } from '../../../state/polled';
+import { Figures } from '../../../ui/Figures';
+import { Asked, OpenInQuery } from '../slow/Asked';
+import { textOf } from '../slow/shapes';
+import { type Activity, activityOf, type RunningOperation } from './running';
+
+const REFRESH_MS = 5000;
+const UNAUTHORIZED = 13;
+
+/** Asked aside: whoever may not see it is told so on the page alone. */
+async function read(target: Target): Promise<Activity> {
+  const pipeline = [
+    { $currentOp: { allUsers: true, idleCursors: true } },
+    { $match: { ns: `${target.database}.${target.collection}` } },
+  ];
+  const command = { aggregate: 1, pipeline, cursor: { batchSize: 1000 } };
+  const { documents } = await open('admin', command, { quiet: true, aside: true });
+  return activityOf(documents, target);
+}
+
+function Line({ running }: { running: RunningOperation }) {
+  const { asked, seconds, client } = running;
+  return (
+    <tr>
+      <th scope="row">{asked.operation}</th>
+      <td className="chart-number">{latency(seconds)}</td>
+      <td className="metrics-names">{client}</td>
+      <td className="slow-text">
+        <Asked text={textOf(asked)} />
+      </td>
+      <td className="slow-link">
+        <OpenInQuery slow={asked} />
+      </td>
+    </tr>
+  );
+}
+
+function Listed({ operations }: { operations: readonly RunningOperation[] }) {
+  return (
+    <div className="metrics-scroll" role="region" aria-label="Running operations" tabIndex={0}>
+      <table>
+        <caption className="visually-hidden">Running operations</caption>
+        <thead>
+          <tr>
+            {['Operation', 'For', 'Client', 'Asked', 'Query'].map((head) => (
+              <th scope="col" key={head}>
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {operations.map((running) => (
+            <Line key={running.id} running={running} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Running({ target }: { target: Target }) {
+  const { value, failure } = usePolled(() => read(target), REFRESH_MS);
+  const isDenied = failure instanceof CommandError && failure.number === UNAUTHORIZED;
+  if (value === null && !isDenied) return null;
+  return (
+    <>
+      <h2>Now</h2>
+      {value === null ? (
+        <p className="hint">The server does not tell this account what runs.</p>
+      ) : (
+        <>
+          <Figures
+            label="Now"
+            figures={[
+              { name: 'Running operations', value: count(value.operations.length) },
+              {
+                name: 'Open cursors',
+                value: count(value.cursors.open),
+                hint: `${count(value.cursors.idle)} idle, until somebody reads on`,
+              },
+            ]}
+          />
+          {value.operations.length > 0 && <Listed operations={value.operations} />}
+        </>
+      )}
+    </>
+  );
+}
