@@ -65,7 +65,7 @@ export default function Database({ door, database }: DatabaseProps) {
         <p className="empty">
           {filter === ''
             ? `There are no ${noun(door)}s in this database yet. Make the first one with New ${noun(door)}.`
-            : 'Nothing is found.'}
+            : `No ${noun(door)} has that in its name.`}
         </p>
       )}
       {shown.length > 0 && <List door={door} database={database} names={shown} />}

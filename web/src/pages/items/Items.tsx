@@ -277,7 +277,7 @@ export default function Items({ target }: { target: Target }) {
       <div role="status">
         {news.words !== null && rows.ready && (
           <p className="items-news">
-            By others: {news.words}. <Button onClick={reload}>Show</Button>
+            Meanwhile others have {news.words}. <Button onClick={reload}>Show</Button>
           </p>
         )}
       </div>

@@ -6,7 +6,7 @@ import { READ_ONLY } from '../source';
 import type { ManyActions } from './useMany';
 
 /** What is listed is not all that fits. */
-const NARROWED = 'Show leaves rows out: choose all there, or select rows in the list';
+const NARROWED = '“Show” hides some rows now: set it to “all”, or select rows in the list';
 
 export interface AllMenuProps {
   many: ManyActions;

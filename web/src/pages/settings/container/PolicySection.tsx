@@ -26,7 +26,9 @@ export function PolicySection(props: PolicySectionProps) {
       </p>
       <div className="settings-beside">
         {form === null ? (
-          <p className="hint">The form is here again once the JSON beside it is a policy.</p>
+          <p className="hint">
+            The JSON is no valid policy now. The form comes back when it is one.
+          </p>
         ) : (
           <PolicyFormView
             form={form}
