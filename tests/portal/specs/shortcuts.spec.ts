@@ -79,6 +79,12 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
     'Actions of a line',
     'Delete, after a question',
   ]);
+  // None of them is out of sight: on a large window all fit, on a small one they scroll down and not aside.
+  await expect(ofTree).toBeInViewport({ ratio: 1 });
+  await page.setViewportSize({ width: 390, height: 844 });
+  const list = sheet.getByRole('region', { name: 'Shortcuts' });
+  expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 800 });
   // Nothing happens below it.
   await page.keyboard.type('gq');
   await expect(page).toHaveURL(/items$/);
