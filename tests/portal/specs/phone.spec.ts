@@ -1,8 +1,8 @@
 // A telephone: the list keeps most of the height, and what has no room above it is in one menu.
 import type { Locator, Page } from '@playwright/test';
-import { DOORS, fillWith } from '../lib/door';
+import { DOORS, fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
-import { rows } from '../lib/items';
+import { row, rows } from '../lib/items';
 
 test.use({ viewport: { width: 390, height: 844 } });
 
@@ -77,3 +77,56 @@ for (const door of DOORS) {
     await expect(page.locator('.items-count')).toContainText('120');
   });
 }
+
+test('what is selected, and an item that lies over the list', async ({ page, server }) => {
+  await mongo.create(server, 600);
+  await fillWith(server, mongo, 5);
+  await page.goto('/mongo/app/log/items');
+  for (const id of ['n001', 'n002']) await row(page, mongo, id).getByRole('checkbox').click();
+  const bar = page.getByRole('toolbar', { name: 'Selection' });
+  await expect(bar).toContainText('2 documents selected');
+  expect(await lines(bar)).toBe(1);
+  expect(await bar.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+  const rest = bar.getByRole('button', { name: 'More' });
+  await rest.focus();
+  await page.keyboard.press('Enter');
+  const items = page.getByRole('menu', { name: 'Selected rows' }).getByRole('menuitem');
+  await expect(items).toHaveText([
+    'Restart countdown…',
+    'Set ttl…',
+    'Change a field…',
+    'Export…',
+    'Clear selection',
+  ]);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog').getByRole('textbox')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(rest).toBeFocused();
+  // The bars of the list are not those of the item.
+  await row(page, mongo, 'n003').locator('[data-column="_id"]').click();
+  await expect(page.getByRole('heading', { name: '"n003"' })).toBeFocused();
+  await expect(bar).toBeHidden();
+  await page.keyboard.press('Escape');
+  await expect(bar).toBeVisible();
+});
+
+test('no page is wider than the window, and all views of a collection are in sight', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, 600);
+  await fillWith(server, mongo, 5);
+  for (const path of ['/', '/monitor', '/mongo/app', '/mongo/app/log/metrics']) {
+    await page.goto(path);
+    await expect(page.getByRole('heading').first()).toBeVisible();
+    const wide = (at: string) =>
+      page.locator(at).evaluateAll((boxes) => boxes.filter((b) => b.scrollWidth > b.clientWidth));
+    await expect.poll(async () => (await wide('.page, .home-card, .figure')).length).toBe(0);
+  }
+  for (const name of ['Items', 'Schema', 'Scale & Settings', 'Query', 'Metrics'])
+    await expect(page.getByRole('tab', { name, exact: true })).toBeInViewport({ ratio: 1 });
+  // Two figures stand beside each other.
+  const [first, second] = [page.locator('.figure').first(), page.locator('.figure').nth(1)];
+  expect((await first.boundingBox())?.y).toBe((await second.boundingBox())?.y);
+});
