@@ -3,6 +3,7 @@
 import type { Page } from '@playwright/test';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
+import { KEYED, READER, signIn } from '../lib/login';
 import type { Server } from '../lib/server';
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -111,4 +112,27 @@ test('of containers, one of which refuses', async ({ page, server }) => {
   await dialog(page).getByRole('button', { name: 'Try 1 again' }).click();
   await expect(dialog(page)).toContainText('3 containers have the new default.');
   expect((await database.container('unindexed').read()).resource?.defaultTtl).toBe(90 * 86_400);
+});
+
+test('what the filter hides is not selected', async ({ page, server }) => {
+  await fill(server);
+  await page.goto('/mongo/app');
+  await select(page, ['a', 'b', 'c']);
+  await expect(bar(page)).toContainText('3 collections selected');
+  await page.getByRole('searchbox', { name: 'Filter collections' }).fill('b');
+  await expect(bar(page)).toContainText('1 collection selected');
+  await bar(page).getByRole('button', { name: 'Set default TTL…' }).click();
+  await expect(dialog(page).getByRole('rowheader')).toHaveText(['b']);
+});
+
+test.describe('who may only read', () => {
+  test.use({ options: KEYED });
+
+  test('selects nothing', async ({ page, server }) => {
+    await fill(server);
+    await page.goto('/mongo/app');
+    await signIn(page, READER);
+    await expect(page.getByRole('table').getByRole('link', { name: 'a' })).toBeVisible();
+    await expect(page.getByRole('checkbox')).toHaveCount(0);
+  });
 });

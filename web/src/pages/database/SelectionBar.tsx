@@ -4,6 +4,9 @@ import { dialog, noun } from '../../shell/dialogs';
 import type { Door } from '../../state/place';
 import { Button } from '../../ui/Button';
 
+/** The effect is worked out for each before, and each has a line in the dialog. */
+const MOST = 500;
+
 export interface SelectionBarProps {
   door: Door;
   database: string;
@@ -15,7 +18,11 @@ export function SelectionBar({ door, database, names, onClear }: SelectionBarPro
   return (
     <div className="database-selection" role="toolbar" aria-label="Selection">
       <strong>{counted(names.length, noun(door))} selected</strong>
-      <Button onClick={() => dialog.set({ kind: 'defaults', several: { door, database, names } })}>
+      <Button
+        disabled={names.length > MOST}
+        title={names.length > MOST ? `At most ${MOST} at once` : undefined}
+        onClick={() => dialog.set({ kind: 'defaults', several: { door, database, names } })}
+      >
         Set default TTL…
       </Button>
       <Button look="quiet" onClick={onClear}>
