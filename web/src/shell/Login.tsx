@@ -91,7 +91,7 @@ export function LoginAgain() {
       <LoginForm />
       <p>
         <Button look="quiet" onClick={leave}>
-          Leave without it
+          Leave without signing in
         </Button>
       </p>
     </Dialog>
