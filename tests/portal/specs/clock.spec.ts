@@ -1,6 +1,8 @@
 // A manual clock far ahead: every instant is right beyond 32 bits of seconds.
+import { DOORS, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { open } from '../lib/items';
+import { noted } from '../lib/pane';
 
 for (const [year, now, then] of [
   [2038, '2038-01-19T03:14:00Z', '2038-01-19 03:14:10'],
@@ -49,6 +51,7 @@ test('the clock is moved from the page', async ({ page, server }) => {
   await page.getByLabel('Forward by').fill('1');
   await expect(page.locator('.metrics-preview')).toContainText(/1 document/);
   await page.getByRole('button', { name: 'Advance' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Move the clock' }).click();
   await expect(page.getByRole('banner').locator('time')).not.toHaveText(before);
   await expect.poll(() => collection.countDocuments()).toBe(0);
   const set = page.getByRole('button', { name: 'Set', exact: true });
@@ -60,4 +63,40 @@ test('the clock is moved from the page', async ({ page, server }) => {
   await page.getByLabel('Set to (UTC)').fill('2106-02-08');
   await set.click();
   await expect(page.getByRole('banner').locator('time')).toHaveText(/2106-02-08 00:00:00 UTC/);
+});
+
+test('a move by which documents expire is asked about first', async ({ page, server }) => {
+  for (const door of DOORS) await door.create(server, 86_400);
+  for (const id of ['one', 'two', 'three']) await mongo.put(server, id, {});
+  await nosql.put(server, 'one', {});
+  await nosql.put(server, 'pinned', { ttl: -1 });
+  await page.goto('/');
+  const moves = page.getByRole('region', { name: 'Move the clock' });
+  const clock = page.getByRole('banner').locator('time');
+  const before = await clock.innerText();
+  const far = moves.getByRole('button', { name: '+90 days' });
+  await far.focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog', { name: /^Move the clock to .* UTC\?$/ });
+  await expect(dialog).toContainText('4 documents expire by then, in 2 collections:');
+  await expect(dialog.getByRole('listitem')).toHaveText([
+    /app › log MongoDB 3 documents/,
+    /app › log NoSQL 1 item/,
+  ]);
+  await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(dialog).toHaveCount(0);
+  await expect(far).toBeFocused();
+  await expect(clock).toHaveText(before);
+  expect(await mongo.ids(server)).toHaveLength(3);
+
+  // Nothing expires by this one, so that it is done at once.
+  await moves.getByRole('button', { name: '+1 h' }).click();
+  await expect(clock).not.toHaveText(before);
+  await expect(page.getByRole('dialog')).toHaveCount(0);
+  await far.click();
+  await dialog.getByRole('button', { name: 'Move the clock' }).click();
+  await noted(page, 'The clock was moved: 4 documents of both APIs expired.');
+  expect(await mongo.ids(server)).toEqual([]);
+  expect(await nosql.ids(server)).toEqual(['pinned']);
 });

@@ -1,6 +1,7 @@
 // The switch of per-document TTL: off, a new document's own ttl means nothing through the MongoDB
 // door; what was written before keeps its own; the NoSQL door is not touched.
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 
 test('off and on again', async ({ page, server }) => {
   const collection = (await server.mongo())
@@ -15,7 +16,17 @@ test('off and on again', async ({ page, server }) => {
   await page.goto('/features');
   const control = page.getByRole('switch', { name: /Per-document TTL for MongoDB collections/ });
   await expect(control).toBeChecked();
+  const dialog = page.getByRole('dialog');
+  await control.focus();
+  await page.keyboard.press('Space');
+  await expect(dialog).toContainText('everybody who writes to this server through the MongoDB API');
+  await innocent(page, 'the question of a switch');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(control).toBeFocused();
+  await expect(control).toBeChecked();
   await control.click();
+  await dialog.getByRole('button', { name: 'Turn off' }).click();
   await expect(control).not.toBeChecked();
   await page.reload();
   await expect(control).not.toBeChecked();
@@ -31,6 +42,7 @@ test('off and on again', async ({ page, server }) => {
 
   await page.goto('/features');
   await control.click();
+  await dialog.getByRole('button', { name: 'Turn on' }).click();
   await expect(control).toBeChecked();
   await collection.insertOne({ _id: 'on again', ttl: 20 });
   await server.advance(20);

@@ -212,9 +212,9 @@ test.describe('others', () => {
       await expect(async () => {
         // MongoDB tells of a write by its second, which has to be another one.
         await door.put(server, 'one', { n: 2, at: Date.now() });
-        await expect(told).toContainText('1 changed', { timeout: 4000 });
+        await expect(told).toContainText('changed 1', { timeout: 4000 });
       }).toPass();
-      await expect(told).toContainText('By others: 1 new, 1 changed.');
+      await expect(told).toContainText(`Meanwhile others have added 1 ${door.noun} and changed 1.`);
       await told.getByRole('button', { name: 'Show' }).click();
       await expect(rows(page)).toHaveCount(3);
       await expect(cell(page, 'one', 'n', door)).toHaveText('2');

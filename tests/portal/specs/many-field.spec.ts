@@ -254,7 +254,8 @@ test.describe('on a phone', () => {
     await nosql.put(server, 'a', { text: 'x'.repeat(300) });
     await page.goto('/nosql/app/log/items');
     await row(page, nosql, 'a').getByRole('checkbox').click();
-    await page.getByRole('toolbar').getByRole('button', { name: 'Change a field…' }).click();
+    await page.getByRole('toolbar').getByRole('button', { name: 'More' }).click();
+    await page.getByRole('menuitem', { name: 'Change a field…' }).click();
     await dialog(page).getByLabel('Field', { exact: true }).fill('text');
     await dialog(page).getByLabel('Value', { exact: true }).fill('y'.repeat(300));
     await expect(example(page)).toBeVisible();

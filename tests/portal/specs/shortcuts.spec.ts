@@ -69,6 +69,22 @@ test('the sheet lists them, and turns letters off', async ({ page, server }) => 
   for (const what of ['New item', 'Filter', 'Scale & Settings', 'Execute the query']) {
     await expect(sheet.getByRole('definition').filter({ hasText: what })).toBeVisible();
   }
+  const ofTree = sheet.getByRole('region', { name: 'Tree' });
+  await expect(ofTree.getByRole('definition')).toHaveText([
+    'From line to line',
+    'To the first or the last line',
+    'Open or close a database',
+    'Show the database or the collection of a line',
+    'Find a line; after a click the letters above act',
+    'Actions of a line',
+    'Delete, after a question',
+  ]);
+  // None of them is out of sight: on a large window all fit, on a small one they scroll down and not aside.
+  await expect(ofTree).toBeInViewport({ ratio: 1 });
+  await page.setViewportSize({ width: 390, height: 844 });
+  const list = sheet.getByRole('region', { name: 'Shortcuts' });
+  expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 800 });
   // Nothing happens below it.
   await page.keyboard.type('gq');
   await expect(page).toHaveURL(/items$/);
@@ -102,7 +118,7 @@ test('after a click in the tree letters are shortcuts; after a key there they fi
   await expect(page).toHaveURL(/\/mongo\/app\/events\/items$/);
   await page.keyboard.type('gq');
   await expect(page).toHaveURL(/\/mongo\/app\/events\/query$/);
-  await line('events').click();
+  await page.keyboard.type('gi');
   await expect(page).toHaveURL(/\/mongo\/app\/events\/items$/);
   await expect(page.getByText('There are no documents.')).toBeVisible();
   await page.keyboard.press('n');

@@ -4,11 +4,13 @@ import { expect, test } from '../lib/fixtures';
 test('an outcome shows in the corner and is closed by the keyboard', async ({ page, server }) => {
   await page.goto(`${server.url}/features`);
   await page.getByRole('switch').first().click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Turn off' }).click();
   const toasts = page.getByRole('region', { name: 'Notifications' });
-  await expect(toasts.getByText('Features updated')).toBeVisible();
-  await toasts.getByRole('button', { name: 'Dismiss: Features updated' }).press('Enter');
-  await expect(toasts.getByText('Features updated')).toHaveCount(0);
-  await expect(page.getByRole('region', { name: 'Console' })).toContainText('Features updated');
+  const said = 'Per-document TTL for MongoDB collections is off now';
+  await expect(toasts.getByText(said)).toBeVisible();
+  await toasts.getByRole('button', { name: `Dismiss: ${said}` }).press('Enter');
+  await expect(toasts.getByText(said)).toHaveCount(0);
+  await expect(page.getByRole('region', { name: 'Console' })).toContainText(said);
 });
 
 test('the type is of the portal itself', async ({ page, server }) => {

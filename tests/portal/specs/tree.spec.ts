@@ -122,3 +122,35 @@ test('what was open is open after a reload', async ({ page, server }) => {
   await expect(line('of two')).toBeVisible();
   await expect(line('of one')).toHaveCount(0);
 });
+
+test('another collection is shown in the same view', async ({ page, server }) => {
+  for (const door of DOORS) await door.create(server, 60);
+  await (await server.mongo()).db('app').createCollection('other');
+  await page.goto('/mongo/app/log/items');
+  const line = (name: string) => page.getByRole('treeitem', { name, exact: true });
+  for (const view of ['Schema', 'Scale & Settings', 'Query', 'Metrics']) {
+    await line('log').click();
+    await page.getByRole('tab', { name: view, exact: true }).click();
+    await line('other').click();
+    await expect(page).toHaveURL(/\/mongo\/app\/other\//);
+    await expect(page.getByRole('tab', { name: view, exact: true })).toHaveAttribute(
+      'aria-selected',
+      'true',
+    );
+  }
+  // By keyboard, and of the other API. A page that is no collection's leads to its items.
+  await line('app NoSQL').locator('.tree-twist').click();
+  await expect(line('log')).toHaveCount(2);
+  await page.getByRole('tree').focus();
+  const below = line('log').first();
+  for (let step = 0; step < 6; step += 1) {
+    if (/active/.test((await below.getAttribute('class')) ?? '')) break;
+    await page.keyboard.press('ArrowUp');
+  }
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/nosql\/app\/log\/metrics$/);
+  await line('app MongoDB').click();
+  await expect(page).toHaveURL(/\/mongo\/app$/);
+  await line('other').click();
+  await expect(page).toHaveURL(/\/mongo\/app\/other\/items$/);
+});

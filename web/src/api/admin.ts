@@ -178,6 +178,11 @@ export async function collectionsOf(database: string): Promise<CollectionFacts[]
   const body = (await send({ path, quiet: true })).json() as { collections: CollectionFacts[] };
   return body.collections;
 }
+/** All collections of both APIs. */
+export async function allCollections(): Promise<CollectionFacts[]> {
+  const answer = await send({ path: '/_ebb/collections', quiet: true });
+  return (answer.json() as { collections: CollectionFacts[] }).collections;
+}
 /** Asks for a forecast before the page that shows it is there. */
 export function aheadOfForecast(target: Target): void {
   askAhead(`${collection(target)}/expiry?door=${target.door}`);

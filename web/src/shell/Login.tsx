@@ -87,11 +87,11 @@ export default function Login() {
 export function LoginAgain() {
   return (
     <Dialog title="Sign in again" onClose={() => {}}>
-      <p>The session has ended. What is open and typed behind this stays.</p>
+      <p>The session has ended. What you have open and typed on the page is kept.</p>
       <LoginForm />
       <p>
         <Button look="quiet" onClick={leave}>
-          Leave without it
+          Leave without signing in
         </Button>
       </p>
     </Dialog>

@@ -7,6 +7,8 @@ export type Asked =
   /** A container or collection; the database is a proposal. */
   | { kind: 'collection'; door: Door; database: string | null }
   | { kind: 'delete-database'; door: Door; database: string }
+  /** The default time to live of several containers or collections. */
+  | { kind: 'defaults'; several: { door: Door; database: string; names: readonly string[] } }
   | { kind: 'rename' | 'empty' | 'duplicate' | 'delete-collection'; target: Target };
 
 export const dialog = createStore<Asked | null>(null);

@@ -12,7 +12,10 @@ import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Menu } from '../../ui/Menu';
 import { useWindowed } from '../../ui/useWindowed';
+import { Check } from './Check';
 import { Line } from './Line';
+import { SelectionBar } from './SelectionBar';
+import { useChosen } from './useChosen';
 import { useForecasts } from './useForecasts';
 import './database.css';
 
@@ -38,7 +41,7 @@ export default function Database({ door, database }: DatabaseProps) {
   const isLoading =
     branch === undefined ? loading : branch.collections === null && branch.failure === null;
   return (
-    <div className="database">
+    <div className="database" data-landing=".database-list">
       <div className="row database-tools">
         <Button
           look="primary"
@@ -65,10 +68,12 @@ export default function Database({ door, database }: DatabaseProps) {
         <p className="empty">
           {filter === ''
             ? `There are no ${noun(door)}s in this database yet. Make the first one with New ${noun(door)}.`
-            : 'Nothing is found.'}
+            : `No ${noun(door)} has that in its name.`}
         </p>
       )}
-      {shown.length > 0 && <List door={door} database={database} names={shown} />}
+      {shown.length > 0 && (
+        <List key={`${door}/${database}`} door={door} database={database} names={shown} />
+      )}
     </div>
   );
 }
@@ -79,6 +84,7 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
   const { known, round, want } = useForecasts(door, database);
   const may = mayWrite(useStore(session));
   const [menu, setMenu] = useState<{ target: Target; at: { x: number; y: number } } | null>(null);
+  const chosen = useChosen(names);
   const { first, end } = view;
   useEffect(() => {
     // Rows that fly by are not asked for.
@@ -86,50 +92,72 @@ function List({ door, database, names }: DatabaseProps & { names: readonly strin
     return () => clearTimeout(timer);
   }, [names, first, end, round, want]);
   return (
-    <div
-      ref={box}
-      className="database-list"
-      role="table"
-      aria-label={`${noun(door)}s of ${database}`}
-      aria-rowcount={names.length + 1}
-      tabIndex={0}
-    >
-      <div role="rowgroup" className="database-head">
-        <div role="row" aria-rowindex={1} className="database-row">
-          <span role="columnheader" className="database-name">
-            Name
-          </span>
-          {COLUMNS.map((column) => (
-            <span key={column} role="columnheader">
-              {column}
-            </span>
-          ))}
-          <span role="columnheader" className="database-actions">
-            <span className="visually-hidden">Actions</span>
-          </span>
-        </div>
-      </div>
-      <div role="rowgroup" className="database-space" style={{ height: view.height }}>
-        <div role="none" style={{ transform: `translateY(${view.offset}px)` }}>
-          {names.slice(first, end).map((name, index) => (
-            <Line
-              key={name}
-              target={{ door, database, collection: name }}
-              known={known.get(name)}
-              index={first + index + 2}
-              onMenu={(target, at) => setMenu({ target, at })}
-            />
-          ))}
-        </div>
-      </div>
-      {menu !== null && (
-        <Menu
-          label={`Actions of ${menu.target.collection}`}
-          at={menu.at}
-          items={wholeItems(menu.target, may ? null : READ_ONLY)}
-          onClose={() => setMenu(null)}
-        />
+    <>
+      {chosen.names.length > 0 && (
+        <SelectionBar door={door} database={database} names={chosen.names} onClear={chosen.clear} />
       )}
-    </div>
+      <div
+        ref={box}
+        className="database-list"
+        role="table"
+        aria-label={`${noun(door)}s of ${database}`}
+        aria-rowcount={names.length + 1}
+        tabIndex={0}
+      >
+        <div role="rowgroup" className="database-head">
+          <div role="row" aria-rowindex={1} className="database-row">
+            <span role="columnheader" className="database-name">
+              {may && (
+                <Check
+                  label={`Select all ${noun(door)}s that are listed`}
+                  isChecked={chosen.names.length === names.length}
+                  isPartly={chosen.names.length > 0}
+                  onToggle={chosen.toggleAll}
+                />
+              )}
+              Name
+            </span>
+            {COLUMNS.map((column) => (
+              <span key={column} role="columnheader">
+                {column}
+              </span>
+            ))}
+            <span role="columnheader" className="database-actions">
+              <span className="visually-hidden">Actions</span>
+            </span>
+          </div>
+        </div>
+        <div role="rowgroup" className="database-space" style={{ height: view.height }}>
+          <div role="none" style={{ transform: `translateY(${view.offset}px)` }}>
+            {names.slice(first, end).map((name, index) => (
+              <Line
+                key={name}
+                target={{ door, database, collection: name }}
+                known={known.get(name)}
+                index={first + index + 2}
+                check={
+                  may && (
+                    <Check
+                      label={`Select ${name}`}
+                      isChecked={chosen.has(name)}
+                      onToggle={() => chosen.toggle(name)}
+                    />
+                  )
+                }
+                onMenu={(target, at) => setMenu({ target, at })}
+              />
+            ))}
+          </div>
+        </div>
+        {menu !== null && (
+          <Menu
+            label={`Actions of ${menu.target.collection}`}
+            at={menu.at}
+            items={wholeItems(menu.target, may ? null : READ_ONLY)}
+            onClose={() => setMenu(null)}
+          />
+        )}
+      </div>
+    </>
   );
 }

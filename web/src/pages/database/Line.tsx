@@ -1,5 +1,6 @@
 // A collection in the list of its database.
 import { Ellipsis } from 'lucide-react';
+import type { ReactNode } from 'react';
 import type { DefaultTtl } from '../../api/admin';
 import { bytes, count } from '../../pure/figures/amount';
 import { inWords } from '../../pure/time/duration';
@@ -19,6 +20,8 @@ export interface LineProps {
   target: Target;
   known: Known | undefined;
   index: number;
+  /** The box that selects it. */
+  check: ReactNode;
   /** Asks for the menu of what can be done with the whole collection. */
   onMenu: (target: Target, at: { x: number; y: number }) => void;
 }
@@ -37,7 +40,7 @@ function cells(known: Known | undefined): string[] {
   ];
 }
 
-export function Line({ target, known, index, onMenu }: LineProps) {
+export function Line({ target, known, index, check, onMenu }: LineProps) {
   const failure = known !== undefined && 'failure' in known ? known.failure : undefined;
   return (
     <div
@@ -51,13 +54,14 @@ export function Line({ target, known, index, onMenu }: LineProps) {
       }}
     >
       <span role="cell" className="database-name">
+        {check}
         <PlaceLink to={{ page: 'collection', view: 'items', ...target }} title={target.collection}>
           {target.collection}
         </PlaceLink>
       </span>
       {cells(known).map((text, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
-        <span key={at} role="cell">
+        <span key={at} role="cell" title={text}>
           {text}
         </span>
       ))}

@@ -5,11 +5,12 @@ import { type Features as Known, readFeatures, setPerDocumentTtl } from '../../a
 import { ApiError, words } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
 import { READ_ONLY } from '../../shell/dialogs';
-import { say } from '../../state/log';
+import { toast } from '../../state/log';
 import { useServerChanges } from '../../state/server';
 import { useStore } from '../../state/store';
 import { Banner } from '../../ui/Banner';
 import './features.css';
+import { SwitchDialog } from './SwitchDialog';
 
 const SOURCES: Record<Known['per_document_ttl']['source'], string> = {
   default: 'This is the default; nobody has set it.',
@@ -48,7 +49,7 @@ function useFeatures() {
     setFailure(null);
     try {
       setKnown(await setPerDocumentTtl(on));
-      say({ kind: 'done', text: 'Features updated' });
+      toast({ text: `Per-document TTL for MongoDB collections is ${on ? 'on' : 'off'} now` });
     } catch (error) {
       setFailure(said(error));
     }
@@ -60,6 +61,7 @@ function useFeatures() {
 export default function Features() {
   const { known, failure, busy, set } = useFeatures();
   const may = mayWrite(useStore(session));
+  const [asked, setAsked] = useState<boolean | null>(null);
   const id = useId();
   const feature = known?.per_document_ttl;
   return (
@@ -81,7 +83,7 @@ export default function Features() {
               disabled={!may}
               aria-disabled={busy || undefined}
               title={may ? undefined : READ_ONLY}
-              onClick={() => !busy && void set(!feature.on)}
+              onClick={() => !busy && setAsked(!feature.on)}
             >
               <span className="features-knob" aria-hidden="true" />
             </button>
@@ -93,6 +95,16 @@ export default function Features() {
             {may ? '' : ` ${READ_ONLY}`}
           </p>
           <Meaning />
+          {asked !== null && (
+            <SwitchDialog
+              on={asked}
+              onSwitch={() => {
+                setAsked(null);
+                void set(asked);
+              }}
+              onClose={() => setAsked(null)}
+            />
+          )}
         </section>
       )}
     </div>

@@ -79,7 +79,7 @@ function rowsOf(
 }
 
 function said({ differences, both, open }: Merging): string {
-  if (differences.length === 0) return 'No field differs: only the order of fields may.';
+  if (differences.length === 0) return 'All fields are the same; only their order may differ.';
   if (both.length === 0) return 'Nobody has changed the same field: all changes can be kept.';
   const fields = counted(both.length, 'field');
   return `Both have changed ${fields}: ${open === 0 ? 'all are chosen' : `${open} to choose`}. What one side has changed is kept.`;

@@ -173,7 +173,9 @@ export function FilterBox(props: FilterBoxProps) {
           />
         </div>
       </div>
-      <Button type="submit">Apply Filter</Button>
+      <Button type="submit">
+        Apply<span className="items-filter-word"> Filter</span>
+      </Button>
       {value !== '' && (
         <Button
           look="quiet"

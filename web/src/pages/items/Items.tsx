@@ -42,6 +42,7 @@ import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
 import { useNews } from './useNews';
 import { useOrder } from './useOrder';
+import { usePhone } from './usePhone';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
 
@@ -105,7 +106,7 @@ export default function Items({ target }: { target: Target }) {
     if (isGone) refresh();
   }, [isGone, refresh]);
   const quick = quickOf(query.get('show'));
-  const isNarrow = useMedia('(max-width: 600px)');
+  const isPhone = usePhone();
   const isOver = useMedia(OVER);
   const list = useRef<HTMLDivElement>(null);
   const [shown, setShown] = useState<Shown>(null);
@@ -276,7 +277,7 @@ export default function Items({ target }: { target: Target }) {
       <div role="status">
         {news.words !== null && rows.ready && (
           <p className="items-news">
-            By others: {news.words}. <Button onClick={reload}>Show</Button>
+            Meanwhile others have {news.words}. <Button onClick={reload}>Show</Button>
           </p>
         )}
       </div>
@@ -324,7 +325,7 @@ export default function Items({ target }: { target: Target }) {
             columns={columns}
             sort={sort}
             tip={order.tip}
-            slim={shown !== null || isNarrow}
+            slim={shown !== null || isPhone}
             opened={shown?.row?.key ?? null}
             selected={selected}
             drafted={drafted}

@@ -4,12 +4,14 @@ import { count } from '../../pure/figures/amount';
 import { Button } from '../../ui/Button';
 import { Chooser } from './grid/Chooser';
 import type { Columns } from './grid/useColumns';
+import { ItemsMore } from './ItemsMore';
 import { boundWords, type Loaded, loadedWords } from './loaded';
 import { AllMenu } from './many/AllMenu';
 import type { ManyActions } from './many/useMany';
 import { QUICK, type Quick } from './quick';
 import { READ_ONLY } from './source';
 import type { Matching } from './useMatching';
+import { usePhone } from './usePhone';
 import { MOST, type Rows } from './useRows';
 
 export interface ItemsBarProps {
@@ -47,6 +49,7 @@ export function ItemsBar(props: ItemsBarProps) {
     onQuick,
   } = props;
   const bound = boundWords(loaded, MOST);
+  const isPhone = usePhone();
   return (
     <div className="items-bar">
       <Button
@@ -60,6 +63,7 @@ export function ItemsBar(props: ItemsBarProps) {
       <Button onClick={onRefresh} busy={rows.loading && !rows.ready}>
         Refresh
       </Button>
+      {isPhone && <ItemsMore {...props} />}
       {transfer}
       <label className="items-quick" title="Of those that are loaded">
         Show{' '}
@@ -76,21 +80,22 @@ export function ItemsBar(props: ItemsBarProps) {
           ))}
         </select>
       </label>
-      <Chooser columns={props.columns} />
+      {!isPhone && <Chooser columns={props.columns} />}
       {quick !== 'all' && <span className="hint">{count(visible)} of those loaded</span>}
-      <AllMenu many={props.many} writable={writable} isNarrowed={quick !== 'all'} />
+      {!isPhone && <AllMenu many={props.many} writable={writable} isNarrowed={quick !== 'all'} />}
       {props.bin}
       <span className="items-counts">
         <span className="items-count">
-          {loadedWords(loaded)}
+          {/* A telephone has no room for both. */}
+          {(!isPhone || quick === 'all') && loadedWords(loaded)}
           {rows.loading && ' · loading…'}
         </span>
-        {loaded.filtered && loaded.ready && loaded.open && matching.ask !== null && (
+        {!isPhone && loaded.filtered && loaded.ready && loaded.open && matching.ask !== null && (
           <Button onClick={matching.ask} busy={matching.busy}>
             Count
           </Button>
         )}
-        {rows.cursor !== null && rows.rows.length < MOST && (
+        {rows.cursor !== null && rows.rows.length < MOST && (!isPhone || rows.loadingAll) && (
           <Button
             onClick={rows.loadingAll ? rows.stop : rows.loadAll}
             busy={rows.loading && !rows.loadingAll}

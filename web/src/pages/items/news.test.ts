@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { NO_NEWS, newsWords, withNews } from './news';
 
+const all = { noun: 'document', isFiltered: false, isOpen: false, more: 0 } as const;
 const news = { mark: null, changed: [] as string[], gone: [] as string[], others: [] as string[] };
 
 test('what others did is counted once, and what is hidden not at all', () => {
@@ -10,13 +11,22 @@ test('what others did is counted once, and what is hidden not at all', () => {
     new Map([['hidden', 1]]),
   );
   const twice = withNews(once, { ...news, changed: ['a', 'b'], gone: ['c'] }, new Map());
-  expect(newsWords(twice, { isAll: true, more: 0 })).toBe('1 new, 2 changed, 1 gone');
+  expect(newsWords(twice, all)).toBe('added 1 document, changed 2 and removed 1');
   expect(withNews(twice, { ...news, changed: ['b'] }, new Map())).toBe(twice);
 });
 
 test('of a part of a collection nobody knows what is new in it', () => {
   const told = withNews(NO_NEWS, { ...news, others: ['n'] }, new Map());
-  expect(newsWords(told, { isAll: false, more: 0 })).toBe('1 written that are not listed');
-  expect(newsWords(NO_NEWS, { isAll: true, more: 12 })).toBe('12 new');
-  expect(newsWords(NO_NEWS, { isAll: true, more: 0 })).toBeNull();
+  expect(newsWords(told, { ...all, isFiltered: true })).toBe(
+    'written 1 document that this list does not show (perhaps it does not fit the filter)',
+  );
+  const many = { ...news, others: ['n', 'm'], gone: ['a'] };
+  const both = { noun: 'item', isFiltered: true, isOpen: true, more: 0 } as const;
+  expect(newsWords(withNews(told, many, new Map()), both)).toBe(
+    'written 2 items that this list does not show (perhaps they do not fit the filter, or come further ' +
+      'down) and removed 1',
+  );
+  expect(newsWords(told, { ...all, isOpen: true })).toContain('(perhaps it comes further down)');
+  expect(newsWords(NO_NEWS, { ...all, more: 12 })).toBe('added 12 documents');
+  expect(newsWords(NO_NEWS, all)).toBeNull();
 });

@@ -1,5 +1,5 @@
 // What is said of what others have done to a list. Pure.
-import { count } from '../../pure/figures/amount';
+import { count, counted } from '../../pure/figures/amount';
 import type { News } from './source';
 
 export interface Told {
@@ -24,23 +24,40 @@ export function withNews(told: Told, news: News, known: ReadonlyMap<string, unkn
 }
 
 export interface Listed {
-  /** Of the whole collection. */
-  isAll: boolean;
+  noun: 'item' | 'document';
+  /** A filter chose what is listed. */
+  isFiltered: boolean;
+  /** More may follow what is listed. */
+  isOpen: boolean;
   /** More live in the collection than when the list was read. */
   more: number;
 }
 
-/** "12 new, 3 changed"; null: nothing. What is not listed is new only in a list of everything. */
-export function newsWords({ changed, gone, others }: Told, { isAll, more }: Listed): string | null {
-  const fresh = others.size > 0 ? others.size : more;
+/** Of what the list does not show, why that may be. */
+function whyAbsent({ isFiltered, isOpen }: Listed, n: number): string {
+  const [fit, come] = n === 1 ? ['does', 'comes'] : ['do', 'come'];
+  const [filtered, later] = [`${fit} not fit the filter`, `${come} further down`];
+  if (isFiltered && isOpen) return `perhaps ${n === 1 ? 'it' : 'they'} ${filtered}, or ${later}`;
+  return `perhaps ${n === 1 ? 'it' : 'they'} ${isFiltered ? filtered : later}`;
+}
+
+/** "added 12 documents", or how many were written that the list does not show. */
+function freshWords(n: number, listed: Listed): string {
+  const several = counted(n, listed.noun);
+  if (!listed.isFiltered && !listed.isOpen) return `added ${several}`;
+  return `written ${several} that this list does not show (${whyAbsent(listed, n)})`;
+}
+
+/** "added 12 documents, changed 3 and removed 1"; null: nothing. What is not listed is new only in a list
+ * of everything. */
+export function newsWords({ changed, gone, others }: Told, listed: Listed): string | null {
+  const fresh = others.size > 0 ? others.size : listed.more;
   const said = [
-    fresh > 0
-      ? isAll
-        ? `${count(fresh)} new`
-        : `${count(fresh)} written that are not listed`
-      : '',
-    changed.size > 0 ? `${count(changed.size)} changed` : '',
-    gone.size > 0 ? `${count(gone.size)} gone` : '',
+    fresh > 0 ? freshWords(fresh, listed) : '',
+    changed.size > 0 ? `changed ${count(changed.size)}` : '',
+    gone.size > 0 ? `removed ${count(gone.size)}` : '',
   ].filter((part) => part !== '');
-  return said.length === 0 ? null : said.join(', ');
+  const last = said.pop();
+  if (last === undefined) return null;
+  return said.length === 0 ? last : `${said.join(', ')} and ${last}`;
 }

@@ -97,5 +97,7 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
       clearTimeout(timer);
     };
   }, [source, filter, ready, turn]);
-  return { words: newsWords(told, { isAll, more }), forget };
+  const listed = { isFiltered: filter !== '', isOpen: rows.cursor !== null, more };
+  const noun = source?.noun ?? 'document';
+  return { words: newsWords(told, { noun, ...listed }), forget };
 }

@@ -48,7 +48,7 @@ function lifeFigures(known: AccountSeries): Figure[] {
       hint:
         dead.documents > 0
           ? `The oldest expired ${inWords(dead.oldest_dead_seconds)} ago.`
-          : 'No answer ever shows them.',
+          : 'Queries never return them.',
     },
   ];
 }

@@ -37,7 +37,7 @@ function figuresOf(known: Forecast, noun: string): Figure[] {
       name: 'Expired, not yet removed (estimate)',
       value: amount(dead),
       hint:
-        dead.documents > 0 ? `${oldest} None of them is ever seen.` : 'No answer ever shows them.',
+        dead.documents > 0 ? `${oldest} Queries never return them.` : 'Queries never return them.',
     },
   ];
 }

@@ -10,7 +10,9 @@ import { Button } from '../../ui/Button';
 import { Field } from '../../ui/Field';
 import { UtcField } from '../../ui/UtcField';
 import { parseAdvance } from './clock';
-import { expiring, usePreview } from './usePreview';
+import { type Asked, MoveDialog } from './MoveDialog';
+import { tollOf, tollWords } from './toll';
+import { usePreview } from './usePreview';
 import './metrics.css';
 
 const STEPS = [
@@ -21,38 +23,57 @@ const STEPS = [
   { label: '+90 days', seconds: 7_776_000 },
 ];
 
-/** Does a move, once at a time, says what expired by it, and keeps why it failed. */
+/** Does a move, once at a time, says what expired by it, and keeps why it failed. One by which nothing
+ * expires is done at once; any other one is asked about. */
 function useMove() {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
-  const move = async (seconds: number, change: () => Promise<void>) => {
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const move = async ({ change, toll }: Asked) => {
     setBusy(true);
-    setFailure(null);
+    setAsked(null);
     try {
-      // Before it, since what has expired is not in a forecast.
-      const expired = await expiring(seconds);
       await change();
       await refreshServer();
-      if (expired !== null)
-        toast({ text: `The clock was moved: ${expired} of both APIs expired.` });
+      if (toll !== null)
+        toast({ text: `The clock was moved: ${tollWords(toll)} of both APIs expired.` });
     } catch (error) {
       setFailure(words(error));
     }
     setBusy(false);
   };
-  return { busy, failure, move, forget: () => setFailure(null) };
+  const ask = async (seconds: number, change: () => Promise<void>) => {
+    setBusy(true);
+    setFailure(null);
+    // Before it, since what has expired is not in a forecast.
+    const toll = await tollOf(seconds);
+    const wanted = { seconds, toll, change };
+    if (toll?.none) return move(wanted);
+    setBusy(false);
+    setAsked(wanted);
+  };
+  return {
+    busy,
+    failure,
+    asked,
+    ask,
+    move,
+    drop: () => setAsked(null),
+    forget: () => setFailure(null),
+  };
 }
 
 export function ManualClock({ now, allowed }: { now: number; allowed: boolean }) {
-  const { busy, failure, move, forget } = useMove();
+  const move = useMove();
+  const { busy, failure } = move;
   const [asked, setAsked] = useState<number | null>(null);
   const preview = usePreview(asked, now);
   const reason = useId();
   const ask = (seconds: number | null) => {
     setAsked(seconds);
-    forget();
+    move.forget();
   };
-  const by = (seconds: number) => void move(seconds, () => advanceClock(seconds));
+  const by = (seconds: number) => void move.ask(seconds, () => advanceClock(seconds));
   const disabled = !allowed || busy;
   return (
     <section className="metrics-move" aria-label="Move the clock">
@@ -75,7 +96,7 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
         disabled={disabled}
         now={now}
         onAsk={ask}
-        onMove={(to) => void move((Date.parse(to) - now) / 1000, () => setClock(to))}
+        onMove={(to) => void move.ask((Date.parse(to) - now) / 1000, () => setClock(to))}
       />
       {!allowed && (
         <p className="hint" id={reason}>
@@ -89,6 +110,14 @@ export function ManualClock({ now, allowed }: { now: number; allowed: boolean })
         <p className="error" role="alert">
           {failure}
         </p>
+      )}
+      {move.asked !== null && (
+        <MoveDialog
+          asked={move.asked}
+          now={now}
+          onMove={() => move.asked !== null && void move.move(move.asked)}
+          onClose={move.drop}
+        />
       )}
     </section>
   );

@@ -59,8 +59,8 @@ export function StatisticsPanel({ runs, door }: { runs: Runs; door: Door }) {
       </div>
       {door === 'mongo' && (
         <p className="hint">
-          But for the round trip these are of explain, which runs the whole query once more, as of
-          now.
+          All but the round trip were measured by explain, which has just run the whole query once
+          more.
         </p>
       )}
     </>

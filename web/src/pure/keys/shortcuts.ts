@@ -63,7 +63,16 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'Shift+Tab', what: 'Save the cell and edit the one before', group: 'Items', does: told },
   { keys: 'Ctrl+Enter', what: 'Execute the query', group: 'Editors', does: told },
   { keys: 'Esc Tab', what: 'Leave an editor', group: 'Editors', does: told },
+  { keys: '↓', also: '↑', what: 'From line to line', group: 'Tree', does: told },
+  { keys: 'Home', also: 'End', what: 'To the first or the last line', group: 'Tree', does: told },
   { keys: '→', also: '←', what: 'Open or close a database', group: 'Tree', does: told },
+  {
+    keys: 'Enter',
+    also: 'Space',
+    what: 'Show the database or the collection of a line',
+    group: 'Tree',
+    does: told,
+  },
   {
     keys: 'a…z',
     what: 'Find a line; after a click the letters above act',

@@ -1,4 +1,6 @@
 // Shows the dialog that was asked for.
+import { Suspense } from 'react';
+import { part } from '../../ui/part';
 import type { Asked } from '../dialogs';
 import { Duplicate } from '../whole/Duplicate';
 import { Empty } from '../whole/Empty';
@@ -7,6 +9,8 @@ import { Delete } from './Delete';
 import { NewCollection } from './NewCollection';
 import { NewContainer } from './NewContainer';
 import { NewDatabase } from './NewDatabase';
+
+const SeveralDialog = part(() => import('../../pages/settings/several/SeveralDialog'));
 
 export default function Dialogs({ asked, onClose }: { asked: Asked; onClose: () => void }) {
   switch (asked.kind) {
@@ -17,6 +21,12 @@ export default function Dialogs({ asked, onClose }: { asked: Asked; onClose: () 
         <NewContainer database={asked.database} onClose={onClose} />
       ) : (
         <NewCollection database={asked.database} onClose={onClose} />
+      );
+    case 'defaults':
+      return (
+        <Suspense fallback={null}>
+          <SeveralDialog several={asked.several} onClose={onClose} />
+        </Suspense>
       );
     case 'rename':
       return <Rename target={asked.target} onClose={onClose} />;

@@ -10,22 +10,24 @@ export default function Sheet({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <div className="sheet-groups" tabIndex={0} role="region" aria-label="Shortcuts">
-        {grouped().map(([group, shortcuts]) => (
-          <section key={group} aria-label={group}>
-            <h3>{group}</h3>
-            <dl className="sheet">
-              {shortcuts.map(({ keys, also, what }) => (
-                <div key={keys}>
-                  <dt>
-                    <Keys written={keys} />
-                    {also !== undefined && <Keys written={also} />}
-                  </dt>
-                  <dd>{what}</dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
+        <div className="sheet-columns">
+          {grouped().map(([group, shortcuts]) => (
+            <section key={group} aria-label={group}>
+              <h3>{group}</h3>
+              <dl className="sheet">
+                {shortcuts.map(({ keys, also, what }) => (
+                  <div key={keys}>
+                    <dt>
+                      <Keys written={keys} />
+                      {also !== undefined && <Keys written={also} />}
+                    </dt>
+                    <dd>{what}</dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
+        </div>
       </div>
       <label className="sheet-letters">
         <input

@@ -2,7 +2,7 @@
 import { Plus, RefreshCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { mayWrite, type Session, session } from '../../api/session';
-import type { Door } from '../../state/place';
+import type { Door, View } from '../../state/place';
 import { go, usePlace } from '../../state/router';
 import { useStore } from '../../state/store';
 import { loadCollections, refreshTree } from '../../state/tree';
@@ -52,15 +52,20 @@ function itemsOf(row: Row, reason: string | null): MenuItem[] {
   ];
 }
 
-/** What a line leads to. */
-function choose(row: Row, open: (row: Row, isOpen: boolean) => void, left: () => void): void {
+/** What a line leads to: a collection to the view that is shown of another one. */
+function choose(
+  row: Row,
+  view: View,
+  open: (row: Row, isOpen: boolean) => void,
+  left: () => void,
+): void {
   const { door, database } = row;
   if (row.kind === 'note') {
     if (row.failed) void loadCollections(door, database);
     return;
   }
   if (row.kind === 'collection') {
-    go({ page: 'collection', view: 'items', door, database, collection: row.name });
+    go({ page: 'collection', view, door, database, collection: row.name });
   } else {
     open(row, true);
     go({ page: 'database', door, database });
@@ -103,7 +108,9 @@ export function TreePane({ onLeave }: { onLeave: () => void }) {
           selected={selected}
           facts={facts}
           onOpen={open}
-          onChoose={(row) => choose(row, open, onLeave)}
+          onChoose={(row) =>
+            choose(row, place.page === 'collection' ? place.view : 'items', open, onLeave)
+          }
           onActive={setActive}
           onMenu={(row, at) => row.kind !== 'note' && setMenu({ row, at })}
           onDelete={(row) => reason === null && remove(row)}
@@ -130,7 +137,9 @@ interface NothingProps {
 /** Why there are no lines, and what to do about it. */
 function Nothing({ loading, filtered, reason }: NothingProps) {
   if (loading) return <Skeleton lines={5} />;
-  const said = filtered ? 'Nothing matches.' : 'There are no databases yet.';
+  const said = filtered
+    ? 'No database, container or collection has that in its name.'
+    : 'There are no databases yet.';
   return (
     <div className="hint tree-said">
       <p role="status">{said}</p>

@@ -1,5 +1,5 @@
 // Which columns are shown, and in which order: a list beside the button that opens it.
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent as KeyPress, useEffect, useId, useRef, useState } from 'react';
 import { type Column, titleOf } from '../../../pure/columns/columns';
 import { Button } from '../../../ui/Button';
 import type { Columns } from './useColumns';
@@ -15,34 +15,50 @@ function about(column: Column | undefined): string {
   return `${kinds} · ${Math.max(1, Math.round(column.share * 100))} %`;
 }
 
-export function Chooser({ columns }: { columns: Columns }) {
-  const [isOpen, setOpen] = useState(false);
+export interface ColumnListProps {
+  columns: Columns;
+  id: string;
+  /** `byKey`: the keyboard goes back to what opened it. */
+  onClose: (byKey: boolean) => void;
+}
+
+/** The list itself; a press elsewhere and Escape close it. */
+export function ColumnList({ columns, id, onClose }: ColumnListProps) {
   const [search, setSearch] = useState('');
-  const frame = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLSpanElement>(null);
+  const frame = useRef<HTMLElement>(null);
   const field = useRef<HTMLInputElement>(null);
-  const id = useId();
-  const close = () => {
-    setOpen(false);
-    button.current?.querySelector('button')?.focus();
-  };
+  const close = useRef(onClose);
   useEffect(() => {
-    if (!isOpen) return;
+    close.current = onClose;
+  });
+  useEffect(() => {
     field.current?.focus();
+    // What opened it stands beside it.
+    const both = frame.current?.parentElement;
     const outside = (event: PointerEvent) => {
-      if (event.target instanceof Node && frame.current?.contains(event.target) !== true)
-        setOpen(false);
+      if (event.target instanceof Node && both?.contains(event.target) !== true)
+        close.current(false);
+    };
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape') return;
+      event.preventDefault();
+      event.stopPropagation();
+      close.current(true);
     };
     window.addEventListener('pointerdown', outside);
-    return () => window.removeEventListener('pointerdown', outside);
-  }, [isOpen]);
+    both?.addEventListener('keydown', pressed);
+    return () => {
+      window.removeEventListener('pointerdown', outside);
+      both?.removeEventListener('keydown', pressed);
+    };
+  }, []);
   const known = new Map(columns.all.map((column) => [column.id, column]));
   const wanted = search.trim().toLowerCase();
   const found = columns.layout.filter(
     (placed) => known.has(placed.id) && titleOf(placed.id).toLowerCase().includes(wanted),
   );
   const shown = columns.drawn.length;
-  const move = (event: KeyboardEvent, at: number) => {
+  const move = (event: KeyPress, at: number) => {
     const by = event.key === 'ArrowUp' ? -1 : event.key === 'ArrowDown' ? 1 : 0;
     const here = found[at];
     if (by === 0 || here === undefined) return;
@@ -55,69 +71,71 @@ export function Chooser({ columns }: { columns: Columns }) {
     } else if (by > 0) columns.move(here.id, found[at + 2]?.id ?? null);
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape reaches it from what it holds.
-    <div
-      className="items-chooser"
-      ref={frame}
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !isOpen) return;
-        event.preventDefault();
-        event.stopPropagation();
-        close();
-      }}
-    >
-      <span ref={button}>
-        <Button aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
-          Columns ({shown})
-        </Button>
-      </span>
+    <section className="items-columns" id={id} aria-label="Columns" ref={frame}>
+      <input
+        ref={field}
+        type="search"
+        aria-label="Search columns"
+        placeholder="Search columns"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+      <p className="hint">Drag to order, or press Alt and ↑ or ↓.</p>
+      <ul>
+        {found.slice(0, MOST).map((placed, at) => (
+          <li
+            key={placed.id}
+            draggable
+            onDragStart={(event) => event.dataTransfer.setData(DRAGGED, placed.id)}
+            onDragOver={(event) => {
+              if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
+            }}
+            onDrop={(event) => {
+              event.preventDefault();
+              columns.move(event.dataTransfer.getData(DRAGGED), placed.id);
+            }}
+          >
+            <label>
+              <input
+                type="checkbox"
+                checked={placed.shown}
+                disabled={placed.shown && shown === 1}
+                onChange={() => columns.change(placed.id, { shown: !placed.shown })}
+                onKeyDown={(event) => move(event, at)}
+              />
+              <span className="mono items-columns-name">{titleOf(placed.id)}</span>
+            </label>
+            <span className="hint">{about(known.get(placed.id))}</span>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p className="hint">No column is called that.</p>}
+      {found.length > MOST && <p className="hint">{found.length - MOST} more: search for them.</p>}
+      <Button disabled={!columns.isChosen} onClick={columns.reset}>
+        Reset
+      </Button>
+    </section>
+  );
+}
+
+export function Chooser({ columns }: { columns: Columns }) {
+  const [isOpen, setOpen] = useState(false);
+  const frame = useRef<HTMLDivElement>(null);
+  const id = useId();
+  return (
+    <div className="items-chooser" ref={frame}>
+      <Button aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+        Columns ({columns.drawn.length})
+      </Button>
       {isOpen && (
-        <section className="items-columns" id={id} aria-label="Columns">
-          <input
-            ref={field}
-            type="search"
-            aria-label="Search columns"
-            placeholder="Search columns"
-            value={search}
-            onChange={(event) => setSearch(event.target.value)}
-          />
-          <p className="hint">Drag to order, or press Alt and ↑ or ↓.</p>
-          <ul>
-            {found.slice(0, MOST).map((placed, at) => (
-              <li
-                key={placed.id}
-                draggable
-                onDragStart={(event) => event.dataTransfer.setData(DRAGGED, placed.id)}
-                onDragOver={(event) => {
-                  if (event.dataTransfer.types.includes(DRAGGED)) event.preventDefault();
-                }}
-                onDrop={(event) => {
-                  event.preventDefault();
-                  columns.move(event.dataTransfer.getData(DRAGGED), placed.id);
-                }}
-              >
-                <label>
-                  <input
-                    type="checkbox"
-                    checked={placed.shown}
-                    disabled={placed.shown && shown === 1}
-                    onChange={() => columns.change(placed.id, { shown: !placed.shown })}
-                    onKeyDown={(event) => move(event, at)}
-                  />
-                  <span className="mono items-columns-name">{titleOf(placed.id)}</span>
-                </label>
-                <span className="hint">{about(known.get(placed.id))}</span>
-              </li>
-            ))}
-          </ul>
-          {found.length === 0 && <p className="hint">No column is called that.</p>}
-          {found.length > MOST && (
-            <p className="hint">{found.length - MOST} more: search for them.</p>
-          )}
-          <Button disabled={!columns.isChosen} onClick={columns.reset}>
-            Reset
-          </Button>
-        </section>
+        <ColumnList
+          columns={columns}
+          id={id}
+          onClose={(byKey) => {
+            setOpen(false);
+            if (byKey) frame.current?.querySelector('button')?.focus();
+          }}
+        />
       )}
     </div>
   );

@@ -1,12 +1,12 @@
 // What can be done with everything that fits the filter, whether it is loaded or not.
 import { useState } from 'react';
 import { Button } from '../../../ui/Button';
-import { Menu } from '../../../ui/Menu';
+import { Menu, type MenuItem } from '../../../ui/Menu';
 import { READ_ONLY } from '../source';
 import type { ManyActions } from './useMany';
 
 /** What is listed is not all that fits. */
-const NARROWED = 'Show leaves rows out: choose all there, or select rows in the list';
+const NARROWED = '“Show” hides some rows now: set it to “all”, or select rows in the list';
 
 export interface AllMenuProps {
   many: ManyActions;
@@ -15,7 +15,19 @@ export interface AllMenuProps {
   isNarrowed: boolean;
 }
 
-export function AllMenu({ many, writable, isNarrowed }: AllMenuProps) {
+/** What can be done with all that fit, each with why it cannot be done now. */
+export function allItems({ many, writable, isNarrowed }: AllMenuProps): MenuItem[] {
+  const reason = writable ? (isNarrowed ? NARROWED : null) : READ_ONLY;
+  return [
+    { label: 'Set ttl of all…', reason, onChoose: () => many.ask('ttl', null) },
+    { label: 'Change a field of all…', reason, onChoose: () => many.ask('field', null) },
+    { label: 'Restart all countdowns…', reason, onChoose: () => many.ask('touch', null) },
+    { label: 'Delete all…', reason, onChoose: () => many.ask('delete', null), danger: true },
+  ];
+}
+
+export function AllMenu(props: AllMenuProps) {
+  const { writable, isNarrowed } = props;
   const [at, setAt] = useState<{ x: number; y: number } | null>(null);
   return (
     <>
@@ -32,17 +44,7 @@ export function AllMenu({ many, writable, isNarrowed }: AllMenuProps) {
         All that fit…
       </Button>
       {at !== null && (
-        <Menu
-          label="All that fit"
-          at={at}
-          items={[
-            { label: 'Set ttl of all…', onChoose: () => many.ask('ttl', null) },
-            { label: 'Change a field of all…', onChoose: () => many.ask('field', null) },
-            { label: 'Restart all countdowns…', onChoose: () => many.ask('touch', null) },
-            { label: 'Delete all…', onChoose: () => many.ask('delete', null), danger: true },
-          ]}
-          onClose={() => setAt(null)}
-        />
+        <Menu label="All that fit" at={at} items={allItems(props)} onClose={() => setAt(null)} />
       )}
     </>
   );

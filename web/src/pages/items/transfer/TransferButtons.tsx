@@ -6,6 +6,7 @@ import { useStore } from '../../../state/store';
 import { Button } from '../../../ui/Button';
 import { part } from '../../../ui/part';
 import { READ_ONLY } from '../source';
+import { usePhone } from '../usePhone';
 import { transfer } from './request';
 import './transfer.css';
 
@@ -61,19 +62,25 @@ export function TransferButtons(props: TransferButtonsProps) {
   const { target, noun, writable, filter, total, onWritten } = props;
   const asked = useStore(transfer);
   const here = useDrop(writable);
+  // A telephone has them in a menu.
+  const isPhone = usePhone();
   const close = () => transfer.set(null);
   // What was asked for on a page that was left is not asked for on the next.
   useEffect(() => () => transfer.set(null), []);
   return (
     <span className="transfer-buttons" ref={here}>
-      <Button
-        disabled={!writable}
-        title={writable ? 'A file can also be dropped on the list' : READ_ONLY}
-        onClick={() => transfer.set({ kind: 'import', file: null })}
-      >
-        Import
-      </Button>
-      <Button onClick={() => transfer.set({ kind: 'export', rows: null })}>Export</Button>
+      {!isPhone && (
+        <>
+          <Button
+            disabled={!writable}
+            title={writable ? 'A file can also be dropped on the list' : READ_ONLY}
+            onClick={() => transfer.set({ kind: 'import', file: null })}
+          >
+            Import
+          </Button>
+          <Button onClick={() => transfer.set({ kind: 'export', rows: null })}>Export</Button>
+        </>
+      )}
       <Suspense fallback={null}>
         {asked?.kind === 'import' && (
           <ImportDialog

@@ -18,6 +18,6 @@ export function mongoExplanation(database: string, answer: Document): Explanatio
     plan,
     indexes: [...new Set(indexes)],
     advice: advice === null ? null : { sentence: advice.sentence, apply },
-    note: 'The figures are of explain, which ran the whole query once more, as of now.',
+    note: 'The figures were measured by explain, which has just run the whole query once more.',
   };
 }

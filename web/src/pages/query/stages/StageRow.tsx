@@ -24,7 +24,7 @@ export interface StageRowProps {
 }
 
 const SHORT = 160;
-const WRITES = 'What runs up to here writes, so it is not run from here';
+const WRITES = 'The stages up to here write ($out or $merge), so they are not run from here';
 
 /** On one line, as long as anybody reads. */
 function shorten(text: string): string {

@@ -8,8 +8,8 @@ import { instantInWords, keptInWords, whyInWords } from './keptWords';
 
 /** docs/compat/cosmos-nosql.md, indexing policies. */
 const NONE_YET =
-  'No path is built yet. One that the policy includes by a wildcard is when a query looks at more ' +
-  'than 1,000 items that it would have spared; plans and charges go by the policy.';
+  'No path has an index yet. A path that the policy includes by a wildcard gets one when a query has to look ' +
+  'at more than 1,000 items for want of it. Plans and charges already go by the policy.';
 
 /** From one answer to the next question, while paths are being built. */
 const EVERY_MS = 1000;

@@ -20,13 +20,15 @@ export function PolicySection(props: PolicySectionProps) {
   return (
     <>
       <p className="hint">
-        What of an item may be indexed. Queries give the same answers under every policy; they
-        differ in what they cost. A path that a wildcard includes is indexed when a query has to
-        look at many items for want of it.
+        The policy says which parts of an item may be indexed. Queries give the same answers under
+        every policy; they differ in what they cost. A path that a wildcard includes is indexed when
+        a query has to look at many items for want of it.
       </p>
       <div className="settings-beside">
         {form === null ? (
-          <p className="hint">The form is here again once the JSON beside it is a policy.</p>
+          <p className="hint">
+            The JSON is no valid policy now. The form comes back when it is one.
+          </p>
         ) : (
           <PolicyFormView
             form={form}

@@ -8,7 +8,7 @@ test('why a path is indexed, and since when', () => {
 });
 
 test('what is being built and what ends', () => {
-  expect(keptInWords(100, null)).toBe('Paths stay indexed once they are.');
+  expect(keptInWords(100, null)).toBe('A path that was indexed once stays indexed.');
   expect(keptInWords(40, 30)).toBe(
     'Being built: 40 %. A path that no query uses for 30 days is indexed no more.',
   );

@@ -23,7 +23,7 @@ export function instantInWords(seconds: number | null): string {
 export function keptInWords(progress: number, unusedDays: number | null): string {
   const ends =
     unusedDays === null
-      ? 'Paths stay indexed once they are.'
+      ? 'A path that was indexed once stays indexed.'
       : `A path that no query uses for ${unusedDays} ${unusedDays === 1 ? 'day' : 'days'} is indexed no more.`;
   return progress < 100 ? `Being built: ${progress} %. ${ends}` : ends;
 }

@@ -36,7 +36,9 @@ export function ConflictDialog(props: ConflictDialogProps) {
       <p role="alert">{`${props.what} was changed after you opened it. Nothing has been saved.`}</p>
       {rows.length > 0 && <ThreeWay caption="What differs" noun="Setting" rows={rows} />}
       {props.theirs.length === 0 && (
-        <p className="hint">On the server nothing differs that is shown here.</p>
+        <p className="hint">
+          The settings on this page are the same on the server; something else of it was changed.
+        </p>
       )}
       <p className="hint">
         Saving yours changes only what you changed; everything else stays as it is on the server

@@ -95,7 +95,7 @@ function ConfirmExpirations(props: {
             />
           )}
         </Field>
-        <div className="row">
+        <div className="row dialog-buttons">
           <Button look="danger" type="submit" busy={busy} disabled={!right}>
             {`Save and let ${nouns.many} disappear`}
           </Button>

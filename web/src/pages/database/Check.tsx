@@ -1,0 +1,25 @@
+// A box that selects a line of the list, or all of them.
+
+export interface CheckProps {
+  label: string;
+  isChecked: boolean;
+  /** Some are selected. */
+  isPartly?: boolean;
+  onToggle: () => void;
+}
+
+export function Check({ label, isChecked, isPartly = false, onToggle }: CheckProps) {
+  return (
+    <label className="database-check">
+      <input
+        type="checkbox"
+        aria-label={label}
+        checked={isChecked}
+        ref={(box) => {
+          if (box !== null) box.indeterminate = isPartly && !isChecked;
+        }}
+        onChange={onToggle}
+      />
+    </label>
+  );
+}

@@ -1,0 +1,54 @@
+// What a move of the clock makes expire, collection by collection.
+import { useEffect, useState } from 'react';
+import { count, counted } from '../../pure/figures/amount';
+import { DOOR_NAMES } from '../../shell/dialogs';
+import { type Loss, lossesOf, type Toll, tollWords } from './toll';
+
+/** Lines at the most. */
+const MOST = 8;
+
+type Known = readonly Loss[] | 'asking' | 'unknown';
+
+export function Losses({ seconds, toll }: { seconds: number; toll: Toll | null }) {
+  const [known, setKnown] = useState<Known>('asking');
+  useEffect(() => {
+    const turn = new AbortController();
+    const keep = (found: Known) => {
+      if (!turn.signal.aborted) setKnown(found);
+    };
+    lossesOf(seconds, turn.signal).then(
+      (losses) => keep(losses ?? 'unknown'),
+      () => keep('unknown'),
+    );
+    return () => turn.abort();
+  }, [seconds]);
+  if (toll === null) return <p>How many documents expire by then could not be worked out.</p>;
+  const sentence = `${tollWords(toll)} ${toll.documents === 1 ? 'expires' : 'expire'} by then`;
+  const said = sentence.charAt(0).toUpperCase() + sentence.slice(1);
+  if (typeof known === 'string') {
+    return (
+      <p role="status">
+        {known === 'asking' ? `${said}; looking in which collections…` : `${said}.`}
+      </p>
+    );
+  }
+  return (
+    <>
+      <p role="status">
+        {said}, in {known.length === 1 ? 'one collection' : counted(known.length, 'collection')}:
+      </p>
+      <ul className="metrics-losses">
+        {known.slice(0, MOST).map(({ target, documents }) => (
+          <li key={JSON.stringify(target)}>
+            <span className="name">
+              {target.database} › {target.collection}
+            </span>{' '}
+            <span className="hint">{DOOR_NAMES[target.door]}</span>{' '}
+            <strong>{counted(documents, target.door === 'mongo' ? 'document' : 'item')}</strong>
+          </li>
+        ))}
+        {known.length > MOST && <li>and {count(known.length - MOST)} more.</li>}
+      </ul>
+    </>
+  );
+}

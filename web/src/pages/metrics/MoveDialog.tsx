@@ -1,0 +1,37 @@
+// Asks before the clock goes to where documents expire: neither comes back.
+import { utc } from '../../pure/time/utc';
+import { Button } from '../../ui/Button';
+import { Dialog } from '../../ui/Dialog';
+import { Losses } from './Losses';
+import type { Toll } from './toll';
+
+export interface Asked {
+  seconds: number;
+  toll: Toll | null;
+  change: () => Promise<void>;
+}
+
+export interface MoveDialogProps {
+  asked: Asked;
+  now: number;
+  onMove: () => void;
+  onClose: () => void;
+}
+
+export function MoveDialog({ asked, now, onMove, onClose }: MoveDialogProps) {
+  const { seconds, toll } = asked;
+  return (
+    <Dialog title={`Move the clock to ${utc(now + seconds * 1000)}?`} onClose={onClose}>
+      <Losses seconds={seconds} toll={toll} />
+      <p>
+        What expires is gone for everybody and does not come back, and the clock never goes back.
+      </p>
+      <div className="row dialog-buttons">
+        <Button look="danger" onClick={onMove}>
+          Move the clock
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}

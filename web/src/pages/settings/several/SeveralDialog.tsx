@@ -1,0 +1,191 @@
+// The default time to live of several collections at once: what it is to be, what disappears by that in
+// each, and how each came out.
+import { type FormEvent, useId, useState } from 'react';
+import { count, counted } from '../../../pure/figures/amount';
+import { readDraft, type TtlDraft, type TtlOption } from '../../../pure/ttl/input';
+import { Banner } from '../../../ui/Banner';
+import { Button } from '../../../ui/Button';
+import { Dialog } from '../../../ui/Dialog';
+import { Field } from '../../../ui/Field';
+import '../settings.css';
+import { NOUNS } from '../ttl/impact';
+import { SecondsField } from '../ttl/SecondsField';
+import { dyingOf, dyingWords, resultWords } from './looks';
+import { SeveralTable } from './SeveralTable';
+import type { Several } from './setDefault';
+import { type SeveralState, useSeveral } from './useSeveral';
+
+const OPTIONS: readonly [TtlOption, string][] = [
+  ['off', 'Off'],
+  ['on-nodefault', 'On (no default)'],
+  ['on', 'On'],
+];
+const UNTYPED: TtlDraft = { option: 'on', text: '', unit: 'day' };
+
+interface ChoiceProps {
+  draft: TtlDraft;
+  onDraft: (draft: TtlDraft) => void;
+}
+
+function Choice({ draft, onDraft }: ChoiceProps) {
+  const id = useId();
+  return (
+    <>
+      <fieldset className="settings-group">
+        <legend>Time to Live</legend>
+        {OPTIONS.map(([option, label]) => (
+          <label key={option} className="settings-option">
+            <input
+              type="radio"
+              name={id}
+              checked={draft.option === option}
+              onChange={() => onDraft({ ...draft, option })}
+            />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+      {draft.option === 'on' && (
+        <SecondsField
+          id={`${id}-seconds`}
+          name="Time to live"
+          text={draft.text}
+          unit={draft.unit}
+          isFresh={draft.text === ''}
+          onText={(text) => onDraft({ ...draft, text })}
+          onUnit={(unit) => onDraft({ ...draft, unit })}
+        />
+      )}
+    </>
+  );
+}
+
+type Shown = { several: Several; state: SeveralState };
+
+/** What would disappear, in a sentence. */
+function Effect({ several, state, draft }: Shown & { draft: TtlDraft }) {
+  const read = readDraft(draft);
+  const { looks } = state;
+  if ('error' in read) return null;
+  return (
+    <div role="status">
+      {looks === null ? (
+        state.failure === null && <p className="hint">Working out the effect…</p>
+      ) : (
+        <>
+          {state.hasMoved && (
+            <p>
+              <strong>The numbers have changed meanwhile. Nothing has been set yet.</strong>
+            </p>
+          )}
+          <p className={dyingOf(looks) > 0 ? 'settings-expiring' : undefined}>
+            {dyingWords(looks, read.value, NOUNS[several.door])}
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** While it runs, and when it has ended. */
+function Ended({ several, state, onClose }: Shown & { onClose: () => void }) {
+  const nouns = NOUNS[several.door];
+  const { results, phase } = state;
+  const isOver = phase === 'ended';
+  const left = several.names.filter((name) => {
+    const kind = results.get(name)?.kind;
+    return kind === undefined || kind === 'failed';
+  });
+  return (
+    <>
+      <p role="status">
+        {isOver
+          ? resultWords(results, nouns)
+          : `${count(results.size)} of ${counted(several.names.length, nouns.place)}…`}
+      </p>
+      <SeveralTable nouns={nouns} names={several.names} looks={null} results={results} />
+      <div className="row dialog-buttons">
+        {isOver && left.length > 0 && (
+          <Button onClick={() => void state.again()}>Try {count(left.length)} again</Button>
+        )}
+        {isOver ? (
+          <Button key="close" autoFocus onClick={onClose}>
+            Close
+          </Button>
+        ) : (
+          <Button key="stop" onClick={state.stop}>
+            Stop
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+export default function SeveralDialog({
+  several,
+  onClose,
+}: {
+  several: Several;
+  onClose: () => void;
+}) {
+  const [draft, setDraft] = useState(UNTYPED);
+  const [typed, setTyped] = useState('');
+  const read = readDraft(draft);
+  const state = useSeveral(several, 'value' in read ? read.value : undefined);
+  const { looks, phase } = state;
+  const nouns = NOUNS[several.door];
+  const dying = looks === null ? 0 : dyingOf(looks);
+  const isAgreed = dying === 0 || typed === several.database;
+  const isBefore = phase === 'before' || phase === 'checking';
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (looks === null || !isAgreed || phase !== 'before') return;
+    setTyped('');
+    void state.begin();
+  };
+  return (
+    <Dialog
+      title={`Default time to live of ${counted(several.names.length, nouns.place)}`}
+      onClose={() => (phase === 'running' ? state.stop() : onClose())}
+    >
+      {!isBefore && <Ended several={several} state={state} onClose={onClose} />}
+      {isBefore && (
+        <form onSubmit={submit}>
+          <Choice draft={draft} onDraft={setDraft} />
+          <Effect several={several} state={state} draft={draft} />
+          {state.failure !== null && <Banner look="bad">{state.failure}</Banner>}
+          <SeveralTable nouns={nouns} names={several.names} looks={looks} results={null} />
+          {dying > 0 && (
+            <>
+              <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
+              <Field label={`Type the name of the database, ${several.database}, to confirm`}>
+                {(field) => (
+                  <input
+                    {...field}
+                    type="text"
+                    autoComplete="off"
+                    spellCheck={false}
+                    value={typed}
+                    onChange={(event) => setTyped(event.target.value)}
+                  />
+                )}
+              </Field>
+            </>
+          )}
+          <div className="row dialog-buttons">
+            <Button
+              type="submit"
+              look={dying > 0 ? 'danger' : 'primary'}
+              busy={phase === 'checking'}
+              disabled={looks === null || !isAgreed}
+            >
+              {dying > 0 ? `Set it and let ${nouns.many} disappear` : 'Set it'}
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}
