@@ -14,6 +14,7 @@ import { useSaveKey } from '../../ui/useSaveKey';
 import { Conflict } from './Conflict';
 import { bothTimes, instant, shownExpiry } from './expires';
 import { LifeActions, NoLifeActions, whyNone } from './LifeActions';
+import { NewerBanner } from './NewerBanner';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
 import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { type Item, type ItemEvents, useItem } from './useItem';
@@ -289,6 +290,7 @@ export default function ItemPane(props: ItemPaneProps) {
       <p className="visually-hidden" role="status">
         {item.said}
       </p>
+      {!gone && <NewerBanner source={source} item={item} />}
       {gone && <Gone item={item} source={source} died={died} />}
       {item.theirs !== null && (
         <Conflict key={item.theirs.text} source={source} theirs={item.theirs} item={item} />

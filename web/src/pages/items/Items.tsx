@@ -9,8 +9,6 @@ import type { Target } from '../../state/place';
 import { setQueries, setQuery, usePlace } from '../../state/router';
 import { askAgain, databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
-import { isAbsent, loadTreeWith, tree } from '../../state/tree';
-import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Failure } from '../../ui/Failure';
 import { FailureBanner } from '../../ui/FailureBanner';
@@ -31,6 +29,7 @@ import './items.css';
 import { BinNote } from './many/BinNote';
 import { useBin } from './many/bin';
 import './many/many.css';
+import { Missing } from './Missing';
 import { SelectionBar } from './many/SelectionBar';
 import { useMany } from './many/useMany';
 import { quickly, quickOf } from './quick';
@@ -38,27 +37,13 @@ import { rowActions } from './rowActions';
 import { type Sort, sortRows, sortText } from './sort';
 import type { Row } from './source';
 import { TransferButtons } from './transfer/TransferButtons';
+import type { UndoEvents } from './undo';
 import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
 import { useNews } from './useNews';
 import { useOrder } from './useOrder';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
-
-/** Says nothing where the tree says it, above every page. */
-function Missing({ target }: { target: Target }) {
-  const isSaid = isAbsent(useStore(tree), { page: 'collection', view: 'items', ...target });
-  if (isSaid) return null;
-  const reload = () => {
-    void loadTreeWith(target);
-  };
-  return (
-    <Banner look="bad">
-      {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} ›{' '}
-      {target.collection} is not there any more. <Button onClick={reload}>Reload the tree</Button>
-    </Banner>
-  );
-}
 
 /** Longer keys would make an address that servers refuse. */
 const LONGEST_KEY = 2000;
@@ -203,8 +188,7 @@ export default function Items({ target }: { target: Target }) {
     matching: matching.count,
     ready,
   };
-  const actions = rowActions(source, {
-    writable,
+  const changes: UndoEvents = {
     onRead: (row) => {
       rows.renew([row]);
       refresh();
@@ -217,10 +201,12 @@ export default function Items({ target }: { target: Target }) {
     },
     onGone: (key) => {
       rows.remove(key);
+      news.seen(key);
       refresh();
     },
-    onCopy: (text) => open(null, true, text),
-  });
+  };
+  const onCopy = (text: string) => open(null, true, text);
+  const actions = rowActions(source, { ...changes, writable, onCopy });
   const picked =
     selected.keys.size === 0 ? [] : visible.filter(({ key }) => selected.keys.has(key));
   /** What a key or a menu on a row means: all that are selected, if it is one of them. */
@@ -377,10 +363,12 @@ export default function Items({ target }: { target: Target }) {
               setShown({ ...shown, row });
               setQuery('item', addressOf(row));
             }}
-            onGone={(key) => {
-              rows.remove(key);
-              refresh();
+            onRead={(row) => {
+              rows.renew([row]);
+              news.seen(row.key);
             }}
+            onGone={changes.onGone}
+            onUndo={changes}
             onDelete={(row) => many.ask('delete', [row])}
             onClose={close}
           />
