@@ -320,6 +320,7 @@ export function Grid(props: GridProps) {
             id={id}
             columns={drawn}
             tracks={tracks}
+            numbers={columns.numbers}
             sort={sort}
             tip={props.tip}
             active={at < 0 ? place : null}
