@@ -1,7 +1,7 @@
 // The documents of a collection: filter, grid, and the one that is open beside it.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { ApiError, words } from '../../api/http';
+import { ApiError } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
 import { drafts } from '../../state/draft';
@@ -14,7 +14,7 @@ import { Failure } from '../../ui/Failure';
 import { FailureBanner } from '../../ui/FailureBanner';
 import { isAdrift } from '../../ui/focusKeeper';
 import { useMedia } from '../../ui/useMedia';
-import { isAboutFilter } from './aboutFilter';
+import { isAboutFilter, wrongWords } from './aboutFilter';
 import { draftOf, useDrafted } from './drafts';
 import { EmptyList } from './EmptyList';
 import { FilterBox } from './FilterBox';
@@ -226,7 +226,7 @@ export default function Items({ target }: { target: Target }) {
         example={source.filterExample}
         value={filter}
         check={source.wrongFilter}
-        error={wrongFilter === null ? null : words(wrongFilter)}
+        error={wrongFilter === null ? null : wrongWords(wrongFilter, rows.isOfBefore, noun)}
         onApply={(text) => (text === filter ? reload() : setQuery('filter', text, true))}
         onLeave={() => list.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}
       />
