@@ -1,6 +1,7 @@
 // The grid of items: only the rows in sight are drawn, and only they are formatted each second. The
 // grid has the focus; a row, a cell or a column's head is the active one within it.
 import {
+  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   useEffect,
@@ -12,6 +13,7 @@ import {
 import { say } from '../../../state/log';
 import { useNow } from '../../../state/server';
 import { Menu, type MenuItem } from '../../../ui/Menu';
+import { useToastRoom } from '../../../ui/useToastRoom';
 import { useWindowed } from '../../../ui/useWindowed';
 import { nextSort, type Sort } from '../sort';
 import type { Row, Source } from '../source';
@@ -98,7 +100,8 @@ export function Grid(props: GridProps) {
   const id = useId();
   const exactly = useNow();
   const now = exactly === null ? null : Math.floor(exactly / 1000) * 1000;
-  const { first, end, height, offset, scrollTo } = useWindowed(box, rows.length, ROW, ROW);
+  const room = useToastRoom(box);
+  const { first, end, height, offset, scrollTo } = useWindowed(box, rows.length, ROW, ROW, room);
   const [active, setActive] = useState<Active | null>(null);
   const [menu, setMenu] = useState<Shown>(null);
   const at = placeOf(active, rows);
@@ -299,7 +302,7 @@ export function Grid(props: GridProps) {
         ? rowId
         : `${rowId}-c${place}`;
   const chosen = selected.keys.size;
-  const custom = { '--items-template': tracks.template } as Record<string, string>;
+  const custom = { '--items-template': tracks.template, paddingBottom: room };
   return (
     <>
       <div
@@ -312,7 +315,7 @@ export function Grid(props: GridProps) {
         aria-activedescendant={activeId}
         tabIndex={0}
         ref={box}
-        style={custom}
+        style={custom as CSSProperties}
         onScroll={(event) => {
           const { currentTarget: grid } = event;
           grid.toggleAttribute('data-scrolled', grid.scrollLeft > 0);
