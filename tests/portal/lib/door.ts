@@ -16,6 +16,7 @@ export interface Door {
   setDefault(server: Server, defaultTtl: number | null): Promise<void>;
   /** Writes an item or replaces it. */
   put(server: Server, id: string, fields: Fields): Promise<void>;
+  remove(server: Server, id: string): Promise<void>;
   /** Its fields without id and what the server sets; null: it is not there. */
   get(server: Server, id: string): Promise<Fields | null>;
   /** Sorted. */
@@ -52,6 +53,7 @@ export const nosql: Door = {
     await container(server).replace(defaultTtl === null ? rest : { ...rest, defaultTtl });
   },
   put: async (server, id, fields) => void (await container(server).items.upsert({ id, ...fields })),
+  remove: async (server, id) => void (await container(server).item(id, id).delete()),
   get: async (server, id) => {
     const { resource } = await container(server).item(id, id).read<Fields>();
     if (resource === undefined) return null;
@@ -85,6 +87,7 @@ export const mongo: Door = {
   put: async (server, id, fields) => {
     await (await collection(server)).replaceOne({ _id: id }, fields as Stored, { upsert: true });
   },
+  remove: async (server, id) => void (await (await collection(server)).deleteOne({ _id: id })),
   get: async (server, id) => {
     const found = await (await collection(server)).findOne({ _id: id });
     if (found === null) return null;

@@ -1,10 +1,11 @@
 // Cells of the grid that are typed over: by keyboard as in a spreadsheet, with what is wrong in sight,
 // and with a way back.
 import type { Page } from '@playwright/test';
-import { DOORS, type Door, mongo } from '../lib/door';
+import { Binary, Code } from 'mongodb';
+import { DOORS, type Door, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { innocent } from '../lib/innocent';
-import { row } from '../lib/items';
+import { editor, row } from '../lib/items';
 import { typeOver } from '../lib/keyboard';
 
 const grid = (page: Page) => page.getByRole('grid');
@@ -169,6 +170,43 @@ for (const door of DOORS) {
     );
     await expect(cell(page, door, 'n')).toHaveText('8');
     expect(await door.get(server, 'one')).toEqual({ n: 8, user: 'grace' });
+  });
+}
+
+for (const [door, kinds] of [
+  [nosql, ['list', 'deep', 'none', 'id', '\\\\expires']],
+  [mongo, ['list', 'deep', 'none', '_id', '\\\\expires', 'bytes', 'code', 'pattern']],
+] as const) {
+  test(`${door.noun}s: a double click on what is no line of text leads into the editor`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, null);
+    const special = { bytes: new Binary(Buffer.from('x')), code: new Code('x'), pattern: /x/ };
+    const fields = { deep: { a: { b: { c: 1 } } }, list: [1], n: 1 };
+    await door.put(server, 'one', door === mongo ? { ...fields, ...special } : fields);
+    await door.put(server, 'two', { none: 1 });
+    const chosen = [...kinds, 'n'].map((id) => ({
+      ...{ id: id.replace('\\\\', '\\'), shown: true, pinned: false, width: null },
+    }));
+    await page.addInitScript(
+      ([name, text]) => localStorage.setItem(name as string, text as string),
+      [
+        `ebb:columns:${JSON.stringify([door.name, 'app', 'log'])}`,
+        JSON.stringify(JSON.stringify({ version: 1, columns: chosen })),
+      ],
+    );
+    for (const column of kinds) {
+      await page.goto(`/${door.name}/app/log/items`);
+      await cell(page, door, column).dblclick();
+      const pane = page.getByRole('region', { name: `${door.Noun} ${door.label('one')}` });
+      await expect(editor(pane), column).toBeFocused();
+      await expect(grid(page).getByRole('textbox')).toHaveCount(0);
+    }
+    // What is one is typed over in its place.
+    await page.goto(`/${door.name}/app/log/items`);
+    await cell(page, door, 'n').dblclick();
+    await expect(field(page, 'n')).toBeFocused();
   });
 }
 

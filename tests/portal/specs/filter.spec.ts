@@ -9,15 +9,18 @@ const MANY = 250;
 interface Filters {
   door: Door;
   right: string;
-  /** A mistake that is found here, which leaves the list as it is, or by the server. */
-  wrong: [text: string, said: RegExp, stays: boolean][];
+  /** A mistake, which leaves the list as it is. One that is found here leaves the address too. */
+  wrong: [text: string, said: RegExp, isFoundHere: boolean][];
 }
 
 const FILTERS: Filters[] = [
   {
     door: nosql,
     right: 'WHERE c.user = "ada" AND c.n < 30 ORDER BY c.n DESC',
-    wrong: [['WHERE c.user ==', /syntax/i, false]],
+    wrong: [
+      ['WHERE c.user ==', /syntax/i, false],
+      ['WHERE NOPE(c.n)', /NOPE/, false],
+    ],
   },
   {
     door: mongo,
@@ -57,15 +60,17 @@ for (const { door, right, wrong } of FILTERS) {
     const wanted = [0, 10, 20].map((at) => door.label(numbered(at)));
     expect(door === nosql ? ids.reverse() : ids).toEqual(wanted);
     const address = page.url();
-    for (const [text, said, stays] of wrong) {
+    for (const [text, said, isFoundHere] of wrong) {
       await apply(page, right);
       await expect(rows(page)).toHaveCount(3);
       search = await apply(page, text);
       await expect(search.getByRole('alert')).toHaveText(said);
       await expect(search.getByRole('textbox')).toHaveAttribute('aria-invalid', 'true');
       await expect(search.getByRole('textbox')).toHaveText(text);
-      await expect(rows(page)).toHaveCount(stays ? 3 : 0);
-      if (stays) expect(page.url()).toBe(address);
+      await expect(rows(page)).toHaveCount(3);
+      if (isFoundHere) expect(page.url()).toBe(address);
+      else
+        await expect(search.getByRole('alert')).toContainText(`${door.noun}s below fit the filter`);
     }
     await search.getByRole('button', { name: 'Clear' }).click();
     await expect(search.getByRole('alert')).toHaveCount(0);
@@ -138,15 +143,43 @@ test('another filter is taken while the last one is still under way', async ({ p
   release();
 });
 
-test('rows of one filter do not stand under another that failed', async ({ page, server }) => {
+test('rows that stay under a filter with a mistake are the last ones', async ({ page, server }) => {
   await mongo.create(server, null);
   await fillWith(server, mongo, MANY);
   await page.goto('/mongo/app/log/items');
   await expect(page.getByText(`100 documents loaded, ${MANY} live`)).toBeVisible();
-  await apply(page, '{ n: { $nope: 1 } }');
-  await expect(page.getByRole('search').getByRole('alert')).toBeVisible();
-  await expect(rows(page)).toHaveCount(0);
+  const search = await apply(page, '{ n: { $nope: 1 } }');
+  await expect(search.getByRole('alert')).toContainText('documents below fit the filter before');
+  // What would be loaded behind them would be of another list.
+  await expect(page.getByText('100 documents loaded', { exact: true })).toBeVisible();
   await expect(page.getByRole('button', { name: 'Load all' })).toHaveCount(0);
+  await page.getByRole('grid').focus();
+  await page.keyboard.press('End');
+  await expect(row(page, mongo, numbered(99))).toBeInViewport();
+  await expect(search.getByRole('alert')).toBeVisible();
+  // Whoever comes with such a filter has none.
+  await page.reload();
+  await expect(search.getByRole('alert')).toHaveText(/\$nope/);
+  await expect(search.getByRole('alert')).not.toContainText('below');
+  await expect(rows(page)).toHaveCount(0);
+});
+
+test('rows of one filter do not stand under another that was not answered', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, null);
+  await fillWith(server, mongo, 20);
+  await page.goto('/mongo/app/log/items');
+  await expect(rows(page)).toHaveCount(20);
+  await page.route('**/_portal/api/mongo/app', async (route) => {
+    const isAsked = route.request().postDataBuffer()?.includes('lost') === true;
+    await (isAsked ? route.fulfill({ status: 500, body: 'It is broken.' }) : route.fallback());
+  });
+  const search = await apply(page, '{ lost: 1 }');
+  await expect(page.getByRole('main').getByText('It is broken.')).toBeVisible();
+  await expect(search.getByRole('alert')).toHaveCount(0);
+  await expect(rows(page)).toHaveCount(0);
 });
 
 /** Ids of all rows, read from top to bottom, page after page. */

@@ -1,6 +1,6 @@
 // The grid as a tool: columns of one's choice, cells that are changed in place, rows that are copied
 // and duplicated, and the order of a column's head.
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { Decimal128, Long } from 'mongodb';
 import { collection, container, DOORS, fillWith, mongo, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
@@ -130,6 +130,47 @@ for (const door of DOORS) {
     } else expect(await (await collection(server)).countDocuments({ n: 1, user: 'ada' })).toBe(2);
   });
 }
+
+test('a field of documents behind the first page can be chosen', async ({ page, server }) => {
+  const many = Array.from({ length: 1500 }, (_, at) => ({
+    _id: `n${String(at).padStart(4, '0')}`,
+    ...(at === 1102 ? { rare: 'found' } : { n: at }),
+  }));
+  await mongo.create(server, null);
+  await (await collection(server)).insertMany(many);
+  await page.goto('/mongo/app/log/items');
+  await page.getByRole('button', { name: 'Load all' }).click();
+  await expect(page.getByText(/^1.?500 documents loaded/)).toBeVisible();
+  // It moves none of those that are shown.
+  expect(await heads(page)).toEqual(['_id', 'Expires', 'n']);
+  await page.getByRole('button', { name: 'Columns (3)' }).click();
+  const chooser = page.getByRole('region', { name: 'Columns', exact: true });
+  await chooser.getByRole('checkbox', { name: /rare/ }).check();
+  expect(await heads(page)).toEqual(['_id', 'Expires', 'n', 'rare']);
+});
+
+test('the head of a column of numbers ends where they do', async ({ page, server }) => {
+  await nosql.create(server, null);
+  await nosql.put(server, 'one', { n: 12345, user: 'ada' });
+  await page.goto('/nosql/app/log/items?sort=n');
+  await expect(row(page, nosql, 'one')).toBeVisible();
+  /** Where the text of something ends, px from the left. */
+  const end = (what: Locator) =>
+    what.evaluate((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      return range.getBoundingClientRect().right;
+    });
+  const name = (column: string) =>
+    page.getByRole('columnheader', { name: column, exact: true }).locator('.items-head-name');
+  expect(await end(name('n'))).toBeCloseTo(await end(cell(page, 'one', 'n', nosql)), 0);
+  // Others begin where their cells do.
+  const [head, under] = [
+    await name('user').boundingBox(),
+    await cell(page, 'one', 'user', nosql).boundingBox(),
+  ];
+  expect((head?.x ?? 0) - (under?.x ?? 0)).toBeLessThan(12);
+});
 
 test('a number of MongoDB keeps its type in a cell', async ({ page, server }) => {
   await mongo.create(server, null);

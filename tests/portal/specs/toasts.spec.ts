@@ -1,5 +1,9 @@
 // What was done shows in the corner, and can be closed; failures stay in the page.
+import type { Locator, Page } from '@playwright/test';
+import { fillWith, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { editor, openItem, rows, saveItem, write } from '../lib/items';
+import { typeOver } from '../lib/keyboard';
 
 test('an outcome shows in the corner and is closed by the keyboard', async ({ page, server }) => {
   await page.goto(`${server.url}/features`);
@@ -26,3 +30,62 @@ test('the type is of the portal itself', async ({ page, server }) => {
   );
   expect(foreign).toEqual([]);
 });
+
+const corner = (page: Page) => page.getByRole('region', { name: 'Notifications' });
+/** px between the end of something and the first notice below it; less than none: it is covered. */
+async function roomBelow(page: Page, what: Locator): Promise<number> {
+  const [box, top] = [await what.boundingBox(), await corner(page).boundingBox()];
+  return (top?.y ?? 0) - (box?.y ?? 0) - (box?.height ?? 0);
+}
+
+for (const [width, height] of [
+  [1440, 900],
+  [390, 844],
+] as const) {
+  test(`notices hide neither the last row nor the end of an item at ${width} px`, async ({
+    page,
+    server,
+  }) => {
+    await page.setViewportSize({ width, height });
+    await nosql.create(server, 7200);
+    await fillWith(server, nosql, 60);
+    await page.goto('/nosql/app/log/items?sort=n');
+    await expect(rows(page).first()).toBeVisible();
+    await page.getByRole('grid').focus();
+    await page.keyboard.press('End');
+    const last = rows(page).last();
+    await expect(last).toHaveAttribute('aria-rowindex', '61');
+    await expect(last).toBeInViewport();
+    // What was scrolled to its end stays there when a notice comes.
+    for (let at = 0; at < 3; at += 1) await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('F2');
+    await typeOver(page, '1000');
+    await page.keyboard.press('Enter');
+    await expect(corner(page).getByRole('button', { name: /^Undo/ })).toBeVisible();
+    await expect.poll(() => roomBelow(page, last)).toBeGreaterThanOrEqual(0);
+    // The keyboard goes to no row below it.
+    for (const key of ['PageUp', 'PageDown', 'ArrowUp', 'ArrowUp', 'ArrowDown']) {
+      await page.keyboard.press(key);
+      const active = page.locator('.items-row.items-active');
+      await expect.poll(() => roomBelow(page, active)).toBeGreaterThanOrEqual(0);
+    }
+    await corner(page)
+      .getByRole('button', { name: /^Dismiss/ })
+      .first()
+      .click();
+    await expect(corner(page).getByRole('button')).toHaveCount(0);
+    const padding = () =>
+      page.getByRole('grid').evaluate((grid) => getComputedStyle(grid).paddingBottom);
+    await expect.poll(padding).toBe('0px');
+
+    await page.keyboard.press('Home');
+    const pane = await openItem(page, nosql, 'n000');
+    await write(page, editor(pane), nosql.text('n000', '"n": 1'));
+    await saveItem(page, pane, 'updated item n000');
+    const end = pane.getByText('System properties');
+    await expect(corner(page).getByRole('button', { name: /^Undo/ })).toBeVisible();
+    await page.mouse.move(width - 60, height / 2);
+    await page.mouse.wheel(0, 5000);
+    await expect.poll(() => roomBelow(page, end)).toBeGreaterThanOrEqual(0);
+  });
+}

@@ -204,6 +204,17 @@ test('every refusal names its line and its reason', async ({ page, server }) => 
   expect(list).toHaveLength(5);
   expect(list[0]).toBe('line\treason');
   expect(list.find((line) => line.startsWith('5\t'))).toMatch(/ttl/i);
+  const again = page.waitForEvent('download');
+  await dialog(page).getByRole('button', { name: 'Download refused rows' }).click();
+  const rows = readFileSync(await (await again).path(), 'utf8')
+    .trimEnd()
+    .split('\n');
+  expect(rows.map((one) => (JSON.parse(one) as { row: unknown }).row)).toEqual([
+    { id: 1 },
+    '{"id":',
+    { id: 'two', ttl: 0 },
+  ]);
+  expect(rows[2]).toMatch(/^{"line":5,"reason":".*ttl/i);
   // One without an id gets one.
   expect(await nosql.ids(server)).toHaveLength(2);
 });
@@ -308,4 +319,9 @@ test('what CSV has wrong names its field', async ({ page, server }) => {
   await ended(page, '2 new, 1 refused');
   const table = dialog(page).getByRole('region', { name: 'Refused' }).getByRole('table');
   await expect(table).toContainText('Field age: "abc" is not a number');
+  const saved = page.waitForEvent('download');
+  await dialog(page).getByRole('button', { name: 'Download refused rows' }).click();
+  expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(
+    /^line,reason,id,age\r\n4,"Field age: ""abc"" is not a number.*",c,abc\r\n$/,
+  );
 });

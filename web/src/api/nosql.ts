@@ -206,6 +206,20 @@ function itemText(answer: Answer): ItemText {
 export async function readItem(at: Place, id: string, key: PartitionKey): Promise<ItemText> {
   return itemText(await ask('GET', link(at.database, at.container, id), undefined, keyHeader(key)));
 }
+/** Reads an item unless it still has this etag; null: it has. Nobody waits for it. */
+export async function readItemUnless(
+  at: Place,
+  id: string,
+  key: PartitionKey,
+  etag: string,
+  signal: AbortSignal,
+): Promise<ItemText | null> {
+  const path = link(at.database, at.container, id);
+  const headers = { ...keyHeader(key), 'if-none-match': etag };
+  const more = { also: [304], quiet: true, aside: true, signal };
+  const answer = await ask('GET', path, undefined, headers, more);
+  return answer.status === 304 ? null : itemText(answer);
+}
 export async function createItem(at: Place, text: string, key: PartitionKey): Promise<ItemText> {
   return itemText(
     await ask('POST', `${link(at.database, at.container)}/docs`, text, keyHeader(key)),

@@ -1,5 +1,9 @@
 // Which outcomes are shown in the corner of the page, and until when.
 import type { Entry } from './log';
+import { createStore } from './store';
+
+/** Where the highest of them begins, px from the top of the window; null: there are none. */
+export const toastsTop = createStore<number | null>(null);
 
 const SHOWN_MS = 5000;
 /** What was not done is read more slowly. */

@@ -1,10 +1,10 @@
 // What was done, in the corner of the page, with a way to take it back where there is one. Screen
 // readers hear it from the console, which says the same.
 import { Check, TriangleAlert, X } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { log } from '../state/log';
 import { useStore } from '../state/store';
-import { leavesAt, shownToasts } from '../state/toasts';
+import { leavesAt, shownToasts, toastsTop } from '../state/toasts';
 import { Button } from './Button';
 import './toasts.css';
 
@@ -14,7 +14,18 @@ export function Toasts() {
   const entries = useStore(log);
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
   const [now, setNow] = useState(Date.now);
-  const isAny = shownToasts(entries, closed, now).length > 0;
+  const shown = shownToasts(entries, closed, now);
+  const isAny = shown.length > 0;
+  const box = useRef<HTMLElement>(null);
+  // Texts change their heights, and so does the window.
+  useLayoutEffect(() => {
+    const put = () =>
+      toastsTop.set(isAny ? (box.current?.getBoundingClientRect().top ?? null) : null);
+    put();
+    window.addEventListener('resize', put);
+    return () => window.removeEventListener('resize', put);
+  });
+  useEffect(() => () => toastsTop.set(null), []);
   useEffect(() => setNow(Date.now()), [entries]);
   useEffect(() => {
     if (!isAny) return;
@@ -23,8 +34,8 @@ export function Toasts() {
   }, [isAny]);
   const close = (id: number) => setClosed((known) => new Set(known).add(id));
   return (
-    <section className="toasts" aria-label="Notifications">
-      {shownToasts(entries, closed, now).map((entry) => {
+    <section className="toasts" aria-label="Notifications" ref={box}>
+      {shown.map((entry) => {
         const { id, text, action } = entry;
         return (
           <div key={id} className="toast">

@@ -23,6 +23,8 @@ export function useWindowed(
   rowHeight: number,
   /** Height of what sticks at the top of the box, above the spacer. */
   above = 0,
+  /** The same at its bottom, over the rows. */
+  below = 0,
 ): Windowed {
   const [view, setView] = useState({ top: 0, height: 600 });
   useEffect(() => {
@@ -50,11 +52,11 @@ export function useWindowed(
       if (box === null) return;
       const [top, bottom] = [index * rowHeight, (index + 1) * rowHeight];
       const shownTop = box.scrollTop * Math.max(1, scale);
-      const shown = box.clientHeight - above;
+      const shown = box.clientHeight - above - below;
       if (top < shownTop) box.scrollTop = top / Math.max(1, scale);
       else if (bottom > shownTop + shown) box.scrollTop = (bottom - shown) / Math.max(1, scale);
     },
-    [element, rowHeight, scale, above],
+    [element, rowHeight, scale, above, below],
   );
   return { first, end, height, offset: view.top - (top - first * rowHeight), scrollTo };
 }

@@ -1,5 +1,13 @@
 // One item beside the grid: its text, its life, and what can be done with it.
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { lineOf } from '../../pure/json/tree';
 import type { Expiry } from '../../pure/ttl/reasons';
 import { early } from '../../state/arrival';
@@ -11,9 +19,11 @@ import { CodeEditor } from '../../ui/CodeEditor';
 import type { EditorRules } from '../../ui/editorRules';
 import { FailureBanner } from '../../ui/FailureBanner';
 import { useSaveKey } from '../../ui/useSaveKey';
+import { useToastRoom } from '../../ui/useToastRoom';
 import { Conflict } from './Conflict';
 import { bothTimes, instant, shownExpiry } from './expires';
 import { LifeActions, NoLifeActions, whyNone } from './LifeActions';
+import { NewerBanner } from './NewerBanner';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
 import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { type Item, type ItemEvents, useItem } from './useItem';
@@ -227,6 +237,8 @@ export default function ItemPane(props: ItemPaneProps) {
   const item = useItem(target, source, row, copy, props);
   const now = useNow();
   const heading = useRef<HTMLHeadingElement>(null);
+  const pane = useRef<HTMLElement>(null);
+  const room = useToastRoom(pane);
   // The editor of a new item takes the focus itself, when it is there.
   const toHeading = focus !== null && (row !== null || !writable);
   const headed = useRef(false);
@@ -247,7 +259,12 @@ export default function ItemPane(props: ItemPaneProps) {
   const isNew = row === null && opened === null;
   useSaveKey(writable && (item.dirty || isNew) ? item.save : null);
   return (
-    <section className="items-pane" aria-label={isNew ? `New ${Noun}` : `${Noun} ${name}`}>
+    <section
+      className="items-pane"
+      aria-label={isNew ? `New ${Noun}` : `${Noun} ${name}`}
+      ref={pane}
+      style={{ '--items-room': `${room}px` } as CSSProperties}
+    >
       <div className="items-pane-head">
         <h2 ref={heading} tabIndex={-1}>
           {isNew ? `New ${Noun}` : name}
@@ -289,6 +306,7 @@ export default function ItemPane(props: ItemPaneProps) {
       <p className="visually-hidden" role="status">
         {item.said}
       </p>
+      {!gone && <NewerBanner source={source} item={item} />}
       {gone && <Gone item={item} source={source} died={died} />}
       {item.theirs !== null && (
         <Conflict key={item.theirs.text} source={source} theirs={item.theirs} item={item} />

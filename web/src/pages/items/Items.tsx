@@ -1,7 +1,7 @@
 // The documents of a collection: filter, grid, and the one that is open beside it.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import { ApiError, words } from '../../api/http';
+import { ApiError } from '../../api/http';
 import { mayWrite, session } from '../../api/session';
 import { counted } from '../../pure/figures/amount';
 import { drafts } from '../../state/draft';
@@ -9,14 +9,12 @@ import type { Target } from '../../state/place';
 import { setQueries, setQuery, usePlace } from '../../state/router';
 import { askAgain, databaseNow } from '../../state/server';
 import { useStore } from '../../state/store';
-import { isAbsent, loadTreeWith, tree } from '../../state/tree';
-import { Banner } from '../../ui/Banner';
 import { Button } from '../../ui/Button';
 import { Failure } from '../../ui/Failure';
 import { FailureBanner } from '../../ui/FailureBanner';
 import { isAdrift } from '../../ui/focusKeeper';
 import { useMedia } from '../../ui/useMedia';
-import { isAboutFilter } from './aboutFilter';
+import { isAboutFilter, wrongWords } from './aboutFilter';
 import { draftOf, useDrafted } from './drafts';
 import { EmptyList } from './EmptyList';
 import { FilterBox } from './FilterBox';
@@ -31,6 +29,7 @@ import './items.css';
 import { BinNote } from './many/BinNote';
 import { useBin } from './many/bin';
 import './many/many.css';
+import { Missing } from './Missing';
 import { SelectionBar } from './many/SelectionBar';
 import { useMany } from './many/useMany';
 import { quickly, quickOf } from './quick';
@@ -38,6 +37,7 @@ import { rowActions } from './rowActions';
 import { type Sort, sortRows, sortText } from './sort';
 import type { Row } from './source';
 import { TransferButtons } from './transfer/TransferButtons';
+import type { UndoEvents } from './undo';
 import { useItemsCommands } from './useItemsCommands';
 import { useMatching } from './useMatching';
 import { useNews } from './useNews';
@@ -45,21 +45,6 @@ import { useOrder } from './useOrder';
 import { usePhone } from './usePhone';
 import { useRows } from './useRows';
 import { useSource } from './useSource';
-
-/** Says nothing where the tree says it, above every page. */
-function Missing({ target }: { target: Target }) {
-  const isSaid = isAbsent(useStore(tree), { page: 'collection', view: 'items', ...target });
-  if (isSaid) return null;
-  const reload = () => {
-    void loadTreeWith(target);
-  };
-  return (
-    <Banner look="bad">
-      {target.door === 'mongo' ? 'The collection' : 'The container'} {target.database} ›{' '}
-      {target.collection} is not there any more. <Button onClick={reload}>Reload the tree</Button>
-    </Banner>
-  );
-}
 
 /** Longer keys would make an address that servers refuse. */
 const LONGEST_KEY = 2000;
@@ -204,8 +189,7 @@ export default function Items({ target }: { target: Target }) {
     matching: matching.count,
     ready,
   };
-  const actions = rowActions(source, {
-    writable,
+  const changes: UndoEvents = {
     onRead: (row) => {
       rows.renew([row]);
       refresh();
@@ -218,10 +202,12 @@ export default function Items({ target }: { target: Target }) {
     },
     onGone: (key) => {
       rows.remove(key);
+      news.seen(key);
       refresh();
     },
-    onCopy: (text) => open(null, true, text),
-  });
+  };
+  const onCopy = (text: string) => open(null, true, text);
+  const actions = rowActions(source, { ...changes, writable, onCopy });
   const picked =
     selected.keys.size === 0 ? [] : visible.filter(({ key }) => selected.keys.has(key));
   /** What a key or a menu on a row means: all that are selected, if it is one of them. */
@@ -241,7 +227,7 @@ export default function Items({ target }: { target: Target }) {
         example={source.filterExample}
         value={filter}
         check={source.wrongFilter}
-        error={wrongFilter === null ? null : words(wrongFilter)}
+        error={wrongFilter === null ? null : wrongWords(wrongFilter, rows.isOfBefore, noun)}
         onApply={(text) => (text === filter ? reload() : setQuery('filter', text, true))}
         onLeave={() => list.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}
       />
@@ -378,10 +364,12 @@ export default function Items({ target }: { target: Target }) {
               setShown({ ...shown, row });
               setQuery('item', addressOf(row));
             }}
-            onGone={(key) => {
-              rows.remove(key);
-              refresh();
+            onRead={(row) => {
+              rows.renew([row]);
+              news.seen(row.key);
             }}
+            onGone={changes.onGone}
+            onUndo={changes}
             onDelete={(row) => many.ask('delete', [row])}
             onClose={close}
           />

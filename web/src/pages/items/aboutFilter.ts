@@ -1,5 +1,5 @@
-// Whose fault it is that a list could not be read.
-import { ApiError } from '../../api/http';
+// Whose fault it is that a list could not be read, and what is said of a filter that has a mistake.
+import { ApiError, words } from '../../api/http';
 import { CommandError } from '../../api/mongo';
 
 /** Commands that end with these were not refused for what they ask. */
@@ -10,4 +10,10 @@ export function isAboutFilter(failure: unknown, filter: string): boolean {
   if (filter === '') return false;
   if (failure instanceof CommandError) return !NOT_THE_FILTER.has(failure.number);
   return !(failure instanceof ApiError) || failure.status === 400;
+}
+
+/** What is said at the filter; `isOfBefore`: the list still is that of another one. */
+export function wrongWords(failure: unknown, isOfBefore: boolean, noun: string): string {
+  const why = words(failure);
+  return isOfBefore ? `${why} The ${noun}s below fit the filter before.` : why;
 }

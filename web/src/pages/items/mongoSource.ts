@@ -17,6 +17,7 @@ import {
   type Check,
   type Cursor,
   type LoadAsk,
+  type Newer,
   type News,
   type Opened,
   type Row,
@@ -29,6 +30,8 @@ import { documentTemplate } from './template';
 /** Most ids that one question about expiry may hold. */
 const IDS = 1000;
 const CURSOR_NOT_FOUND = 43;
+/** Characters of a document that is read whole to see whether it has changed. */
+const READ_AGAIN = 100_000;
 
 /** Where a find goes on: the server's cursor, null when it is closed, and then the id to go on behind, or
  * in another order the number of documents. */
@@ -248,10 +251,10 @@ export class MongoSource implements Source {
     return { row, text: printShell(document), system: [], version: document };
   }
 
-  private async find(id: unknown): Promise<mongo.Document | null> {
+  private async find(id: unknown, options?: mongo.CommandOptions): Promise<mongo.Document | null> {
     const { database, collection } = this.target;
-    const filter = { _id: { $eq: id } };
-    const { documents } = await mongo.open(database, { find: collection, filter, limit: 1 });
+    const command = { find: collection, filter: { _id: { $eq: id } }, limit: 1 };
+    const { documents } = await mongo.open(database, command, options);
     return documents[0] ?? null;
   }
 
@@ -262,6 +265,21 @@ export class MongoSource implements Source {
 
   open(row: Row): Promise<Opened | null> {
     return this.openId(row.ref);
+  }
+
+  /** The second of the last write says it, but for two writes of one second: of them the text does, unless
+   * it is too long to be read again and again. */
+  async newer(opened: Opened, signal: AbortSignal): Promise<Newer> {
+    const { database, collection } = this.target;
+    const { ref, writtenMs } = opened.row;
+    const options = { signal, aside: true };
+    const [fact] = await mongo.expiryOf(database, collection, [ref], options);
+    const isWritten = fact?.writtenMs !== writtenMs;
+    if (fact !== undefined && !isWritten && opened.text.length > READ_AGAIN) return null;
+    const document = fact === undefined ? null : await this.find(ref, options);
+    if (document !== null && !isWritten && printShell(document) === opened.text) return null;
+    const theirs = document === null ? null : await this.opened(document);
+    return theirs === null ? { gone: true } : { theirs };
   }
 
   check(text: string, opened: Opened | null): Check {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { NO_NEWS, newsWords, withNews } from './news';
+import { NO_NEWS, newsWords, withNews, withoutKey } from './news';
 
 const all = { noun: 'document', isFiltered: false, isOpen: false, more: 0 } as const;
 const news = { mark: null, changed: [] as string[], gone: [] as string[], others: [] as string[] };
@@ -29,4 +29,11 @@ test('of a part of a collection nobody knows what is new in it', () => {
   expect(newsWords(told, { ...all, isOpen: true })).toContain('(perhaps it comes further down)');
   expect(newsWords(NO_NEWS, { ...all, more: 12 })).toBe('added 12 documents');
   expect(newsWords(NO_NEWS, all)).toBeNull();
+});
+
+test('what is shown in its newest version is no news any more', () => {
+  const told = withNews(NO_NEWS, { ...news, changed: ['a'], gone: ['b'] }, new Map());
+  expect(newsWords(withoutKey(told, 'a'), all)).toBe('removed 1 document');
+  expect(newsWords(withoutKey(told, 'b'), all)).toBe('changed 1 document');
+  expect(withoutKey(told, 'c')).toBe(told);
 });

@@ -23,6 +23,13 @@ export function withNews(told: Told, news: News, known: ReadonlyMap<string, unkn
   return isSame ? told : { changed, gone, others };
 }
 
+/** What is known without an item whose newest is shown; the same when nothing is known of it. */
+export function withoutKey(told: Told, key: string): Told {
+  if (!told.changed.has(key) && !told.gone.has(key)) return told;
+  const others = (keys: ReadonlySet<string>) => new Set([...keys].filter((one) => one !== key));
+  return { ...told, changed: others(told.changed), gone: others(told.gone) };
+}
+
 export interface Listed {
   noun: 'item' | 'document';
   /** A filter chose what is listed. */

@@ -19,6 +19,7 @@ import {
   type Check,
   type Cursor,
   type LoadAsk,
+  type Newer,
   type News,
   type Opened,
   type Row,
@@ -192,6 +193,18 @@ export class NosqlSource implements Source {
       return this.opened(await nosql.readItem(this.at, id, partition));
     } catch (error) {
       if (isStatus(error, 404)) return null;
+      throw error;
+    }
+  }
+
+  async newer(opened: Opened, signal: AbortSignal): Promise<Newer> {
+    const { id, partition } = refOf(opened.row);
+    try {
+      const known = opened.version as string;
+      const read = await nosql.readItemUnless(this.at, id, partition, known, signal);
+      return read === null ? null : { theirs: this.opened(read) };
+    } catch (error) {
+      if (isStatus(error, 404)) return { gone: true };
       throw error;
     }
   }

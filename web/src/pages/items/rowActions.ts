@@ -4,12 +4,13 @@ import { words } from '../../api/http';
 import { EXPIRES, titleOf } from '../../pure/columns/columns';
 import { partsOfPath, valueAtPath } from '../../pure/values/path';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
-import { say, toast, warn } from '../../state/log';
+import { say, toast } from '../../state/log';
 import { copyText } from '../../ui/clipboard';
 import { instant } from './expires';
 import { whyNotInCell } from './grid/cellValue';
 import type { SetField } from './grid/useCellEdit';
 import { READ_ONLY, type Row, type Source } from './source';
+import { type UndoEvents, undoField } from './undo';
 
 export interface RowActions {
   copy: (row: Row, column: string | null) => void;
@@ -18,17 +19,11 @@ export interface RowActions {
   whyNotEdit: (row: Row, column: string) => string | null;
 }
 
-export interface RowEvents {
+export interface RowEvents extends UndoEvents {
   writable: boolean;
-  /** The row was read again, or changed. */
-  onRead: (row: Row) => void;
-  onGone: (key: string) => void;
   /** A new item with this text is to be shown. */
   onCopy: (text: string) => void;
 }
-
-/** How long a change of a cell can be undone from the corner. */
-const UNDO_SECONDS = 20;
 
 const failed = (text: string) => say({ kind: 'failed', text });
 
@@ -52,35 +47,6 @@ function whyNotEdit(source: Source, writable: boolean, row: Row, column: string)
     return `${titleOf(column)} is part of the ${source.noun}'s name and never changes.`;
   if (source.api === 'nosql' && SYSTEM_FIELDS.has(column)) return 'The server sets it.';
   return whyNotInCell(valueAtPath(row.value, parts), parts, source.api);
-}
-
-/** A field that was changed: what it held, and what was written. */
-interface Before {
-  row: Row;
-  parts: readonly string[];
-  before: unknown;
-  value: unknown;
-}
-
-/** Puts back what a field held, unless somebody else has changed it since. Other fields may have changed. */
-async function undoField(source: Source, about: Before, events: RowEvents) {
-  const { row, parts, before, value } = about;
-  const field = `${titleOf(parts.join('.'))} of ${row.name}`;
-  const found = await source.open(row);
-  const isOurs =
-    found !== null && source.whole(valueAtPath(found.row.value, parts)) === source.whole(value);
-  const changed = isOurs ? await source.setField(found, parts, before) : null;
-  const newest = changed === null ? found : 'theirs' in changed ? changed.theirs : null;
-  if (changed !== null && 'done' in changed) {
-    events.onRead(changed.done.row);
-    toast({ text: `Put back ${field}` });
-  } else if (newest === null) {
-    events.onGone(row.key);
-    warn(`${field} was not put back: the ${source.noun} is not there any more.`);
-  } else {
-    events.onRead(newest.row);
-    warn(`${field} was not put back: somebody else has changed it since. The newest is shown now.`);
-  }
 }
 
 export function rowActions(source: Source, events: RowEvents): RowActions {
@@ -112,12 +78,7 @@ export function rowActions(source: Source, events: RowEvents): RowActions {
     const about = { row: changed.done.row, parts, before, value };
     toast({
       text: `Successfully updated ${source.noun} ${row.name}`,
-      action: {
-        label: 'Undo',
-        onChoose: () => told(undoField(source, about, events)),
-        seconds: UNDO_SECONDS,
-        minor: true,
-      },
+      action: undoField(source, about, events),
     });
     return { row: changed.done.row };
   };

@@ -48,6 +48,9 @@ export interface Opened {
 /** What a change came to. */
 export type Changed = { done: Opened } | { theirs: Opened } | { gone: true };
 
+/** What has become of an item since it was read; null: it is the same. */
+export type Newer = { theirs: Opened } | { gone: true } | null;
+
 /** What is to be said of a text while it is typed. */
 export interface Check {
   error: { message: string; at: number } | null;
@@ -120,6 +123,8 @@ export interface Source {
   rowOf(key: string): Row | null;
   /** null: it is not there (any more). */
   open(row: Row): Promise<Opened | null>;
+  /** Asks what has become of an item since. Says nothing of its failure. */
+  newer(opened: Opened, signal: AbortSignal): Promise<Newer>;
   check(text: string, opened: Opened | null): Check;
   /** null: it was made and has died already. */
   create(text: string): Promise<Opened | null>;

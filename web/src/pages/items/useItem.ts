@@ -3,8 +3,8 @@ import { UUID } from 'bson';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json/tree';
-import { useDraft } from '../../state/draft';
-import { say } from '../../state/log';
+import { readDraft, useDraft } from '../../state/draft';
+import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
 import { databaseNow } from '../../state/server';
@@ -12,11 +12,17 @@ import { focusEditor } from '../../ui/focusEditor';
 import { draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
 import { CHECKED_CHARACTERS, tooLarge } from './textSize';
+import { type UndoEvents, undoSave } from './undo';
+import { useNewer } from './useNewer';
 
 export interface ItemEvents {
   onSaved: (row: Row, insteadOf?: string) => void;
+  /** Its newest is shown, which somebody else has made. */
+  onRead: (row: Row) => void;
   /** It was found not to be there any more. */
   onGone: (key: string) => void;
+  /** What a save is taken back with, also when the pane has been closed. */
+  onUndo: UndoEvents;
 }
 
 interface State {
@@ -25,7 +31,12 @@ interface State {
   reading: boolean;
   /** It is not there any more. */
   gone: boolean;
+  /** What is compared and merged with what was typed. */
   theirs: Opened | null;
+  /** It was changed elsewhere to this, while something was typed. */
+  newer: Opened | null;
+  /** It was changed elsewhere to what is shown. */
+  isRenewed: boolean;
   failure: string | null;
   said: string;
   busy: boolean;
@@ -47,6 +58,8 @@ export interface Item extends State {
   /** Saves a text that was made of mine and theirs. */
   saveMerged: (merged: string) => void;
   takeTheirs: () => void;
+  /** Shows what differs from what was typed. */
+  compare: () => void;
   goOn: () => void;
 }
 
@@ -80,6 +93,8 @@ export function useItem(
     reading: row !== null,
     gone: false,
     theirs: null,
+    newer: null,
+    isRenewed: false,
     failure: null,
     said: '',
     busy: false,
@@ -93,7 +108,8 @@ export function useItem(
   const [id] = useState(() => new UUID().toHexString());
   const isNew = row === null && opened === null;
   const key = opened?.row.key ?? row?.key ?? (copy === null ? 'new' : `copy ${id}`);
-  const [draft, setDraft] = useDraft(draftOf(target, isNew && copy === null ? null : key));
+  const name = draftOf(target, isNew && copy === null ? null : key);
+  const [draft, setDraft] = useDraft(name);
   const dirty = draft !== null && draft !== opened?.text;
   useLeaveGuard(dirty);
   const template = useMemo(() => {
@@ -118,7 +134,7 @@ export function useItem(
         if (found === null) put({ reading: false, gone: true });
         else if (now.current.dirty)
           setState((known) => ({ ...known, reading: false, opened: known.opened ?? found }));
-        else put({ reading: false, opened: found, gone: false });
+        else put({ reading: false, opened: found, gone: false, newer: null });
       },
       (error: unknown) => {
         if (!ended) put({ reading: false, failure: words(error) });
@@ -129,6 +145,29 @@ export function useItem(
     };
   }, [source, put]);
 
+  /** Shows what somebody else has made of it. */
+  const renew = (newest: Opened) => {
+    put({ opened: newest, newer: null, theirs: null, isRenewed: true, failure: null, said: '' });
+    events.onRead(newest.row);
+  };
+  const isAsked = !state.gone && !state.busy && state.theirs === null;
+  useNewer(source, isAsked ? (state.newer ?? opened) : null, (found) => {
+    if ('gone' in found) {
+      put({ gone: true, newer: null });
+      events.onGone(key);
+      return;
+    }
+    // As it is kept now: a letter that was just typed may not have been drawn yet.
+    const typed = readDraft(name);
+    if (typed === null || typed === opened?.text) renew(found.theirs);
+    else put({ newer: found.theirs });
+  });
+
+  // What was typed was given up.
+  useEffect(() => {
+    if (state.newer !== null && state.theirs === null && !dirty) renew(state.newer);
+  });
+
   /** One request at a time; its failure is said, and nothing that was typed is touched. */
   const act = (work: () => Promise<void>) => {
     if (state.busy) return;
@@ -137,17 +176,19 @@ export function useItem(
       .catch((error: unknown) => put({ failure: words(error) }))
       .finally(() => put({ busy: false }));
   };
-  const done = (what: string, found: Opened, insteadOf?: string) => {
+  const done = (what: string, found: Opened, over: Opened | null) => {
     const note = `Successfully ${what} ${source.noun} ${found.row.name}`;
-    say({ kind: 'done', text: note });
+    const isOther = over !== null && over.text !== found.text;
+    const action = isOther ? undoSave(source, found, over.text, events.onUndo) : null;
+    toast({ text: note, ...(action === null ? {} : { action }) });
     // What was typed while the request was under way is not saved, and stays.
     if (now.current.text === text) setDraft(null);
-    put({ opened: found, gone: false, theirs: null, said: note });
-    events.onSaved(found.row, insteadOf);
+    put({ opened: found, gone: false, theirs: null, newer: null, isRenewed: false, said: note });
+    events.onSaved(found.row, over?.row.key);
   };
   /** Of a change that was conditional. */
-  const came = (changed: Changed, typed: boolean) => {
-    if ('done' in changed) done('updated', changed.done, opened?.row.key);
+  const came = (changed: Changed, over: Opened, typed: boolean) => {
+    if ('done' in changed) done('updated', changed.done, over);
     else if ('gone' in changed) {
       put({ gone: true, theirs: null });
       events.onGone(key);
@@ -169,7 +210,7 @@ export function useItem(
     else {
       act(async () => {
         const made = await source.create(sent(source, text));
-        if (made !== null) done('created', made);
+        if (made !== null) done('created', made, null);
         else
           put({
             failure: `The ${source.noun} was created and expired at once: its instant lies in the past.`,
@@ -180,7 +221,7 @@ export function useItem(
   const replace = (over: Opened, by = text) => {
     const error = wrong(source, by, over);
     if (error !== null) refuse({ ...error, isSaid: error.isSaid && by === text });
-    else act(async () => came(await source.replace(over, sent(source, by)), true));
+    else act(async () => came(await source.replace(over, sent(source, by)), over, true));
   };
   const save = () => {
     const dead = opened?.row.expiry.expiresAtMs ?? null;
@@ -190,7 +231,7 @@ export function useItem(
     else replace(opened);
   };
   const life = (change: (about: Opened) => Promise<Changed>) => {
-    if (opened !== null) act(async () => came(await change(opened), false));
+    if (opened !== null) act(async () => came(await change(opened), opened, false));
   };
   // What was kept of an earlier one is gone on with at its end.
   const end = { from: text.length, to: text.length };
@@ -204,7 +245,7 @@ export function useItem(
     createAnew: create,
     discard: () => {
       setDraft(null);
-      put({ theirs: null, failure: null, said: '' });
+      put({ theirs: null, newer: state.theirs ?? state.newer, failure: null, said: '' });
     },
     setTtl: (seconds) => life((about) => source.setTtl(about, seconds)),
     touch: () => life((about) => source.touch(about)),
@@ -216,12 +257,13 @@ export function useItem(
     },
     takeTheirs: () => {
       setDraft(null);
-      put({ opened: state.theirs ?? opened, theirs: null, failure: null });
+      put({ opened: state.theirs ?? opened, theirs: null, newer: null, failure: null });
       if (state.theirs !== null) events.onSaved(state.theirs.row, key);
     },
+    compare: () => put({ theirs: state.newer }),
     // What is saved next is still on top of what was read, so that it is asked again.
     goOn: () => {
-      put({ theirs: null });
+      put({ theirs: null, newer: state.theirs });
       focusEditor('.items-pane');
     },
   };

@@ -1,7 +1,7 @@
 // Notices what others do to a list, asking every few seconds while the page is visible.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { databaseNow } from '../../state/server';
-import { NO_NEWS, newsWords, type Told, withNews } from './news';
+import { NO_NEWS, newsWords, type Told, withNews, withoutKey } from './news';
 import type { News, Row, Source } from './source';
 import type { Rows } from './useRows';
 
@@ -12,6 +12,8 @@ export interface NewsState {
   words: string | null;
   /** What is known now is no news: the list was read again, or the person did it. */
   forget: () => void;
+  /** The newest of this one is shown. */
+  seen: (key: string) => void;
 }
 
 export interface NewsAbout {
@@ -41,6 +43,7 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
     tell(NO_NEWS);
     setTurn((n) => n + 1);
   }, []);
+  const seen = useCallback((key: string) => tell((known) => withoutKey(known, key)), []);
   const { ready } = rows;
   // Begins anew with each list: what was written before is in it.
   useEffect(() => {
@@ -99,5 +102,5 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
   }, [source, filter, ready, turn]);
   const listed = { isFiltered: filter !== '', isOpen: rows.cursor !== null, more };
   const noun = source?.noun ?? 'document';
-  return { words: newsWords(told, { noun, ...listed }), forget };
+  return { words: newsWords(told, { noun, ...listed }), forget, seen };
 }

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, words } from '../../api/http';
 import { databaseNow, server, useServerChanges } from '../../state/server';
 import { useStore } from '../../state/store';
+import { isAboutFilter } from './aboutFilter';
 import type { Sort } from './sort';
 import type { Cursor, Row, Source } from './source';
 
@@ -26,6 +27,8 @@ export interface Rows {
   failure: unknown;
   /** Why the server did not sort them as asked; null: it did. */
   unsorted: string | null;
+  /** They fit the filter before, since this one has a mistake. */
+  isOfBefore: boolean;
   loadMore: () => void;
   loadAll: () => void;
   /** All are being loaded, until `stop`. */
@@ -168,10 +171,13 @@ export function useRows(
         setState((known) => ({ ...known, loading: false, ready: true }));
       } catch (error) {
         if (turn.signal.aborted) return;
-        // Rows of another filter, or of what is not there any more, say nothing of this one.
-        const isOver =
-          answered.current !== filter || (error instanceof ApiError && error.status === 404);
-        if (isOver) latest.current = { ...latest.current, rows: [], cursor: null };
+        // Rows of what is not there any more say nothing, nor do those of another filter, unless this one
+        // has a mistake: then they stay until it is right. Their cursor has been given up.
+        const isOther = answered.current !== filter;
+        const isMissing = error instanceof ApiError && error.status === 404;
+        if (isMissing || (isOther && !isAboutFilter(error, filter)))
+          latest.current = { ...latest.current, rows: [], cursor: null };
+        else if (isOther) latest.current = { ...latest.current, cursor: null };
         const { rows, cursor } = latest.current;
         setState((known) => ({
           ...known,
@@ -211,6 +217,7 @@ export function useRows(
   return {
     ...state,
     unsorted: unsorted.current,
+    isOfBefore: state.failure !== null && state.rows.length > 0 && answered.current !== filter,
     reload,
     loadMore: useCallback(() => {
       const { rows, cursor, failure } = latest.current;

@@ -12,6 +12,8 @@ export interface CsvRecord {
   kind: 'record';
   line: number;
   fields: CsvField[];
+  /** As it stands in the file, without the end of its line. */
+  text: string;
   /** Where each field begins. */
   places: { line: number; column: number }[];
 }
@@ -26,6 +28,9 @@ export class CsvSplitter {
   private places: { line: number; column: number }[] = [];
   private held = '';
   private size = 0;
+  /** What parts before this one hold of the record, and where it begins in this one. */
+  private before = '';
+  private from = 0;
   private quote = { line: 1, column: 1 };
   private line = 1;
   private column = 1;
@@ -47,16 +52,20 @@ export class CsvSplitter {
     const part = this.isFirst && text.startsWith('\ufeff') ? text.slice(1) : text;
     if (text !== '') this.isFirst = false;
     let at = 0;
+    this.from = 0;
     while (at < part.length) {
       if (this.afterReturn) {
         this.afterReturn = false;
         if (part.charAt(at) === '\n') {
           at += 1;
+          this.from = at;
           continue;
         }
       }
       at = this.state === 'quoted' ? this.inQuotes(part, at) : this.outside(part, at);
     }
+    // Behind the bound it is refused, and not needed.
+    if (this.before.length <= this.most) this.before += part.slice(this.from);
     return this.found;
   }
 
@@ -64,9 +73,10 @@ export class CsvSplitter {
     this.found = [];
     if (this.state === 'quoted') {
       const { line, column } = this.quote;
-      this.found.push(refused(line, column, 'the quote that opens here is not closed.'));
+      const why = 'the quote that opens here is not closed.';
+      this.found.push({ ...refused(line, column, why), ...this.textOf(this.before) });
     } else if (this.places.length > 0 || this.state !== 'start') {
-      this.endRecord();
+      this.endRecord(this.before);
     }
     return this.found;
   }
@@ -106,8 +116,10 @@ export class CsvSplitter {
       return next;
     }
     const unit = part.charAt(at);
-    if (unit === '\r' || unit === '\n') this.endLine(unit);
-    else if (unit === '"') this.mark();
+    if (unit === '\r' || unit === '\n') {
+      this.endLine(unit, this.before + part.slice(this.from, at));
+      this.from = at + 1;
+    } else if (unit === '"') this.mark();
     else this.delimit();
     return at + 1;
   }
@@ -157,24 +169,29 @@ export class CsvSplitter {
     this.column += 1;
   }
 
-  private endLine(unit: string): void {
-    this.endRecord();
+  private endLine(unit: string, text: string): void {
+    this.endRecord(text);
     this.afterReturn = unit === '\r';
     this.line += 1;
     this.column = 1;
   }
 
-  private endRecord(): void {
+  private textOf(text: string): { text?: string } {
+    return text.length > this.most ? {} : { text };
+  }
+
+  private endRecord(text: string): void {
     const isBlank = this.state === 'start' && this.places.length === 0;
     if (this.state !== 'skip') this.endField();
     const { fields, places } = this;
-    if (this.fault !== null) this.found.push(this.fault);
+    if (this.fault !== null) this.found.push({ ...this.fault, ...this.textOf(text) });
     else if (!isBlank)
-      this.found.push({ kind: 'record', line: places[0]?.line ?? 1, fields, places });
+      this.found.push({ kind: 'record', line: places[0]?.line ?? 1, text, fields, places });
     this.state = 'start';
     this.fields = [];
     this.places = [];
     this.held = '';
+    this.before = '';
     this.size = 0;
     this.fault = null;
   }

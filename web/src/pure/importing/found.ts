@@ -9,6 +9,8 @@ export interface Refused {
   /** Of CSV, the column's name. */
   field?: string;
   why: string;
+  /** What stands there, unless that is too long to be held. */
+  text?: string;
 }
 
 export type Found<T> = { kind: 'document'; line: number; value: T } | Refused;

@@ -16,7 +16,7 @@ function documentOf<T>(text: string, begin: Position, finish: Finish<T>): Found<
     return { kind: 'document', line: begin.after(text.slice(0, blank)).line, value: done.value };
   }
   const place = begin.after(text.slice(0, done.at));
-  return refused(place.line, place.column, done.error);
+  return { ...refused(place.line, place.column, done.error), text };
 }
 
 const BLANK = /^[ \t\r\n]*$/;

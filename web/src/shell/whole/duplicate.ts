@@ -39,7 +39,7 @@ async function copy<T>(
 ): Promise<void> {
   for await (const page of pages) {
     for (const batch of batches(page, most, sizeOf)) {
-      const entries: Entry<T>[] = batch.map((value) => ({ line: 0, value }));
+      const entries: Entry<T>[] = batch.map((value, nth) => ({ nth, line: 0, value }));
       const written = await writeApart(writer, entries, signal);
       tally.copied += written.made;
       tally.refused += written.refused.length;

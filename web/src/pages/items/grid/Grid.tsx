@@ -1,6 +1,7 @@
 // The grid of items: only the rows in sight are drawn, and only they are formatted each second. The
 // grid has the focus; a row, a cell or a column's head is the active one within it.
 import {
+  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   useEffect,
@@ -12,6 +13,7 @@ import {
 import { say } from '../../../state/log';
 import { useNow } from '../../../state/server';
 import { Menu, type MenuItem } from '../../../ui/Menu';
+import { useToastRoom } from '../../../ui/useToastRoom';
 import { useWindowed } from '../../../ui/useWindowed';
 import { nextSort, type Sort } from '../sort';
 import type { Row, Source } from '../source';
@@ -27,7 +29,7 @@ import { useNames } from './useNames';
 
 const ROW = 38;
 const NEAR = 60;
-/** A second press within this time edits the cell instead. */
+/** A second press within this time means the cell, or the text of the item, instead. */
 const TWICE_MS = 220;
 const TO_CELLS = 'Arrow right leads to the cells of the row; F2 edits one.';
 export interface GridProps {
@@ -86,6 +88,9 @@ function useFirstLine(first: number, lines: number): number {
   return known.current.from % lines;
 }
 
+/** Rows are selected by it, none is opened. */
+const isMany = (event: MouseEvent) => event.ctrlKey || event.metaKey || event.shiftKey;
+
 type Shown = { items: MenuItem[]; label: string; x: number; y: number } | null;
 
 export function Grid(props: GridProps) {
@@ -95,7 +100,8 @@ export function Grid(props: GridProps) {
   const id = useId();
   const exactly = useNow();
   const now = exactly === null ? null : Math.floor(exactly / 1000) * 1000;
-  const { first, end, height, offset, scrollTo } = useWindowed(box, rows.length, ROW, ROW);
+  const room = useToastRoom(box);
+  const { first, end, height, offset, scrollTo } = useWindowed(box, rows.length, ROW, ROW, room);
   const [active, setActive] = useState<Active | null>(null);
   const [menu, setMenu] = useState<Shown>(null);
   const at = placeOf(active, rows);
@@ -122,6 +128,8 @@ export function Grid(props: GridProps) {
   const names = useNames(inSight, source, tracks.widths[named] ?? 0);
   const waiting = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(waiting.current), []);
+  /** What the first of two presses was on. */
+  const once = useRef<{ row: Row; column: string | null } | null>(null);
 
   const cellOf = (place: number | null) => (place === null ? null : (drawn[place]?.id ?? null));
   const edit = useCellEdit(source, rows, {
@@ -172,14 +180,25 @@ export function Grid(props: GridProps) {
     const { row, index, place } = spot;
     setActive({ key: row.key, at: index, column: null });
     if (event.shiftKey) onSelect(upTo(selected, rows, row.key));
-    else if (spot.isBox || event.ctrlKey || event.metaKey) onSelect(toggled(selected, row.key));
+    else if (spot.isBox || isMany(event)) onSelect(toggled(selected, row.key));
     else {
       clearTimeout(waiting.current);
+      if (event.detail > 1) return;
       const column = cellOf(place);
+      once.current = { row, column };
       const isEditable = column !== null && props.whyNotEdit(row, column) === null;
-      if (!isEditable) onOpen(row, false);
-      else if (event.detail < 2) waiting.current = setTimeout(() => onOpen(row, false), TWICE_MS);
+      // The item may come to lie where the second press would go, but not over the first column.
+      if (place === 0 && !isEditable) onOpen(row, false);
+      else waiting.current = setTimeout(() => onOpen(row, false), TWICE_MS);
     }
+  };
+  const doubleClick = (event: MouseEvent) => {
+    const spot = pressed(event);
+    if (spot === null || spot.isBox || spot.isInEditor || isMany(event)) return;
+    // Columns move when the item opens beside them.
+    const { row, column } = once.current ?? { row: spot.row, column: cellOf(spot.place) };
+    clearTimeout(waiting.current);
+    if (!begin(row, column)) onOpen(row, true);
   };
   const reveal = (place: number | null) => {
     const head = place === null ? null : document.getElementById(`${id}-h${place}`);
@@ -283,7 +302,7 @@ export function Grid(props: GridProps) {
         ? rowId
         : `${rowId}-c${place}`;
   const chosen = selected.keys.size;
-  const custom = { '--items-template': tracks.template } as Record<string, string>;
+  const custom = { '--items-template': tracks.template, paddingBottom: room };
   return (
     <>
       <div
@@ -296,7 +315,7 @@ export function Grid(props: GridProps) {
         aria-activedescendant={activeId}
         tabIndex={0}
         ref={box}
-        style={custom}
+        style={custom as CSSProperties}
         onScroll={(event) => {
           const { currentTarget: grid } = event;
           grid.toggleAttribute('data-scrolled', grid.scrollLeft > 0);
@@ -309,10 +328,7 @@ export function Grid(props: GridProps) {
           box.current?.focus();
         }}
         onClick={click}
-        onDoubleClick={(event) => {
-          const spot = pressed(event);
-          if (spot !== null && !spot.isBox && !spot.isInEditor) begin(spot.row, cellOf(spot.place));
-        }}
+        onDoubleClick={doubleClick}
         onContextMenu={contextMenu}
       >
         <div role="rowgroup" className="items-head" style={{ minWidth: tracks.width }}>
@@ -320,6 +336,7 @@ export function Grid(props: GridProps) {
             id={id}
             columns={drawn}
             tracks={tracks}
+            numbers={columns.numbers}
             sort={sort}
             tip={props.tip}
             active={at < 0 ? place : null}

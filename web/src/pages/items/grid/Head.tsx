@@ -9,6 +9,8 @@ export interface HeadProps {
   id: string;
   columns: readonly Placed[];
   tracks: Tracks;
+  /** Columns whose cells stand on the right. */
+  numbers: ReadonlySet<string>;
   sort: Sort | null;
   /** What the head of a column says of sorting by it. */
   tip: (column: string) => string;
@@ -66,6 +68,7 @@ function HeadCell(props: HeadCellProps) {
   const title = titleOf(column.id);
   const classes = ['items-head-cell'];
   if (pin !== null) classes.push('items-pin');
+  if (props.numbers.has(column.id)) classes.push('items-head-number');
   if (active === place) classes.push('items-cell-active');
   return (
     <span

@@ -1,7 +1,7 @@
 // The columns of a collection's grid: what its documents have, and what a person has chosen of that.
 // The choice is kept in the browser.
 import { useMemo } from 'react';
-import { type Column, columnsOf } from '../../../pure/columns/columns';
+import { type Column, columnsFrom, columnsOf, isOfNumbers } from '../../../pure/columns/columns';
 import {
   changed,
   drawn,
@@ -13,13 +13,14 @@ import {
   type Placed,
   readLayout,
 } from '../../../pure/columns/layout';
+import { ListTally } from '../../../pure/columns/tally';
 import type { Target } from '../../../state/place';
 import { usePreference } from '../../../state/preference';
 import type { Row, Source } from '../source';
 import { needsOf } from './needs';
 
-/** Documents that say which columns are shown without a choice, and which there are to choose. */
-const [SHOWING, KNOWN] = [100, 500];
+/** Documents that say which columns are shown without a choice: others that are loaded move none. */
+const SHOWING = 100;
 
 export interface Columns {
   /** All that there are, in the order of the choice. */
@@ -29,20 +30,12 @@ export interface Columns {
   drawn: readonly Placed[];
   /** px for what those that are drawn hold. */
   needs: ReadonlyMap<string, number>;
+  /** Those that hold numbers, which stand on the right. */
+  numbers: ReadonlySet<string>;
   isChosen: boolean;
   change: (id: string, change: Partial<Omit<Placed, 'id'>>) => void;
   move: (id: string, before: string | null) => void;
   reset: () => void;
-}
-
-/** The first rows, and others from everywhere behind them. */
-function sample(rows: readonly Row[]): readonly Row[] {
-  if (rows.length <= KNOWN) return rows;
-  const step = (rows.length - SHOWING) / (KNOWN - SHOWING);
-  const others = Array.from({ length: KNOWN - SHOWING }, (_, n) => {
-    return rows[SHOWING + Math.floor(n * step)] as Row;
-  });
-  return [...rows.slice(0, SHOWING), ...others];
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -52,18 +45,19 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
   const [kept, keep] = usePreference(name, '', isText);
   const choice = useMemo(() => readLayout(kept), [kept]);
   const [idField, keys] = [source?.idField ?? 'id', source?.keys];
-  const of = (some: readonly Row[]) =>
-    columnsOf(
-      some.map(({ value }) => value),
-      idField,
-      keys,
-    );
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `of` is made of the others.
-  const all = useMemo(() => of(sample(rows)), [rows, idField, keys]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `of` is made of the others.
-  const layout = useMemo(
-    () => merged(choice ?? initialLayout(of(rows.slice(0, SHOWING))), all),
-    [choice, all, rows, idField, keys],
+  const values = useMemo(() => rows.map(({ value }) => value), [rows]);
+  const tally = useMemo(() => new ListTally(), [name]);
+  const all = useMemo(
+    () => columnsFrom(tally.of(values), idField, keys),
+    [tally, values, idField, keys],
+  );
+  const layout = useMemo(() => {
+    const first = () => initialLayout(columnsOf(values.slice(0, SHOWING), idField, keys));
+    return merged(choice ?? first(), all);
+  }, [choice, all, values, idField, keys]);
+  const numbers = useMemo(
+    () => new Set(all.filter((one) => one.id !== idField && isOfNumbers(one)).map(({ id }) => id)),
+    [all, idField],
   );
   const placed = useMemo(() => drawn(layout, all), [layout, all]);
   const needs = useMemo(
@@ -86,6 +80,7 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     all,
     drawn: placed,
     needs,
+    numbers,
     isChosen: choice !== null,
     change: (id, change) => put(changed(layout, id, change)),
     move: (id, before) => put(moved(layout, id, before)),

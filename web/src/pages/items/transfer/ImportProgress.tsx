@@ -1,70 +1,15 @@
 // An import under way or at its end: how far it is, how fast, what was refused.
-import { useMemo } from 'react';
 import { bytes, count, counted } from '../../../pure/figures/amount';
 import { Button } from '../../../ui/Button';
-import { MOST_REFUSALS } from './importRun';
 import { leftInWords } from './pace';
-import { download } from './sink';
+import { Refusals } from './Refusals';
 import { type Ended, type Import, writtenOf } from './useImport';
-import type { Refusal } from './writer';
-
-/** A person reads no more; the file has all that are kept. */
-const LISTED = 100;
 
 export interface ImportProgressProps {
   work: Import;
   size: number;
   noun: 'item' | 'document';
   onClose: () => void;
-}
-
-function refusalsText(refusals: readonly Refusal[]): string {
-  const lines = refusals.map(({ line, why }) => `${line}\t${why.replace(/\s+/g, ' ')}\n`);
-  return `line\treason\n${lines.join('')}`;
-}
-
-function Refusals({ work }: { work: Import }) {
-  const { refused, refusals: found } = work.state;
-  // Several requests are under way, and are answered in any order.
-  const refusals = useMemo(() => found.toSorted((a, b) => a.line - b.line), [found]);
-  if (refused === 0) return null;
-  const kept = refused > refusals.length ? `; the first ${count(MOST_REFUSALS)} are kept` : '';
-  return (
-    <section aria-label="Refused">
-      <h3>
-        {count(refused)} refused{kept}
-      </h3>
-      <div className="transfer-scroll" role="region" tabIndex={0} aria-label="Refusals">
-        <table className="transfer-table">
-          <thead>
-            <tr>
-              <th scope="col">Line</th>
-              <th scope="col">Reason</th>
-            </tr>
-          </thead>
-          <tbody>
-            {refusals.slice(0, LISTED).map(({ line, why }, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows.
-              <tr key={at}>
-                <th scope="row">{line}</th>
-                <td>{why}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <div className="row">
-        <Button
-          onClick={() =>
-            download([refusalsText(refusals)], 'refused.tsv', 'text/tab-separated-values')
-          }
-        >
-          Download the list
-        </Button>
-        {refusals.length > LISTED && <span className="hint">{LISTED} of them are shown.</span>}
-      </div>
-    </section>
-  );
 }
 
 function endInWords(ended: Ended, unknown: number): string {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../api/http';
 import { type ImportState, MOST_REFUSALS, NOTHING, runImport } from './importRun';
-import { type Entry, nothingWritten, type Writer, type Written } from './writer';
+import { type Entry, nothingWritten, refusal, type Writer, type Written } from './writer';
 
 interface One {
   id: string;
@@ -80,13 +80,13 @@ test('what the server takes none of is halved, until the one at fault is found',
       : Promise.resolve(made(entries.length));
   });
   expect(state.made).toBe(2);
-  expect(state.refusals).toEqual([{ line: 2, why: 'It is too large.' }]);
+  expect(state.refusals).toEqual([{ nth: 1, line: 2, why: 'It is too large.' }]);
 });
 
 test('refusals are counted beyond those that are kept', async () => {
   const ids = Array.from({ length: MOST_REFUSALS + 50 }, (_, at) => `n${at}`);
   const { state } = await imported(ids, (entries) => {
-    const refused = entries.map(({ line }) => ({ line, why: 'x'.repeat(1000) }));
+    const refused = entries.map((entry) => refusal(entry, 'x'.repeat(1000)));
     return Promise.resolve({ ...nothingWritten(), refused });
   });
   expect(state.refused).toBe(ids.length);

@@ -8,6 +8,7 @@ import {
   type Entry,
   nothingWritten,
   type Refusal,
+  refusal,
   together,
   type Writer,
   type Written,
@@ -55,12 +56,12 @@ export interface ImportJob<T> {
   onState: (state: ImportState) => void;
 }
 
-async function* chunksOf(file: Blob, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(file: Blob, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done || signal.aborted) return;
+      if (done || signal?.aborted === true) return;
       yield value;
     }
   } finally {
@@ -97,7 +98,7 @@ export async function writeApart<T>(
     const [first] = entries;
     if (!isRefused(error) || first === undefined) throw error;
     if (entries.length === 1) {
-      return { ...nothingWritten(), refused: [{ line: first.line, why: words(error) }] };
+      return { ...nothingWritten(), refused: [refusal(first, words(error))] };
     }
     const half = Math.ceil(entries.length / 2);
     const before = await writeApart(writer, entries.slice(0, half), signal);
@@ -168,10 +169,10 @@ class Tally {
   refuse(refused: readonly Refusal[]): void {
     if (refused.length === 0) return;
     const room = MOST_REFUSALS - this.state.refusals.length;
-    const kept = refused.slice(0, room).map(({ line, why }) => ({
-      line,
-      why: why.length > LONGEST_WHY ? `${why.slice(0, LONGEST_WHY)}…` : why,
-    }));
+    const kept = refused.slice(0, room).map((one) => {
+      const { why } = one;
+      return refusal(one, why.length > LONGEST_WHY ? `${why.slice(0, LONGEST_WHY)}…` : why);
+    });
     const refusals = kept.length > 0 ? [...this.state.refusals, ...kept] : this.state.refusals;
     this.put({ refused: this.state.refused + refused.length, refusals });
   }
@@ -206,19 +207,22 @@ export async function runImport<T>(job: ImportJob<T>): Promise<void> {
   };
   try {
     let before = 0;
+    let nth = -1;
     for await (const { found, bytes } of readFile(chunksOf(file, signal), reader)) {
       // What each document takes of this part, about.
       const each = (bytes - before) / Math.max(1, found.length);
       before = bytes;
       if (found.length === 0) characters += each;
       for (const one of found) {
+        nth += 1;
+        const at = { nth, line: one.line };
         if (one.kind === 'refused') {
-          tally.refuse([{ line: one.line, why: `${capital(whereIn(one))}: ${one.why}` }]);
+          tally.refuse([refusal(at, `${capital(whereIn(one))}: ${one.why}`)]);
           continue;
         }
         const isFull = batch.length >= writer.most.documents;
         if (isFull || characters + each > writer.most.characters) await flush();
-        batch.push({ line: one.line, value: one.value });
+        batch.push({ ...at, value: one.value });
         characters += each;
       }
       tally.put({ bytes });

@@ -10,6 +10,7 @@ import {
   type Entry,
   nothingWritten,
   type OnExisting,
+  refusal,
   takenWords,
   type Writer,
   type Written,
@@ -89,11 +90,11 @@ export class MongoWriter implements Writer<mongo.Document> {
     const written = nothingWritten();
     for (const error of (reply.writeErrors ?? []) as mongo.Document[]) {
       const entry = entries[mongo.numberOf(error.index)];
-      const line = entry?.line ?? 0;
+      if (entry === undefined) continue;
       const isTaken = isTakenId(error);
-      const why = isTaken ? takenWords(printShell(entry?.value._id, 0)) : String(error.errmsg);
+      const why = isTaken ? takenWords(printShell(entry.value._id, 0)) : String(error.errmsg);
       if (isTaken && this.onExisting === 'skip') written.skipped += 1;
-      else written.refused.push({ line, why });
+      else written.refused.push(refusal(entry, why));
     }
     return written;
   }

@@ -11,6 +11,7 @@ import {
   type Entry,
   nothingWritten,
   type OnExisting,
+  refusal,
   takenWords,
   type Writer,
   type Written,
@@ -98,9 +99,9 @@ export class NosqlWriter implements Writer<Item> {
         else if (FOR_THE_MOMENT.has(statusCode)) again.push(entry);
         else if (statusCode !== CONFLICT || UNIQUE_KEY.test(message ?? '')) {
           const why = message ?? `The server answers with status ${statusCode}.`;
-          written.refused.push({ line: entry.line, why });
+          written.refused.push(refusal(entry, why));
         } else if (this.onExisting === 'skip') written.skipped += 1;
-        else written.refused.push({ line: entry.line, why: takenWords(entry.value.id) });
+        else written.refused.push(refusal(entry, takenWords(entry.value.id)));
       }
       if (again.length === 0) return written;
       left = again;

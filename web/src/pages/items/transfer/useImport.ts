@@ -15,6 +15,8 @@ export type Ended = { kind: 'done' } | { kind: 'stopped' } | { kind: 'failed'; w
 
 export interface Import {
   state: ImportState;
+  /** What is imported; null: it has not begun. */
+  source: { file: Blob; form: ImportForm } | null;
   pace: Pace | null;
   running: boolean;
   /** null: it has not ended, or not begun. */
@@ -54,7 +56,7 @@ export function useImport(target: Target): Import {
   });
   const [running, setRunning] = useState(false);
   const [ended, setEnded] = useState<Ended | null>(null);
-  const [size, setSize] = useState(0);
+  const [source, setSource] = useState<Import['source']>(null);
   const abort = useRef<AbortController | null>(null);
   useEffect(() => () => abort.current?.abort(), []);
   const begin = (chosen: Chosen, form: ImportForm, onExisting: OnExisting) => {
@@ -73,7 +75,7 @@ export function useImport(target: Target): Import {
       setRunning(false);
       setEnded(how);
     };
-    setSize(chosen.file.size);
+    setSource({ file: chosen.file, form });
     show({ state: NOTHING, marks: [] });
     setEnded(null);
     setRunning(true);
@@ -88,7 +90,8 @@ export function useImport(target: Target): Import {
   };
   return {
     state: shown.state,
-    pace: running ? paceOf(shown.marks, size) : null,
+    source,
+    pace: running ? paceOf(shown.marks, source?.file.size ?? 0) : null,
     running,
     ended,
     begin,

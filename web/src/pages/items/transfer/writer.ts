@@ -6,15 +6,24 @@ import type { Finish } from '../../../pure/importing/finish';
 export const ON_EXISTING = ['refuse', 'skip', 'replace'] as const;
 export type OnExisting = (typeof ON_EXISTING)[number];
 
-export interface Entry<T> {
-  /** Where it stands in the file, from 1. */
+/** Where something stands in the file. */
+export interface At {
+  /** Which one it is of all, from 0: several can stand in one line. */
+  nth: number;
+  /** From 1. */
   line: number;
+}
+
+export interface Entry<T> extends At {
   value: T;
 }
 
-export interface Refusal {
-  line: number;
+export interface Refusal extends At {
   why: string;
+}
+
+export function refusal({ nth, line }: At, why: string): Refusal {
+  return { nth, line, why };
 }
 
 /** What became of some documents. */

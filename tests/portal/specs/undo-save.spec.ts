@@ -1,0 +1,66 @@
+// A save of the item that is open is taken back from the corner, unless somebody else has changed it since.
+import type { Locator, Page } from '@playwright/test';
+import { DOORS, type Door } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
+import { editor, openItem, saveItem, write } from '../lib/items';
+
+const toasts = (page: Page) => page.getByRole('region', { name: 'Notifications' });
+const undo = (page: Page) => toasts(page).getByRole('button', { name: /^Undo/ });
+
+async function change(page: Page, pane: Locator, door: Door, color: string) {
+  await write(page, editor(pane), door.text('one', `"color": "${color}"`));
+  await saveItem(page, pane, `updated ${door.noun} ${door.label('one')}`);
+}
+
+for (const door of DOORS) {
+  const list = `/${door.name}/app/log/items`;
+
+  test(`${door.noun}: a save is taken back, in the pane and in the list`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { color: 'red', more: [1, { a: 2 }] });
+    await page.goto(list);
+    const pane = await openItem(page, door, 'one');
+    await change(page, pane, door, 'blue');
+    expect(await door.get(server, 'one')).toEqual({ color: 'blue' });
+    await undo(page).press('Enter');
+    await expect(toasts(page)).toContainText(`Put back ${door.noun} ${door.label('one')}`);
+    expect(await door.get(server, 'one')).toEqual({ color: 'red', more: [1, { a: 2 }] });
+    await expect(editor(pane)).toContainText('red');
+    await expect(pane.getByText('unsaved')).toHaveCount(0);
+    await expect(page.getByRole('gridcell', { name: 'red', exact: true })).toBeVisible();
+  });
+
+  test(`${door.noun}: what somebody else has saved since stays`, async ({ page, server }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { color: 'red' });
+    await page.goto(list);
+    const pane = await openItem(page, door, 'one');
+    await change(page, pane, door, 'blue');
+    await door.put(server, 'one', { color: 'theirs' });
+    await undo(page).click();
+    await expect(toasts(page)).toContainText(
+      'was not put back: somebody else has changed it since. The newest is shown now.',
+    );
+    expect(await door.get(server, 'one')).toEqual({ color: 'theirs' });
+    await expect(editor(pane)).toContainText('theirs');
+  });
+
+  test(`${door.noun}: a deleted one is not made anew by Undo`, async ({ page, server }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { color: 'red' });
+    await page.goto(list);
+    const pane = await openItem(page, door, 'one');
+    await change(page, pane, door, 'blue');
+    await pane.getByRole('button', { name: 'Close' }).click();
+    await door.remove(server, 'one');
+    await undo(page).click();
+    await expect(toasts(page)).toContainText(
+      `was not put back: the ${door.noun} is not there any more.`,
+    );
+    expect(await door.get(server, 'one')).toBeNull();
+    await expect(page.getByRole('gridcell', { name: 'blue' })).toHaveCount(0);
+  });
+}

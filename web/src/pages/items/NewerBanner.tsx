@@ -1,0 +1,17 @@
+// Says that the item that is open was changed elsewhere: it is shown, or offered where something was typed.
+import { Banner } from '../../ui/Banner';
+import { Button } from '../../ui/Button';
+import type { Source } from './source';
+import type { Item } from './useItem';
+
+export function NewerBanner({ source, item }: { source: Source; item: Item }) {
+  if (item.newer !== null && item.theirs === null)
+    return (
+      <Banner look="warn">
+        This {source.noun} was changed elsewhere since you opened it. What you typed is kept.{' '}
+        <Button onClick={item.compare}>Compare and merge</Button>
+      </Banner>
+    );
+  if (!item.isRenewed || item.dirty) return null;
+  return <Banner>Changed elsewhere a moment ago: this is the newest version.</Banner>;
+}
