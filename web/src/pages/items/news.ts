@@ -59,11 +59,14 @@ function freshWords(n: number, listed: Listed): string {
  * of everything. */
 export function newsWords({ changed, gone, others }: Told, listed: Listed): string | null {
   const fresh = others.size > 0 ? others.size : listed.more;
-  const said = [
-    fresh > 0 ? freshWords(fresh, listed) : '',
-    changed.size > 0 ? `changed ${count(changed.size)}` : '',
-    gone.size > 0 ? `removed ${count(gone.size)}` : '',
-  ].filter((part) => part !== '');
+  const said = fresh > 0 ? [freshWords(fresh, listed)] : [];
+  for (const [done, n] of [
+    ['changed', changed.size],
+    ['removed', gone.size],
+  ] as const) {
+    // What the number counts is named once.
+    if (n > 0) said.push(`${done} ${said.length === 0 ? counted(n, listed.noun) : count(n)}`);
+  }
   const last = said.pop();
   if (last === undefined) return null;
   return said.length === 0 ? last : `${said.join(', ')} and ${last}`;
