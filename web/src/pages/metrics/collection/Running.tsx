@@ -1,5 +1,5 @@
 // What runs on a collection of the MongoDB API now, and its open cursors, with a way to each query.
-import { CommandError, open } from '../../../api/mongo';
+import { open } from '../../../api/mongo';
 import { count } from '../../../pure/figures/amount';
 import { latency } from '../../../pure/figures/latency';
 import type { Target } from '../../../state/place';
@@ -10,9 +10,8 @@ import { textOf } from '../slow/shapes';
 import { type Activity, activityOf, type RunningOperation } from './running';
 
 const REFRESH_MS = 5000;
-const UNAUTHORIZED = 13;
 
-/** Asked aside: whoever may not see it is told so on the page alone. */
+/** Asked aside: nobody is told again and again that it was refused. */
 async function read(target: Target): Promise<Activity> {
   const pipeline = [
     { $currentOp: { allUsers: true, idleCursors: true } },
@@ -64,31 +63,26 @@ function Listed({ operations }: { operations: readonly RunningOperation[] }) {
   );
 }
 
+/** Nothing where it is not told: that the server is away is said above. */
 export function Running({ target }: { target: Target }) {
-  const { value, failure } = usePolled(() => read(target), REFRESH_MS);
-  const isDenied = failure instanceof CommandError && failure.number === UNAUTHORIZED;
-  if (value === null && !isDenied) return null;
+  const { value } = usePolled(() => read(target), REFRESH_MS);
+  if (value === null) return null;
+  const { operations, cursors } = value;
   return (
     <>
       <h2>Now</h2>
-      {value === null ? (
-        <p className="hint">The server does not tell this account what runs.</p>
-      ) : (
-        <>
-          <Figures
-            label="Now"
-            figures={[
-              { name: 'Running operations', value: count(value.operations.length) },
-              {
-                name: 'Open cursors',
-                value: count(value.cursors.open),
-                hint: `${count(value.cursors.idle)} idle, until somebody reads on`,
-              },
-            ]}
-          />
-          {value.operations.length > 0 && <Listed operations={value.operations} />}
-        </>
-      )}
+      <Figures
+        label="Now"
+        figures={[
+          { name: 'Running operations', value: count(operations.length) },
+          {
+            name: 'Open cursors',
+            value: count(cursors.open),
+            hint: `${count(cursors.idle)} idle, until somebody reads on`,
+          },
+        ]}
+      />
+      {operations.length > 0 && <Listed operations={operations} />}
     </>
   );
 }
