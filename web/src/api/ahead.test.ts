@@ -30,6 +30,14 @@ test('the first who asks gets what was asked ahead, the next asks anew', async (
   expect(sent).toEqual(['/a', '/a', '/b']);
 });
 
+test('who asks for more than was asked ahead asks anew, and leaves it to others', async () => {
+  askAhead('/a', { version: '1' });
+  await send({ path: '/a', headers: { version: '1', usage: 'true' }, quiet: true });
+  expect(sent).toEqual(['/a', '/a']);
+  await send({ path: '/a', headers: { version: '1' }, quiet: true });
+  expect(sent).toEqual(['/a', '/a']);
+});
+
 test('a change is never taken from what was asked ahead', async () => {
   askAhead('/a');
   await send({ method: 'PUT', path: '/a', quiet: true });

@@ -81,7 +81,7 @@ function cancelled(): ApiError {
 
 /** What was asked ahead is not asked again, unless that failed. */
 function responseTo(path: string, init: RequestInit): Promise<Response> {
-  const ahead = init.method === 'GET' ? takeAhead(path) : null;
+  const ahead = init.method === 'GET' ? takeAhead(path, new Headers(init.headers)) : null;
   return ahead === null ? fetch(path, init) : ahead.catch(() => fetch(path, init));
 }
 
