@@ -130,3 +130,19 @@ test('no page is wider than the window, and all views of a collection are in sig
   const [first, second] = [page.locator('.figure').first(), page.locator('.figure').nth(1)];
   expect((await first.boundingBox())?.y).toBe((await second.boundingBox())?.y);
 });
+
+test('what has a choice stands beside the links, however narrow the window is', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const links = page.getByRole('banner').getByRole('link', { name: 'Home', exact: true });
+  const theme = page.getByRole('banner').getByRole('combobox');
+  const middle = async (one: Locator) => {
+    const box = await one.boundingBox();
+    return (box?.y ?? 0) + (box?.height ?? 0) / 2;
+  };
+  for (const width of [390, 500, 620, 700, 760]) {
+    await page.setViewportSize({ width, height: 844 });
+    expect(Math.abs((await middle(links)) - (await middle(theme))), `${width} px`).toBeLessThan(8);
+  }
+});
