@@ -146,3 +146,13 @@ test('what has a choice stands beside the links, however narrow the window is', 
     expect(Math.abs((await middle(links)) - (await middle(theme))), `${width} px`).toBeLessThan(8);
   }
 });
+
+test('what can be done to an index is in sight', async ({ page, server }) => {
+  await mongo.create(server, 600);
+  await (await server.mongo()).db('app').collection('log').createIndex({ n: 1 });
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  for (const name of ['Hide n_1', 'Drop n_1'])
+    await expect(page.getByRole('button', { name })).toBeInViewport({ ratio: 1 });
+  await page.getByRole('button', { name: 'Drop n_1' }).click();
+  await expect(page.getByRole('dialog', { name: /^Drop/ })).toBeVisible();
+});
