@@ -130,3 +130,29 @@ test('no page is wider than the window, and all views of a collection are in sig
   const [first, second] = [page.locator('.figure').first(), page.locator('.figure').nth(1)];
   expect((await first.boundingBox())?.y).toBe((await second.boundingBox())?.y);
 });
+
+test('what has a choice stands beside the links, however narrow the window is', async ({
+  page,
+}) => {
+  await page.goto('/');
+  const links = page.getByRole('banner').getByRole('link', { name: 'Home', exact: true });
+  const theme = page.getByRole('banner').getByRole('combobox');
+  const middle = async (one: Locator) => {
+    const box = await one.boundingBox();
+    return (box?.y ?? 0) + (box?.height ?? 0) / 2;
+  };
+  for (const width of [390, 500, 620, 700, 760]) {
+    await page.setViewportSize({ width, height: 844 });
+    expect(Math.abs((await middle(links)) - (await middle(theme))), `${width} px`).toBeLessThan(8);
+  }
+});
+
+test('what can be done to an index is in sight', async ({ page, server }) => {
+  await mongo.create(server, 600);
+  await (await server.mongo()).db('app').collection('log').createIndex({ n: 1 });
+  await page.goto('/mongo/app/log/settings?section=indexes');
+  for (const name of ['Hide n_1', 'Drop n_1'])
+    await expect(page.getByRole('button', { name })).toBeInViewport({ ratio: 1 });
+  await page.getByRole('button', { name: 'Drop n_1' }).click();
+  await expect(page.getByRole('dialog', { name: /^Drop/ })).toBeVisible();
+});

@@ -12,6 +12,7 @@ type Known = readonly Loss[] | 'asking' | 'unknown';
 export function Losses({ seconds, toll }: { seconds: number; toll: Toll | null }) {
   const [known, setKnown] = useState<Known>('asking');
   useEffect(() => {
+    if (toll?.none === true) return;
     const turn = new AbortController();
     const keep = (found: Known) => {
       if (!turn.signal.aborted) setKnown(found);
@@ -21,11 +22,12 @@ export function Losses({ seconds, toll }: { seconds: number; toll: Toll | null }
       () => keep('unknown'),
     );
     return () => turn.abort();
-  }, [seconds]);
+  }, [seconds, toll?.none]);
   if (toll === null) return <p>How many documents expire by then could not be worked out.</p>;
   const sentence = `${tollWords(toll)} ${toll.documents === 1 ? 'expires' : 'expire'} by then`;
   const said = sentence.charAt(0).toUpperCase() + sentence.slice(1);
-  if (typeof known === 'string') {
+  if (toll.none) return <p role="status">{said}.</p>;
+  if (typeof known === 'string' || known.length === 0) {
     return (
       <p role="status">
         {known === 'asking' ? `${said}; looking in which collections…` : `${said}.`}

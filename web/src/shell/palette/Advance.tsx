@@ -1,19 +1,29 @@
 // Asks before the clock goes forward: what is due by then disappears.
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { advanceClock } from '../../api/admin';
 import { words } from '../../api/http';
-import { usePreview } from '../../pages/metrics/usePreview';
+import { Losses } from '../../pages/metrics/Losses';
+import { type Toll, tollOf } from '../../pages/metrics/toll';
 import { inWords } from '../../pure/time/duration';
 import { toast } from '../../state/log';
-import { refreshServer, useNow } from '../../state/server';
+import { refreshServer } from '../../state/server';
 import { Button } from '../../ui/Button';
 import { Dialog } from '../../ui/Dialog';
 
 export default function Advance({ seconds, onClose }: { seconds: number; onClose: () => void }) {
-  const now = useNow();
-  const preview = usePreview(seconds, now ?? 0);
+  /** undefined: it is being counted. */
+  const [toll, setToll] = useState<Toll | null>();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string | null>(null);
+  useEffect(() => {
+    let ended = false;
+    void tollOf(seconds).then((found) => {
+      if (!ended) setToll(found);
+    });
+    return () => {
+      ended = true;
+    };
+  }, [seconds]);
   const move = async () => {
     setBusy(true);
     setFailure(null);
@@ -30,7 +40,11 @@ export default function Advance({ seconds, onClose }: { seconds: number; onClose
   return (
     <Dialog title={`Advance the clock by ${inWords(seconds)}?`} onClose={onClose}>
       <p>The clock never goes back, and what expires by then does not come back.</p>
-      <p role="status">{preview === '' ? 'Counting what expires…' : preview}</p>
+      {toll === undefined ? (
+        <p role="status">Counting what expires…</p>
+      ) : (
+        <Losses seconds={seconds} toll={toll} />
+      )}
       {failure !== null && (
         <p className="error" role="alert">
           {failure}

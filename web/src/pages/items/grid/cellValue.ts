@@ -70,7 +70,7 @@ function long(text: string): Typed {
 function number(text: string, kind: Kind): Typed {
   const isWhole = /^[+-]?\d+$/.test(text);
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text))
-    return { error: 'Type a number, such as 12 or 12.5.' };
+    return { error: 'Type a number in digits, such as 12 or 12.5.' };
   switch (kind) {
     case 'decimal':
       try {
