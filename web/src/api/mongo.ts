@@ -3,6 +3,7 @@
 import type { Document } from 'bson';
 import { arrival, early } from '../state/arrival';
 import { say } from '../state/log';
+import { readFarDates, writeFarDates } from './farDates';
 import { ApiError, send } from './http';
 
 export type { Document } from 'bson';
@@ -92,17 +93,20 @@ export async function run(
   const began = performance.now();
   // Without a pause once it is there: a page that is left has no time for one.
   bson ??= await arrival(loadBson);
+  const body = Uint8Array.from(bson.serialize(command, { ignoreUndefined: true }));
+  writeFarDates(body, command);
   const answer = await send({
     method: 'POST',
     path: `/_portal/api/mongo/${encodeURIComponent(database)}`,
     headers: { 'content-type': 'application/bson' },
-    body: Uint8Array.from(bson.serialize(command, { ignoreUndefined: true })),
+    body,
     quiet: true,
     timeoutMs: BUILDING.has(name) ? BUILD_MS : USUAL_MS,
     changes: isChange(name, command),
     ...options,
   });
   const reply = bson.deserialize(answer.bytes, KEEP_TYPES);
+  readFarDates(answer.bytes, reply);
   const activityId = answer.headers.get('x-ms-activity-id');
   const isTold = options.each === true && numberOf(reply.ok) === 1;
   const failed = isTold ? null : firstError(reply);

@@ -1,4 +1,6 @@
 // What a sample says of a field, in words. Pure.
+
+import { FarDate } from '../../pure/farDate';
 import type { Counted, FieldFacts, Range } from '../../pure/schema/fields';
 import { parseShell } from '../../pure/shell';
 import { utc } from '../../pure/time/utc';
@@ -20,7 +22,8 @@ export function kindsInWords(kinds: readonly Counted<Kind>[], count: number): st
 }
 
 function endOf(value: unknown): string {
-  return value instanceof Date ? utc(value.getTime()) : bareText(value);
+  const isNear = value instanceof Date && !(value instanceof FarDate);
+  return isNear ? utc(value.getTime()) : bareText(value);
 }
 
 function rangeInWords({ least, most }: Range): string {

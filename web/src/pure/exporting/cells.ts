@@ -1,6 +1,7 @@
 // What stands in a field of CSV for a value. Texts are in quotes always, so that a reader can tell them
 // from numbers and an empty text from nothing. Chooses no columns.
 import type { Binary, ObjectId } from 'bson';
+import { FarDate } from '../farDate';
 import { guarded } from '../importing/formulas';
 import { entryOf, type JsonNode, printCompact } from '../json/tree';
 import { kindOf } from '../values/kind';
@@ -27,6 +28,7 @@ export function cellOfValue(value: unknown, guard: boolean): string {
       return (value as ObjectId).toHexString();
     case 'date': {
       const date = value as Date;
+      if (date instanceof FarDate) return nested(relaxedText(date));
       return Number.isNaN(date.getTime()) ? '' : date.toISOString();
     }
     case 'boolean':

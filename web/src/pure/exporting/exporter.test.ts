@@ -16,6 +16,7 @@ import {
 } from 'bson';
 import { expect, test } from 'vitest';
 import { columnsOf } from '../columns/columns';
+import { dateOf } from '../farDate';
 import { csvReader, guessCsv } from '../importing/csv';
 import { readerOf } from '../importing/file';
 import { type Finish, finishDocument, finishItem } from '../importing/finish';
@@ -202,5 +203,16 @@ test('a field that is an object in some documents only is one column', () => {
   const exporter = csvExporter({ paths: ['a'], delimiter: ',', guard: false }, cellsOfItem);
   expect(written(exporter, ['{"a":{"b":1}}', '{"a":5}', '{}'])).toBe(
     'a\r\n"{""b"":1}"\r\n5\r\n""\r\n',
+  );
+});
+
+test('dates beyond those of JavaScript keep their milliseconds', () => {
+  const document = { at: [dateOf(2n ** 63n - 1n)], near: new Date(0) };
+  const far = '[{"$date":{"$numberLong":"9223372036854775807"}}]';
+  expect(documentText(document, 'relaxed')).toBe(
+    `{"at":${far},"near":{"$date":"1970-01-01T00:00:00Z"}}`,
+  );
+  expect(documentText(document, 'canonical')).toBe(
+    `{"at":${far},"near":{"$date":{"$numberLong":"0"}}}`,
   );
 });

@@ -1,8 +1,9 @@
 // Writes documents of MongoDB as Extended JSON on one line. Canonical text keeps every type; relaxed text
 // has plain numbers, and a double that is whole ends with .0, so that it is read as a double again.
 import { EJSON } from 'bson';
+import { countFar, extendedFar, FarDate } from '../farDate';
 import type { Document } from '../importing/found';
-import { kindOf } from '../values/kind';
+import { isPlainObject, kindOf } from '../values/kind';
 
 export type Dialect = 'relaxed' | 'canonical';
 
@@ -40,14 +41,25 @@ export function relaxedText(value: unknown): string {
     case 'boolean':
     case 'string':
       return JSON.stringify(value);
+    case 'date':
+      if (value instanceof FarDate) return JSON.stringify(extendedFar(value));
+      return EJSON.stringify(value, { relaxed: true });
     default:
       return EJSON.stringify(value, { relaxed: true });
   }
 }
 
+/** The same with far dates as objects of Extended JSON, which EJSON leaves as they are. */
+function withoutFar(value: unknown): unknown {
+  if (value instanceof FarDate) return extendedFar(value);
+  if (Array.isArray(value)) return value.map(withoutFar);
+  if (!isPlainObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, withoutFar(held)]));
+}
+
 /** A document on one line. */
 export function documentText(document: Document, dialect: Dialect): string {
-  return dialect === 'canonical'
-    ? EJSON.stringify(document, { relaxed: false })
-    : relaxedText(document);
+  if (dialect === 'relaxed') return relaxedText(document);
+  const plain = countFar(document) === 0 ? document : withoutFar(document);
+  return EJSON.stringify(plain, { relaxed: false });
 }

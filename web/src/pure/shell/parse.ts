@@ -1,5 +1,5 @@
-// Reads literals as the shell of MongoDB takes them, and Extended JSON (its keys stand in quotes
-// there, so an unquoted `$oid` is an ordinary key). Evaluates nothing; says what is wrong and where.
+// Reads literals as the shell of MongoDB takes them, and Extended JSON, also without quotes; a key in
+// brackets, `{ ["$oid"]: 1 }`, is always an ordinary one. Evaluates nothing; says what is wrong and where.
 import { type Document, Double, Int32, Long, MaxKey, MinKey } from 'bson';
 import { attempt, type Mistake, Reader, Wrong } from '../reader';
 import { BadValue, construct, fromExtended, isConstructor, isExtendedKey, regExp } from './values';
@@ -162,11 +162,11 @@ export class ShellReader extends Reader<unknown> {
     for (;;) {
       this.space();
       if (this.peek() === '}') break;
-      const [at, isQuoted] = [this.at, this.peek() === '"' || this.peek() === "'"];
-      const key = this.key();
+      const [at, isOrdinary] = [this.at, this.peek() === '['];
+      const key = isOrdinary ? this.bracketed() : this.key();
       if (Object.hasOwn(object, key))
         throw new Wrong(`the key ${JSON.stringify(key)} stands twice`, at);
-      extended &&= isQuoted && isExtendedKey(key);
+      extended &&= !isOrdinary && isExtendedKey(key);
       this.space();
       if (this.peek() !== ':') throw new Wrong(`":" is wanted, not ${this.shown()}`, this.at);
       this.at += 1;
@@ -176,6 +176,17 @@ export class ShellReader extends Reader<unknown> {
     }
     this.at += 1;
     return extended ? this.guarded(began, () => fromExtended(object)) : object;
+  }
+
+  private bracketed(): string {
+    this.at += 1;
+    this.space();
+    const isText = this.peek() === '"' || this.peek() === "'";
+    if (!isText) throw new Wrong(`a key in quotes is wanted, not ${this.shown()}`, this.at);
+    const key = this.key();
+    this.space();
+    if (!this.takes(']')) throw new Wrong(`"]" is wanted, not ${this.shown()}`, this.at);
+    return key;
   }
 
   protected key(): string {

@@ -14,6 +14,8 @@ import {
   ObjectId,
   Timestamp,
 } from 'bson';
+import { FarDate } from '../farDate';
+import { looksExtended } from './values';
 
 const PLAIN_KEY = /^[A-Za-z_$][\w$]*$/;
 const PLAIN_PATTERN =
@@ -33,8 +35,9 @@ function plain(value: number): string {
   return isInt ? String(value) : double(value);
 }
 
-/** One that its reader cannot take back (out of the range of dates) is written so that it is refused. */
+/** One that its reader cannot take back is written so that it is refused. */
 function date(value: Date): string {
+  if (value instanceof FarDate) return `{ $date: { $numberLong: "${value.ms}" } }`;
   return Number.isNaN(value.getTime())
     ? 'ISODate("out of range")'
     : `ISODate("${value.toISOString()}")`;
@@ -116,8 +119,12 @@ function nested(value: unknown, indent: number, before: string): string {
     const parts = value.map((element) => nested(element, indent, inner));
     return enclosed('[', parts, ']', indent, before);
   }
+  // An object that only looks like Extended JSON has its keys in brackets, which makes them ordinary ones.
+  const isObject = looksExtended(value as object);
+  const name = (key: string) =>
+    isObject ? `[${quote(key)}]` : PLAIN_KEY.test(key) ? key : quote(key);
   const parts = entriesOf(value as object).map(
-    ([key, held]) => `${PLAIN_KEY.test(key) ? key : quote(key)}: ${nested(held, indent, inner)}`,
+    ([key, held]) => `${name(key)}: ${nested(held, indent, inner)}`,
   );
   return enclosed('{', parts, '}', indent, before);
 }

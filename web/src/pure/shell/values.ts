@@ -17,6 +17,7 @@ import {
   Timestamp,
   UUID,
 } from 'bson';
+import { dateOf } from '../farDate';
 
 /** What is wrong with a value; the reader adds where. */
 export class BadValue extends Error {}
@@ -86,9 +87,10 @@ const INSTANT =
 /** An instant; without a zone it is UTC, whatever the machine's zone is. */
 function date(value: unknown): Date {
   if (value instanceof Int32 || value instanceof Long || value instanceof Double) {
-    const made = new Date(Number(value.toString()));
-    if (Number.isNaN(made.getTime())) throw new BadValue('the date is out of range');
-    return made;
+    const isPart = value instanceof Double && !Number.isInteger(value.value);
+    if (isPart && Number.isFinite(value.value)) return new Date(value.value);
+    if (isPart) throw new BadValue('the date is out of range');
+    return dateOf(between(whole(value, 'a date'), -INT64, INT64 - 1n, 'a date'));
   }
   const written = text(value, 'a date');
   const parts = INSTANT.exec(written);
@@ -263,10 +265,19 @@ const EXTENDED: Record<string, (object: Document) => unknown> = {
   '$code,$scope': (object) => code(object.$code, object.$scope),
 };
 
+function extendedOf(object: object) {
+  const keys = Object.keys(object).sort().join(',');
+  return Object.hasOwn(EXTENDED, keys) ? EXTENDED[keys] : undefined;
+}
+
+/** Whether an object has the keys of a value of Extended JSON. */
+export function looksExtended(object: object): boolean {
+  return extendedOf(object) !== undefined;
+}
+
 /** The value of an object of Extended JSON, or the object itself. */
 export function fromExtended(object: Document): unknown {
-  const keys = Object.keys(object).sort().join(',');
-  const read = Object.hasOwn(EXTENDED, keys) ? EXTENDED[keys] : undefined;
+  const read = extendedOf(object);
   return read === undefined ? object : read(object);
 }
 

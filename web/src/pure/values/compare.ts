@@ -1,6 +1,7 @@
 // The orders in which the two databases sort values of all types. Long and decimal values are compared
 // exactly with each other and with whole numbers, decimals with doubles to the double's digits.
 import type { Binary, BSONRegExp, Code, Document, Long, ObjectId } from 'bson';
+import { msOf } from '../farDate';
 import { isNumeric, type Kind, kindOf } from './kind';
 
 export type Api = 'mongo' | 'nosql';
@@ -125,7 +126,7 @@ function compareSpecial(a: unknown, b: unknown, kind: Kind): number {
     case 'objectId':
       return sign((a as ObjectId).toHexString(), (b as ObjectId).toHexString());
     case 'date':
-      return sign((a as Date).getTime(), (b as Date).getTime());
+      return sign(msOf(a as Date), msOf(b as Date));
     case 'timestamp':
       return sign((a as Long).toBigInt(), (b as Long).toBigInt());
     case 'regex': {

@@ -1,6 +1,7 @@
 // What a cell holds as a text that can be typed over, and what was typed as a value of the same type.
 // Another type is a matter of the editor of the whole item. Pure.
 import { Decimal128, Double, Int32, Long, ObjectId } from 'bson';
+import { FarDate } from '../../../pure/farDate';
 import { readJson } from '../../../pure/json/tree';
 import { parseShell, printShell } from '../../../pure/shell';
 import type { Api } from '../../../pure/values/compare';
@@ -18,6 +19,7 @@ export function whyNotInCell(value: unknown, parts: readonly string[], api: Api)
   if (api === 'mongo' && parts.some((part) => part.includes('.') || part.startsWith('$')))
     return 'A field whose name has a dot or a dollar sign is changed in the editor.';
   if (kindOf(value) === 'missing') return 'The field is not there: add it in the editor.';
+  if (value instanceof FarDate) return 'A date beyond the calendar is changed in the editor.';
   return EDITABLE.has(kindOf(value)) ? null : 'Objects and arrays are changed in the editor.';
 }
 

@@ -1,0 +1,114 @@
+// Dates in the bytes of BSON that are beyond those of JavaScript: the code of BSON reads each as no date, and
+// writes it as 1970. They are put right where the bytes have them.
+import type { Document } from 'bson';
+import { countFar, dateOf, FarDate } from '../pure/farDate';
+
+const DATE = 0x09;
+/** Bytes of values that are always as long, by the number of their type. */
+const FIXED: Readonly<Record<number, number>> = {
+  1: 8,
+  6: 0,
+  7: 12,
+  8: 1,
+  9: 8,
+  10: 0,
+  16: 4,
+  17: 8,
+  18: 8,
+  19: 16,
+  127: 0,
+  255: 0,
+};
+/** Of those that begin with a length, what follows beside what that counts. */
+const AFTER_LENGTH: Readonly<Record<number, number>> = { 2: 4, 5: 5, 12: 16, 13: 4, 14: 4, 15: 0 };
+const [OBJECT, ARRAY, REGEX] = [3, 4, 11];
+
+type Path = (readonly [from: number, to: number])[];
+
+class Walk {
+  readonly view: DataView;
+  private readonly path: Path = [];
+  private readonly decoder = new TextDecoder();
+
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly onDate: (at: number, walk: Walk) => void,
+  ) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** The names that lead to where it is. */
+  names(): string[] {
+    return this.path.map(([from, to]) => this.decoder.decode(this.bytes.subarray(from, to)));
+  }
+
+  document(begin: number): void {
+    const end = begin + this.view.getInt32(begin, true) - 1;
+    for (let at = begin + 4; at < end; ) {
+      const type = this.bytes[at] ?? 0;
+      const zero = this.bytes.indexOf(0, at + 1);
+      this.path.push([at + 1, zero]);
+      const size = this.value(type, zero + 1);
+      this.path.pop();
+      at = zero + 1 + size;
+    }
+  }
+
+  /** Goes through a value; how long it is. */
+  private value(type: number, at: number): number {
+    if (type === DATE) this.onDate(at, this);
+    const fixed = FIXED[type];
+    if (fixed !== undefined) return fixed;
+    if (type === REGEX) {
+      const pattern = this.bytes.indexOf(0, at);
+      return this.bytes.indexOf(0, pattern + 1) + 1 - at;
+    }
+    const length = this.view.getInt32(at, true);
+    if (type === OBJECT || type === ARRAY) {
+      this.document(at);
+      return length;
+    }
+    const after = AFTER_LENGTH[type];
+    if (after === undefined) throw new Error(`BSON has no type ${type}.`);
+    return length + after;
+  }
+}
+
+/** What stands at a path, and what holds it. */
+function found(root: unknown, names: readonly string[]): { holder: object; value: unknown } | null {
+  let [holder, value]: [object | null, unknown] = [null, root];
+  for (const name of names) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
+    holder = value;
+    value = (holder as Record<string, unknown>)[name];
+  }
+  return holder === null ? null : { holder, value };
+}
+
+/** Puts the far dates of these bytes into the document that was read from them. */
+export function readFarDates(bytes: Uint8Array, document: Document): void {
+  const onDate = (at: number, walk: Walk) => {
+    const date = dateOf(walk.view.getBigInt64(at, true));
+    if (!(date instanceof FarDate)) return;
+    const names = walk.names();
+    const place = found(document, names);
+    if (place?.value instanceof Date)
+      (place.holder as Record<string, unknown>)[names.at(-1) ?? ''] = date;
+  };
+  new Walk(bytes, onDate).document(0);
+}
+
+/** Puts the far dates of a document into the bytes that were written of it. */
+export function writeFarDates(bytes: Uint8Array, document: Document): void {
+  let left = countFar(document);
+  if (left === 0) return;
+  const onDate = (at: number, walk: Walk) => {
+    const value = found(document, walk.names())?.value;
+    if (!(value instanceof FarDate)) return;
+    walk.view.setBigInt64(at, value.ms, true);
+    left -= 1;
+  };
+  new Walk(bytes, onDate).document(0);
+  // Rather nothing than 1970.
+  if (left > 0) throw new Error('A date beyond the calendar cannot stand where it does.');
+}
