@@ -50,6 +50,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "looked",
             "process",
             "budget",
+            "trim",
             "size",
             "holding",
             "pattern",

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Budget, Error};
+use crate::{budget::Budget, error::Error};
 
 /// Work of one character of a set.
 const ONE: usize = 32;

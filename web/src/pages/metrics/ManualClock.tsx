@@ -1,4 +1,4 @@
-// Moves a manual clock: by fixed steps, by what is typed, or to a date. Says what dies by then.
+// Moves a manual clock: by fixed steps, by what is typed, or to a date. Says what expires by then.
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { advanceClock, setClock } from '../../api/admin';
 import { words } from '../../api/http';
