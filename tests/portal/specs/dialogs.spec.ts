@@ -92,12 +92,21 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
   const dialog = await besideThere(page, server);
   await dialog.getByLabel('Container id').fill('there');
   await dialog.getByLabel('Partition key').fill('/user');
-  for (const seconds of ['0', '-1', '1.5', '2147483648', 'ten']) {
+  for (const [seconds, why] of [
+    ['0', '0 would end everything at once'],
+    ['-1', '-1 means On (no default)'],
+    ['1.5', '1.5 is not a whole number'],
+    ['2147483648', 'are too many'],
+    ['ten', 'is not a number'],
+    ['30000000d', 'days are too many'],
+  ] as const) {
     await fillTtl(page, 'On', seconds);
     await create(page);
-    await expect(dialog.getByText(/Give a whole number from 1 to 2147483647/)).toBeVisible();
+    await expect(dialog.getByText(why)).toBeVisible();
     await expect(dialog.getByLabel('Seconds')).toBeFocused();
   }
+  await fillTtl(page, 'On', '90d');
+  await expect(dialog.getByText('7776000 s = 90 days')).toBeVisible();
   await fillTtl(page, 'On', '60');
   await create(page);
   await expect(dialog.getByText(/already exists/i)).toBeVisible();

@@ -199,22 +199,17 @@ test('every refusal names its line and its reason', async ({ page, server }) => 
   const table = dialog(page).getByRole('region', { name: 'Refused' }).getByRole('table');
   await expect(table.getByRole('rowheader')).toHaveText(['2', '3', '5']);
   const saved = page.waitForEvent('download');
-  await dialog(page).getByRole('button', { name: 'Download the list' }).click();
+  await dialog(page).getByRole('button', { name: 'Download the reasons' }).click();
   const list = readFileSync(await (await saved).path(), 'utf8').split('\n');
   expect(list).toHaveLength(5);
   expect(list[0]).toBe('line\treason');
   expect(list.find((line) => line.startsWith('5\t'))).toMatch(/ttl/i);
   const again = page.waitForEvent('download');
   await dialog(page).getByRole('button', { name: 'Download refused rows' }).click();
-  const rows = readFileSync(await (await again).path(), 'utf8')
-    .trimEnd()
-    .split('\n');
-  expect(rows.map((one) => (JSON.parse(one) as { row: unknown }).row)).toEqual([
-    { id: 1 },
-    '{"id":',
-    { id: 'two', ttl: 0 },
-  ]);
-  expect(rows[2]).toMatch(/^{"line":5,"reason":".*ttl/i);
+  // As they stand in the file: put right, they are imported again.
+  expect(readFileSync(await (await again).path(), 'utf8')).toBe(
+    '{"id":1}\n{"id":\n{"id":"two","ttl":0}\n',
+  );
   // One without an id gets one.
   expect(await nosql.ids(server)).toHaveLength(2);
 });
@@ -321,7 +316,5 @@ test('what CSV has wrong names its field', async ({ page, server }) => {
   await expect(table).toContainText('Field age: "abc" is not a number');
   const saved = page.waitForEvent('download');
   await dialog(page).getByRole('button', { name: 'Download refused rows' }).click();
-  expect(readFileSync(await (await saved).path(), 'utf8')).toMatch(
-    /^line,reason,id,age\r\n4,"Field age: ""abc"" is not a number.*",c,abc\r\n$/,
-  );
+  expect(readFileSync(await (await saved).path(), 'utf8')).toBe('id,age\r\nc,abc\r\n');
 });

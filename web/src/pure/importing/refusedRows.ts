@@ -1,6 +1,6 @@
-// The rows that an import has refused, as they stand in its file, each with the reason, so that they can be
-// put right and imported. Rows of CSV stay CSV, with two columns before the others: also a row that has
-// too few or too many fields has them there. All others become lines of JSON.
+// The rows that an import has refused, as they stand in its file, so that they can be put right and imported
+// again. Rows of CSV stay CSV, with the names of its columns; all others become lines of JSON. The reasons
+// are not among them: they would become fields.
 import { printCompact } from '../json/tree';
 import { CsvSplitter } from './csvRecords';
 import type { ImportForm } from './file';
@@ -8,13 +8,7 @@ import { readFile } from './file';
 import type { Found, ImportReader } from './found';
 import { jsonReader } from './json';
 
-export interface RefusedRow {
-  /** Which one it is of all that the file holds, from 0. */
-  nth: number;
-  /** From 1. */
-  line: number;
-  why: string;
-}
+const textOf = (one: Found<string>) => (one.kind === 'document' ? one.value : (one.text ?? ''));
 
 class CsvRows implements ImportReader<string> {
   private readonly splitter: CsvSplitter;
@@ -40,36 +34,27 @@ class CsvRows implements ImportReader<string> {
   }
 }
 
-const inQuotes = (text: string) => `"${text.replace(/"/g, '""')}"`;
-
-function jsonLine({ line, why }: RefusedRow, one: Found<string>): string {
-  // What is no JSON is kept as a text.
-  const row = one.kind === 'document' ? one.value : JSON.stringify(one.text ?? null);
-  return `{"line":${line},"reason":${JSON.stringify(why)},"row":${row}}\n`;
+/** A row in one line, also one that is no JSON. */
+function jsonLine(one: Found<string>): string {
+  return `${textOf(one).replace(/\s*[\r\n]+\s*/g, ' ')}\n`;
 }
 
-/** The parts of a file of the refused rows, in the order of the file that they come from. */
+/** The parts of a file of the refused rows, in the order of the file that they come from. `refused`: which of
+ * all that the file holds, from 0. */
 export async function* refusedRows(
   chunks: AsyncIterable<Uint8Array>,
   form: ImportForm,
-  refused: readonly RefusedRow[],
+  refused: readonly number[],
 ): AsyncGenerator<string> {
-  const wanted = new Map(refused.map((one) => [one.nth, one]));
+  const wanted = new Set(refused);
   const isCsv = form.kind === 'csv';
   const { delimiter, hasHeader } = isCsv ? form.options : { delimiter: ',', hasHeader: false };
   const reader = isCsv ? new CsvRows(delimiter) : jsonReader(form.kind, printCompact);
-  const csvRow = (
-    first: string,
-    second: string,
-    { value, text }: { value?: string; text?: string },
-  ) => `${first}${delimiter}${second}${delimiter}${value ?? text ?? ''}\r\n`;
   let nth = hasHeader ? -1 : 0;
   for await (const { found } of readFile(chunks, reader)) {
     for (const one of found) {
-      const row = wanted.get(nth);
-      if (nth === -1) yield csvRow('line', 'reason', one);
-      else if (row !== undefined)
-        yield isCsv ? csvRow(String(row.line), inQuotes(row.why), one) : jsonLine(row, one);
+      const isWanted = nth === -1 || wanted.has(nth);
+      if (isWanted) yield isCsv ? `${textOf(one)}\r\n` : jsonLine(one);
       nth += 1;
     }
   }

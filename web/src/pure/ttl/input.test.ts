@@ -12,6 +12,11 @@ test.each<[string, UnitName, number]>([
   ['2', 'week', 1_209_600],
   ['35791394', 'minute', 2_147_483_640],
   ['3550', 'week', 2_147_040_000],
+  ['5 s', 'day', 5],
+  ['90d', 'second', 7_776_000],
+  ['2 Weeks', 'second', 1_209_600],
+  ['12h', 'minute', 43_200],
+  ['1min', 'hour', 60],
 ])('%s %ss are read', (text, unit, value) => expect(readSeconds(text, unit)).toEqual({ value }));
 
 test.each<[string, UnitName, RegExp]>([
@@ -38,7 +43,10 @@ test.each<[string, UnitName, RegExp]>([
   ['٣', 'second', /is not a number/],
   ['NaN', 'second', /is not a number/],
   ['0x10', 'second', /is not a number/],
-  ['5 s', 'second', /is not a number/],
+  ['5 x', 'second', /is not a number/],
+  ['1.5h', 'second', /^1\.5 is not a whole number/],
+  ['30000000d', 'second', /^30000000 days are too many/],
+  ['-1d', 'second', /^-1 means/],
 ])('%j %ss are refused in words', (text, unit, says) => {
   const read = readSeconds(text, unit);
   expect('error' in read ? read.error : read).toMatch(says);

@@ -51,13 +51,33 @@ function negative(text: string, least: number): string {
     : `${brief(text)} is negative: the least is ${least}.`;
 }
 
-/** Seconds of a typed number of units, from `least` on. */
+/** How people shorten units behind a number. */
+const SHORT: Readonly<Record<string, UnitName>> = {
+  s: 'second',
+  sec: 'second',
+  m: 'minute',
+  min: 'minute',
+  h: 'hour',
+  hr: 'hour',
+  d: 'day',
+  w: 'week',
+};
+
+/** "90d", "90 days": the number and the unit that is written behind it; null: none is. */
+function withUnit(text: string): { text: string; unit: UnitName } | null {
+  const parts = /^([+-]?[\d.]+)\s*([a-z]+)$/i.exec(text);
+  const name = parts?.[2]?.toLowerCase() ?? '';
+  const unit = SHORT[name] ?? UNITS.find((one) => `${one.name}s` === name || one.name === name)?.name;
+  return unit === undefined ? null : { text: parts?.[1] ?? '', unit };
+}
+
+/** Seconds of a typed number of units, from `least` on. A unit behind the number is the one that is meant. */
 export function readSeconds(
   typed: string,
-  unit: UnitName = 'second',
+  chosen: UnitName = 'second',
   least: 0 | 1 = 1,
 ): Read<number> {
-  const text = typed.trim();
+  const { text, unit } = withUnit(typed.trim()) ?? { text: typed.trim(), unit: chosen };
   const size = secondsOf(unit);
   if (text === '') return { error: `Enter a number of ${unit}s.` };
   if (/^-\d+$/.test(text)) return { error: negative(text, least) };

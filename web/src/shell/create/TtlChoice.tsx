@@ -1,6 +1,7 @@
 // Time to Live of something that is being made: off, on without a default, or on with seconds.
 import { useId } from 'react';
 import { spelled } from '../../pure/time/duration';
+import { readSeconds } from '../../pure/ttl/input';
 import { Field } from '../../ui/Field';
 import type { TtlChoice as Choice } from './definition';
 
@@ -26,6 +27,7 @@ export function TtlChoice({ noun, choice, seconds, error, onChange }: TtlChoiceP
     'no-default': `${noun} never expire, except those with a ttl of their own.`,
     on: `${noun} expire this long after their last write, except those with a ttl of their own.`,
   };
+  const read = readSeconds(seconds);
   return (
     <>
       <fieldset className="ttl-choice" aria-describedby={`${id}-hint`}>
@@ -51,12 +53,11 @@ export function TtlChoice({ noun, choice, seconds, error, onChange }: TtlChoiceP
         <Field
           label="Seconds"
           error={error}
-          hint={/^\d{1,10}$/.test(seconds.trim()) ? spelled(Number(seconds)) : undefined}
+          hint={'value' in read ? spelled(read.value) : 'Or with a unit, such as 90d or 12h.'}
         >
           {(props) => (
             <input
               {...props}
-              inputMode="numeric"
               autoComplete="off"
               value={seconds}
               onChange={(event) => onChange(choice, event.target.value)}

@@ -1,8 +1,8 @@
 // What a form says, as the doors take it: paths, time to live, a container's definition. Pure; the
 // server has the last word on all of it.
-export type TtlChoice = 'off' | 'no-default' | 'on';
+import { readSeconds } from '../../pure/ttl/input';
 
-const MOST_SECONDS = 2_147_483_647;
+export type TtlChoice = 'off' | 'no-default' | 'on';
 
 export type FormField = 'name' | 'database' | 'key' | 'unique' | 'seconds' | 'throughput';
 
@@ -82,13 +82,9 @@ export function readCollection(text: string): string {
 export function readTtl(choice: TtlChoice, seconds: string): number | undefined {
   if (choice === 'off') return undefined;
   if (choice === 'no-default') return -1;
-  const text = seconds.trim();
-  const value = Number(text);
-  if (text === '') throw new FormError('seconds', 'Give a number of seconds.');
-  if (!/^\d+$/.test(text) || value < 1 || value > MOST_SECONDS) {
-    throw new FormError('seconds', `Give a whole number from 1 to ${MOST_SECONDS}.`);
-  }
-  return value;
+  const read = readSeconds(seconds);
+  if ('error' in read) throw new FormError('seconds', read.error);
+  return read.value;
 }
 
 /** Nothing is undefined. */

@@ -29,8 +29,8 @@ function readNow<T>(read: () => T): Read<T> {
 }
 
 /**
- * `read` says what is to be sent, as often as it is asked: once something was refused, each field
- * says whether it is right while it is typed in. `send` ends with the form done, or throws; nothing
+ * `read` says what is to be sent, as often as it is asked: a field that was refused says whether it is right
+ * while it is typed in. `send` ends with the form done, or throws; nothing
  * typed is lost then.
  */
 export function useSubmit<T>(
@@ -41,11 +41,15 @@ export function useSubmit<T>(
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [attempts, setAttempts] = useState(0);
+  // Those that were wrong when the form was sent say whether they are right now. One that was empty then,
+  // and was not asked for, is not wrong before anything is typed.
+  const [told, setTold] = useState<ReadonlySet<FormField>>(new Set());
   const known = readNow(read);
   const run = async () => {
     setError(null);
     if ('wrong' in known) {
       setAttempts((before) => before + 1);
+      setTold(new Set(known.wrong.map(({ field }) => field)));
       return;
     }
     setBusy(true);
@@ -60,7 +64,7 @@ export function useSubmit<T>(
   };
   const refused = wrongFields(error);
   const wrong = [
-    ...('wrong' in known && attempts > 0 ? known.wrong : []),
+    ...('wrong' in known ? known.wrong.filter(({ field }) => told.has(field)) : []),
     // What only the server could know.
     ...(refused ?? []),
   ];

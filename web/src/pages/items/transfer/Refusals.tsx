@@ -25,7 +25,8 @@ async function downloadRows(
   refusals: readonly Refusal[],
 ) {
   const parts: string[] = [];
-  for await (const part of refusedRows(chunksOf(file), form, refusals)) parts.push(part);
+  const nths = refusals.map(({ nth }) => nth);
+  for await (const part of refusedRows(chunksOf(file), form, nths)) parts.push(part);
   if (form.kind === 'csv') download(parts, 'refused.csv', 'text/csv');
   else download(parts, 'refused.jsonl', 'application/x-ndjson');
 }
@@ -83,7 +84,7 @@ export function Refusals({ work }: { work: Import }) {
             download([refusalsText(refusals)], 'refused.tsv', 'text/tab-separated-values')
           }
         >
-          Download the list
+          Download the reasons
         </Button>
         {refusals.length > LISTED && <span className="hint">{LISTED} of them are shown.</span>}
       </div>
