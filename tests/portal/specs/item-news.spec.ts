@@ -51,6 +51,39 @@ for (const door of DOORS) {
     await expect(banner).toHaveCount(0);
   });
 
+  test(`${door.noun}: what was typed before a reload overwrites nobody`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { color: 'red', n: 1 });
+    await page.goto(list);
+    const pane = await openItem(page, door, 'one');
+    await write(page, editor(pane), door.text('one', '"color": "red", "n": 2'));
+    await expect(pane.getByText('unsaved')).toBeVisible();
+    await page.goto('about:blank');
+    await door.put(server, 'one', { color: 'blue', n: 1 });
+    await page.goto(list);
+    await openItem(page, door, 'one');
+    await expect(editor(pane)).toContainText('red');
+    await expect(pane.getByText(/was changed elsewhere/)).toBeVisible();
+    // Nor does one who saves at once.
+    await pane.getByRole('button', { name: 'Save', exact: true }).click();
+    const conflict = pane.getByRole('region', { name: 'Conflict' });
+    await expect(conflict).toContainText('Nobody has changed the same field');
+    expect(await door.get(server, 'one')).toEqual({ color: 'blue', n: 1 });
+    await conflict.getByRole('button', { name: 'Save merged', exact: true }).click();
+    await noted(page, /Successfully updated/);
+    expect(await door.get(server, 'one')).toEqual({ color: 'blue', n: 2 });
+    // What is typed now is made on that.
+    await write(page, editor(pane), door.text('one', '"color": "blue", "n": 3'));
+    await page.reload();
+    await openItem(page, door, 'one');
+    await pane.getByRole('button', { name: 'Save', exact: true }).click();
+    await noted(page, /Successfully updated/);
+    expect(await door.get(server, 'one')).toEqual({ color: 'blue', n: 3 });
+  });
+
   test(`${door.noun}: giving up what was typed shows what is new`, async ({ page, server }) => {
     await door.create(server, null);
     await door.put(server, 'one', { color: 'red' });

@@ -9,6 +9,11 @@ export function draftOf({ door, database, collection }: Target, key: string | nu
   return JSON.stringify(['item', door, database, collection, key]);
 }
 
+/** What is kept under it beside the draft: the text that it was made on. */
+export function baseOf(name: string): string {
+  return `base ${name}`;
+}
+
 /** Keys of the items of a collection that have a draft. Pure. */
 export function keysWithDrafts(names: ReadonlySet<string>, target: Target): ReadonlySet<string> {
   // All names of a collection differ only behind this.

@@ -123,6 +123,8 @@ export interface Source {
   rowOf(key: string): Row | null;
   /** null: it is not there (any more). */
   open(row: Row): Promise<Opened | null>;
+  /** The same item when it was read with another text: nothing that is conditional on it is done. */
+  withText(opened: Opened, text: string): Opened;
   /** Asks what has become of an item since. Says nothing of its failure. */
   newer(opened: Opened, signal: AbortSignal): Promise<Newer>;
   check(text: string, opened: Opened | null): Check;

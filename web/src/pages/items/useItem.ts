@@ -3,13 +3,13 @@ import { UUID } from 'bson';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json/tree';
-import { readDraft, useDraft } from '../../state/draft';
+import { readDraft, useDraft, writeDraft } from '../../state/draft';
 import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
 import { databaseNow } from '../../state/server';
 import { focusEditor } from '../../ui/focusEditor';
-import { draftOf } from './drafts';
+import { baseOf, draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
 import { CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { type UndoEvents, undoSave } from './undo';
@@ -80,6 +80,14 @@ function sent(source: Source, text: string): string {
     : text;
 }
 
+/** An item that was read while a draft of it is there: of now, or kept from before a reload. */
+function goneOnWith(known: State, found: Opened, source: Source, name: string): State {
+  const base = readDraft(baseOf(name));
+  const isOld = known.opened === null && base !== null && base !== found.text;
+  const opened = isOld ? source.withText(found, base) : (known.opened ?? found);
+  return { ...known, reading: false, opened, ...(isOld ? { newer: found } : {}) };
+}
+
 export function useItem(
   target: Target,
   source: Source,
@@ -109,7 +117,7 @@ export function useItem(
   const isNew = row === null && opened === null;
   const key = opened?.row.key ?? row?.key ?? (copy === null ? 'new' : `copy ${id}`);
   const name = draftOf(target, isNew && copy === null ? null : key);
-  const [draft, setDraft] = useDraft(name);
+  const [draft, putDraft] = useDraft(name);
   const dirty = draft !== null && draft !== opened?.text;
   useLeaveGuard(dirty);
   const template = useMemo(() => {
@@ -118,9 +126,17 @@ export function useItem(
   }, [row, copy, source, id]);
   const before = opened?.text ?? template?.text ?? '';
   const text = draft ?? before;
-  const now = useRef({ dirty, text, row: opened?.row ?? row });
+  /** Beside what was typed stands what it was made on, so that after a reload it is known what others have
+   * done meanwhile. */
+  const setDraft = (typed: string | null, on = opened) => {
+    putDraft(typed);
+    const base = baseOf(name);
+    if (typed === null || on === null) writeDraft(base, null);
+    else if (readDraft(base) !== on.text) writeDraft(base, on.text);
+  };
+  const now = useRef({ dirty, text, name, row: opened?.row ?? row });
   useEffect(() => {
-    now.current = { dirty, text, row: opened?.row ?? row };
+    now.current = { dirty, text, name, row: opened?.row ?? row };
   });
 
   // Read when it is opened, and again when the collection's settings have changed.
@@ -133,7 +149,7 @@ export function useItem(
         if (ended) return;
         if (found === null) put({ reading: false, gone: true });
         else if (now.current.dirty)
-          setState((known) => ({ ...known, reading: false, opened: known.opened ?? found }));
+          setState((known) => goneOnWith(known, found, source, now.current.name));
         else put({ reading: false, opened: found, gone: false, newer: null });
       },
       (error: unknown) => {
@@ -183,6 +199,7 @@ export function useItem(
     toast({ text: note, ...(action === null ? {} : { action }) });
     // What was typed while the request was under way is not saved, and stays.
     if (now.current.text === text) setDraft(null);
+    else setDraft(now.current.text, found);
     put({ opened: found, gone: false, theirs: null, newer: null, isRenewed: false, said: note });
     events.onSaved(found.row, over?.row.key);
   };

@@ -67,7 +67,8 @@ const SHORT: Readonly<Record<string, UnitName>> = {
 function withUnit(text: string): { text: string; unit: UnitName } | null {
   const parts = /^([+-]?[\d.]+)\s*([a-z]+)$/i.exec(text);
   const name = parts?.[2]?.toLowerCase() ?? '';
-  const unit = SHORT[name] ?? UNITS.find((one) => `${one.name}s` === name || one.name === name)?.name;
+  const unit =
+    SHORT[name] ?? UNITS.find((one) => `${one.name}s` === name || one.name === name)?.name;
   return unit === undefined ? null : { text: parts?.[1] ?? '', unit };
 }
 
