@@ -190,3 +190,23 @@ test('who types on while fields are read is offered those of the place that was 
   answer();
   await expect(offers(page).filter({ hasText: 'customer' })).toBeVisible();
 });
+
+test('the colon that a completion has put in is typed over', async ({ page, server }) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', { customer: 'ada' });
+  await page.goto('/mongo/app/log/query');
+  const filter = box(page, 'Filter');
+  await write(page, filter, '{ ');
+  await page.keyboard.type('cu');
+  await expect(chosen(page)).toContainText('customer');
+  await pressInList(page, 'Enter');
+  await expect(filter).toHaveText(/^\{ customer: /);
+  await page.keyboard.type(': "ada"');
+  await page.keyboard.press('Escape');
+  await expect(filter).toHaveText(/^\{ customer: "ada"/);
+  // Only at once: one that is typed later is written.
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.type(':');
+  await expect(filter).toHaveText(/^\{ customer: "ada":/);
+});

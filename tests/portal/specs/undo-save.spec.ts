@@ -42,7 +42,7 @@ for (const door of DOORS) {
     await door.put(server, 'one', { color: 'theirs' });
     await undo(page).click();
     await expect(toasts(page)).toContainText(
-      'was not put back: somebody else has changed it since. The newest is shown now.',
+      'Somebody else has changed it since, and the newest is shown now.',
     );
     expect(await door.get(server, 'one')).toEqual({ color: 'theirs' });
     await expect(editor(pane)).toContainText('theirs');
@@ -57,9 +57,7 @@ for (const door of DOORS) {
     await pane.getByRole('button', { name: 'Close' }).click();
     await door.remove(server, 'one');
     await undo(page).click();
-    await expect(toasts(page)).toContainText(
-      `was not put back: the ${door.noun} is not there any more.`,
-    );
+    await expect(toasts(page)).toContainText(`The ${door.noun} is not there any more.`);
     expect(await door.get(server, 'one')).toBeNull();
     await expect(page.getByRole('gridcell', { name: 'blue' })).toHaveCount(0);
   });

@@ -11,7 +11,7 @@ import {
   startCompletion,
 } from '@codemirror/autocomplete';
 import { type Extension, Prec } from '@codemirror/state';
-import { type EditorView, keymap } from '@codemirror/view';
+import { EditorView, keymap } from '@codemirror/view';
 import type { Candidate, Completion } from '../pure/completion/candidates';
 
 /** What can stand at a place of a text; null: nothing is offered there. */
@@ -22,6 +22,25 @@ const BEGINS = /[.{]\s?$/;
 /** Behind these, where they were put in, it is asked for what can follow. */
 const FOLLOWED = /[.{:]\s?$/;
 
+/** What was put in before the cursor and is often typed all the same: a colon and a space. */
+const COLON = ': ';
+/** Where, and what of it may still be typed over. */
+const typedOver = new WeakMap<EditorView, { at: number; rest: string }>();
+
+/** Types over the colon that a completion has put in, instead of writing a second one. */
+const overColon: Extension = [
+  EditorView.inputHandler.of((view, from, to, text) => {
+    const over = typedOver.get(view);
+    if (over === undefined || from !== to || from !== over.at || text === '') return false;
+    if (!over.rest.startsWith(text)) return false;
+    typedOver.set(view, { at: over.at, rest: over.rest.slice(text.length) });
+    return true;
+  }),
+  EditorView.updateListener.of(({ view, docChanged, selectionSet }) => {
+    if (docChanged || selectionSet) typedOver.delete(view);
+  }),
+];
+
 function put(view: EditorView, one: Candidate, from: number, to: number): void {
   const anchor = from + one.cursor;
   view.dispatch({
@@ -30,7 +49,9 @@ function put(view: EditorView, one: Candidate, from: number, to: number): void {
     userEvent: 'input.complete',
     scrollIntoView: true,
   });
-  if (FOLLOWED.test(one.insert.slice(0, one.cursor))) startCompletion(view);
+  const before = one.insert.slice(0, one.cursor);
+  if (before.endsWith(COLON)) typedOver.set(view, { at: anchor, rest: COLON });
+  if (FOLLOWED.test(before)) startCompletion(view);
 }
 
 function shownOf(one: Candidate): Shown {
@@ -75,6 +96,7 @@ export function completing(offers: Offers, { isCalm = false }: Manner = {}): Ext
     return { from, to, options: candidates.map(shownOf), filter: false };
   };
   return [
+    overColon,
     autocompletion({
       override: [source],
       icons: false,

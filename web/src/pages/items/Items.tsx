@@ -192,6 +192,7 @@ export default function Items({ target }: { target: Target }) {
   const changes: UndoEvents = {
     onRead: (row) => {
       rows.renew([row]);
+      news.seen(row.key);
       refresh();
       // It may have come late: the page was left, and perhaps another one shows the row.
       if (list.current === null) askAgain();
@@ -359,6 +360,7 @@ export default function Items({ target }: { target: Target }) {
             writable={writable}
             onSaved={(row, before) => {
               rows.put(row, before);
+              news.seen(row.key);
               refresh();
               if (!isShown(shown)) return;
               setShown({ ...shown, row });

@@ -2,6 +2,7 @@
 import { UUID } from 'bson';
 import { words } from '../../api/http';
 import { EXPIRES, titleOf } from '../../pure/columns/columns';
+import { shortened } from '../../pure/columns/shorten';
 import { partsOfPath, valueAtPath } from '../../pure/values/path';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
 import { say, toast } from '../../state/log';
@@ -24,6 +25,9 @@ export interface RowEvents extends UndoEvents {
   /** A new item with this text is to be shown. */
   onCopy: (text: string) => void;
 }
+
+/** Characters of a value in a notice. */
+const MOST_SHOWN = 40;
 
 const failed = (text: string) => say({ kind: 'failed', text });
 
@@ -76,8 +80,10 @@ export function rowActions(source: Source, events: RowEvents): RowActions {
     }
     events.onRead(changed.done.row);
     const about = { row: changed.done.row, parts, before, value };
+    const shown = (one: unknown) =>
+      one === undefined ? 'nothing' : shortened(source.shown(one), MOST_SHOWN);
     toast({
-      text: `Successfully updated ${source.noun} ${row.name}`,
+      text: `Changed ${titleOf(parts.join('.'))} of ${row.name}: ${shown(before)} → ${shown(value)}`,
       action: undoField(source, about, events),
     });
     return { row: changed.done.row };

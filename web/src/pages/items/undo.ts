@@ -33,10 +33,10 @@ function came(what: string, noun: string, row: Row, changed: Changed, events: Un
     toast({ text: `Put back ${what}` });
   } else if ('theirs' in changed) {
     events.onRead(changed.theirs.row);
-    warn(`${what} was not put back: somebody else has changed it since. The newest is shown now.`);
+    warn(`Not put back: ${what}. Somebody else has changed it since, and the newest is shown now.`);
   } else {
     events.onGone(row.key);
-    warn(`${what} was not put back: the ${noun} is not there any more.`);
+    warn(`Not put back: ${what}. The ${noun} is not there any more.`);
   }
 }
 

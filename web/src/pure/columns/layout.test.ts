@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { columnsOf, EXPIRES } from './columns';
-import { changed, drawn, initialLayout, layoutText, merged, moved, readLayout } from './layout';
+import {
+  changed,
+  continued,
+  drawn,
+  initialLayout,
+  layoutText,
+  merged,
+  moved,
+  readLayout,
+} from './layout';
 
 const columns = columnsOf([{ id: '1', a: 1, b: { c: 2 }, d: 3 }], 'id');
 const ids = (layout: readonly { id: string }[]) => layout.map(({ id }) => id);
@@ -36,6 +45,26 @@ test('a field that is gone is kept, and one that is new stands behind the choice
   expect(ids(drawn(both, later))).toEqual(['id', EXPIRES, 'd']);
   expect(both.at(-1)).toMatchObject({ id: 'fresh', shown: false });
   expect(ids(drawn(both, columns))).toEqual(['id', EXPIRES, 'a', 'b.c', 'd']);
+});
+
+test('without a choice what is shown stays in its place when other documents come', () => {
+  const first = columnsOf([{ id: '1', user: 'a', total: 1 }], 'id');
+  const before = initialLayout(first);
+  const later = columnsOf(
+    [
+      { id: '2', bin: 1, n: 2, user: 'b' },
+      { id: '1', user: 'a', total: 1 },
+    ],
+    'id',
+  );
+  const layout = continued(before, initialLayout(later));
+  expect(ids(drawn(layout, later))).toEqual(['id', EXPIRES, 'user', 'total', 'bin', 'n']);
+  const many = columnsOf([{ id: '1', b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, user: 'a' }], 'id');
+  const full = continued(layout, initialLayout(many));
+  expect(ids(drawn(full, many))).toEqual(['id', EXPIRES, 'user', 'b', 'c', 'd', 'e', 'f']);
+  expect(ids(full)).toContain('h');
+  const nothing = columnsOf([], 'id');
+  expect(ids(drawn(continued(full, initialLayout(nothing)), nothing))).toEqual(['id', EXPIRES]);
 });
 
 test('a column is moved to the end, and before itself nowhere', () => {

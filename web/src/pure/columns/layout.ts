@@ -32,6 +32,25 @@ export function initialLayout(columns: readonly Column[]): Layout {
   });
 }
 
+/** Without a choice, for other documents than before: what is shown and still there stays where it is; what is
+ * new comes behind it, and is shown while there is room. */
+export function continued(before: Layout, next: Layout): Layout {
+  const fixed = next.findIndex(({ id }) => id === EXPIRES);
+  const isFixed = new Set(next.slice(0, fixed + 1).map(({ id }) => id));
+  const there = new Set(next.map(({ id }) => id));
+  const stays = before.filter(({ id, shown }) => shown && there.has(id));
+  const known = new Set(stays.map(({ id }) => id));
+  let left = SHOWN_FIELDS - stays.filter(({ id }) => !isFixed.has(id)).length;
+  const others = next.filter(({ id }) => !known.has(id));
+  return [
+    ...stays,
+    ...others.map((placed) => {
+      if (placed.shown && !isFixed.has(placed.id)) left -= 1;
+      return left < 0 ? { ...placed, shown: false } : placed;
+    }),
+  ];
+}
+
 /** The choice, with the fields that it does not know behind it, not shown. */
 export function merged(layout: Layout, columns: readonly Column[]): Layout {
   const known = new Set(layout.map(({ id }) => id));

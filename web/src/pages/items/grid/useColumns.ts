@@ -1,9 +1,10 @@
 // The columns of a collection's grid: what its documents have, and what a person has chosen of that.
 // The choice is kept in the browser.
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import { type Column, columnsFrom, columnsOf, isOfNumbers } from '../../../pure/columns/columns';
 import {
   changed,
+  continued,
   drawn,
   initialLayout,
   type Layout,
@@ -51,10 +52,17 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     () => columnsFrom(tally.of(values), idField, keys),
     [tally, values, idField, keys],
   );
+  const unchosen = useRef<{ name: string; layout: Layout } | null>(null);
   const layout = useMemo(() => {
-    const first = () => initialLayout(columnsOf(values.slice(0, SHOWING), idField, keys));
+    const first = () => {
+      const next = initialLayout(columnsOf(values.slice(0, SHOWING), idField, keys));
+      const before = unchosen.current?.name === name ? unchosen.current.layout : null;
+      const found = before === null ? next : continued(before, next);
+      if (values.length > 0) unchosen.current = { name, layout: found };
+      return found;
+    };
     return merged(choice ?? first(), all);
-  }, [choice, all, values, idField, keys]);
+  }, [choice, all, values, idField, keys, name]);
   const numbers = useMemo(
     () => new Set(all.filter((one) => one.id !== idField && isOfNumbers(one)).map(({ id }) => id)),
     [all, idField],

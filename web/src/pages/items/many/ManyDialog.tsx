@@ -163,9 +163,11 @@ export function ManyDialog(props: ManyDialogProps) {
     >
       {rows === null && (
         <p>
-          {filter === '' ? `Everything in ${target.collection}` : 'What fits the filter'}
-          {filter !== '' && <code className="many-filter">{filter}</code>}:{' '}
-          {n === null ? 'counting…' : <strong>{counted(n, source.noun)}</strong>}
+          {filter === '' ? `Everything in ${target.collection}: ` : 'What fits the filter: '}
+          {failure !== null && 'it cannot be counted.'}
+          {failure === null &&
+            (n === null ? 'counting…' : <strong>{counted(n, source.noun)}</strong>)}
+          {filter !== '' && <code className="many-filter">{filter}</code>}
         </p>
       )}
       {failure !== null && <Banner look="bad">{failure}</Banner>}
@@ -182,7 +184,7 @@ export function ManyDialog(props: ManyDialogProps) {
           <div className="row dialog-buttons">
             <Button
               type="submit"
-              look={kind === 'delete' && !isSoft ? 'danger' : 'primary'}
+              look={kind === 'delete' ? 'danger' : 'primary'}
               disabled={n === null || n === 0 || act === null}
             >
               {doesWords(kind, n, source.noun)}
