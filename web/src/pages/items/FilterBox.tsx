@@ -173,7 +173,7 @@ export function FilterBox(props: FilterBoxProps) {
           />
         </div>
       </div>
-      <Button type="submit">
+      <Button type="submit" {...(typed === value ? {} : { look: 'primary' as const })}>
         Apply<span className="items-filter-word"> Filter</span>
       </Button>
       {value !== '' && (
