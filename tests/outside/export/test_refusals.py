@@ -112,6 +112,8 @@ def test_what_is_typed_wrongly(server, tmp_path):
         (["export", *mongo(server, "c"), "-q", "{"], 1, "--query is not a document"),
         (["export", *mongo(server, "c"), "-q", '{"$nothing":1}'], 1, "unknown"),
         (["export", *nosql(server, "none")], 1, "404"),
+        (["export", *mongo(server, "none")], 1, "there is no collection none"),
+        (["export", *mongo(server, "none"), "--out", tmp_path / "none.json"], 1, "no collection"),
         (["export", *nosql(server, "refused"), "-q", "SELECT VALUE c.id FROM c"], 1, "no objects"),
         (["export", *nosql(server, "refused"), "-q", "SELEC"], 1, "400"),
         (["export", *mongo(server, "c"), "--out", tmp_path / "no" / "x"], 1, "cannot write"),

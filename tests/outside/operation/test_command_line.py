@@ -143,6 +143,8 @@ def test_what_a_server_has_is_shown_in_tables(server):
     head, row = text.splitlines()[:2]
     assert head.split()[:3] == ["API", "DATABASE", "COLLECTION"]
     assert row.split()[:5] == ["MongoDB", "shop", "carts", "off", "3"]
+    code, _, said = admin(server, "collections", "shpo")
+    assert (code, said) == (1, "ebb: there is no database shpo\n")
     for words, said in {
         ("databases",): "MongoDB  shop",
         ("features",): "per-document-ttl  on ",

@@ -96,7 +96,7 @@ test('a page of a query that was lost is not passed over', async ({ page, server
     await route.fetch();
     return route.abort();
   });
-  const next = page.getByRole('button', { name: 'More', exact: true });
+  const next = page.getByRole('button', { name: 'Next', exact: true });
   await next.click();
   await expect(page.getByText('The server does not answer.').first()).toBeVisible();
   await next.click();

@@ -130,10 +130,10 @@ test('each wrong field says what is wrong with it until it is right', async ({ p
   await expect(name).toBeFocused();
   await expect(name).toHaveAccessibleDescription(/Leave out/);
   await expect(key).toHaveAccessibleDescription(/Give the path/);
-  await expect(dialog.getByLabel('Seconds')).toHaveAccessibleDescription(/Give a number/);
+  await expect(dialog.getByLabel('Seconds')).toHaveAccessibleDescription(/Enter a number/);
   await dialog.getByLabel('Seconds').fill('45');
   await expect(dialog.getByText('45 s = 45 seconds')).toBeVisible();
-  await expect(dialog.getByText(/Give a number/)).toHaveCount(0);
+  await expect(dialog.getByText(/Enter a number/)).toHaveCount(0);
   await expect(name).toHaveAccessibleDescription(/Leave out/);
   await name.fill('there');
   await expect(name).not.toHaveAttribute('aria-invalid', 'true');

@@ -90,6 +90,27 @@ for (const { door, right, wrong } of FILTERS) {
   });
 }
 
+test('a filter of the NoSQL API is completed, and never a name of the container', async ({
+  page,
+  server,
+}) => {
+  await nosql.create(server, null);
+  await fillWith(server, nosql, 30);
+  await page.goto('/nosql/app/log/items');
+  await expect(page.getByText('30 items loaded, 30 live')).toBeVisible();
+  // As it is, all items of a container with that name would fit.
+  const search = await apply(page, numbered(7));
+  await expect(rows(page)).toHaveCount(1);
+  await expect(search.getByRole('textbox')).toHaveText(`WHERE c.id = "${numbered(7)}"`);
+  await apply(page, 'c.n < 5');
+  await expect(rows(page)).toHaveCount(5);
+  await expect(search.getByRole('textbox')).toHaveText('WHERE c.n < 5');
+  await apply(page, 'x WHERE c.n < 5');
+  await expect(search.getByRole('alert')).toContainText(/syntax/i);
+  await page.goto(`/nosql/app/log/items?filter=${numbered(8)}`);
+  await expect(rows(page)).toHaveCount(1);
+});
+
 const COUNTED = [
   [nosql, 'WHERE c.user = "bob" ORDER BY c.n'],
   [mongo, '{ user: "bob" }'],

@@ -102,7 +102,7 @@ for (const door of DOORS) {
     await open(page, door);
     await run(page, door, door === nosql ? 'WHERE c.n >= 0' : '{ n: { $gte: 0 } }');
     await expect(summary(page)).toContainText('Page 1: 1 to 100');
-    await button(page, 'More').click();
+    await button(page, 'Next').click();
     await expect(summary(page)).toContainText('Page 2 of 2 read: 101 to 150');
 
     await button(page, 'Copy the results of this page').click();
@@ -136,7 +136,7 @@ for (const door of DOORS) {
     await open(page, door);
     await run(page, door, door === nosql ? 'ORDER BY c.n' : '{ n: { $gte: 0 } }');
     await expect(summary(page)).toContainText('Page 1: 1 to 100');
-    await button(page, 'More').click();
+    await button(page, 'Next').click();
     await expect(summary(page)).toContainText('Page 2 of 2 read: 101 to 150');
     const mistakes: [text: string, said: RegExp][] =
       door === nosql
@@ -156,7 +156,7 @@ for (const door of DOORS) {
     const before = page.getByText(/^Results of the execution before: Page 2 of 2 read/);
     await expect(before).toBeVisible();
     await expect(table(page).getByRole('cell', { name: '149', exact: true })).toBeVisible();
-    await expect(button(page, 'More')).toBeDisabled();
+    await expect(button(page, 'Next')).toBeDisabled();
     await innocent(page, 'results of the execution before');
     await button(page, 'Previous').click();
     await expect(table(page).getByRole('cell', { name: '99', exact: true })).toBeVisible();

@@ -27,11 +27,22 @@ pub(super) fn ask_databases(client: &Client, _: &ArgMatches) -> Result<Value, St
     client.get("/_ebb/databases")
 }
 
-/// Asks for collections.
+/// Asks for collections. A database that is named and has none in either API is not there.
 pub(super) fn ask_collections(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let database = matches.get_one::<String>("database");
     let argument = database.map(|name| format!("?database={}", escaped(name)));
-    client.get(&format!("/_ebb/collections{}", argument.unwrap_or_default()))
+    let answer = client.get(&format!("/_ebb/collections{}", argument.unwrap_or_default()))?;
+    match database {
+        Some(name) if answer["collections"].as_array().is_some_and(Vec::is_empty) => {
+            let known = client.get("/_ebb/databases")?;
+            let known = known["databases"].as_array().map_or(&[][..], Vec::as_slice);
+            match known.iter().any(|entry| entry["database"].as_str() == Some(name)) {
+                true => Ok(answer),
+                false => Err(format!("there is no database {name}")),
+            }
+        }
+        _ => Ok(answer),
+    }
 }
 
 /// What people call an API.

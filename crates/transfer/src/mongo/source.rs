@@ -82,6 +82,28 @@ impl MongoSource {
     }
 }
 
+/// Fails when there is no such collection. A name that is mistyped in a script is not to look like an empty
+/// collection, as it does to `find`.
+fn check_there(connection: &mut Connection, find: &Find) -> Result<(), String> {
+    let (database, collection) = (&find.database, &find.collection);
+    let listed = connection.try_call(
+        |body| {
+            begin_command(body, "listCollections", ValueRef::Int32(1), database);
+            body.document("filter", |filter| filter.append("name", ValueRef::String(collection)));
+            body.append("nameOnly", ValueRef::Bool(true));
+            body.append("authorizedCollections", ValueRef::Bool(true));
+            body.document("cursor", |_| {});
+        },
+        None,
+    )?;
+    // Who may read a collection and not list it hears of it by reading.
+    let batch = listed.ok().and_then(|reply| reply.read_batch().ok());
+    if batch.is_some_and(|batch| batch.is_empty()) {
+        return Err(format!("there is no collection {collection} in the database {database}"));
+    }
+    Ok(())
+}
+
 /// The filter of what lies behind a document's `_id`, of whatever type that is.
 fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
     let mark = parse_document(mark.as_bytes(), Reading::Extended);
@@ -117,8 +139,12 @@ impl Source for MongoSource {
         let reply = self.connection.call(|out| *out = body, None)?;
         let batch = reply.read_batch().map_err(|error| error.to_string())?;
         let documents: Vec<DocBuf> = batch.iter_documents().map(|it| it.to_buf()).collect();
-        self.cursor = Some(batch.cursor);
-        let mark = match batch.cursor {
+        let cursor = batch.cursor;
+        if self.cursor.is_none() && documents.is_empty() {
+            check_there(&mut self.connection, &self.find)?;
+        }
+        self.cursor = Some(cursor);
+        let mark = match cursor {
             0 => None,
             // An empty page has no mark of its own, and is asked for again.
             _ => Some(documents.last().and_then(|last| last.get("_id")).map_or_else(

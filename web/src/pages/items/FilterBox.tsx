@@ -26,6 +26,8 @@ export interface FilterBoxProps {
   error: string | null;
   /** Why a text can be no filter: it is not applied then, and the list stays; null: it can. */
   check: (filter: string) => string | null;
+  /** The text with what may be left out of it. */
+  complete: (typed: string) => string;
   onApply: (filter: string) => void;
   /** The keyboard leaves it for the list. */
   onLeave: () => void;
@@ -72,7 +74,7 @@ function useSwap() {
 }
 
 export function FilterBox(props: FilterBoxProps) {
-  const { target, hint, example, value, error, check, onApply, onLeave } = props;
+  const { target, hint, example, value, error, check, complete, onApply, onLeave } = props;
   const id = useId();
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);
@@ -95,10 +97,11 @@ export function FilterBox(props: FilterBoxProps) {
   const refuse = (characters: number) =>
     setRefused(`That text is ${bytes(characters)}. ${BOUND.why}, so it was not put in.`);
   const apply = () => {
-    const text = typed.trim();
+    const text = complete(typed.trim());
     const wrong = check(text);
     setRefused(wrong);
     if (wrong !== null) return;
+    setTyped(text);
     rememberFilter(target, text);
     onApply(text);
   };

@@ -32,6 +32,7 @@ import './many/many.css';
 import { Missing } from './Missing';
 import { SelectionBar } from './many/SelectionBar';
 import { useMany } from './many/useMany';
+import { completedFilter } from './nosqlFilter';
 import { quickly, quickOf } from './quick';
 import { rowActions } from './rowActions';
 import { type Sort, sortRows, sortText } from './sort';
@@ -60,10 +61,13 @@ type Shown = { row: Row | null; copy: string | null; turn: number; focus: Focus 
 /** An item lies over the list there, as items.css has it. */
 const OVER = '(max-width: 900px), (max-height: 560px)';
 
+const asTyped = (filter: string) => filter;
+
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
   const { query } = usePlace();
-  const filter = query.get('filter') ?? '';
+  const complete = target.door === 'nosql' ? completedFilter : asTyped;
+  const filter = complete(query.get('filter') ?? '');
   const linked = query.get('item');
   const { source, missing, failure, live, refresh: refreshSource } = useSource(target);
   const matching = useMatching(source, filter);
@@ -229,6 +233,7 @@ export default function Items({ target }: { target: Target }) {
         value={filter}
         check={source.wrongFilter}
         error={wrongFilter === null ? null : wrongWords(wrongFilter, rows.isOfBefore, noun)}
+        complete={complete}
         onApply={(text) => (text === filter ? reload() : setQuery('filter', text, true))}
         onLeave={() => list.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}
       />

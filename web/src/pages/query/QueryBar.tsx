@@ -42,6 +42,7 @@ export function QueryBar(props: QueryBarProps) {
   const { runs, onRun, onRunPart, onCancel, onPrevious, onNext, onMore } = props;
   const { busy } = runs;
   const { pages, at } = shownOf(runs);
+  const isLast = at + 1 >= pages.length;
   return (
     <div className="row query-bar">
       <Button look="primary" busy={busy} title="Ctrl+Enter or Cmd+Enter" onClick={onRun}>
@@ -64,11 +65,11 @@ export function QueryBar(props: QueryBarProps) {
           <Button disabled={busy || at === 0} onClick={onPrevious}>
             Previous
           </Button>
-          <Button disabled={busy || at + 1 >= pages.length} onClick={onNext}>
+          <Button
+            disabled={busy || (isLast && !hasMore(runs))}
+            {...(isLast ? { title: 'Reads another page', onClick: onMore } : { onClick: onNext })}
+          >
             Next
-          </Button>
-          <Button disabled={busy || !hasMore(runs)} title="Reads another page" onClick={onMore}>
-            More
           </Button>
         </span>
       )}

@@ -12,6 +12,9 @@ test.each<[string, string[]]>([
   // The first letters of words.
   ['qs', ['quickstart › sessions']],
   ['q sess', ['quickstart › sessions']],
+  // In any order.
+  ['sess quick', ['quickstart › sessions']],
+  ['sess cart', []],
   ['xyz', []],
 ])('%o finds %o', (typed, want) => expect(found(typed)).toEqual(want));
 

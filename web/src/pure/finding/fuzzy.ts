@@ -26,6 +26,13 @@ export function score(text: string, wanted: string): number | null {
   return sum - lower.length / 64;
 }
 
+/** The same for words that stand in another order: each of them is in the text as it is. */
+function scoreOfWords(text: string, words: readonly string[]): number | null {
+  const lower = text.toLowerCase();
+  if (words.length < 2 || !words.every((word) => lower.includes(word))) return null;
+  return words.reduce((sum, word) => sum + (score(text, word) ?? 0), 0);
+}
+
 /** The best ones, the best first; equals stay in their order. */
 export function best<T>(
   all: readonly T[],
@@ -35,9 +42,11 @@ export function best<T>(
 ): T[] {
   const wanted = typed.trim().toLowerCase();
   if (wanted === '') return all.slice(0, most);
+  const words = wanted.split(/\s+/);
   const found: { one: T; points: number }[] = [];
   for (const one of all) {
-    const points = score(textOf(one), wanted);
+    const text = textOf(one);
+    const points = score(text, wanted) ?? scoreOfWords(text, words);
     if (points !== null) found.push({ one, points });
   }
   found.sort((a, b) => b.points - a.points);

@@ -29,7 +29,7 @@ test('types, shares, ranges, values and lengths', () => {
     { value: '"x"', count: 2 },
     { value: '"y"', count: 1 },
   ]);
-  expect(of('_id')).toMatchObject({ top: [], numbers: null, dates: null, lengths: null });
+  expect(of('_id')).toMatchObject({ different: 4, numbers: null, dates: null, lengths: null });
   expect(of('n2')?.numbers).toBeNull();
 });
 

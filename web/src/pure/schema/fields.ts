@@ -20,7 +20,7 @@ export interface FieldFacts {
   /** The least and the greatest number or date; null: there is none. */
   numbers: Range | null;
   dates: Range | null;
-  /** Of texts, numbers and booleans; as they are printed. */
+  /** Of texts, numbers, dates, ids and booleans; as they are printed. */
   top: Counted<string>[];
   /** Different values among them; null: more than were counted. */
   different: number | null;
@@ -44,6 +44,15 @@ const MOST_FIELDS = 500;
 const MOST_VALUES = 1000;
 const TOP = 10;
 const LONGEST = 80;
+/** Values of these and of numbers are counted one by one. */
+const TOLD: ReadonlySet<Kind> = new Set([
+  'string',
+  'symbol',
+  'boolean',
+  'null',
+  'date',
+  'objectId',
+]);
 const NO_LENGTHS = { least: Number.POSITIVE_INFINITY, most: 0, sum: 0, count: 0 };
 
 /** What is learned of one field, document by document. */
@@ -67,7 +76,7 @@ class Field {
     }
     if (kind === 'date') this.dates = this.widened(this.dates, value);
     if (kind === 'array') this.addLength((value as unknown[]).length);
-    if (isNumeric(kind) || ['string', 'symbol', 'boolean', 'null'].includes(kind)) this.tell(value);
+    if (isNumeric(kind) || TOLD.has(kind)) this.tell(value);
   }
 
   private widened(range: Range | null, value: unknown): Range {

@@ -19,6 +19,8 @@ test.each([
   [new Date(Number.NaN), 'ISODate("out of range")', 'ISODate("out of range")'],
   [new Int32(7), '7', null],
   [new Double(7), '7.0', null],
+  [7, '7', null],
+  [9007199254740991, '9007199254740991', null],
   [new Timestamp({ t: 1, i: 2 }), 'Timestamp({ t: 1, i: 2 })', null],
   [{ at: new Date(0) }, '{ at: ISODate("1970-01-01T00:00:00.000Z") }', null],
 ])('%s', (value, text, typed) => {

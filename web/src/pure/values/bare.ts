@@ -12,8 +12,10 @@ function dateText(date: Date): string {
     .replace(/(\.000)?Z$/, '');
 }
 
-/** Of BSON, on one line. */
+/** On one line. */
 export function bareText(value: unknown): string {
+  // Of JSON, which has one type of numbers.
+  if (typeof value === 'number') return String(value);
   switch (kindOf(value)) {
     case 'missing':
       return '';

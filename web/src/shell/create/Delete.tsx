@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Target } from '../../state/place';
 import { usePlace } from '../../state/router';
 import { type Asked, DOOR_NAMES, noun } from '../dialogs';
-import { heldInWords, useHolds } from '../whole/useHolds';
+import { heldInWords, useDatabaseHolds, useHolds } from '../whole/useHolds';
 import { deleteCollection, deleteDatabase } from './actions';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
@@ -24,6 +24,7 @@ export function Delete({ asked, onClose }: DeleteProps) {
   const what = isDatabase ? 'database' : noun(door);
   const name = isDatabase ? asked.database : asked.target.collection;
   const holds = useHolds(isDatabase ? null : asked.target);
+  const all = useDatabaseHolds(isDatabase ? asked : null);
   const form = useSubmit(
     () => undefined,
     () =>
@@ -49,7 +50,7 @@ export function Delete({ asked, onClose }: DeleteProps) {
             of database <strong className="name">{asked.target.database}</strong>
           </>
         )}{' '}
-        and {isDatabase ? 'everything' : heldInWords(holds, asked.target)} in it will be deleted.
+        and {isDatabase ? all : heldInWords(holds, asked.target)} in it will be deleted.
         This cannot be undone.
       </p>
       <TextField

@@ -1,8 +1,8 @@
 // What a collection holds now, for a question about all of it.
 import { useEffect, useState } from 'react';
-import { type Forecast, forecast } from '../../api/admin';
+import { collectionsOf, type Forecast, forecast } from '../../api/admin';
 import { counted } from '../../pure/figures/amount';
-import type { Target } from '../../state/place';
+import type { Door, Target } from '../../state/place';
 
 /** null: not known yet, or the server does not say. */
 export function useHolds(target: Target | null): Forecast | null {
@@ -18,6 +18,30 @@ export function useHolds(target: Target | null): Forecast | null {
       left = true;
     };
   }, [target]);
+  return known;
+}
+
+/** What a database holds in one API: "6 collections with 3,123 documents"; "everything" while that is not
+ * known. */
+export function useDatabaseHolds(of: { door: Door; database: string } | null): string {
+  const [known, setKnown] = useState('everything');
+  const [door, database] = [of?.door ?? null, of?.database ?? null];
+  useEffect(() => {
+    let left = false;
+    if (door === null || database === null) return;
+    collectionsOf(database).then(
+      (all) => {
+        const ours = all.filter(({ api }) => api === door);
+        const documents = ours.reduce((sum, { live }) => sum + live.documents, 0);
+        const [place, word] = door === 'nosql' ? ['container', 'item'] : ['collection', 'document'];
+        if (!left) setKnown(`${counted(ours.length, place)} with ${counted(documents, word)}`);
+      },
+      () => undefined,
+    );
+    return () => {
+      left = true;
+    };
+  }, [door, database]);
   return known;
 }
 

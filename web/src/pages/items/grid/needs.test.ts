@@ -51,6 +51,6 @@ test('rows far behind move nothing', () => {
 
 test('where nothing expires its column is narrow', () => {
   expect(needOf(EXPIRES, [row('1', {})])).toBe(184);
-  expect(needOf(EXPIRES, [row('1', {}), row('2', {}, 5)])).toBe(264);
-  expect(needOf(EXPIRES, [])).toBe(264);
+  expect(needOf(EXPIRES, [row('1', {}), row('2', {}, 5)])).toBe(288);
+  expect(needOf(EXPIRES, [])).toBe(288);
 });

@@ -16,7 +16,7 @@ const [LEAST, MOST] = [88, 264];
 /** The id stands beside what selects its row, and is read as a name: a longer one loses its middle. */
 const [LEAST_ID, MOST_ID, SELECT] = [112, 216, 28];
 /** "never (TTL is off)", and a countdown with its instant. */
-const [NEVER, INSTANT] = [184, 264];
+const [NEVER, INSTANT] = [184, 288];
 
 /** Characters that the widest column holds. */
 const WIDEST = Math.ceil((MOST - CELL_ROUND) / CELL);

@@ -92,11 +92,18 @@ export function ExportOptions({ form, api, onForm }: ExportOptionsProps) {
       {form.kind !== 'csv' && (
         <div className="row transfer-csv">
           {api === 'mongo' ? (
-            <Check
-              label="Name every type (canonical Extended JSON)"
-              on={form.canonical}
-              onChange={(canonical) => onForm({ ...form, canonical })}
-            />
+            <>
+              <Check
+                label="Name every type (canonical Extended JSON)"
+                on={form.canonical}
+                onChange={(canonical) => onForm({ ...form, canonical })}
+              />
+              {!form.canonical && (
+                <span className="hint">
+                  Numbers stand without their type: imported again, a long of 12 is an int.
+                </span>
+              )}
+            </>
           ) : (
             <Check
               label="With what the server sets (_ts, _etag and others)"
