@@ -50,8 +50,8 @@ export function Delete({ asked, onClose }: DeleteProps) {
             of database <strong className="name">{asked.target.database}</strong>
           </>
         )}{' '}
-        and {isDatabase ? all : heldInWords(holds, asked.target)} in it will be deleted.
-        This cannot be undone.
+        and {isDatabase ? all : heldInWords(holds, asked.target)} in it will be deleted. This cannot
+        be undone.
       </p>
       <TextField
         label={`Type the name of the ${what} to confirm`}

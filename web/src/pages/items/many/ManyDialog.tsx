@@ -7,12 +7,13 @@ import { databaseNow } from '../../../state/server';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
+import { Field } from '../../../ui/Field';
 import type { Row, Source } from '../source';
 import { binned } from './bin';
 import { FieldForm } from './field/FieldForm';
 import { FieldPreview } from './field/FieldPreview';
 import { readChange, UNTYPED, usualType } from './field/typed';
-import { type Act, type Outcome, whyAtOnce } from './many';
+import { type Act, keptSeconds, type Outcome, undoSeconds, whyAtOnce } from './many';
 import { runJob } from './run';
 import { readTtl, TtlForm, type TtlTyped } from './TtlForm';
 import { deletionWords, touchWords, ttlWords } from './words';
@@ -30,7 +31,8 @@ export interface ManyDialogProps {
   asked: Asked;
   /** Rows of the list, which say of all that fit what they can. */
   loaded: readonly Row[];
-  onDone: (act: Act, outcome: Outcome, isSoft: boolean) => void;
+  /** `undoSeconds`: how long a deletion can be undone; null: it cannot. */
+  onDone: (act: Act, outcome: Outcome, undoSeconds: number | null) => void;
   onClose: () => void;
 }
 
@@ -58,6 +60,9 @@ function useCount({ rows, filter }: Asked, source: Source) {
   }, [rows, filter, source]);
   return found;
 }
+
+/** So many are deleted for good without the name of their collection. */
+const HANDFUL = 10;
 
 const VERBS = {
   delete: 'Delete',
@@ -134,6 +139,9 @@ export function ManyDialog(props: ManyDialogProps) {
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
   const isSoft = kind === 'delete' && whyAtOnce(source, n ?? 0) === null;
+  // What cannot be taken back, and is more than can be looked over, is not one press away.
+  const isFinal = kind === 'delete' && !isSoft && n !== null && n > HANDFUL;
+  const [typed, setTyped] = useState('');
   const begin = async () => {
     if (act === null) return;
     const turn = new AbortController();
@@ -143,10 +151,12 @@ export function ManyDialog(props: ManyDialogProps) {
     const nowMs = () => databaseNow() ?? 0;
     // What was deleted before is left alone, unless it was chosen by name.
     const except = rows === null ? binned(target) : new Map<string, number>();
-    const job = { act, isSoft, rows, filter, except, nowMs };
+    const kept = keptSeconds(n ?? 0);
+    const job = { act, isSoft, rows, filter, except, keptSeconds: kept, nowMs };
+    const began = performance.now();
     try {
       const outcome = await runJob(source, job, turn.signal, setDone);
-      onDone(act, outcome, isSoft);
+      onDone(act, outcome, isSoft ? undoSeconds(n ?? 0, performance.now() - began) : null);
       onClose();
     } catch (thrown) {
       setDone(null);
@@ -181,11 +191,26 @@ export function ManyDialog(props: ManyDialogProps) {
         >
           {form}
           {n !== null && says}
+          {isFinal && (
+            <Field label={`Type the name of ${target.collection} to confirm`}>
+              {(props) => (
+                <input
+                  {...props}
+                  autoComplete="off"
+                  spellCheck={false}
+                  value={typed}
+                  onChange={(event) => setTyped(event.target.value)}
+                />
+              )}
+            </Field>
+          )}
           <div className="row dialog-buttons">
             <Button
               type="submit"
-              look={kind === 'delete' ? 'danger' : 'primary'}
-              disabled={n === null || n === 0 || act === null}
+              look={kind === 'delete' && !isSoft ? 'danger' : 'primary'}
+              disabled={
+                n === null || n === 0 || act === null || (isFinal && typed !== target.collection)
+              }
             >
               {doesWords(kind, n, source.noun)}
             </Button>

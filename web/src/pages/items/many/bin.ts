@@ -4,7 +4,7 @@ import { useEffect, useMemo } from 'react';
 import type { Target } from '../../../state/place';
 import { useNow } from '../../../state/server';
 import { createStore, useStore } from '../../../state/store';
-import { KEPT_SECONDS } from './many';
+import { keptSeconds, MOST_KEPT } from './many';
 
 /** Keys of items and the instants at which they expire, ms. */
 type Binned = ReadonlyMap<string, number>;
@@ -85,7 +85,7 @@ export function useTimeLeft(target: Target): number {
   const last = useMemo(() => [...keys.values()].reduce((a, b) => Math.max(a, b), 0), [keys]);
   const name = nameOf(target);
   // Nothing is hidden for longer than a deletion is kept: that is of a server that was here before.
-  const isForeign = now !== null && last > now + (KEPT_SECONDS + SLACK) * 1000;
+  const isForeign = now !== null && last > now + (keptSeconds(MOST_KEPT) + SLACK) * 1000;
   const isOver = keys.size > 0 && now !== null && (last <= now || isForeign);
   useEffect(() => {
     // Those that were written again meanwhile are listed again.

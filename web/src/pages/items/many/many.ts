@@ -78,6 +78,8 @@ export const MOST_UNDONE = 500;
 
 /** How long what was deleted can be put back, seconds. */
 export const KEPT_SECONDS = 60;
+/** So many are deleted within a moment; of more, each second deletes at least as many as these. */
+const [MOMENT, A_SECOND] = [100, 25];
 /** Of more than these the former state is not held, so that they cannot be put back. */
 export const MOST_KEPT = 20_000;
 
@@ -88,9 +90,21 @@ export function whyAtOnce(source: Pick<Source, 'defaultTtl' | 'perDocument'>, co
   return count > MOST_KEPT ? `More than ${MOST_KEPT.toLocaleString('en')} are not kept` : null;
 }
 
+/** The `ttl` of so many that are deleted: the first must not expire while the last are deleted and put back. */
+export function keptSeconds(n: number): number {
+  return n <= MOMENT ? KEPT_SECONDS : KEPT_SECONDS + Math.ceil(n / A_SECOND);
+}
+
+/** How long they can be put back when the last was deleted: the first has less time left, and to put them back
+ * takes up to twice as long as to delete them did. */
+export function undoSeconds(n: number, tookMs: number): number {
+  const left = keptSeconds(n) - (n <= MOMENT ? 0 : Math.ceil((3 * tookMs) / 1000));
+  return Math.max(5, left);
+}
+
 /** The `ttl` of something deleted: it never lives longer than it would have. */
-export function lastSeconds(row: Row, nowMs: number): number {
+export function lastSeconds(row: Row, nowMs: number, kept: number): number {
   const { expiresAtMs } = row.expiry;
-  if (expiresAtMs === null) return KEPT_SECONDS;
-  return Math.max(1, Math.min(KEPT_SECONDS, Math.floor((expiresAtMs - nowMs) / 1000)));
+  if (expiresAtMs === null) return kept;
+  return Math.max(1, Math.min(kept, Math.floor((expiresAtMs - nowMs) / 1000)));
 }

@@ -14,13 +14,15 @@ import {
 
 export interface Job {
   act: Act;
-  /** A deletion that can be undone: a `ttl` of a minute in its place. */
+  /** A deletion that can be undone: a `ttl` in its place. */
   isSoft: boolean;
   /** null: all that fit the filter. */
   rows: readonly Row[] | null;
   filter: string;
   /** Left alone: they have been deleted already. */
   except: ReadonlyMap<string, number>;
+  /** The `ttl` of what is deleted so. */
+  keptSeconds: number;
   nowMs: () => number;
 }
 
@@ -47,12 +49,15 @@ async function* pages(source: Source, job: Job, signal: AbortSignal) {
 }
 
 /** What is to be done with each: those that would expire sooner anyway do not live longer. */
-function acts(rows: readonly Row[], { act, isSoft, nowMs }: Job): Map<number, readonly Row[]> {
+function acts(
+  rows: readonly Row[],
+  { act, isSoft, keptSeconds, nowMs }: Job,
+): Map<number, readonly Row[]> {
   if (!isSoft || act.kind !== 'delete') return new Map([[0, rows]]);
   const now = nowMs();
   const groups = new Map<number, Row[]>();
   for (const row of rows) {
-    const seconds = lastSeconds(row, now);
+    const seconds = lastSeconds(row, now, keptSeconds);
     const group = groups.get(seconds);
     if (group === undefined) groups.set(seconds, [row]);
     else group.push(row);

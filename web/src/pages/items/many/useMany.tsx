@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { counted } from '../../../pure/figures/amount';
-import { type Action, say, toast } from '../../../state/log';
+import { type Action, say, toast, warn } from '../../../state/log';
 import type { Target } from '../../../state/place';
 import { askAgain, server } from '../../../state/server';
 import type { Row, Source } from '../source';
@@ -57,21 +57,29 @@ export function useMany(
     const lost = outcome.gone.length + outcome.theirs.length + outcome.failed.count;
     if (lost === 0) toast({ text: `Put back ${counted(outcome.done.length, about.noun)}` });
     else {
-      const said = outcomeWords(about, 'back', outcome);
-      say({ kind: 'failed', text: said });
-      toast({ text: said });
+      warn(outcomeWords(about, 'back', outcome));
     }
   };
-  const undoing = (about: Source, act: Act, pairs: readonly Pair[]): Action => ({
+  const undoing = (
+    about: Source,
+    act: Act,
+    pairs: readonly Pair[],
+    seconds = KEPT_SECONDS,
+  ): Action => ({
     label: 'Undo',
     onChoose: () => {
       undo(about, act, pairs).catch((error) => say({ kind: 'failed', text: words(error) }));
     },
-    seconds: KEPT_SECONDS,
+    seconds,
   });
-  const deleted = (about: Source, { done, gone }: Outcome, isSoft: boolean, text: string) => {
+  const deleted = (
+    about: Source,
+    { done, gone }: Outcome,
+    seconds: number | null,
+    text: string,
+  ) => {
     const keys = new Set([...keysOf(done), ...gone]);
-    if (!isSoft) {
+    if (seconds === null) {
       rows.removeAll(keys);
       toast({ text });
     } else {
@@ -83,15 +91,15 @@ export function useMany(
       );
       rows.renew(now);
       toast({
-        text: `${text}: gone for good ${keptWords(server.get().status?.clock.mode === 'manual')}`,
-        action: undoing(about, { kind: 'delete' }, done),
+        text: `${text}: gone for good ${keptWords(seconds, server.get().status?.clock.mode === 'manual')}`,
+        action: undoing(about, { kind: 'delete' }, done, seconds),
       });
     }
     onDeleted(keys);
   };
-  const done = (about: Source, act: Act, outcome: Outcome, isSoft: boolean) => {
+  const done = (about: Source, act: Act, outcome: Outcome, seconds: number | null) => {
     const text = outcomeWords(about, act.kind, outcome);
-    if (act.kind === 'delete') deleted(about, outcome, isSoft, text);
+    if (act.kind === 'delete') deleted(about, outcome, seconds, text);
     else {
       rows.removeAll(new Set(outcome.gone));
       rows.renew(after(outcome.done));
@@ -111,7 +119,7 @@ export function useMany(
         source={source}
         asked={asked}
         loaded={rows.rows}
-        onDone={(act, outcome, isSoft) => done(source, act, outcome, isSoft)}
+        onDone={(act, outcome, seconds) => done(source, act, outcome, seconds)}
         onClose={() => setAsked(null)}
       />
     ),

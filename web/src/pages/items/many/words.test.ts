@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { lastSeconds, MOST_KEPT, nothingDone } from './many';
+import { keptSeconds, lastSeconds, MOST_KEPT, nothingDone, undoSeconds } from './many';
 import { deletionWords, outcomeWords, ttlWords } from './words';
 
 const on = { noun: 'item', defaultTtl: 60, perDocument: true } as const;
 
 test('a deletion says whether it can be undone', () => {
-  expect(deletionWords(on, 3)).toMatch(/^They leave the list at once and expire within 60 seconds/);
+  expect(deletionWords(on, 3)).toMatch(/^They leave the list at once and expire within 1 minute/);
   expect(deletionWords({ ...on, defaultTtl: null }, 1)).toBe(
     'TTL is off here: it is gone at once and cannot be brought back.',
   );
@@ -35,7 +35,19 @@ test('what would expire sooner does not live longer by being deleted', () => {
     ...{ key: 'a', name: 'a', value: {}, ref: null },
     expiry: { expiresAtMs, by: null, reason: null },
   });
-  expect([null, 1_000_000, 30_500, 1200, 1].map((at) => lastSeconds(row(at), 500))).toEqual([
+  expect([null, 1_000_000, 30_500, 1200, 1].map((at) => lastSeconds(row(at), 500, 60))).toEqual([
     ...[60, 60, 30, 1, 1],
   ]);
+});
+
+test('many are kept until the last is put back, which takes as long as their deletion or longer', () => {
+  expect([1, 100, 101, 18_000, MOST_KEPT].map(keptSeconds)).toEqual([60, 60, 65, 780, 860]);
+  // At 250 a second there and half of it back, the first does not expire before it is back.
+  for (const n of [500, 3000, 18_000]) {
+    const took = n / 250;
+    expect(took + undoSeconds(n, took * 1000) + 2 * took).toBeLessThanOrEqual(keptSeconds(n) + 1);
+    expect(undoSeconds(n, took * 1000)).toBeGreaterThanOrEqual(60);
+  }
+  expect(undoSeconds(2, 3000)).toBe(60);
+  expect(undoSeconds(18_000, 1_000_000)).toBe(5);
 });

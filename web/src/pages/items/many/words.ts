@@ -2,7 +2,7 @@
 import { count, counted } from '../../../pure/figures/amount';
 import { inWords } from '../../../pure/time/duration';
 import type { Source } from '../source';
-import { KEPT_SECONDS, type Outcome, whyAtOnce } from './many';
+import { keptSeconds, type Outcome, whyAtOnce } from './many';
 
 type About = Pick<Source, 'noun' | 'defaultTtl' | 'perDocument'>;
 
@@ -14,12 +14,12 @@ export function deletionWords(source: About, n: number): string {
     return `${why}: ${they.toLowerCase()} ${are} gone at once and cannot be brought back.`;
   const leave = n === 1 ? 'leaves' : 'leave';
   const expire = n === 1 ? 'expires' : 'expire';
-  return `${they} ${leave} the list at once and ${expire} within ${KEPT_SECONDS} seconds. Until then Undo puts ${them} back; the countdown then starts anew.`;
+  return `${they} ${leave} the list at once and ${expire} within ${inWords(keptSeconds(n))}. Until then Undo puts ${them} back; the countdown then starts anew.`;
 }
 
 /** Until when what was deleted can be put back. A clock that is moved by hand may never come so far. */
-export function keptWords(isManual: boolean): string {
-  return isManual ? `once the clock was moved by ${KEPT_SECONDS} s` : `in ${KEPT_SECONDS} s`;
+export function keptWords(seconds: number, isManual: boolean): string {
+  return isManual ? `once the clock was moved by ${seconds} s` : `in ${seconds} s`;
 }
 
 /** What another `ttl` will do. */
