@@ -227,7 +227,7 @@ def test_upserts_of_long_paths(attacked, parts):
 
 
 @pytest.mark.parametrize("name", ["$trim", "$ltrim", "$rtrim"])
-def test_characters_that_are_trimmed(attacked, name):
+def test_characters_that_are_trimmed(attacked, rows, name):
     """Millions of characters, and millions that are taken off."""
     chars = "b" * 2_000_000 + "a"
     stage = {"$project": {"x": {name: {"input": "a" * 2_000_000, "chars": chars}}}}

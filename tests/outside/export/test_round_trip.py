@@ -246,7 +246,8 @@ def test_options_that_choose(server, database, tmp_path):
     line = printed(place, "-f", "x.y,k", "--limit", "1")
     want = '{"_id":{"$numberInt":"0"},"k":{"$numberInt":"0"},"x":{"y":{"$numberInt":"0"}}}\n'
     assert line == want
-    # Nothing is there: an empty file, and a table of its header.
+    # Nothing is in it: an empty file, and a table of its header.
+    database.create_collection("none")
     assert exported(mongo(server, "none"), tmp_path / "none")["documents"] == 0
     assert (tmp_path / "none").read_bytes() == b""
     assert printed(mongo(server, "none"), "--format", "csv", "-f", "a,b") == "a,b\n"

@@ -89,6 +89,14 @@ for (const door of DOORS) {
     await expect(toast(page)).toContainText(`Set ttl of 25 ${noun}s`);
     expect(await door.get(server, numbered(10))).toEqual({ n: 10, user: 'ada', ttl: 7200 });
     expect(await door.get(server, numbered(11))).toEqual({ n: 11, user: 'bob' });
+    // Gone before anybody could take it back: not by one press.
+    await all.click();
+    await page.getByRole('menuitem', { name: 'Set ttl of all…' }).click();
+    await dialog(page).getByLabel('Unit').selectOption('second');
+    await expect(dialog(page).getByRole('button', { name: 'Set ttl' })).toBeDisabled();
+    await dialog(page).getByLabel('Type the name of log to confirm').fill('log');
+    await expect(dialog(page).getByRole('button', { name: 'Set ttl' })).toBeEnabled();
+    await page.keyboard.press('Escape');
     await all.click();
     await page.getByRole('menuitem', { name: 'Delete all…' }).click();
     await dialog(page)

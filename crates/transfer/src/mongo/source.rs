@@ -58,7 +58,8 @@ impl MongoSource {
             None => filter,
             Some(mark) => behind(&filter, mark)?,
         };
-        let connection = Connection::open(address, watch)?;
+        let mut connection = Connection::open(address, watch)?;
+        check_there(&mut connection, &find)?;
         Ok(Self { connection, find, filter, order, cursor: None })
     }
 
@@ -96,12 +97,16 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<(), String> {
         },
         None,
     )?;
-    // Who may read a collection and not list it hears of it by reading.
     let batch = listed.ok().and_then(|reply| reply.read_batch().ok());
-    if batch.is_some_and(|batch| batch.is_empty()) {
-        return Err(format!("there is no collection {collection} in the database {database}"));
+    if batch.is_none_or(|batch| !batch.is_empty()) {
+        return Ok(());
     }
-    Ok(())
+    // Who may not read it hears that, and not that it is not there.
+    let mut body = DocBuilder::new();
+    begin("find", database, collection)(&mut body);
+    body.append("limit", ValueRef::Int32(1));
+    connection.call(|out| *out = body, None)?;
+    Err(format!("there is no collection {collection} in the database {database}"))
 }
 
 /// The filter of what lies behind a document's `_id`, of whatever type that is.
@@ -139,12 +144,8 @@ impl Source for MongoSource {
         let reply = self.connection.call(|out| *out = body, None)?;
         let batch = reply.read_batch().map_err(|error| error.to_string())?;
         let documents: Vec<DocBuf> = batch.iter_documents().map(|it| it.to_buf()).collect();
-        let cursor = batch.cursor;
-        if self.cursor.is_none() && documents.is_empty() {
-            check_there(&mut self.connection, &self.find)?;
-        }
-        self.cursor = Some(cursor);
-        let mark = match cursor {
+        self.cursor = Some(batch.cursor);
+        let mark = match batch.cursor {
             0 => None,
             // An empty page has no mark of its own, and is asked for again.
             _ => Some(documents.last().and_then(|last| last.get("_id")).map_or_else(

@@ -13,7 +13,7 @@ import { binned } from './bin';
 import { FieldForm } from './field/FieldForm';
 import { FieldPreview } from './field/FieldPreview';
 import { readChange, UNTYPED, usualType } from './field/typed';
-import { type Act, keptSeconds, type Outcome, undoSeconds, whyAtOnce } from './many';
+import { type Act, KEPT_SECONDS, keptSeconds, type Outcome, undoSeconds, whyAtOnce } from './many';
 import { runJob } from './run';
 import { readTtl, TtlForm, type TtlTyped } from './TtlForm';
 import { deletionWords, touchWords, ttlWords } from './words';
@@ -59,6 +59,12 @@ function useCount({ rows, filter }: Asked, source: Source) {
     return () => turn.abort();
   }, [rows, filter, source]);
   return found;
+}
+
+/** Whether items with this `ttl` are gone before anybody could take it back. */
+function endsSoon({ defaultTtl, perDocument }: Source, seconds: number | null): boolean {
+  const isHeeded = defaultTtl !== null && perDocument;
+  return isHeeded && seconds !== null && seconds > 0 && seconds < KEPT_SECONDS;
 }
 
 /** So many are deleted for good without the name of their collection. */
@@ -139,8 +145,10 @@ export function ManyDialog(props: ManyDialogProps) {
   const running = useRef<AbortController | null>(null);
   useEffect(() => () => running.current?.abort(), []);
   const isSoft = kind === 'delete' && whyAtOnce(source, n ?? 0) === null;
+  const ends =
+    (kind === 'delete' && !isSoft) || (act?.kind === 'ttl' && endsSoon(source, act.seconds));
   // What cannot be taken back, and is more than can be looked over, is not one press away.
-  const isFinal = kind === 'delete' && !isSoft && n !== null && n > HANDFUL;
+  const isFinal = ends && n !== null && n > HANDFUL;
   const [typed, setTyped] = useState('');
   const begin = async () => {
     if (act === null) return;
@@ -207,7 +215,7 @@ export function ManyDialog(props: ManyDialogProps) {
           <div className="row dialog-buttons">
             <Button
               type="submit"
-              look={kind === 'delete' && !isSoft ? 'danger' : 'primary'}
+              look={ends ? 'danger' : 'primary'}
               disabled={
                 n === null || n === 0 || act === null || (isFinal && typed !== target.collection)
               }

@@ -26,6 +26,9 @@ export interface ManyActions {
   dialog: ReactNode;
 }
 
+/** To put back more than so many takes seconds, and is told when it begins. */
+const TOLD = 200;
+
 const keysOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ before }) => before.key));
 
 const after = (pairs: readonly Pair[]) =>
@@ -47,6 +50,7 @@ export function useMany(
     };
   }, []);
   const undo = async (about: Source, act: Act, pairs: readonly Pair[]) => {
+    if (pairs.length > TOLD) toast({ text: `Putting back ${counted(pairs.length, about.noun)}…` });
     const outcome = await restore(about, act, pairs);
     unhide(target, keysOf(outcome.done));
     // Where the list was left and shown again meanwhile, it is another one.
