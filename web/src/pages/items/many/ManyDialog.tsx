@@ -7,7 +7,7 @@ import { databaseNow } from '../../../state/server';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
-import { Field } from '../../../ui/Field';
+import { NameField } from '../../../ui/NameField';
 import type { Row, Source } from '../source';
 import { binned } from './bin';
 import { FieldForm } from './field/FieldForm';
@@ -200,17 +200,12 @@ export function ManyDialog(props: ManyDialogProps) {
           {form}
           {n !== null && says}
           {isFinal && (
-            <Field label={`Type the name of ${target.collection} to confirm`}>
-              {(props) => (
-                <input
-                  {...props}
-                  autoComplete="off"
-                  spellCheck={false}
-                  value={typed}
-                  onChange={(event) => setTyped(event.target.value)}
-                />
-              )}
-            </Field>
+            <NameField
+              what={target.door === 'nosql' ? 'container' : 'collection'}
+              name={target.collection}
+              typed={typed}
+              onType={setTyped}
+            />
           )}
           <div className="row dialog-buttons">
             <Button

@@ -3,7 +3,7 @@
 import { useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
 import type { Target } from '../../../state/place';
-import { Field } from '../../../ui/Field';
+import { NameField } from '../../../ui/NameField';
 import { covers, type Due, type Rule, useDue } from './useDue';
 
 export interface Consent {
@@ -67,18 +67,7 @@ export function DueNow({ consent, collection }: { consent: Consent; collection: 
       {isAsked && (
         <>
           <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
-          <Field label={`Type the name of the collection, ${collection}, to confirm`}>
-            {(field) => (
-              <input
-                {...field}
-                type="text"
-                autoComplete="off"
-                spellCheck={false}
-                value={typed}
-                onChange={(event) => type(event.target.value)}
-              />
-            )}
-          </Field>
+          <NameField what="collection" name={collection} typed={typed} onType={type} />
         </>
       )}
     </>

@@ -6,7 +6,7 @@ import { readDraft, type TtlDraft, type TtlOption } from '../../../pure/ttl/inpu
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
-import { Field } from '../../../ui/Field';
+import { NameField } from '../../../ui/NameField';
 import '../settings.css';
 import { NOUNS } from '../ttl/impact';
 import { SecondsField } from '../ttl/SecondsField';
@@ -159,18 +159,7 @@ export default function SeveralDialog({
           {dying > 0 && (
             <>
               <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
-              <Field label={`Type the name of the database, ${several.database}, to confirm`}>
-                {(field) => (
-                  <input
-                    {...field}
-                    type="text"
-                    autoComplete="off"
-                    spellCheck={false}
-                    value={typed}
-                    onChange={(event) => setTyped(event.target.value)}
-                  />
-                )}
-              </Field>
+              <NameField what="database" name={several.database} typed={typed} onType={setTyped} />
             </>
           )}
           <div className="row dialog-buttons">

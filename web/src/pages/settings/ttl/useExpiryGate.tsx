@@ -14,7 +14,7 @@ import type { Target } from '../../../state/place';
 import { server } from '../../../state/server';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
-import { Field } from '../../../ui/Field';
+import { NameField } from '../../../ui/NameField';
 import { expiresNow, mustAskAgain, type Nouns } from './impact';
 
 interface Asking {
@@ -63,7 +63,6 @@ function ConfirmExpirations(props: {
       setBusy(false);
     }
   };
-  const label = `Type the name of the ${nouns.place}, ${target.collection}, to confirm`;
   return (
     <Dialog
       title={`${nouns.many[0]?.toUpperCase()}${nouns.many.slice(1)} will disappear`}
@@ -82,19 +81,14 @@ function ConfirmExpirations(props: {
         </div>
         <p>{`Time to Live becomes: ${defaultInWords(asking.value)}.`}</p>
         <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
-        <Field label={label} error={failure}>
-          {(field) => (
-            <input
-              {...field}
-              type="text"
-              autoComplete="off"
-              spellCheck={false}
-              autoFocus
-              value={typed}
-              onChange={(event) => type(event.target.value)}
-            />
-          )}
-        </Field>
+        <NameField
+          what={nouns.place}
+          name={target.collection}
+          typed={typed}
+          error={failure}
+          begins
+          onType={type}
+        />
         <div className="row dialog-buttons">
           <Button look="danger" type="submit" busy={busy} disabled={!right}>
             {`Save and let ${nouns.many} disappear`}

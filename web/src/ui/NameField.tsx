@@ -1,0 +1,32 @@
+// A name that is typed to confirm what cannot be taken back.
+import { Field } from './Field';
+
+export interface NameFieldProps {
+  /** What has the name: "collection". */
+  what: string;
+  name: string;
+  typed: string;
+  error?: string | null;
+  /** The keyboard begins in it. */
+  begins?: boolean;
+  onType: (typed: string) => void;
+}
+
+export function NameField(props: NameFieldProps) {
+  const { what, name, typed, error = null, begins = false, onType } = props;
+  return (
+    <Field label={`Type the name of the ${what}, ${name}, to confirm`} error={error}>
+      {(field) => (
+        <input
+          {...field}
+          type="text"
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus={begins}
+          value={typed}
+          onChange={(event) => onType(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
