@@ -7,13 +7,11 @@ export interface NameFieldProps {
   name: string;
   typed: string;
   error?: string | null;
-  /** The keyboard begins in it. */
-  begins?: boolean;
   onType: (typed: string) => void;
 }
 
 export function NameField(props: NameFieldProps) {
-  const { what, name, typed, error = null, begins = false, onType } = props;
+  const { what, name, typed, error = null, onType } = props;
   return (
     <Field label={`Type the name of the ${what}, ${name}, to confirm`} error={error}>
       {(field) => (
@@ -22,7 +20,6 @@ export function NameField(props: NameFieldProps) {
           type="text"
           autoComplete="off"
           spellCheck={false}
-          autoFocus={begins}
           value={typed}
           onChange={(event) => onType(event.target.value)}
         />

@@ -86,7 +86,6 @@ function ConfirmExpirations(props: {
           name={target.collection}
           typed={typed}
           error={failure}
-          begins
           onType={type}
         />
         <div className="row dialog-buttons">
