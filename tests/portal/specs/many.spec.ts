@@ -105,6 +105,7 @@ for (const door of DOORS) {
       .getByRole('button', { name: `Delete 25 ${noun}s` })
       .click();
     await expect(rows(page)).toHaveCount(0);
+    await expect(page.getByText(`No other ${noun} fits.`)).toBeVisible();
     await server.advance(60);
     expect((await door.ids(server)).length).toBe(225);
   });

@@ -71,6 +71,8 @@ test.describe('killed', () => {
     const again = await Server.start(server.sameAgain());
     try {
       await expect(back(page)).toBeVisible();
+      // Nor does the item say any more that it does not answer.
+      await expect(page.getByRole('main').getByText('The server does not answer.')).toHaveCount(0);
       await saveItem(page).click();
       await noted(page, 'Successfully updated item one');
       expect(await itemOf(again)).toMatchObject({ kept: 1 });

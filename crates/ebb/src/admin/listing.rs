@@ -151,13 +151,18 @@ mod tests {
              MongoDB  quickstart            1\n\
              NoSQL    quickstart            1\n"
         );
-        for (words, count) in [(&[][..], 2), (&["quickstart"], 2), (&["no/ne"], 0)] {
+        let typed = |words: &[&str]| {
             let line = [&["collections"], words].concat();
-            let typed = collections_command().try_get_matches_from(line).unwrap();
+            collections_command().try_get_matches_from(line).unwrap()
+        };
+        let nowhere = ask_collections(&client, &typed(&["no/ne"])).unwrap_err();
+        assert_eq!(nowhere, "there is no database no/ne");
+        for words in [&[][..], &["quickstart"]] {
+            let typed = typed(words);
             let text = format_collections(&ask_collections(&client, &typed).unwrap());
             let rows =
                 text.lines().filter(|line| line.contains("  quickstart  sessions  ")).count();
-            assert_eq!(rows, count, "{text}");
+            assert_eq!(rows, 2, "{text}");
         }
         runtime.block_on(running.stop()).unwrap();
     }

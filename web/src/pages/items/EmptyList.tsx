@@ -6,17 +6,21 @@ export interface EmptyListProps {
   noun: 'item' | 'document';
   /** Nothing is in the collection; else nothing fits what is asked for. */
   isAll: boolean;
+  /** What was deleted is still there, and hidden. */
+  isBinned: boolean;
   writable: boolean;
   onNew: () => void;
   /** Asks for everything. */
   onClear: () => void;
 }
 
-export function EmptyList({ noun, isAll, writable, onNew, onClear }: EmptyListProps) {
+export function EmptyList(props: EmptyListProps) {
+  const { noun, isAll, isBinned, writable, onNew, onClear } = props;
+  const other = isBinned ? 'other ' : '';
   return (
     <div className="empty items-empty">
-      <p>{isAll ? `There are no ${noun}s.` : `No ${noun} fits.`}</p>
-      {isAll && writable && (
+      <p>{isAll ? `There are no ${other}${noun}s.` : `No ${other}${noun} fits.`}</p>
+      {isAll && !isBinned && writable && (
         <div className="row">
           <Button onClick={onNew}>Make the first {noun}</Button>
           <Button onClick={() => transfer.set({ kind: 'import', file: null })}>

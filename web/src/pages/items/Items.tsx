@@ -348,6 +348,7 @@ export default function Items({ target }: { target: Target }) {
             <EmptyList
               noun={noun}
               isAll={filter === '' && quick === 'all'}
+              isBinned={bin.size > 0}
               writable={writable}
               onNew={() => open(null, true)}
               onClear={() => setQueries({ filter: null, show: null }, true)}

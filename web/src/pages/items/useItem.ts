@@ -1,13 +1,13 @@
 // The item that is open, or about to be made: what was read, what was typed, and what came of it.
 import { UUID } from 'bson';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { words } from '../../api/http';
+import { SILENT, words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json/tree';
 import { readDraft, useDraft, writeDraft } from '../../state/draft';
 import { toast } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
-import { databaseNow } from '../../state/server';
+import { databaseNow, useServerChanges } from '../../state/server';
 import { focusEditor } from '../../ui/focusEditor';
 import { baseOf, draftOf } from './drafts';
 import type { Changed, Opened, Row, Source } from './source';
@@ -160,6 +160,13 @@ export function useItem(
       ended = true;
     };
   }, [source, put]);
+
+  // Of a server that answers again nothing is said that it does not.
+  const changes = useServerChanges();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: that it answers again is what it waits for.
+  useEffect(() => {
+    setState((known) => (known.failure === SILENT ? { ...known, failure: null } : known));
+  }, [changes]);
 
   /** Shows what somebody else has made of it. */
   const renew = (newest: Opened) => {

@@ -7,7 +7,8 @@ import { usePolled } from '../../../state/polled';
 import { type Figure, Figures } from '../../../ui/Figures';
 
 const REFRESH_MS = 15_000;
-const ON_DISK = 'With indexes, and with what has expired and is not yet removed.';
+const ON_DISK =
+  'With indexes, and with what has expired and is not yet removed; without what is in the journal alone.';
 
 async function ofMongo({ database, collection }: Target): Promise<Figure[]> {
   const stats = await run(database, { collStats: collection }, { quiet: true, aside: true });
