@@ -163,7 +163,6 @@ export function useItem(
 
   // Of a server that answers again nothing is said that it does not.
   const changes = useServerChanges();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: that it answers again is what it waits for.
   useEffect(() => {
     setState((known) => (known.failure === SILENT ? { ...known, failure: null } : known));
   }, [changes]);
