@@ -172,16 +172,17 @@ export async function forecast(target: Target): Promise<Forecast> {
   const path = `${collection(target)}/expiry?door=${target.door}`;
   return (await send({ path, quiet: true })).json() as Forecast;
 }
+async function collections(query: string): Promise<CollectionFacts[]> {
+  const body = (await send({ path: `/_ebb/collections${query}`, quiet: true })).json();
+  return (body as { collections: CollectionFacts[] }).collections;
+}
 /** Collections of both APIs in databases of a name, each with its default and what it holds. */
-export async function collectionsOf(database: string): Promise<CollectionFacts[]> {
-  const path = `/_ebb/collections?database=${encodeURIComponent(database)}`;
-  const body = (await send({ path, quiet: true })).json() as { collections: CollectionFacts[] };
-  return body.collections;
+export function collectionsOf(database: string): Promise<CollectionFacts[]> {
+  return collections(`?database=${encodeURIComponent(database)}`);
 }
 /** All collections of both APIs. */
-export async function allCollections(): Promise<CollectionFacts[]> {
-  const answer = await send({ path: '/_ebb/collections', quiet: true });
-  return (answer.json() as { collections: CollectionFacts[] }).collections;
+export function allCollections(): Promise<CollectionFacts[]> {
+  return collections('');
 }
 /** Asks for a forecast before the page that shows it is there. */
 export function aheadOfForecast(target: Target): void {

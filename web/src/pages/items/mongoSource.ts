@@ -267,14 +267,14 @@ export class MongoSource implements Source {
     return this.openId(row.ref);
   }
 
-  /** The second of the last write says it, but for two writes of one second: of them the text does, unless
-   * it is too long to be read again and again. */
   withText(opened: Opened, text: string): Opened {
     const parsed = parseShell(text);
     if ('error' in parsed) throw new Error(parsed.error);
     return { ...opened, text, version: parsed.value };
   }
 
+  /** The second of the last write says it, but for two writes of one second: of them the text does, unless
+   * it is too long to be read again and again. */
   async newer(opened: Opened, signal: AbortSignal): Promise<Newer> {
     const { database, collection } = this.target;
     const { ref, writtenMs } = opened.row;

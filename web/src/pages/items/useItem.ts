@@ -132,7 +132,8 @@ export function useItem(
     putDraft(typed);
     const base = baseOf(name);
     if (typed === null || on === null) writeDraft(base, null);
-    else if (readDraft(base) !== on.text) writeDraft(base, on.text);
+    // Both may be megabytes, and this is done with each letter: the base changes only here.
+    else if (draft === null || on !== opened) writeDraft(base, on.text);
   };
   const now = useRef({ dirty, text, name, row: opened?.row ?? row });
   useEffect(() => {

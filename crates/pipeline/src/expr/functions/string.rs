@@ -30,24 +30,20 @@ use crate::{
 
 /// The arguments of `$trim` and its like.
 const TRIM: &[Param] = &[required("input"), optional("chars")];
-/// At which ends they trim.
-const LEFT: Ends = Ends { left: true, right: false };
-const RIGHT: Ends = Ends { left: false, right: true };
-const BOTH: Ends = Ends { left: true, right: true };
 /// The arguments of `$replaceOne` and `$replaceAll`.
 const REPLACE: &[Param] = &[required("input"), required("find"), required("replacement")];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     row("$concat", Any, concat, "strings joined"),
-    row("$ltrim", Named(TRIM), |c| trim_text(c, LEFT), "without leading characters"),
+    row("$ltrim", Named(TRIM), |c| trim_text(c, Ends::LEFT), "without leading characters"),
     row("$replaceAll", Named(REPLACE), |c| replace_text(c, true), "every occurrence replaced"),
     row("$replaceOne", Named(REPLACE), |c| replace_text(c, false), "first occurrence replaced"),
-    row("$rtrim", Named(TRIM), |c| trim_text(c, RIGHT), "without trailing characters"),
+    row("$rtrim", Named(TRIM), |c| trim_text(c, Ends::RIGHT), "without trailing characters"),
     row("$split", Exactly(2), split_text, "parts between separators"),
     row("$strcasecmp", Exactly(2), strcasecmp, "order without regard to case"),
     row("$toLower", Exactly(1), |c| map_case(c, str::to_ascii_lowercase), "in lower case"),
     row("$toUpper", Exactly(1), |c| map_case(c, str::to_ascii_uppercase), "in upper case"),
-    row("$trim", Named(TRIM), |c| trim_text(c, BOTH), "without characters at both ends"),
+    row("$trim", Named(TRIM), |c| trim_text(c, Ends::BOTH), "without characters at both ends"),
 ];
 
 /// The text of a string or symbol.

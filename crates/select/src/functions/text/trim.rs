@@ -8,15 +8,14 @@ use super::{
 };
 
 pub(in super::super) const FUNCTIONS: &[Function] = &[
-    row("LTRIM", 1..=2, |call| trim(call, true, false)),
-    row("RTRIM", 1..=2, |call| trim(call, false, true)),
-    row("TRIM", 1..=2, |call| trim(call, true, true)),
+    row("LTRIM", 1..=2, |call| trim(call, Ends::LEFT)),
+    row("RTRIM", 1..=2, |call| trim(call, Ends::RIGHT)),
+    row("TRIM", 1..=2, |call| trim(call, Ends::BOTH)),
 ];
 
 /// Takes white space off the ends, or the characters of a second string.
-fn trim<'a>(call: &Call<'_, 'a>, left: bool, right: bool) -> Result<Evaluated<'a>, Error> {
+fn trim<'a>(call: &Call<'_, 'a>, ends: Ends) -> Result<Evaluated<'a>, Error> {
     let Some(text) = call.text_at(0) else { return UNDEFINED };
-    let ends = Ends { left, right };
     if !call.is_given(1) {
         return Ok(string_value(trim_ends(text, ends, char::is_whitespace)));
     }
