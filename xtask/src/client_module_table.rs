@@ -51,6 +51,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "extended",
             "table",
             "format",
+            "texts",
             "input",
             "state",
             "refusals",

@@ -77,9 +77,10 @@ pub struct Settings {
     pub siblings: Option<Siblings>,
     /// What tokens of this server are signed with; the same as long as the data are.
     pub secret: Secret,
-    /// What TLS is spoken with; `None` where it is not. Plain text is spoken in any case, on the
-    /// same port.
+    /// What TLS is spoken with; `None` where it is not. Plain text is spoken on the same port.
     pub certificate: Option<CurrentCertificate>,
+    /// Whether requests in plain text are refused.
+    pub needs_tls: bool,
     /// Where requests take the memory that they hold from.
     pub memory: Account,
     /// The same for clients that have not asked anything yet, so that they cannot take what is for

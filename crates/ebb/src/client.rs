@@ -46,12 +46,11 @@ pub(crate) fn client_flags() -> [Arg; 4] {
         .env(OsStr::from("EBB_KEY_FILE"))
         .value_name("PATH")
         .help("The server's key file, where its admin address asks for a key");
-    let tls =
-        Arg::new("tls").long("tls").action(ArgAction::SetTrue).help("Ask over TLS; needs --tls-ca");
+    let tls = Arg::new("tls").long("tls").action(ArgAction::SetTrue).help("Ask over TLS");
     let authority =
         Arg::new("tls-ca").long("tls-ca").env(OsStr::from("EBB_TLS_CA")).value_name("PATH").help(
             "Ask over TLS, and believe the certificates of this authority, or this one: a server \
-             keeps the one it made in DATA-DIR/nosql/certificate.pem",
+             keeps the one it made in DATA-DIR/nosql/certificate.pem [those that the system believes]",
         );
     [address, key, tls, authority]
 }
@@ -69,19 +68,18 @@ impl Client {
         let key = key_file(matches).map(server::first_key).transpose();
         let key = key.map_err(|failure| failure.to_string())?;
         let authority = matches.get_one::<String>("tls-ca").filter(|path| !path.is_empty());
-        match authority {
-            Some(path) => Self::over_tls(address, key.as_ref(), Path::new(path)),
-            None if matches.get_flag("tls") => Err("--tls needs --tls-ca".to_owned()),
-            None => Ok(Self::new(address, key.as_ref())),
+        match authority.is_some() || matches.get_flag("tls") {
+            true => Self::over_tls(address, key.as_ref(), authority.map(Path::new)),
+            false => Ok(Self::new(address, key.as_ref())),
         }
     }
 
     /// Returns the same for a server that is asked over TLS, and whose certificate this authority has
-    /// signed, or is.
+    /// signed, or is; `None`: one that the system believes.
     pub(crate) fn over_tls(
         address: &str,
         key: Option<&Secret>,
-        authority: &Path,
+        authority: Option<&Path>,
     ) -> Result<Self, String> {
         let tls = transfer::http_authority(authority)?;
         Ok(Self { scheme: "https", ..Self::with_tls(address, key, tls) })

@@ -301,6 +301,7 @@ impl Settings {
             tls_client_cert: tls.client_cert,
             mongo_tls: tls.mongo,
             admin_tls: tls.admin,
+            cosmos_tls: tls.cosmos,
             enforce_throughput: given.enforce_throughput,
             admin_addr: given.admin_addr.0,
             admin_hosts: names(given.admin_host),

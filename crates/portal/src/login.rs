@@ -105,6 +105,7 @@ fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Resp
     let right = access.map(|access| access.right);
     let account = portal.account.load();
     let primary = account.primary();
+    let addresses = &portal.addresses;
     let body = json!({
         "login": if portal.doorman.login == Login::Open { "open" } else { "required" },
         "right": right.map(|right| match right {
@@ -113,7 +114,8 @@ fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Resp
         }),
         "csrf": portal.doorman.sessions.csrf_token(session),
         "version": env!("CARGO_PKG_VERSION"),
-        "doors": { "mongo": portal.addresses.mongo, "cosmos": portal.addresses.cosmos },
+        "doors": { "mongo": addresses.mongo, "cosmos": addresses.cosmos },
+        "needsTls": { "mongo": addresses.mongo_needs_tls, "cosmos": addresses.cosmos_needs_tls },
         "key": (right == Some(Right::Write)).then_some(primary),
     });
     let mut response = Json(body).into_response();

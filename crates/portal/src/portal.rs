@@ -15,12 +15,16 @@ use crate::{
 pub(crate) const NOSQL: &str = "/_portal/api/nosql";
 
 /// Where the APIs listen, `host:port`, for people to connect to. The portal itself does not.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Addresses {
     /// The MongoDB API; `None`: it is off.
     pub mongo: Option<String>,
     /// The NoSQL API; `None`: it is off.
     pub cosmos: Option<String>,
+    /// Whether clients of the MongoDB API have to speak TLS.
+    pub mongo_needs_tls: bool,
+    /// The same for the NoSQL API.
+    pub cosmos_needs_tls: bool,
 }
 
 /// Settings of the portal.
@@ -81,7 +85,7 @@ mod tests {
             account: Keys::new(&[(planted, Right::Write)]).unwrap().into(),
             login: Login::Required,
             hosts: vec!["shown".to_owned()],
-            addresses: Addresses { mongo: None, cosmos: None },
+            addresses: Addresses::default(),
             secret: Secret::from_text("planted".to_owned()),
             ended: Kept { text: "planted".to_owned(), ..Kept::nowhere() },
         };

@@ -36,12 +36,18 @@ fn key(config: &Config) -> &'static str {
     }
 }
 
+/// Returns the scheme that clients of the NoSQL API are told.
+fn nosql_scheme(config: &Config) -> &'static str {
+    if config.cosmos_tls == TlsMode::Require { "https" } else { "http" }
+}
+
 /// Returns what there is to know of a server. Addresses are the bound ones, so that each can be pasted
 /// as it is.
 fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(mongo) = &ready.mongo {
-        facts.push(("MongoDB", format!("mongodb://{mongo}/?directConnection=true")));
+        let tls = if config.mongo_tls == TlsMode::Require { "&tls=true" } else { "" };
+        facts.push(("MongoDB", format!("mongodb://{mongo}/?directConnection=true{tls}")));
         let asks = match config.mongo_auth {
             true => "clients have to log in",
             false => "open: whoever reaches this address may do everything",
@@ -49,10 +55,14 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
         facts.push(("", asks.to_owned()));
     }
     if let Some(cosmos) = &ready.cosmos {
-        let key = key(config);
-        facts.push(("NoSQL", format!("AccountEndpoint=http://{cosmos}/;AccountKey={key}")));
-        let tls = format!("https://{cosmos}/ with the certificate at /_explorer/emulator.pem");
-        facts.push(("", tls));
+        let (key, scheme) = (key(config), nosql_scheme(config));
+        facts.push(("NoSQL", format!("AccountEndpoint={scheme}://{cosmos}/;AccountKey={key}")));
+        let with = "with the certificate at /_explorer/emulator.pem";
+        match config.cosmos_tls {
+            TlsMode::Off => {}
+            TlsMode::Allow => facts.push(("", format!("https://{cosmos}/ {with}"))),
+            TlsMode::Require => facts.push(("", format!("https alone, {with}"))),
+        }
         if config.key_file.is_none() {
             let text = "the key is the public one of Azure's emulators: it protects nothing";
             facts.push(("", text.to_owned()));
@@ -91,11 +101,11 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
         examples.push(("Node", format!("new MongoClient('mongodb://{mongo}/')")));
     }
     if let (Some(cosmos), None) = (&ready.cosmos, &config.key_file) {
-        let key = cosmos::WELL_KNOWN_KEY;
+        let (key, scheme) = (cosmos::WELL_KNOWN_KEY, nosql_scheme(config));
         let import = "from azure.cosmos import CosmosClient";
-        let python = format!("{import}; CosmosClient('http://{cosmos}/', '{key}')");
+        let python = format!("{import}; CosmosClient('{scheme}://{cosmos}/', '{key}')");
         examples.push(("NoSQL Python", python));
-        let node = format!("new CosmosClient({{endpoint: 'http://{cosmos}/', key: '{key}'}})");
+        let node = format!("new CosmosClient({{endpoint: '{scheme}://{cosmos}/', key: '{key}'}})");
         examples.push(("NoSQL Node", node));
     }
     if ready.admin.is_some() {

@@ -163,6 +163,8 @@ pub struct Config {
     pub mongo_tls: TlsMode,
     /// Whether the admin listener does.
     pub admin_tls: TlsMode,
+    /// Whether the NoSQL API does.
+    pub cosmos_tls: TlsMode,
     /// Whether the NoSQL API limits requests by the throughput of offers.
     pub enforce_throughput: bool,
     /// Address of the admin listener; `None`: no such listener.
@@ -238,6 +240,7 @@ impl Config {
             tls_client_cert: ClientCertificates::Allow,
             mongo_tls: TlsMode::Allow,
             admin_tls: TlsMode::Allow,
+            cosmos_tls: TlsMode::Allow,
             enforce_throughput: false,
             admin_addr: Some("127.0.0.1:0".to_owned()),
             admin_hosts: Vec::new(),

@@ -13,7 +13,7 @@ use memory::Account;
 
 use crate::{
     any_store::AnyStore,
-    config::Config,
+    config::{Config, TlsMode},
     data_dir::{Refused, SECRETS_FOLDER},
     explorer::{AtDoor, Explorer},
     failure::Failure,
@@ -80,7 +80,8 @@ pub(crate) async fn read_settings(
         keys: account.clone(),
         tokens: Arc::new(ArcSwap::from_pointee(read_roles(config.cosmos_roles.as_deref())?)),
         secret,
-        certificate,
+        certificate: certificate.filter(|_| config.cosmos_tls != TlsMode::Off),
+        needs_tls: config.cosmos_tls == TlsMode::Require,
         strangers: strangers.clone(),
         memory: memory.clone(),
         give_way,

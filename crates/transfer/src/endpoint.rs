@@ -7,6 +7,8 @@ use percent_encoding::percent_decode_str;
 
 /// Port of the MongoDB API where none is said.
 const DEFAULT_PORT: u16 = 27017;
+/// How an address of the NoSQL API begins that is asked over TLS.
+pub(crate) const HTTPS: &str = "https://";
 /// The database that knows a user where none is said.
 const ADMIN: &str = "admin";
 /// Options of drivers that change nothing of what is done here.
@@ -50,7 +52,7 @@ pub struct MongoAddress {
     pub(crate) login: Option<Login>,
     /// Whether TLS is spoken.
     pub(crate) tls: bool,
-    /// Whom to believe then.
+    /// Whom to believe then; `None`: whom the system believes.
     pub(crate) authority: Option<PathBuf>,
 }
 
@@ -159,21 +161,18 @@ pub struct NoSqlAddress {
     pub(crate) base: String,
     /// What signs requests.
     pub(crate) key: Key,
-    /// Whom to believe over TLS.
+    /// Whom to believe over TLS; `None`: whom the system believes.
     pub(crate) authority: Option<PathBuf>,
 }
 
 impl NoSqlAddress {
     /// Reads an address and a key in base64.
     pub fn parse(text: &str, key: &str, authority: Option<PathBuf>) -> Result<Self, String> {
-        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let rest = text.strip_prefix(HTTPS).or_else(|| text.strip_prefix("http://"));
         let rest = rest.ok_or("--nosql does not begin with http:// or https://")?;
         let (base, rest) = (text.trim_end_matches('/'), rest.trim_end_matches('/'));
         if rest.is_empty() || rest.contains(['/', '?', '#', '@']) {
             return Err("--nosql is a scheme, a host and a port, and no more".to_owned());
-        }
-        if base.starts_with("https://") && authority.is_none() {
-            return Err("--nosql https:// needs --tls-ca".to_owned());
         }
         let key = Key::parse(key).map_err(|error| format!("the key: {error}"))?;
         Ok(Self { base: base.to_owned(), key, authority })
@@ -236,7 +235,7 @@ mod tests {
         for (text, authority, want) in [
             ("http://h:8081/", None, None),
             ("https://h:8081", authority, None),
-            ("https://h:8081", None, Some("needs --tls-ca")),
+            ("https://h:8081", None, None),
             ("h:8081", None, Some("does not begin")),
             ("http://", None, Some("no more")),
             ("http://h/dbs", None, Some("no more")),

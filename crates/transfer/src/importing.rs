@@ -10,11 +10,12 @@ use crate::{
     exporting::interrupted,
     extended::{Style, write_document},
     format::Format,
-    input::{Input, Item, Place, TableRules},
+    input::{Input, Item, TableRules},
     limits::BATCH_BYTES,
     place::{Mode, Outcome, Sink, Watch},
     refusals::Refusals,
     state::{self, ImportState},
+    texts::Place,
 };
 
 /// End of the name of the state.
@@ -261,7 +262,7 @@ impl Run<'_> {
         let mut entries = Vec::with_capacity(items.len());
         let mut prepared = Vec::with_capacity(items.len());
         for item in items {
-            let made = item.document.and_then(|document| self.prepare(document, item.line));
+            let made = item.document.and_then(|document| self.prepare(document, item.next.offset));
             let made = made.map(|entry| {
                 entries.push(entry);
                 entries.len() - 1
@@ -275,10 +276,11 @@ impl Run<'_> {
         (entries, prepared)
     }
 
-    /// Gives a document an id where it has none: the same one in every run.
-    fn prepare(&self, document: DocBuf, line: u64) -> Result<DocBuf, (String, Vec<u8>)> {
-        let counter = u32::try_from(line & 0xff_ffff).unwrap_or_default();
-        let seconds = u32::try_from(line >> 24).unwrap_or_default();
+    /// Gives a document an id where it has none: the same one in every run, from where the document ends in
+    /// the file.
+    fn prepare(&self, document: DocBuf, offset: u64) -> Result<DocBuf, (String, Vec<u8>)> {
+        let counter = u32::try_from(offset & 0xff_ffff).unwrap_or_default();
+        let seconds = u32::try_from(offset >> 24).unwrap_or_default();
         let seconds = self.state.seconds.wrapping_add(seconds);
         let id = ObjectId::from_parts(seconds, self.state.random, counter);
         let made = self.sink.with_id(document.clone(), id);

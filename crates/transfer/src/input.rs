@@ -3,8 +3,7 @@
 
 use std::{
     cell::Cell,
-    fs::File,
-    io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom},
+    io::{self, Read},
     path::Path,
     rc::Rc,
 };
@@ -16,9 +15,10 @@ use crate::{
     format::Format,
     limits::{KEPT_LINE_BYTES, MAX_LINE_BYTES, MAX_RECORD_BYTES},
     table::Columns,
+    texts::{Place, Text, Texts, open_at},
 };
 
-/// One line, or one record of a table.
+/// One text of JSON, or one record of a table.
 #[derive(Debug)]
 pub(crate) struct Item {
     /// The line on which it begins, from 1.
@@ -27,20 +27,6 @@ pub(crate) struct Item {
     pub(crate) next: Place,
     /// The document, or why there is none and what stands there.
     pub(crate) document: Result<DocBuf, (String, Vec<u8>)>,
-}
-
-/// A place in a file, between two items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// Bytes before it.
-    pub(crate) offset: u64,
-    /// The line that begins there, from 1.
-    pub(crate) line: u64,
-}
-
-impl Place {
-    /// The beginning of a file.
-    pub(crate) const START: Self = Self { offset: 0, line: 1 };
 }
 
 /// How texts of a table become values.
@@ -54,8 +40,8 @@ pub struct TableRules {
 
 /// A file that is read.
 pub(crate) enum Input {
-    /// A document a line.
-    Lines(Lines),
+    /// JSON, a document a text.
+    Texts(Texts, Reading),
     /// A table.
     Table(Box<Table>),
 }
@@ -75,94 +61,27 @@ impl Input {
             Format::Plain => Reading::Plain,
             Format::Canonical | Format::Relaxed => Reading::Extended,
         };
-        let input = BufReader::with_capacity(1 << 18, open_at(path, from.offset)?);
-        Ok(Self::Lines(Lines { input, reading, at: from }))
+        Ok(Self::Texts(Texts::open(path, from)?, reading))
     }
 
     /// The next item; an error is one of reading, behind which nothing can be read.
     pub(crate) fn next_item(&mut self) -> Result<Option<Item>, String> {
         match self {
-            Self::Lines(lines) => lines.next_item(),
+            Self::Texts(texts, reading) => Ok(texts.next_text()?.map(|it| item(it, *reading))),
             Self::Table(table) => table.next_item(),
         }
     }
 }
 
-fn open_at(path: Option<&Path>, offset: u64) -> Result<Box<dyn Read>, String> {
-    let Some(path) = path else { return Ok(Box::new(io::stdin())) };
-    let open = || {
-        let mut file = File::open(path)?;
-        if file.metadata()?.len() < offset {
-            return Err(io::Error::other("it is shorter than what was imported of it"));
-        }
-        file.seek(SeekFrom::Start(offset))?;
-        Ok(file)
+/// Reads the document of a text.
+fn item(text: Text, reading: Reading) -> Item {
+    let Text { line, next, bytes, is_whole } = text;
+    let document = match is_whole {
+        true => parse_document(&bytes, reading),
+        false => Err(format!("the document is longer than {} MiB", MAX_LINE_BYTES >> 20)),
     };
-    let file = open().map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    Ok(Box::new(file))
-}
-
-/// Lines with a document each; empty ones are passed over.
-pub(crate) struct Lines {
-    input: BufReader<Box<dyn Read>>,
-    reading: Reading,
-    at: Place,
-}
-
-impl Lines {
-    fn next_item(&mut self) -> Result<Option<Item>, String> {
-        loop {
-            let line = self.at.line;
-            let Some((text, is_whole)) = self.next_line()? else { return Ok(None) };
-            let text = match text.strip_prefix(b"\xef\xbb\xbf") {
-                Some(rest) if line == 1 => rest,
-                _ => &text,
-            };
-            if is_whole && text.trim_ascii().is_empty() {
-                continue;
-            }
-            let document = match is_whole {
-                true => parse_document(text, self.reading),
-                false => Err(format!("the line is longer than {} MiB", MAX_LINE_BYTES >> 20)),
-            };
-            let kept = text.get(..KEPT_LINE_BYTES).unwrap_or(text);
-            let document = document.map_err(|reason| (reason, kept.to_vec()));
-            return Ok(Some(Item { line, next: self.at, document }));
-        }
-    }
-
-    /// The next line without its end, and whether it is all of it: of one that is too long the beginning.
-    fn next_line(&mut self) -> Result<Option<(Vec<u8>, bool)>, String> {
-        let mut text = Vec::new();
-        let mut length = 0;
-        loop {
-            let bytes = self.input.fill_buf().map_err(|error| format!("the input: {error}"))?;
-            if bytes.is_empty() {
-                if length == 0 {
-                    return Ok(None);
-                }
-                break;
-            }
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            let part = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
-            if length + part.len() <= MAX_LINE_BYTES {
-                text.extend_from_slice(part);
-            } else if length <= MAX_LINE_BYTES {
-                // Nothing is read out of it.
-                text.truncate(KEPT_LINE_BYTES);
-                text.shrink_to_fit();
-            }
-            length += part.len();
-            let taken = part.len() + usize::from(end.is_some());
-            self.input.consume(taken);
-            self.at.offset += taken as u64;
-            if end.is_some() {
-                self.at.line += 1;
-                break;
-            }
-        }
-        Ok(Some((text, length <= MAX_LINE_BYTES)))
-    }
+    let kept = bytes.get(..KEPT_LINE_BYTES).unwrap_or(&bytes);
+    Item { line, next, document: document.map_err(|reason| (reason, kept.to_vec())) }
 }
 
 /// Records of a table.

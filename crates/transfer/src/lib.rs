@@ -4,6 +4,7 @@
 //! ```text
 //! extended     documents as JSON: Extended JSON in both forms, and plain JSON
 //! table        documents as CSV: columns, and what a text in them means
+//! texts        a file of JSON as texts of one document each: lines, or elements of an array
 //! input        a file as entries: a place in it, a document or why it is none
 //! state        how far it came, kept beside the file
 //! mongo        a collection over the MongoDB API: pages out, batches in
@@ -27,6 +28,7 @@ mod place;
 mod refusals;
 mod state;
 mod table;
+mod texts;
 mod tls;
 
 pub use endpoint::{Login, MongoAddress, NoSqlAddress};

@@ -80,7 +80,7 @@ def test_a_wrong_line_of_a_file_of_settings(tmp_path, text, said):
         ([], "ebb serve        a server for this machine"),
         (["serv"], "serve"),
         (["admin", "health", "--key-file", "/nowhere"], "--key-file /nowhere"),
-        (["admin", "health", "--tls"], "--tls needs --tls-ca"),
+        (["admin", "health", "--tls-ca", "/nowhere"], "--tls-ca /nowhere"),
         (["admin", "clock", "advance", "much"], "such as 90s, 15m, 36h or 30d"),
         (["quickstart", "--key-file", "/nowhere"], "--key-file /nowhere"),
         (["backup", "/tmp/none.ebb", "--key-file", "/nowhere"], "--key-file /nowhere"),

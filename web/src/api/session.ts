@@ -9,6 +9,8 @@ export interface Session {
   csrf: string;
   version: string;
   doors: { mongo: string | null; cosmos: string | null };
+  /** Whether clients of a door have to speak TLS. */
+  needsTls: { mongo: boolean; cosmos: boolean };
   key: string | null;
 }
 

@@ -11,8 +11,11 @@ test.each([
 ])('%s is reached as %s', (address, want) => expect(reachable(address, 'box.lan')).toBe(want));
 
 test('strings that connect', () => {
-  expect(mongoUri('h:1', 'app')).toBe('mongodb://h:1/app?directConnection=true');
-  expect(connectionString('h:1', 'a==')).toBe('AccountEndpoint=http://h:1/;AccountKey=a==;');
-  expect(secureEndpoint('127.0.0.1:8081')).toBe('https://localhost:8081/');
-  expect(secureEndpoint('box:8081')).toBe('https://box:8081/');
+  const at = (address: string, needsTls = false) => ({ address, needsTls });
+  expect(mongoUri(at('h:1'), 'app')).toBe('mongodb://h:1/app?directConnection=true');
+  expect(mongoUri(at('h:1', true))).toBe('mongodb://h:1/?directConnection=true&tls=true');
+  expect(connectionString(at('h:1'), 'a==')).toBe('AccountEndpoint=http://h:1/;AccountKey=a==;');
+  expect(connectionString(at('h:1', true), 'a')).toBe('AccountEndpoint=https://h:1/;AccountKey=a;');
+  expect(secureEndpoint(at('127.0.0.1:8081'))).toBe('https://localhost:8081/');
+  expect(secureEndpoint(at('box:8081'))).toBe('https://box:8081/');
 });

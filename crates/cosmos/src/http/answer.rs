@@ -53,7 +53,7 @@ pub(super) async fn answer_request<S: Store>(
     let (parts, body) = request.into_parts();
     door.counters.requests.fetch_add(1, Ordering::Relaxed);
     if sender == Sender::Signs
-        && let Some(page) = find_page(&door.settings, &parts)
+        && let Some(page) = find_page(&door.settings, scheme, &parts)
     {
         return page.await.map(Full::new);
     }
@@ -63,7 +63,7 @@ pub(super) async fn answer_request<S: Store>(
     let sound = head::check_head(&parts);
     exchange.closes = sound.is_err();
     let request = sound
-        .and_then(|()| check_host(door, &parts, sender))
+        .and_then(|()| check_arrival(door, &parts, scheme, sender))
         .and(link)
         .and_then(|link| Request::parse(parts, link, scheme, Arc::clone(&client)));
     let task = request.as_ref().map_or(Task::Inline, |it| it.operation.row().task);
@@ -92,11 +92,11 @@ pub(super) fn refuse(failure: &Failure) -> Response<Full<Bytes>> {
 
 /// Returns a static page, for a client that has come to this entrance itself; the portal has pages of
 /// its own.
-pub(super) fn find_page(settings: &Settings, parts: &Parts) -> Option<PageAnswer> {
+pub(super) fn find_page(settings: &Settings, scheme: &str, parts: &Parts) -> Option<PageAnswer> {
     // Hardly any request is for one, which is told by its path alone.
     let page = settings.pages.as_ref()?.answer(parts)?;
     head::check_head(parts).ok()?;
-    head::check_host(parts, settings.hosts.as_ref()).ok()?;
+    head::check_arrival(parts, scheme, settings).ok()?;
     Some(page)
 }
 
@@ -193,10 +193,16 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
     }
 }
 
-/// Refuses a host that does not belong to the server. What another entrance has taken was checked there.
-fn check_host<S: Store>(door: &Door<S>, parts: &Parts, sender: Sender) -> Result<()> {
+/// Refuses plain text where TLS has to be spoken, and a host that does not belong to the server. What another
+/// entrance has taken was checked there.
+fn check_arrival<S: Store>(
+    door: &Door<S>,
+    parts: &Parts,
+    scheme: &str,
+    sender: Sender,
+) -> Result<()> {
     match sender {
-        Sender::Signs => head::check_host(parts, door.settings.hosts.as_ref()),
+        Sender::Signs => head::check_arrival(parts, scheme, &door.settings),
         Sender::Forwarded | Sender::Known(_) => Ok(()),
     }
 }

@@ -8,7 +8,10 @@
 use auth::Hosts;
 use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
 
-use crate::failure::{Failure, Fault, Result};
+use crate::{
+    door::Settings,
+    failure::{Failure, Fault, Result},
+};
 
 /// Refuses a head that another reader may read otherwise. The connection cannot be used any more.
 pub(super) fn check_head(parts: &Parts) -> Result<()> {
@@ -21,10 +24,18 @@ pub(super) fn check_head(parts: &Parts) -> Result<()> {
     check_encoding(&parts.headers)
 }
 
+/// Refuses a request that came over a scheme, or for a host, that the server does not take.
+pub(super) fn check_arrival(parts: &Parts, scheme: &str, settings: &Settings) -> Result<()> {
+    if settings.needs_tls && scheme != "https" {
+        return Err(Failure::bad_request("This address speaks https alone."));
+    }
+    check_host(parts, settings.hosts.as_ref())
+}
+
 /// Refuses a request for a host that is not in the list. With the key that everybody knows a web page
 /// could have a browser send requests here under a name of its own; the host is what tells them
 /// apart.
-pub(super) fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
+fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     let Some(hosts) = hosts else { return Ok(()) };
     let named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::to_str);
     let held = named.into_iter().all(|host| host.is_ok_and(|host| hosts.holds(host)));

@@ -125,7 +125,7 @@ impl<S: Store> Answers for Routed<S> {
     ) -> Result<Response<Full<Bytes>>, Lost> {
         let settings = &self.entrance.settings;
         let (parts, mut body) = request.into_parts();
-        if let Some(page) = find_page(settings, &parts) {
+        if let Some(page) = find_page(settings, scheme, &parts) {
             return Ok(page.await.map(Full::new));
         }
         // A head that can be read in two ways is not passed on to another reader.
@@ -136,7 +136,7 @@ impl<S: Store> Answers for Routed<S> {
         }
         // Of a stranger: nobody has looked yet who sends it.
         let mut held = settings.strangers.share();
-        let home = match head::check_host(&parts, settings.hosts.as_ref()) {
+        let home = match head::check_arrival(&parts, scheme, settings) {
             Err(failure) => Err(failure),
             Ok(()) => match Link::parse(parts.uri.path()) {
                 // The client trusts the certificate of the node that it came to.

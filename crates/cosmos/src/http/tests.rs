@@ -66,6 +66,7 @@ fn settings() -> Settings {
         tokens: Arc::default(),
         secret: auth::Secret::from_bytes(vec![1; 32]),
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("").unwrap())),
+        needs_tls: false,
         give_way: || {},
         run_apart: |work| work(),
     }
@@ -83,7 +84,11 @@ fn neither_keys_nor_the_secret_are_printed() {
 
 impl Server {
     async fn start() -> Self {
-        let door = Door::new(Kit::default().engine, settings()).unwrap();
+        Self::start_with(settings()).await
+    }
+
+    async fn start_with(settings: Settings) -> Self {
+        let door = Door::new(Kit::default().engine, settings).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = watch::channel(false);
@@ -422,6 +427,26 @@ async fn tls_agrees_on_the_protocol() {
         assert!(body.contains("https://box:1/"), "{body}");
     }
     assert!(server.tls(&[b"h3"]).await.is_err());
+}
+
+#[tokio::test]
+async fn plain_text_is_refused_where_tls_has_to_be_spoken() {
+    let server = Server::start_with(Settings { needs_tls: true, ..settings() }).await;
+    for path in ["", "dbs", "_explorer/emulator.pem"] {
+        for mut plain in [server.http1().await, server.http2().await] {
+            let (status, body) = plain.ask((Method::GET, path), &[], &[]).await;
+            assert_eq!(status, 400, "{path}: {body}");
+            assert!(body.contains("https alone"), "{path}: {body}");
+        }
+    }
+    for offered in [&[&b"h2"[..]][..], &[b"http/1.1"]] {
+        let stream = server.tls(offered).await.unwrap();
+        let mut client = match offered[0] == b"h2" {
+            true => Client::http2(stream).await,
+            false => Client::http1(stream).await,
+        };
+        assert_eq!(client.ask((Method::GET, "dbs"), &[], &[]).await.0, 200);
+    }
 }
 
 #[tokio::test]

@@ -162,7 +162,7 @@ mod tests {
             (&["--nosql", "http://h:1", "-f", "a.b"], Some("at the root")),
             (&["--uri", "mongodb://h", "--nosql", "http://h"], Some("two servers")),
             (&["--nosql", "h:1"], Some("does not begin with http")),
-            (&["--nosql", "https://h:1"], Some("needs --tls-ca")),
+            (&["--nosql", "https://h:1"], None),
             (&["--uri", "mongodb+srv://h"], Some("mongodb+srv")),
             (&["--uri", "mongodb://ann@h", "--password-file", "/none"], Some("--password-file")),
             (&["--nosql", "http://h:1", "--key-file", "/none"], Some("/none")),

@@ -49,10 +49,10 @@ pub(super) fn common_flags() -> Vec<Arg> {
             "File with the password of the user in --uri [it is read from standard input if it is \
              not in --uri]",
         ),
-        tls.help("Speak TLS with the MongoDB API; needs --tls-ca"),
+        tls.help("Speak TLS with the MongoDB API"),
         authority.help(
             "Speak TLS, and believe the certificates of this authority, or this one: a server keeps \
-             the one it made in DATA-DIR/nosql/certificate.pem",
+             the one it made in DATA-DIR/nosql/certificate.pem [those that the system believes]",
         ),
         value("db", "DATABASE").short('d').required(true).help("The database"),
         value("collection", "COLLECTION")
@@ -63,7 +63,7 @@ pub(super) fn common_flags() -> Vec<Arg> {
         value("format", "FORMAT").value_parser(["extended-json", "jsonl", "csv"]).help(
             "extended-json: Extended JSON v2, a document a line, all types survive [default for the \
              MongoDB API]; jsonl: plain JSON, a document a line [default for the NoSQL API]; csv: a \
-             table",
+             table. A file of JSON that is imported may also be one array",
         ),
         Arg::new("resume").long("resume").action(ArgAction::SetTrue).help(
             "Go on with what an earlier run with the same arguments has begun, if there is something",

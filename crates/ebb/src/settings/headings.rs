@@ -32,7 +32,18 @@ const HEADINGS: &[(&str, &[&str])] = &[
             "audit-file",
         ],
     ),
-    ("TLS", &["tls-cert", "tls-key", "mongo-tls", "admin-tls", "tls-client-ca", "tls-client-cert"]),
+    (
+        "TLS",
+        &[
+            "tls-cert",
+            "tls-key",
+            "mongo-tls",
+            "admin-tls",
+            "cosmos-tls",
+            "tls-client-ca",
+            "tls-client-cert",
+        ],
+    ),
     (
         "Time",
         &["clock", "per-document-ttl", "reap-delay", "max-forward-jump", "test-wall", "test-boot"],

@@ -20,6 +20,9 @@ pub(super) struct TlsValues {
     /// The same for the portal, health and metrics
     #[arg(long, env = "EBB_ADMIN_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
     admin_tls: TlsMode,
+    /// The same for the NoSQL API
+    #[arg(long, env = "EBB_COSMOS_TLS", value_name = "off|allow|require", default_value = "allow", value_parser = parse_mode)]
+    cosmos_tls: TlsMode,
     /// Authority of the certificates that clients of the MongoDB API may show [they are asked for none]
     #[arg(long, env = "EBB_TLS_CLIENT_CA", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     tls_client_ca: Optional<PathBuf>,
@@ -32,6 +35,7 @@ pub(super) struct TlsValues {
 pub(super) struct Checked {
     pub(super) mongo: TlsMode,
     pub(super) admin: TlsMode,
+    pub(super) cosmos: TlsMode,
     pub(super) client_ca: Option<PathBuf>,
     pub(super) client_cert: ClientCertificates,
 }
@@ -39,7 +43,7 @@ pub(super) struct Checked {
 impl TlsValues {
     /// Returns them, if they go together.
     pub(super) fn checked(self) -> Result<Checked, Wrong> {
-        let Self { mongo_tls, admin_tls, tls_client_ca, tls_client_cert } = self;
+        let Self { mongo_tls, admin_tls, cosmos_tls, tls_client_ca, tls_client_cert } = self;
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
         if tls_client_ca.0.is_some() && mongo_tls == TlsMode::Off {
             return wrong("--tls-client-ca needs --mongo-tls allow or require");
@@ -56,6 +60,7 @@ impl TlsValues {
         Ok(Checked {
             mongo: mongo_tls,
             admin: admin_tls,
+            cosmos: cosmos_tls,
             client_ca: tls_client_ca.0,
             client_cert: tls_client_cert,
         })
@@ -89,6 +94,9 @@ mod tests {
     fn settings_of_tls_go_together_or_are_refused() {
         let found = config(&[], None).unwrap();
         assert_eq!((found.mongo_tls, found.admin_tls), (TlsMode::Allow, TlsMode::Allow));
+        assert_eq!(found.cosmos_tls, TlsMode::Allow);
+        let found = config(&["--cosmos-tls=require"], None).unwrap();
+        assert_eq!(found.cosmos_tls, TlsMode::Require);
         let all = ["--mongo-tls=require", "--tls-client-ca=ca", "--tls-client-cert=require"];
         let found = config(&all, None).unwrap();
         assert_eq!(found.mongo_tls, TlsMode::Require);
@@ -97,6 +105,7 @@ mod tests {
         for (typed, want) in [
             (&["--mongo-tls=maybe"][..], "off, allow or require"),
             (&["--admin-tls=on"], "off, allow or require"),
+            (&["--cosmos-tls=https"], "off, allow or require"),
             (&["--tls-client-cert=off"], "allow or require"),
             (&["--mongo-tls=off", "--tls-client-ca=ca"], "needs --mongo-tls"),
             (&["--mongo-tls=require", "--tls-client-cert=require"], "needs --tls-client-ca"),

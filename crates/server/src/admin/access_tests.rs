@@ -247,6 +247,7 @@ async fn an_open_address_asks_for_nothing_but_a_token() {
     assert_eq!(session["key"], cosmos::WELL_KNOWN_KEY);
     assert_eq!(session["doors"]["mongo"], server.0.mongo().unwrap());
     assert_eq!(session["doors"]["cosmos"], server.0.cosmos().unwrap());
+    assert_eq!(session["needsTls"], serde_json::json!({ "mongo": false, "cosmos": false }));
     assert_eq!(session["version"], env!("CARGO_PKG_VERSION"));
     let token = [("x-ebb-csrf", session["csrf"].as_str().unwrap())];
     let dbs = "/_portal/api/nosql/dbs";

@@ -148,13 +148,13 @@ fn check_admin_tls(shared: &Shared) -> Finding {
 }
 
 fn check_nosql_tls(shared: &Shared) -> Finding {
-    match &shared.subject.ready.cosmos {
-        None => good("the NoSQL API is off"),
-        address if is_open_to_others(address.as_ref()) => warning(
+    let subject = &shared.subject;
+    match (&subject.ready.cosmos, subject.config.cosmos_tls) {
+        (address, TlsMode::Allow) if is_open_to_others(address.as_ref()) => warning(
             "other machines may use http, over which items travel as they are",
-            "tell clients the https address, or let a firewall close the way to http",
+            "--cosmos-tls require",
         ),
-        Some(_) => good("this machine alone reaches it"),
+        (address, mode) => check_tls(address.as_ref(), mode, "--cosmos-tls require"),
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::own_key;
 use crate::{
-    config::Config,
+    config::{Config, TlsMode},
     data_dir::Refused,
     failure::Failure,
     machine, nosql,
@@ -70,7 +70,12 @@ pub(crate) fn build_portal(
         keys,
         account: account.clone(),
         hosts,
-        addresses: Addresses { mongo: ready.mongo.clone(), cosmos: ready.cosmos.clone() },
+        addresses: Addresses {
+            mongo: ready.mongo.clone(),
+            cosmos: ready.cosmos.clone(),
+            mongo_needs_tls: config.mongo_tls == TlsMode::Require,
+            cosmos_needs_tls: config.cosmos_tls == TlsMode::Require,
+        },
         // New at each start: it signs what need not outlive the process.
         secret: nosql::random_secret().map_err(|error| failed(&error))?,
         ended: open_ended_sessions(config.data_dir.as_deref()).map_err(|error| {

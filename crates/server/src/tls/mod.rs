@@ -69,7 +69,7 @@ impl Tls {
     /// needs them. A failure names the setting or the file that is wrong.
     pub(crate) fn open(config: &Config) -> Result<Option<Arc<Self>>, Failure> {
         let speaks = |address: &Option<String>, mode| address.is_some() && mode != TlsMode::Off;
-        let is_needed = config.cosmos_addr.is_some()
+        let is_needed = speaks(&config.cosmos_addr, config.cosmos_tls)
             || speaks(&config.mongo_addr, config.mongo_tls)
             || speaks(&config.admin_addr, config.admin_tls);
         if !is_needed {

@@ -99,18 +99,22 @@ pub(crate) async fn made_certificate(server: &Server) -> String {
     answer.unwrap().body
 }
 
-/// Whether the admin address answers over TLS, and without.
-async fn admin_answers(server: &Server, trusted: &str) -> (bool, bool) {
-    let address = server.0.admin().unwrap();
+/// Whether an address answers over TLS, and without, to a request with this path by this status.
+async fn http_answers(address: &str, (path, status): (&str, u16), trusted: &str) -> (bool, bool) {
     let is_alive = async |stream: Box<dyn Duplex>| {
-        let answer = ask_stream(stream, address, "GET", "/livez", &[], "").await;
-        answer.is_some_and(|answer| answer.status == 200)
+        let answer = ask_stream(stream, address, "GET", path, &[], "").await;
+        answer.is_some_and(|answer| answer.status == status)
     };
     let secure = match connect(address, trusted, None).await {
         Ok(stream) => is_alive(stream).await,
         Err(_) => false,
     };
     (secure, is_alive(Box::new(TcpStream::connect(address).await.unwrap())).await)
+}
+
+/// Whether the admin address answers over TLS, and without.
+async fn admin_answers(server: &Server, trusted: &str) -> (bool, bool) {
+    http_answers(server.0.admin().unwrap(), ("/livez", 200), trusted).await
 }
 
 fn write(path: &Path, (certificate, key): (&str, &str)) {
@@ -120,16 +124,28 @@ fn write(path: &Path, (certificate, key): (&str, &str)) {
 
 #[tokio::test]
 async fn who_begins_with_a_handshake_is_served_in_tls_as_the_setting_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = Certificate::make_self_signed("").unwrap();
+    write(folder.path(), (made.certificate(), made.key().text().unwrap()));
+    let trusted = made.certificate();
     for (mode, secure, plain) in
         [(TlsMode::Off, false, true), (TlsMode::Allow, true, true), (TlsMode::Require, true, false)]
     {
-        let config = Config { mongo_tls: mode, admin_tls: mode, ..Config::for_tests() };
+        let config = Config {
+            mongo_tls: mode,
+            admin_tls: mode,
+            cosmos_tls: mode,
+            tls_cert: Some(folder.path().join("cert")),
+            tls_key: Some(folder.path().join("key")),
+            ..Config::for_tests()
+        };
         let server = Server::new(&config).await;
-        let trusted = made_certificate(&server).await;
-        let client = ask_mongo(&server, &trusted, None).await;
+        let client = ask_mongo(&server, trusted, None).await;
         assert_eq!(client.is_some(), secure, "{mode:?}");
         assert_eq!(server.connect().await.answers(ping()).await, plain, "{mode:?}");
-        assert_eq!(admin_answers(&server, &trusted).await, (secure, plain), "{mode:?}");
+        assert_eq!(admin_answers(&server, trusted).await, (secure, plain), "{mode:?}");
+        let nosql = http_answers(server.0.cosmos().unwrap(), ("/dbs", 401), trusted).await;
+        assert_eq!(nosql, (secure, plain), "{mode:?}");
         server.stop().await;
     }
 }

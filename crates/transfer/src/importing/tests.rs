@@ -113,6 +113,20 @@ fn an_import_that_was_cut_goes_on_as_if_it_had_not_been() {
 }
 
 #[test]
+fn an_array_that_was_cut_goes_on_and_its_documents_have_ids_of_their_own() {
+    let array = "[{\"n\":0},{\"n\":1},{\"_id\":}, {\"n\":2},{\"wrong\":1},{\"n\":3} ,{\"n\":4}]\n";
+    for cut in 0..5 {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("in"), array).unwrap();
+        let table = Table::default();
+        run(&asked(folder.path(), Mode::Insert, false), &table, Some(cut)).unwrap_err();
+        let done = run(&asked(folder.path(), Mode::Insert, true), &table, None).unwrap();
+        assert_eq!((done.read, done.created, done.refused), (7, 5, 2), "{cut}");
+        assert_eq!(values(&table), ["0 }", "1 }", "2 }", "3 }", "4 }"], "{cut}");
+    }
+}
+
+#[test]
 fn what_was_there_before_is_refused_but_for_the_batch_that_was_cut() {
     let lines: String = (0..9).map(|n| format!("{{\"_id\":{n},\"n\":{n}}}\n")).collect();
     let there = Table::default();

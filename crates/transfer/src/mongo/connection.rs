@@ -47,14 +47,14 @@ impl Connection {
     pub(super) fn open(address: &MongoAddress, watch: Watcher) -> Result<Self, String> {
         let place = address.shown();
         let failed = |error: io::Error| format!("no answer from {place}: {error}");
+        let authority = address.authority.as_deref();
         let mut stream = open_stream(address).map_err(failed)?;
-        let stream: Box<dyn Duplex> = match (address.tls, &address.authority) {
-            (true, None) => return Err("TLS needs --tls-ca".to_owned()),
-            (true, Some(file)) => {
+        let stream: Box<dyn Duplex> = match address.tls {
+            true => {
                 let name = address.host.trim_matches(['[', ']']).to_owned();
                 let name = ServerName::try_from(name)
                     .map_err(|error| format!("the host of {place}: {error}"))?;
-                let mut tls = ClientConnection::new(client_config(file)?, name)
+                let mut tls = ClientConnection::new(client_config(authority)?, name)
                     .map_err(|error| format!("TLS with {place}: {error}"))?;
                 // A greeting that is begun has to come to its end before looks are taken.
                 stream.set_read_timeout(Some(CONNECTS)).map_err(failed)?;
@@ -63,7 +63,7 @@ impl Connection {
                 stream.set_read_timeout(Some(GLANCE)).map_err(failed)?;
                 Box::new(StreamOwned::new(tls, stream))
             }
-            (false, _) => {
+            false => {
                 stream.set_read_timeout(Some(GLANCE)).map_err(failed)?;
                 Box::new(stream)
             }

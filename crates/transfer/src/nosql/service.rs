@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::{
-    endpoint::NoSqlAddress,
+    endpoint::{HTTPS, NoSqlAddress},
     limits::{CONNECTS, MAX_ANSWER_BYTES, TRIES, WORKERS},
     place::Watcher,
     tls::http_authority,
@@ -70,9 +70,9 @@ impl Service {
         watch: Watcher,
     ) -> Result<Self, String> {
         let config = ureq::Agent::config_builder();
-        let config = match &address.authority {
-            Some(file) => config.tls_config(http_authority(file)?),
-            None => config,
+        let config = match address.base.starts_with(HTTPS) {
+            true => config.tls_config(http_authority(address.authority.as_deref())?),
+            false => config,
         };
         // The address is meant as it is, without the proxies of the environment.
         let config = config

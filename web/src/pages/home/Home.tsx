@@ -16,11 +16,14 @@ const NO_KEY = '<account key>';
 export default function Home() {
   const known = useStore(session);
   if (known === null) return null;
-  const at = (address: string | null) =>
-    address === null ? null : reachable(address, location.hostname);
+  const at = (door: 'mongo' | 'cosmos') => {
+    const address = known.doors[door];
+    if (address === null) return null;
+    return { address: reachable(address, location.hostname), needsTls: known.needsTls[door] };
+  };
   const facts: Facts = {
-    mongo: at(known.doors.mongo),
-    cosmos: at(known.doors.cosmos),
+    mongo: at('mongo'),
+    cosmos: at('cosmos'),
     key: known.key ?? NO_KEY,
   };
   return (

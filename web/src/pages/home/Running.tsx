@@ -1,6 +1,7 @@
 // What is running: the doors' addresses, the clock, the version.
 import { Server } from 'lucide-react';
 import { mayWrite, session } from '../../api/session';
+import type { Reach } from '../../pure/address';
 import { utc } from '../../pure/time/utc';
 import { server, useNow } from '../../state/server';
 import { useSelected, useStore } from '../../state/store';
@@ -35,6 +36,13 @@ function Moves() {
   );
 }
 
+/** Where a door is, and what is spoken there. */
+function spoken(reach: Reach | null, usual: string, secure: string): string {
+  if (reach === null) return 'off';
+  const said = reach.needsTls ? secure : usual;
+  return said === '' ? reach.address : `${reach.address} (${said})`;
+}
+
 export function Running({ facts, version }: { facts: Facts; version: string }) {
   return (
     <section className="home-card" aria-label="What is running">
@@ -44,9 +52,9 @@ export function Running({ facts, version }: { facts: Facts; version: string }) {
       </h2>
       <dl className="home-facts">
         <dt>MongoDB</dt>
-        <dd>{facts.mongo ?? 'off'}</dd>
+        <dd>{spoken(facts.mongo, '', 'TLS alone')}</dd>
         <dt>NoSQL</dt>
-        <dd>{facts.cosmos === null ? 'off' : `${facts.cosmos} (http and https)`}</dd>
+        <dd>{spoken(facts.cosmos, 'http and https', 'https alone')}</dd>
         <dt>Portal</dt>
         <dd>{location.host}</dd>
         <dt>Database clock</dt>

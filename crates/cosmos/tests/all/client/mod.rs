@@ -76,6 +76,7 @@ fn given() -> Settings {
         tokens: Arc::default(),
         secret: auth::Secret::from_bytes(vec![7; 32]),
         certificate: Some(CurrentCertificate::new(Certificate::make_self_signed("test").unwrap())),
+        needs_tls: false,
         give_way: || {},
         run_apart: |work| work(),
         audit: None,

@@ -1,9 +1,10 @@
 // What a first program is made of: whom it connects to, and what it needs. No text of its own.
+import type { Reach } from '../../../pure/address';
 
 /** Where this server is. A door that is off is null. */
 export interface Facts {
-  mongo: string | null;
-  cosmos: string | null;
+  mongo: Reach | null;
+  cosmos: Reach | null;
   key: string;
 }
 
@@ -18,8 +19,8 @@ export interface Snippet {
 export interface Platform {
   key: string;
   label: string;
-  mongo: ((address: string) => Snippet) | null;
-  nosql: ((address: string, key: string) => Snippet) | null;
+  mongo: ((address: Reach) => Snippet) | null;
+  nosql: ((address: Reach, key: string) => Snippet) | null;
 }
 
 export function snippetsOf(platform: Platform, { mongo, cosmos, key }: Facts): Snippet[] {

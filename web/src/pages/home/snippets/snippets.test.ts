@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { PLATFORMS } from './platforms';
 import { snippetsOf } from './snippet';
 
-const facts = { mongo: '127.0.0.1:40001', cosmos: '127.0.0.1:40002', key: 'a+/key==' };
+const at = (address: string) => ({ address, needsTls: false });
+const facts = { mongo: at('127.0.0.1:40001'), cosmos: at('127.0.0.1:40002'), key: 'a+/key==' };
 
 describe.each(PLATFORMS.map((platform) => [platform.label, platform] as const))(
   '%s',

@@ -1,0 +1,211 @@
+//! A file of JSON as texts of one document each: its lines, or the elements of the array that it is. It knows
+//! where each stands and nothing of what is in them.
+
+use std::{
+    fs::File,
+    io::{self, BufRead as _, BufReader, Read, Seek as _, SeekFrom},
+    path::Path,
+};
+
+mod bounded;
+mod elements;
+mod lines;
+
+use elements::Elements;
+use lines::Lines;
+
+/// A place in a file, between two documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// Bytes before it.
+    pub(crate) offset: u64,
+    /// The line that begins there, or on which it is, from 1.
+    pub(crate) line: u64,
+}
+
+impl Place {
+    /// The beginning of a file.
+    pub(crate) const START: Self = Self { offset: 0, line: 1 };
+}
+
+/// The text of one document.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// The line on which it begins, from 1.
+    pub(crate) line: u64,
+    /// Where the next one begins.
+    pub(crate) next: Place,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether this is all of it: of one that is too long it is the beginning.
+    pub(crate) is_whole: bool,
+}
+
+/// A file that is read.
+pub(crate) enum Texts {
+    /// A document a line.
+    Lines(Lines),
+    /// An array of documents, whose first byte that is no space is `[`: no document begins so.
+    Elements(Elements),
+}
+
+/// Bytes that are read, and where the next one stands.
+struct Bytes {
+    input: BufReader<Box<dyn Read>>,
+    at: Place,
+}
+
+impl Texts {
+    /// Opens a file, or standard input where there is no path, at a place.
+    pub(crate) fn open(path: Option<&Path>, from: Place) -> Result<Self, String> {
+        let mut bytes = Bytes::open(path, Place::START)?;
+        bytes.skip_mark()?;
+        let is_array = bytes.next_of_text()? == Some(b'[');
+        if from != Place::START {
+            bytes = Bytes::open(path, from)?;
+        }
+        Ok(match is_array {
+            true if from == Place::START => {
+                bytes.take(1);
+                Self::Elements(Elements::at_first(bytes))
+            }
+            true => Self::Elements(Elements::behind_one(bytes)),
+            false => Self::Lines(Lines::new(bytes)),
+        })
+    }
+
+    /// The next text; an error is one behind which nothing can be read.
+    pub(crate) fn next_text(&mut self) -> Result<Option<Text>, String> {
+        match self {
+            Self::Lines(lines) => lines.next_text(),
+            Self::Elements(elements) => elements.next_text(),
+        }
+    }
+}
+
+/// Opens a file, or standard input where there is no path, at an offset.
+pub(crate) fn open_at(path: Option<&Path>, offset: u64) -> Result<Box<dyn Read>, String> {
+    let Some(path) = path else { return Ok(Box::new(io::stdin())) };
+    let open = || {
+        let mut file = File::open(path)?;
+        if file.metadata()?.len() < offset {
+            return Err(io::Error::other("it is shorter than what was imported of it"));
+        }
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(file)
+    };
+    let file = open().map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    Ok(Box::new(file))
+}
+
+impl Bytes {
+    fn open(path: Option<&Path>, at: Place) -> Result<Self, String> {
+        Ok(Self { input: BufReader::with_capacity(1 << 18, open_at(path, at.offset)?), at })
+    }
+
+    /// What can be looked at without another read; empty at the end.
+    fn ahead(&mut self) -> Result<&[u8], String> {
+        self.input.fill_buf().map_err(|error| format!("the input: {error}"))
+    }
+
+    /// Goes on by so many of the bytes that were looked at.
+    fn take(&mut self, count: usize) {
+        let taken = self.input.buffer().get(..count).unwrap_or_default();
+        let lines = taken.iter().filter(|byte| **byte == b'\n').count();
+        self.at.line += lines as u64;
+        self.at.offset += count as u64;
+        self.input.consume(count);
+    }
+
+    /// Passes over the mark of the encoding with which some programs begin a file.
+    fn skip_mark(&mut self) -> Result<(), String> {
+        if self.ahead()?.starts_with(b"\xef\xbb\xbf") {
+            self.take(3);
+        }
+        Ok(())
+    }
+
+    /// Passes over spaces and ends of lines; the byte that stands behind them.
+    fn next_of_text(&mut self) -> Result<Option<u8>, String> {
+        loop {
+            let ahead = self.ahead()?;
+            let Some(length) = Some(ahead.len()).filter(|length| 0 < *length) else {
+                return Ok(None);
+            };
+            match ahead.iter().position(|byte| !byte.is_ascii_whitespace()) {
+                Some(at) => {
+                    let found = ahead.get(at).copied();
+                    self.take(at);
+                    return Ok(found);
+                }
+                None => self.take(length),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line of a text, the text, and the place behind it.
+    type Seen = (u64, String, Place);
+
+    /// The texts of a file from a place on, and what ended it.
+    fn texts(content: &[u8], from: Place) -> (Vec<Seen>, Result<(), String>) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), content).unwrap();
+        let mut texts = Texts::open(Some(file.path()), from).unwrap();
+        let mut found = Vec::new();
+        loop {
+            match texts.next_text() {
+                Ok(Some(text)) => {
+                    let shown = String::from_utf8_lossy(&text.bytes).into_owned();
+                    found.push((text.line, shown, text.next));
+                }
+                ended => return (found, ended.map(|_| ())),
+            }
+        }
+    }
+
+    #[test]
+    fn an_array_has_a_text_for_each_element() {
+        let content = b"\xef\xbb\xbf \n[{\"a\":[1,{}],\"b\":\"]},\\\"\\\\\"},{\n\"c\":1}\n, 5,\"x,\" ,]x]\n\n";
+        let (found, ended) = texts(content, Place::START);
+        let shown: Vec<(u64, &str)> = found.iter().map(|it| (it.0, it.1.as_str())).collect();
+        let wanted = [
+            (2, "{\"a\":[1,{}],\"b\":\"]},\\\"\\\\\"}"),
+            (2, "{\n\"c\":1}"),
+            (4, "5"),
+            (4, "\"x,\""),
+        ];
+        assert_eq!(shown, wanted);
+        assert_eq!(ended, Err("line 4: a document is missing".to_owned()));
+        for (at, (.., next)) in found.iter().enumerate() {
+            let (rest, end) = texts(content, *next);
+            assert_eq!((&rest[..], end), (&found[at + 1..], ended.clone()), "behind {at}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_between_elements_ends_the_file() {
+        for (content, elements, ended) in [
+            ("[]", 0, Ok(())),
+            ("[ ]\n ", 0, Ok(())),
+            ("[{}]", 1, Ok(())),
+            ("[{}]]", 1, Err("line 1: something stands behind the array")),
+            ("[{}]\n{}", 1, Err("line 2: something stands behind the array")),
+            ("[", 0, Err("line 1: the array has no end")),
+            ("[{}", 1, Err("line 1: the array has no end")),
+            ("[{}\n,", 1, Err("line 2: the array has no end")),
+            ("[{\"a\":", 1, Err("line 1: the array has no end")),
+            ("[,{}]", 0, Err("line 1: a document is missing")),
+            ("[{},]", 1, Err("line 1: a document is missing")),
+            ("[{} {}]", 1, Err("line 1: a comma or the end of the array is missing")),
+            ("[{}}]", 1, Err("line 1: a comma or the end of the array is missing")),
+            ("[}]", 1, Ok(())),
+        ] {
+            let (found, was) = texts(content.as_bytes(), Place::START);
+            assert_eq!((found.len(), was), (elements, ended.map_err(str::to_owned)), "{content}");
+        }
+    }
+}
