@@ -241,7 +241,11 @@ mod tests {
         for command in ["health", "status", "databases", "clock", "doctor"] {
             let missing = ["--key-file", "/nowhere/keys", command];
             assert_eq!(ends(&missing), ExitCode::from(USAGE), "{command}");
-            assert_eq!(ends(&["--tls-ca", "/nowhere/ca", command]), ExitCode::from(USAGE), "{command}");
+            assert_eq!(
+                ends(&["--tls-ca", "/nowhere/ca", command]),
+                ExitCode::from(USAGE),
+                "{command}"
+            );
             let gone = ["--admin-addr", &closed, command];
             assert_eq!(ends(&gone), ExitCode::from(FAILED), "{command}");
         }
