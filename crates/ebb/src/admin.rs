@@ -281,7 +281,8 @@ mod tests {
         // The system does not believe it.
         let alone = typed(&["--admin-addr", &address, "--tls", "status"]).unwrap();
         let wrong = Client::from_matches(&alone).and_then(|it| ask_server(&it, &Request::Status));
-        wrong.unwrap_err();
+        let wrong = wrong.unwrap_err();
+        assert!(wrong.contains("--tls-ca"), "{wrong}");
         runtime.block_on(running.stop()).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -221,12 +221,18 @@ impl Client {
 
 /// Returns why an address does not answer, and what to do.
 fn no_answer(address: &str, error: &ureq::Error) -> String {
-    let ureq::Error::Io(io) = error else { return format!("no answer from {address}: {error}") };
+    let ureq::Error::Io(io) = error else {
+        return transfer::with_advice(format!("no answer from {address}: {error}"));
+    };
     match io.kind() {
         io::ErrorKind::ConnectionRefused => format!(
             "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' starts \
              one; another address is given by --admin-addr"
         ),
+        // What does not speak TLS, or shows another certificate.
+        io::ErrorKind::InvalidData => {
+            transfer::with_advice(format!("no answer from {address}: {io}"))
+        }
         _ => format!("no answer from {address}: {io}; another address is given by --admin-addr"),
     }
 }

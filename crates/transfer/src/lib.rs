@@ -39,4 +39,4 @@ pub use input::TableRules;
 pub use mongo::{Find, MongoSink, MongoSource};
 pub use nosql::{NoSqlSink, NoSqlSource};
 pub use place::{Mode, Outcome, Page, Sink, Source, Watch};
-pub use tls::http_authority;
+pub use tls::{http_authority, with_advice};

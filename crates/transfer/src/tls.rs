@@ -29,6 +29,14 @@ fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, String> {
     }
 }
 
+/// Why there is no answer, with what to do where the server's certificate is not believed.
+pub fn with_advice(why: String) -> String {
+    match why.contains("peer certificate") {
+        true => format!("{why}; --tls-ca names the certificate or authority to believe"),
+        false => why,
+    }
+}
+
 /// What requests over HTTP encrypt with, and whom they believe; `None`: whom the system believes.
 pub fn http_authority(path: Option<&Path>) -> Result<TlsConfig, String> {
     let found = certificates(path)?;

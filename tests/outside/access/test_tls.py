@@ -1,7 +1,9 @@
 """TLS as a driver speaks it: the certificate of the server and its exchange, certificates of
 clients, and users who log in with them."""
 
+import http.client
 import signal
+import ssl
 import subprocess
 import time
 
@@ -103,6 +105,24 @@ def test_who_does_not_speak_tls_is_refused_where_it_is_required(authority):
             pytest.raises(ConnectionFailure, match="certificate verify failed"),
         ):
             client.admin.command("ping")
+
+
+def test_requests_in_plain_text_are_refused_where_tls_is_required():
+    flags = ["--cosmos-tls", "require"]
+    with Server(data_dir=True, nosql=True, flags=flags) as server:
+        host, port = server.items.address
+        trusted = ssl.create_default_context(cafile=server.data_dir / "nosql" / "certificate.pem")
+        secure = http.client.HTTPSConnection("localhost", port, context=trusted)
+        for client, status, said in (
+            (http.client.HTTPConnection(host, port), 400, "https alone"),
+            (secure, 401, "Unauthorized"),
+        ):
+            client.request("GET", "/dbs")
+            answer = client.getresponse()
+            assert answer.status == status
+            assert said in answer.read().decode()
+            client.close()
+        server.end()
 
 
 def test_users_log_in_with_their_certificates(authority, tmp_path):

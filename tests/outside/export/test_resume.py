@@ -98,6 +98,22 @@ def test_an_import_that_is_killed(server, database, tmp_path, mode):
         assert said["inserted"] == len(found) and said["expired_on_arrival"] == 0
 
 
+def test_an_import_of_an_array_that_is_killed(server, database, tmp_path):
+    """All of it on few lines, and most documents without an id: each is there once."""
+    file = tmp_path / "in"
+    elements = [json.dumps({"n": n, "pad": ["]", "\\", {"x": n}]}) for n in range(ROWS)]
+    elements[700] = '{"n":}'
+    parted = (",\n" if n % 900 == 0 else "," for n in range(ROWS))
+    text = "".join(element + comma for element, comma in zip(elements, parted, strict=True))
+    file.write_text(f"[{text.rstrip().rstrip(',')}]")
+    place = ["import", file, *mongo(server, "c"), "--batch", "300"]
+    begun = tmp_path / "in.import-state", "offset"
+    killed_over_and_over(place, random.Random(SEED), code=1, begun=begun)
+    found = sorted(row["n"] for row in database["c"].find())
+    assert found == [n for n in range(ROWS) if n != 700]
+    assert [line for line, _ in refusals(file)] == [2]
+
+
 def test_an_import_of_items_that_is_killed(server, tmp_path):
     container = server.items.container("i", "killed")
     assert container.define().status == 201

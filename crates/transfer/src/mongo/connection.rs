@@ -17,7 +17,7 @@ use crate::{
     endpoint::{Login, MongoAddress},
     limits::{CONNECTS, GLANCE, MAX_GLANCES},
     place::Watcher,
-    tls::client_config,
+    tls::{client_config, with_advice},
 };
 
 /// What is read from and written to.
@@ -59,7 +59,7 @@ impl Connection {
                 // A greeting that is begun has to come to its end before looks are taken.
                 stream.set_read_timeout(Some(CONNECTS)).map_err(failed)?;
                 tls.complete_io(&mut stream)
-                    .map_err(|error| format!("TLS with {place}: {error}"))?;
+                    .map_err(|error| with_advice(format!("TLS with {place}: {error}")))?;
                 stream.set_read_timeout(Some(GLANCE)).map_err(failed)?;
                 Box::new(StreamOwned::new(tls, stream))
             }

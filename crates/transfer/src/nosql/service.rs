@@ -10,7 +10,7 @@ use crate::{
     endpoint::{HTTPS, NoSqlAddress},
     limits::{CONNECTS, MAX_ANSWER_BYTES, TRIES, WORKERS},
     place::Watcher,
-    tls::http_authority,
+    tls::{http_authority, with_advice},
 };
 
 /// What stands for itself in a path.
@@ -163,7 +163,8 @@ impl Service {
                 request.send(body)
             }
         };
-        let failed = |error: ureq::Error| format!("no answer from {}: {error}", self.address.base);
+        let base = &self.address.base;
+        let failed = |error: ureq::Error| with_advice(format!("no answer from {base}: {error}"));
         let mut answer = sent.map_err(failed)?;
         let header = |name: &str| {
             let value = answer.headers().get(name)?.to_str().ok()?;
