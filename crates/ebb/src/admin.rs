@@ -222,6 +222,10 @@ mod tests {
             ask_server(&Client::new(&format!("{address}/_ebb/nowhere?"), None), &Request::Doctor)
                 .unwrap_err();
         assert_eq!(refused, "there is no such page");
+        for request in [Request::Cluster, Request::MakeBase { shard: 0 }] {
+            let refused = ask_server(&Client::new(&address, None), &request).unwrap_err();
+            assert_eq!(refused, "this server is no node of a cluster");
+        }
         runtime.block_on(running.stop()).unwrap();
         let gone = ask_server(&Client::new(&address, None), &Request::Status).unwrap_err();
         assert_eq!(

@@ -170,9 +170,20 @@ impl Table {
         let begun = self.record.position().map_or(1, csv::Position::line);
         let line = self.base.line + begun - 1;
         let document = self.columns.document(&self.record).map(|tree| tree.to_buf());
-        let document = document.map_err(|reason| (reason, self.record.as_slice().to_vec()));
+        let document = document.map_err(|reason| (reason, text_of(&self.record)));
         Ok(Some(Item { line, next: self.place(), document }))
     }
+}
+
+/// A record as a line of a table, as it may stand in one again. Of a long one the beginning.
+fn text_of(record: &csv::ByteRecord) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // What is written into memory does not fail.
+    let _ = writer.write_byte_record(record);
+    let mut text = writer.into_inner().unwrap_or_default();
+    let length = text.trim_ascii_end().len().min(KEPT_LINE_BYTES);
+    text.truncate(length);
+    text
 }
 
 /// The name of a column; some programs begin a table with a mark of its encoding.
@@ -240,6 +251,10 @@ mod tests {
         assert_eq!(lines, [2, 4, 5]);
         assert_eq!(found[0].2.as_deref(), Ok("{ a: 1, b: \"x\\ny\" }"));
         assert!(found[1].2.as_ref().unwrap_err().contains("1 fields"));
+        let mut record = csv::ByteRecord::from(vec!["1", "x\ny", "a,b", ""]);
+        assert_eq!(text_of(&record), b"1,\"x\ny\",\"a,b\",");
+        record.push_field(&[b'x'; 1 << 20]);
+        assert_eq!(text_of(&record).len(), KEPT_LINE_BYTES);
         let from = Place { offset: found[0].1, line: 4 };
         assert_eq!(items(text, &csv, from).unwrap(), found[1..]);
         let named = Format::Csv(vec!["p".to_owned(), "q".to_owned()]);

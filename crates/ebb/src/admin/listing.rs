@@ -78,8 +78,16 @@ pub(super) fn default_ttl(value: &Value) -> String {
     match value.as_i64() {
         None => "off".to_owned(),
         Some(-1) => "on, none".to_owned(),
-        Some(seconds) => format!("{seconds} s"),
+        Some(seconds) => span(seconds),
     }
+}
+
+/// Returns seconds as flags take them: `90d`, in the largest unit of which they are whole ones.
+fn span(seconds: i64) -> String {
+    let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm')];
+    let whole = units.into_iter().find(|(unit, _)| 0 < seconds && seconds % unit == 0);
+    let (unit, letter) = whole.unwrap_or((1, 's'));
+    format!("{}{letter}", seconds / unit)
 }
 
 /// Returns for people by what a collection's documents expire: by its default, and by dates that they hold.
@@ -169,13 +177,23 @@ mod tests {
 
     #[test]
     fn a_default_is_said_in_words() {
-        for (value, want) in [(Value::Null, "off"), (json!(-1), "on, none"), (json!(60), "60 s")] {
+        for (value, want) in [
+            (Value::Null, "off"),
+            (json!(-1), "on, none"),
+            (json!(1), "1s"),
+            (json!(90), "90s"),
+            (json!(60), "1m"),
+            (json!(5_400), "90m"),
+            (json!(129_600), "36h"),
+            (json!(172_800), "2d"),
+            (json!(i64::from(i32::MAX)), "2147483647s"),
+        ] {
             assert_eq!(default_ttl(&value), want);
         }
         let by_date =
             |default: Value| expires_by(&json!({ "default": default, "date_indexes": 1 }));
         assert_eq!(by_date(Value::Null), "off, by date");
-        assert_eq!(by_date(json!(60)), "60 s, by date");
-        assert_eq!(expires_by(&json!({ "default": 60, "date_indexes": 0 })), "60 s");
+        assert_eq!(by_date(json!(60)), "1m, by date");
+        assert_eq!(expires_by(&json!({ "default": 60, "date_indexes": 0 })), "1m");
     }
 }

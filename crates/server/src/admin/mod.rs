@@ -152,6 +152,14 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/slow", get(slow::get_slow))
         .route("/_ebb/figures", get(figures::get_figures))
         .route("/_ebb/doctor", get(doctor::get_findings))
+        // A node answers these before.
+        .route("/_ebb/cluster", any(no_cluster))
+        .route("/_ebb/cluster/{what}", any(no_cluster))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)
+}
+
+/// Answers what only a node of a cluster can do.
+async fn no_cluster() -> error::Error {
+    error::Error::not_found("this server is no node of a cluster")
 }
