@@ -4,8 +4,8 @@
 const assert = require('node:assert/strict');
 const { after, before, test } = require('node:test');
 const path = require('node:path');
-const { MongoClient, MongoServerError, MongoServerSelectionError } = require('mongodb');
-const { expected } = require('./setup');
+const { MongoClient, MongoServerSelectionError } = require('mongodb');
+const { expected, refused } = require('./setup');
 
 const uri = process.env.EBB_LOGIN_URI;
 const { wrongPassword, missingRight } = expected.logins;
@@ -30,12 +30,6 @@ async function using(client, body) {
     await client.close();
   }
 }
-
-const refused = (code) => (error) => {
-  assert(error instanceof MongoServerError, error);
-  assert.equal(Number(error.code), Number(code), error);
-  return true;
-};
 
 let root;
 before(async () => {

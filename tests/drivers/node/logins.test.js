@@ -3,8 +3,8 @@
 
 const assert = require('node:assert/strict');
 const { after, before, test } = require('node:test');
-const { MongoClient, MongoServerError } = require('mongodb');
-const { expected } = require('./setup');
+const { MongoClient } = require('mongodb');
+const { expected, refused } = require('./setup');
 
 const uri = process.env.EBB_LOGIN_URI;
 const { mechanisms, wrongPassword, missingRight } = expected.logins;
@@ -22,12 +22,6 @@ async function asAnn(authMechanism, password, body) {
     await client.close();
   }
 }
-
-const refused = (code) => (error) => {
-  assert(error instanceof MongoServerError, error);
-  assert.equal(Number(error.code), Number(code), error);
-  return true;
-};
 
 let root;
 before(async () => {

@@ -1,9 +1,10 @@
 // One client per test file, a fresh database per test, and the manual clock.
 'use strict';
 
+const assert = require('node:assert/strict');
 const { readFileSync } = require('node:fs');
 const { after, before, beforeEach } = require('node:test');
-const { MongoClient, BSON } = require('mongodb');
+const { MongoClient, MongoServerError, BSON } = require('mongodb');
 
 const expected = BSON.EJSON.parse(readFileSync(process.env.EBB_EXPECTATIONS, 'utf8'), {
   relaxed: false,
@@ -57,4 +58,11 @@ function setup() {
 const ids = async (cursor) => (await cursor.toArray()).map((d) => d._id).sort();
 const later = (date, ms) => new Date(date.getTime() + ms);
 
-module.exports = { setup, ids, later, expected, matrix: plain.matrix };
+/** Whether an error is the server's, with this code; for `assert.rejects`. */
+const refused = (code) => (error) => {
+  assert(error instanceof MongoServerError, error);
+  assert.equal(Number(error.code), Number(code), error);
+  return true;
+};
+
+module.exports = { setup, ids, later, refused, expected, matrix: plain.matrix };
