@@ -1,7 +1,14 @@
 //! The process around a server: its runtime, its signals, its limits, and an end that comes in
 //! time. What is started and stopped, and in which order, stands in `serve.rs`.
 
-use std::{io::IsTerminal, time::Duration};
+use std::{
+    io::IsTerminal,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{
     signal::unix::{self, Signal, SignalKind},
@@ -79,7 +86,7 @@ pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Res
         tracing::info!("stopping");
         supervised::tell_stopping();
         // The limit starts before the orderly end does, and needs no worker of the runtime.
-        end_in_time().map_err(failed)?;
+        end_in_time(running.only_closes()).map_err(failed)?;
         running.stop().await.and(ended)
     })
 }
@@ -105,12 +112,18 @@ fn reload(running: &Running, reread: &Reread<'_>) {
     supervised::tell_ready();
 }
 
-/// Starts a thread that ends the process with exit code 1 when its orderly end takes longer than
-/// [`LONGEST_END`], whatever the disk or clients do. Nothing acknowledged is lost by it: what was
-/// acknowledged is durable already.
-fn end_in_time() -> std::io::Result<()> {
-    let overdue = || {
+/// Starts a thread that ends the process when its orderly end takes longer than [`LONGEST_END`], whatever the
+/// disk or clients do. Nothing acknowledged is lost by it: what was acknowledged is durable already. The exit
+/// code is 0 where clients have got all their answers and a slow disk alone is waited for, else 1.
+fn end_in_time(only_closes: Arc<AtomicBool>) -> std::io::Result<()> {
+    let overdue = move || {
         background::pause_thread(LONGEST_END);
+        if only_closes.load(Ordering::SeqCst) {
+            tracing::warn!(
+                "the disk is too slow to write all into tables in time: the next start reads the journal"
+            );
+            std::process::exit(0);
+        }
         tracing::error!("the end took too long; what was acknowledged is durable");
         std::process::exit(1);
     };

@@ -8,7 +8,14 @@
 //! stop   listeners and background work → store → engine → clock → data directory
 //! ```
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use cluster::Ledger;
 use tokio::{sync::watch, task::JoinHandle};
@@ -44,6 +51,7 @@ pub struct Running {
     /// The listeners and what else ends after `stop`.
     tasks: Vec<JoinHandle<()>>,
     data: Data,
+    only_closes: Arc<AtomicBool>,
 }
 
 /// What is served.
@@ -100,12 +108,18 @@ impl Running {
         }
     }
 
+    /// Becomes true when clients have got all their answers and nothing is left but to close the store: a
+    /// process that ends then has lost nothing, and its next start has more of the journal to read.
+    pub(crate) fn only_closes(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.only_closes)
+    }
+
     /// Stops accepting, lets requests under way finish, and closes the store. Listeners end within
     /// about eight seconds, whatever their clients do (`listen.rs`). A node of a cluster hands over
     /// first what it owns. Fails when the store could not write what it still held; all that was
     /// acknowledged is durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
-        let Self { site, stop, tasks, data } = self;
+        let Self { site, stop, tasks, data, only_closes } = self;
         site.note("stop");
         let traces = site.traces.clone();
         let stopped = match data {
@@ -113,6 +127,7 @@ impl Running {
                 stop.send_replace(true);
                 own.term.say_end();
                 end_tasks(tasks).await;
+                only_closes.store(true, Ordering::SeqCst);
                 own.stop(site).await
             }
             Data::Shared(node) => {
@@ -121,6 +136,7 @@ impl Running {
                 stop.send_replace(true);
                 end_tasks(tasks).await;
                 drop(site);
+                only_closes.store(true, Ordering::SeqCst);
                 node.stop().await
             }
         };
@@ -177,7 +193,8 @@ pub(crate) async fn start_node<L: Ledger>(
     tasks.push(tokio::spawn(return_free_memory(stopped)));
     announce_ready(&site, began)?;
     site.note("start");
-    Ok(Running { site, stop, tasks, data: Data::Shared(Box::new(node)) })
+    let data = Data::Shared(Box::new(node));
+    Ok(Running { site, stop, tasks, data, only_closes: Arc::default() })
 }
 
 /// Starts a server of its own.
@@ -211,7 +228,7 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     announce_ready(&site, began)?;
     site.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });
-    Ok(Running { site: Arc::new(site), stop, tasks, data })
+    Ok(Running { site: Arc::new(site), stop, tasks, data, only_closes: Arc::default() })
 }
 
 /// Says that every listener accepts: by the ready file for scripts, by the banner for people, and

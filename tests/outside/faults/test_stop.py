@@ -1,5 +1,6 @@
-"""SIGTERM always ends the server in time, whatever its clients do: a request that was sent by half
-holds nothing, and one whose answer is not read a while at most."""
+"""SIGTERM always ends the server in time, whatever its clients and its disk do: a request that was
+sent by half holds nothing, one whose answer is not read a while at most, and a disk that takes
+seconds for a sync leaves the journal to the next start."""
 
 import struct
 import time
@@ -8,6 +9,7 @@ import pytest
 from badinput_nosql.wire import A, request
 from bombs import data, http2
 from bombs.wires import DOCS, Held, op_msg
+from lib.inject import Injection
 from lib.server import Server
 
 #: Seconds: of an end at all, and of one that only waits for requests which are not there yet.
@@ -91,3 +93,20 @@ def test_answers_that_nobody_reads(server, listener):
         time.sleep(0.3)
         took = ended(server)
     assert took < AT_MOST, f"{took:.1f} s beside clients that do not read"
+
+
+def test_a_disk_that_is_too_slow(server):
+    rows = server.client["slow"]["rows"]
+    rows.insert_many({"_id": n, "pad": "x" * 1000} for n in range(5_000))
+    with Injection(server, "fsync,fdatasync", seconds=30):
+        server.process.terminate()
+        until = time.monotonic() + AT_MOST
+        # strace holds what has ended until its delay is over.
+        while "the next start reads the journal" not in server.log.read_text():
+            assert time.monotonic() < until, server.log.read_text()[-2000:]
+            time.sleep(0.05)
+    assert server.process.wait(10) == 0
+    server.sound()
+    server.start()
+    assert server.client["slow"]["rows"].count_documents({}) == 5_000
+    server.end()

@@ -1,4 +1,4 @@
-"""Errors of single system calls, injected into a running server by strace."""
+"""Errors and delays of single system calls, injected into a running server by strace."""
 
 import contextlib
 import pathlib
@@ -35,14 +35,16 @@ def injected(calls, what, out):
 
 
 class Injection:
-    """`call` answers with `error`, from the `when`th on (`3`: once, `3+`: from then on), on these
-    paths alone, for the length of a block."""
+    """`call` answers with `error`, or takes `seconds` more, from the `when`th on (`3`: once, `3+`:
+    from then on), on these paths alone, for the length of a block."""
 
-    def __init__(self, server, call, error, when, paths=()):
+    def __init__(self, server, call, error=None, when="1+", paths=(), seconds=0):
         self.server = server
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="ebb-outside-strace-"))
         self.out = self.home / "out"
         only = [part for path in paths for part in ("-P", str(path))]
+        self.delays = seconds > 0
+        how = f"error={error}" if error else f"delay_enter={int(seconds * 1_000_000)}"
         # Threads count each for themselves, so that `when` is of one of them.
         self.command = [
             strace(),
@@ -56,7 +58,7 @@ class Injection:
             "-e",
             f"trace={call}",
             "-e",
-            f"inject={call}:error={error}:when={when}",
+            f"inject={call}:{how}:when={when}",
         ]
 
     def __enter__(self):
@@ -90,7 +92,8 @@ class Injection:
 
     def __exit__(self, *_):
         if self.process.poll() is None:
-            self.process.terminate()
+            # It would wait for the ends of delays, in which it holds the server.
+            self.process.kill() if self.delays else self.process.terminate()
         self.process.wait(20)
         self.process.stderr.close()
         shutil.rmtree(self.home, ignore_errors=True)
