@@ -22,10 +22,16 @@ pub(crate) struct PortalAddress {
     pub(crate) scheme: &'static str,
 }
 
-/// Answers a client that speaks HTTP. A client that leaves earlier, or does not read, is given up.
-pub(crate) async fn answer_http(mut stream: TcpStream, portal: Option<PortalAddress>) {
+/// Answers a client that speaks HTTP, where TLS has to be spoken (`needs_tls`) or not. A client that leaves
+/// earlier, or does not read, is given up.
+pub(crate) async fn answer_http(
+    mut stream: TcpStream,
+    needs_tls: bool,
+    portal: Option<PortalAddress>,
+) {
     let answered = async {
-        let text = text_for(stream.local_addr()?, stream.peer_addr()?, portal);
+        let (own, peer) = (stream.local_addr()?, stream.peer_addr()?);
+        let text = text_for(own, peer, needs_tls, portal);
         stream.write_all(response(&text).as_bytes()).await?;
         stream.shutdown().await?;
         // A socket that is closed with a request unread would take the answer back from the client.
@@ -49,12 +55,18 @@ fn response(text: &str) -> String {
 
 /// Returns what the client is told. A portal that only the server's own machine reaches is no help to
 /// another, so that client does not learn its address.
-fn text_for(own: SocketAddr, peer: SocketAddr, portal: Option<PortalAddress>) -> String {
+fn text_for(
+    own: SocketAddr,
+    peer: SocketAddr,
+    needs_tls: bool,
+    portal: Option<PortalAddress>,
+) -> String {
     let (own_ip, peer_ip) = (own.ip().to_canonical(), peer.ip().to_canonical());
     let mongo = SocketAddr::new(own_ip, own.port());
+    let options = if needs_tls { "?tls=true" } else { "" };
     let mut text = format!(
         "This is the MongoDB API of EbbDB, which does not speak HTTP.\n\
-         Connect a MongoDB driver or mongosh to mongodb://{mongo}/\n"
+         Connect a MongoDB driver or mongosh to mongodb://{mongo}/{options}\n"
     );
     let reached = portal
         .filter(|portal| !portal.bound.ip().to_canonical().is_loopback() || peer_ip.is_loopback());
@@ -80,7 +92,7 @@ mod tests {
     fn told(own: &str, peer: &str, portal: Option<&str>) -> String {
         let address = |text: &str| text.parse().unwrap();
         let portal = portal.map(|bound| PortalAddress { bound: address(bound), scheme: "http" });
-        text_for(address(own), address(peer), portal)
+        text_for(address(own), address(peer), false, portal)
     }
 
     #[test]
@@ -121,6 +133,8 @@ mod tests {
                 assert!(said.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{method}: {said}");
                 let portal = format!("http://{}/\n", server.0.admin().unwrap());
                 assert!(said.ends_with(&portal), "{method}: {said}");
+                let secure = mode == TlsMode::Require;
+                assert_eq!(said.contains("/?tls=true\n"), secure, "{method}: {said}");
                 let (head, body) = said.split_once("\r\n\r\n").unwrap();
                 assert!(head.contains(&format!("content-length: {}\r\n", body.len())), "{head}");
             }

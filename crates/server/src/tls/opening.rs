@@ -151,7 +151,7 @@ impl Opener {
             None => begun.await?,
         };
         if begins == Begins::WithRequest && inner.listener == Listener::Mongo {
-            answer_http(stream, inner.portal).await;
+            answer_http(stream, inner.mode == TlsMode::Require, inner.portal).await;
             return None;
         }
         match (begins, &inner.tls, inner.mode) {
