@@ -27,22 +27,22 @@ test('latencies are there at once, with when they were measured', async ({ page,
     .filter({ has: page.getByRole('rowheader', { name: 'insert', exact: true }) });
   await expect(page.getByText('Per second: first figures in 2 s.')).toBeVisible();
   const cells = insert.getByRole('cell');
-  await expect(cells.nth(3)).toHaveText(/^until \d\d:\d\d:\d\d UTC$/);
-  await expect(cells.nth(4)).toHaveText(/\d (µs|ms|s)$/);
-  await expect(cells.nth(5)).toHaveText('–');
-  await expect(cells.nth(6)).toHaveText(/\d (µs|ms|s)$/);
+  await expect(cells.nth(3)).toHaveText(/\d (µs|ms|s)$/);
+  await expect(cells.nth(4)).toHaveText('–');
+  await expect(cells.nth(5)).toHaveText(/\d (µs|ms|s)$/);
+  await expect(cells.nth(6)).toHaveText(/^until \d\d:\d\d:\d\d$/);
   await innocent(page, 'the first figures');
 
   // What runs while the page is open is measured by the page.
   await page.unroute('**/metrics');
   await page.reload();
-  await expect(cells.nth(3)).toHaveText(/^until/);
+  await expect(cells.nth(6)).toHaveText(/^until/);
   await log.insertOne({ _id: 'later' });
-  await expect(cells.nth(3)).toHaveText('now');
-  await expect(cells.nth(5)).toHaveText(/\d (µs|ms|s)$/);
+  await expect(cells.nth(6)).toHaveText('now');
+  await expect(cells.nth(4)).toHaveText(/\d (µs|ms|s)$/);
   await expect(page.getByText(/^Per second: over the last minute/)).toBeVisible();
   await page.getByLabel('Latencies of').selectOption('all since the start');
-  await expect(table.getByRole('columnheader', { name: 'Measured' })).toHaveCount(0);
+  await expect(table.getByRole('columnheader', { name: /^Measured/ })).toHaveCount(0);
 });
 
 test.describe('with a folder', () => {

@@ -42,7 +42,7 @@ interface OperationsProps {
 
 /** When a row was measured. */
 function measured({ until, p50 }: DatedRow): string {
-  if (until !== null) return `until ${timeOfDay(until)}`;
+  if (until !== null) return `until ${timeOfDay(until).replace(' UTC', '')}`;
   return p50 === null ? 'not in the last day' : 'now';
 }
 
@@ -61,13 +61,13 @@ function LatencyLine({
       <td>{row.protocol}</td>
       <td className="chart-number">{perSecond(row.perSecond)}</td>
       <td className="chart-number">{count(row.total)}</td>
-      {recent && <td>{isKnown ? measured(row) : '–'}</td>}
       {[row.p50, row.p95, row.p99].map((value, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
         <td key={at} className="chart-number">
           {latency(value)}
         </td>
       ))}
+      {recent && <td className="metrics-when">{isKnown ? measured(row) : '–'}</td>}
     </tr>
   );
 }
@@ -86,10 +86,10 @@ function Latencies({ readings, samples, recent }: OperationsProps & { recent: bo
             <th scope="col">Protocol</th>
             <th scope="col">Per second</th>
             <th scope="col">Since the start</th>
-            {recent && <th scope="col">Measured</th>}
             <th scope="col">p50</th>
             <th scope="col">p95</th>
             <th scope="col">p99</th>
+            {recent && <th scope="col">Measured (UTC)</th>}
           </tr>
         </thead>
         <tbody>
