@@ -32,10 +32,10 @@ export default defineConfig({
               test: /src.shell.(palette|keys.(Keys|Sheet))|src.pure.finding/,
             },
             { name: 'codemirror', test: /codemirror|lezer|style-mod|crelt|w3c-keyname/ },
-            // What reads documents, without what edits them.
+            // What reads documents, without what edits them, and the field that reads times to live as it does.
             {
               name: 'fields',
-              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)/,
+              test: /src.pure.(columns|values|shell|ttl|json|exporting|importing.formulas)|src.ui.Seconds/,
             },
             // Import and export are opened by few, and late.
             {
@@ -45,7 +45,7 @@ export default defineConfig({
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|ThreeWay|completion|editor(?!Props)|highl|lang)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|Seconds|ThreeWay|completion|editor(?!Props)|highl|lang)/,
             },
             // What helps who types comes with the editor.
             {

@@ -29,7 +29,7 @@ for (const door of [mongo, nosql]) {
     await expect(rows(page)).toHaveCount(3);
     await grid(page).focus();
     await page.keyboard.press('Control+A');
-    const field = dialog(page).getByRole('textbox', { name: /^Time in/ });
+    const field = dialog(page).getByRole('textbox', { name: /^Time to live in/ });
     const opener = page.getByRole('toolbar').getByRole('button', { name: 'Set ttl…' });
     await opener.focus();
     await page.keyboard.press('Enter');
@@ -39,8 +39,7 @@ for (const door of [mongo, nosql]) {
     await expect(opener).toBeFocused();
     await page.keyboard.press('Enter');
     await expect(field).toBeFocused();
-    // What stands there is typed over.
-    await page.keyboard.type('90');
+    await page.keyboard.type('90h');
     await page.keyboard.press('Enter');
     await expect(dialog(page)).toHaveCount(0);
     await expect(opener).toBeFocused();
@@ -52,7 +51,7 @@ for (const door of [mongo, nosql]) {
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
     await expect(field).toBeFocused();
-    await page.keyboard.type('2');
+    await page.keyboard.type('2h');
     await expect(dialog(page).getByRole('button', { name: 'Set ttl' })).toBeEnabled();
     await page.keyboard.press('Enter');
     await expect(dialog(page)).toHaveCount(0);

@@ -15,7 +15,7 @@ const CHOICES: [option: string, seconds: string | undefined, value: number | und
 async function fillTtl(page: Page, option: string, seconds: string | undefined) {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('radio', { name: option, exact: true }).check();
-  if (seconds !== undefined) await dialog.getByLabel('Seconds').fill(seconds);
+  if (seconds !== undefined) await dialog.getByLabel(/^Time to live in/).fill(seconds);
 }
 
 async function create(page: Page) {
@@ -103,7 +103,7 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
     await fillTtl(page, 'On', seconds);
     await create(page);
     await expect(dialog.getByText(why)).toBeVisible();
-    await expect(dialog.getByLabel('Seconds')).toBeFocused();
+    await expect(dialog.getByLabel(/^Time to live in/)).toBeFocused();
   }
   await fillTtl(page, 'On', '90d');
   await expect(dialog.getByText('7776000 s = 90 days')).toBeVisible();
@@ -111,7 +111,7 @@ test('what cannot be made says why and keeps what was typed', async ({ page, ser
   await create(page);
   await expect(dialog.getByText(/already exists/i)).toBeVisible();
   await expect(dialog.getByLabel('Container id')).toHaveValue('there');
-  await expect(dialog.getByLabel('Seconds')).toHaveValue('60');
+  await expect(dialog.getByLabel(/^Time to live in/)).toHaveValue('60');
   await dialog.getByLabel('Container id').fill('other');
   await create(page);
   await expect(page).toHaveURL(/\/nosql\/app\/other\/items/);
@@ -123,15 +123,15 @@ test('each wrong field says what is wrong with it until it is right', async ({ p
   const key = dialog.getByLabel('Partition key');
   await name.fill('a/b');
   await fillTtl(page, 'On', '');
-  for (const field of [name, key, dialog.getByLabel('Seconds')]) {
+  for (const field of [name, key, dialog.getByLabel(/^Time to live in/)]) {
     await expect(field).not.toHaveAttribute('aria-invalid', 'true');
   }
   await create(page);
   await expect(name).toBeFocused();
   await expect(name).toHaveAccessibleDescription(/Leave out/);
   await expect(key).toHaveAccessibleDescription(/Give the path/);
-  await expect(dialog.getByLabel('Seconds')).toHaveAccessibleDescription(/Enter a number/);
-  await dialog.getByLabel('Seconds').fill('45');
+  await expect(dialog.getByLabel(/^Time to live in/)).toHaveAccessibleDescription(/Enter a number/);
+  await dialog.getByLabel(/^Time to live in/).fill('45');
   await expect(dialog.getByText('45 s = 45 seconds')).toBeVisible();
   await expect(dialog.getByText(/Enter a number/)).toHaveCount(0);
   await expect(name).toHaveAccessibleDescription(/Leave out/);

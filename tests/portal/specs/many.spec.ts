@@ -84,7 +84,7 @@ for (const door of DOORS) {
     await all.click();
     await page.getByRole('menuitem', { name: 'Set ttl of all…' }).click();
     await expect(dialog(page)).toContainText(`25 ${noun}s`);
-    await dialog(page).getByLabel('Time in hours').fill('2');
+    await dialog(page).getByLabel('Time to live in seconds').fill('2h');
     await dialog(page).getByRole('button', { name: 'Set ttl' }).click();
     await expect(toast(page)).toContainText(`Set ttl of 25 ${noun}s`);
     expect(await door.get(server, numbered(10))).toEqual({ n: 10, user: 'ada', ttl: 7200 });
@@ -92,7 +92,8 @@ for (const door of DOORS) {
     // Gone before anybody could take it back: not by one press.
     await all.click();
     await page.getByRole('menuitem', { name: 'Set ttl of all…' }).click();
-    await dialog(page).getByLabel('Unit').selectOption('second');
+    await expect(dialog(page).getByRole('button', { name: 'Set ttl' })).toBeDisabled();
+    await dialog(page).getByLabel('Time to live in seconds').fill('1');
     await expect(dialog(page).getByRole('button', { name: 'Set ttl' })).toBeDisabled();
     await dialog(page)
       .getByLabel(/^Type the name of the/)

@@ -2,7 +2,9 @@
 import type { Locator, Page } from '@playwright/test';
 import { DOORS, fillWith, mongo } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
+import { innocent } from '../lib/innocent';
 import { row, rows } from '../lib/items';
+import { KEYED, READER, signIn } from '../lib/login';
 
 test.use({ viewport: { width: 390, height: 844 } });
 
@@ -131,20 +133,67 @@ test('no page is wider than the window, and all views of a collection are in sig
   expect((await first.boundingBox())?.y).toBe((await second.boundingBox())?.y);
 });
 
-test('what has a choice stands beside the links, however narrow the window is', async ({
-  page,
-}) => {
-  await page.goto('/');
-  const links = page.getByRole('banner').getByRole('link', { name: 'Home', exact: true });
-  const theme = page.getByRole('banner').getByRole('combobox');
-  const middle = async (one: Locator) => {
-    const box = await one.boundingBox();
-    return (box?.y ?? 0) + (box?.height ?? 0) / 2;
-  };
-  for (const width of [390, 500, 620, 700, 760]) {
-    await page.setViewportSize({ width, height: 844 });
-    expect(Math.abs((await middle(links)) - (await middle(theme))), `${width} px`).toBeLessThan(8);
+/** Chooses from the menu in the head of the portal, by keyboard. */
+async function fromHead(page: Page, name: string): Promise<void> {
+  const button = page.getByRole('banner').getByRole('button', { name: 'Menu' });
+  await button.focus();
+  await page.keyboard.press('Enter');
+  const menu = page.getByRole('menu', { name: 'Menu' });
+  const item = menu.getByRole('menuitem', { name, exact: true });
+  for (let step = 0; step < 8; step += 1) {
+    if (await item.evaluate((element) => element === document.activeElement)) break;
+    await page.keyboard.press('ArrowDown');
   }
+  await expect(item).toBeFocused();
+  await page.keyboard.press('Enter');
+  await expect(menu).toHaveCount(0);
+}
+
+test.describe('the head', () => {
+  test.use({ options: KEYED });
+
+  test('is one line, however narrow the window is, and its menu has the rest', async ({ page }) => {
+    await page.goto('/');
+    await signIn(page, READER);
+    const head = page.getByRole('banner');
+    await expect(head.getByText('read-only')).toBeVisible();
+    await expect(head.getByText('manual')).toBeVisible();
+    for (const width of [760, 620, 500, 430, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await expect(head.getByRole('button', { name: 'Menu' })).toBeInViewport({ ratio: 1 });
+      const box = await head.boundingBox();
+      expect(box?.height, `${width} px`).toBeLessThan(56);
+      expect(await head.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    }
+    for (const button of await head.getByRole('button').all()) {
+      const box = await button.boundingBox();
+      expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(24);
+    }
+    await fromHead(page, 'Metrics');
+    await expect(page).toHaveURL(/\/monitor$/);
+    await fromHead(page, 'Theme: Dark');
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+    await head.getByRole('button', { name: 'Menu' }).click();
+    const items = page.getByRole('menu', { name: 'Menu' }).getByRole('menuitem');
+    for (const item of await items.all()) {
+      expect((await item.boundingBox())?.height).toBeGreaterThanOrEqual(24);
+    }
+    const current = page.getByRole('menu', { name: 'Menu' }).locator('[aria-current=true]');
+    await expect(current).toHaveText(['Metrics', 'Theme: Dark']);
+    await page.keyboard.press('Escape');
+    await expect(head.getByRole('button', { name: 'Menu' })).toBeFocused();
+    for (const theme of ['Theme: Dark', 'Theme: Light']) {
+      await fromHead(page, theme);
+      await head.getByRole('button', { name: 'Menu' }).click();
+      await innocent(page, `the menu in the head of a narrow window, ${theme}`);
+      // A wide window has no such menu.
+      await expect(items).toHaveCount(0);
+      await expect(head.getByRole('combobox', { name: 'Theme' })).toBeVisible();
+      await page.setViewportSize({ width: 390, height: 844 });
+    }
+    await fromHead(page, 'Sign out');
+    await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible();
+  });
 });
 
 test('what can be done to an index is in sight', async ({ page, server }) => {

@@ -154,14 +154,12 @@ export async function readContainer(database: string, container: string): Promis
   return (await ask('GET', link(database, container))).json() as ContainerRecord;
 }
 
-/** What a container takes on disk with its indexes; null: the server does not tell. */
-export async function containerBytes(database: string, container: string): Promise<number | null> {
+/** The server's header of what a container takes; empty: it does not tell. */
+export async function containerUsage(database: string, container: string): Promise<string> {
   const headers = { 'x-ms-documentdb-populatequotainfo': 'true' };
   const path = link(database, container);
   const answer = await ask('GET', path, undefined, headers, { quiet: true, aside: true });
-  const usage = answer.headers.get('x-ms-resource-usage') ?? '';
-  const kilobytes = /(?:^|;)collectionSize=(\d+)/.exec(usage)?.[1];
-  return kilobytes === undefined ? null : Number(kilobytes) * 1024;
+  return answer.headers.get('x-ms-resource-usage') ?? '';
 }
 
 /** Replaces the definition; with `etag`, only what was read (412 otherwise). */

@@ -2,15 +2,18 @@
 import { Activity, House, LogOut, PanelLeft, Search, SlidersHorizontal } from 'lucide-react';
 import { session } from '../api/session';
 import { utc } from '../pure/time/utc';
+import type { Place } from '../state/place';
 import { usePlace } from '../state/router';
 import { server, useNow } from '../state/server';
 import { useSelected, useStore } from '../state/store';
 import { Button } from '../ui/Button';
 import { Logo } from '../ui/Logo';
 import { PlaceLink } from '../ui/PlaceLink';
+import { useMedia } from '../ui/useMedia';
 import { signOutAndLeave } from './entry';
 import { overlay } from './keys/overlay';
 import { isApple, keysOf } from './keys/spelling';
+import { TopMenu } from './TopMenu';
 import { chooseTheme, THEME_LABELS, THEMES, useTheme } from './theme';
 import './top.css';
 
@@ -19,6 +22,19 @@ const LINKS = [
   { page: 'metrics', label: 'Metrics', Icon: Activity },
   { page: 'features', label: 'Features', Icon: SlidersHorizontal },
 ] as const;
+
+function Links({ place }: { place: Place }) {
+  return (
+    <nav aria-label="Account" className="top-links">
+      {LINKS.map(({ page, label, Icon }) => (
+        <PlaceLink key={page} to={{ page }} aria-current={place.page === page ? 'page' : undefined}>
+          <Icon className="icon" />
+          {label}
+        </PlaceLink>
+      ))}
+    </nav>
+  );
+}
 
 function Clock() {
   const now = useNow();
@@ -83,31 +99,25 @@ export interface TopBarProps {
   onTree: () => void;
 }
 
+/** As wide as where the style sheets make a drawer of the tree. */
+const NARROW = '(max-width: 760px)';
+
 export function TopBar({ treeOpen, onTree }: TopBarProps) {
   const known = useStore(session);
   const { place } = usePlace();
+  const isNarrow = useMedia(NARROW);
+  const canSignOut = known?.login === 'required';
   return (
     <header className="top">
       <Button className="top-tree" aria-expanded={treeOpen} aria-controls="tree" onClick={onTree}>
         <PanelLeft className="icon" />
-        Tree
+        <span className="top-tree-word">Tree</span>
       </Button>
       <span className="top-name">
         <Logo />
         <span className="top-word">EbbDB</span>
       </span>
-      <nav aria-label="Account" className="top-links">
-        {LINKS.map(({ page, label, Icon }) => (
-          <PlaceLink
-            key={page}
-            to={{ page }}
-            aria-current={place.page === page ? 'page' : undefined}
-          >
-            <Icon className="icon" />
-            {label}
-          </PlaceLink>
-        ))}
-      </nav>
+      {!isNarrow && <Links place={place} />}
       <span className="top-space" />
       <Finder />
       <Clock />
@@ -116,13 +126,14 @@ export function TopBar({ treeOpen, onTree }: TopBarProps) {
           read-only
         </span>
       )}
-      <ThemeChoice />
-      {known?.login === 'required' && (
+      {!isNarrow && <ThemeChoice />}
+      {!isNarrow && canSignOut && (
         <Button look="quiet" onClick={() => void signOutAndLeave().catch(() => {})}>
           <LogOut className="icon" />
           Sign out
         </Button>
       )}
+      {isNarrow && <TopMenu links={LINKS} place={place} canSignOut={canSignOut} />}
     </header>
   );
 }

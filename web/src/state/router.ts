@@ -81,17 +81,25 @@ export function usePlace(): { place: Place; query: URLSearchParams } {
   }, [address]);
 }
 
+/** While `isAsked`, leaving the tab asks first. */
+export function useUnloadGuard(isAsked: boolean): void {
+  useEffect(() => {
+    if (!isAsked) return;
+    const unload = (event: BeforeUnloadEvent) => event.preventDefault();
+    window.addEventListener('beforeunload', unload);
+    return () => window.removeEventListener('beforeunload', unload);
+  }, [isAsked]);
+}
+
 /** While `dirty`, leaving the portal asks first: drafts are gone with the tab. */
 export function useLeaveGuard(dirty: boolean): void {
+  useUnloadGuard(dirty);
   useEffect(() => {
     if (!dirty) return;
     const guard = () => true;
-    const unload = (event: BeforeUnloadEvent) => event.preventDefault();
     guards.add(guard);
-    window.addEventListener('beforeunload', unload);
     return () => {
       guards.delete(guard);
-      window.removeEventListener('beforeunload', unload);
     };
   }, [dirty]);
 }

@@ -9,6 +9,8 @@ export interface MenuItem {
   /** Why it cannot be chosen. */
   reason?: string | null;
   danger?: boolean;
+  /** It is what holds now. */
+  isCurrent?: boolean;
 }
 
 export interface MenuProps {
@@ -71,6 +73,7 @@ export function Menu({ label, at, items, onClose }: MenuProps) {
           tabIndex={-1}
           className={`menu-item${item.danger === true ? ' error' : ''}`}
           aria-disabled={item.reason != null}
+          aria-current={item.isCurrent}
           title={item.reason ?? undefined}
           onClick={() => {
             if (item.reason != null) return;

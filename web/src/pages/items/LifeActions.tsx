@@ -1,8 +1,10 @@
 // Extend, Restart countdown and Never: changes of an item's life, each with what it will do or why it cannot.
 import { useId, useState } from 'react';
-import { inWords, UNITS, type UnitName } from '../../pure/time/duration';
+import { inWords } from '../../pure/time/duration';
+import { readSeconds, type SecondsTyped } from '../../pure/ttl/input';
 import { type Expiry, extended, MAX_TTL, whyNotTtl } from '../../pure/ttl/reasons';
 import { Button } from '../../ui/Button';
+import { SecondsInput } from '../../ui/SecondsField';
 import { instant } from './expires';
 import { READ_ONLY, type Source } from './source';
 
@@ -35,6 +37,8 @@ function whyNoNever(source: Source, expiry: Expiry): string | null {
 }
 
 interface ActionProps {
+  /** Of what it does. */
+  id?: string;
   label: string;
   does: string;
   whyNot: string | null;
@@ -42,8 +46,9 @@ interface ActionProps {
   onPress: () => void;
 }
 
-function Action({ label, does, whyNot: reason, busy, onPress }: ActionProps) {
-  const id = useId();
+function Action({ id: given, label, does, whyNot: reason, busy, onPress }: ActionProps) {
+  const own = useId();
+  const id = given ?? own;
   return (
     <div className="items-action">
       <Button disabled={reason !== null} busy={busy} aria-describedby={id} onClick={onPress}>
@@ -80,14 +85,15 @@ export function LifeActions({
   onTtl,
   onTouch,
 }: LifeActionsProps) {
-  const [amount, setAmount] = useState('1');
-  const [unit, setUnit] = useState<UnitName>('hour');
-  const size = UNITS.find(({ name }) => name === unit)?.seconds ?? 1;
-  const by = /^\d{1,10}$/.test(amount.trim()) ? Number(amount) * size : 0;
+  const [typed, setTyped] = useState<SecondsTyped>({ text: '1', unit: 'hour' });
+  const extending = useId();
+  const read = readSeconds(typed.text, typed.unit, 0);
+  const by = 'value' in read ? read.value : 0;
   const ttl = expiry.expiresAtMs === null ? 0 : extended(expiry.expiresAtMs, by, now);
   let noExtend =
     blocked ?? whyNot(source, expiry) ?? whyNotTtl(source.defaultTtl, source.perDocument);
-  if (noExtend === null && by < 1) noExtend = 'The time to add must be a whole number above 0.';
+  if (noExtend === null && 'error' in read) noExtend = read.error;
+  if (noExtend === null && by < 1) noExtend = 'The time to add must be above 0.';
   if (noExtend === null && ttl > MAX_TTL)
     noExtend = `That would be a ttl of ${ttl}; the largest is ${MAX_TTL}.`;
   const ends =
@@ -98,32 +104,17 @@ export function LifeActions({
     <fieldset className="items-life">
       <legend>Time left</legend>
       <div className="items-extend">
-        <label>
-          Extend by{' '}
-          <input
-            type="number"
-            min={1}
-            step={1}
-            value={amount}
-            onChange={(event) => setAmount(event.target.value)}
-          />
-        </label>
-        <label>
-          <span className="visually-hidden">Unit</span>
-          <select
-            value={unit}
-            onChange={(event) =>
-              setUnit(UNITS.find(({ name }) => name === event.target.value)?.name ?? 'hour')
-            }
-          >
-            {UNITS.map(({ name }) => (
-              <option key={name} value={name}>
-                {name}s
-              </option>
-            ))}
-          </select>
-        </label>
+        <SecondsInput
+          label="Extend by"
+          name="Extend by"
+          size={6}
+          typed={typed}
+          isWrong={by < 1}
+          describedBy={extending}
+          onType={setTyped}
+        />
         <Action
+          id={extending}
           label="Extend"
           does={`Sets ttl to ${ttl} (${inWords(ttl)} from now): expires at ${ends}.`}
           whyNot={noExtend}

@@ -1,7 +1,13 @@
 // Figures of the whole account: what lives and dies in both doors, what the doors do, the clock.
 import { Clock, Hourglass, Server } from 'lucide-react';
 import { useRef } from 'react';
-import { type AccountSeries, accountSeries, readMetrics, type Status } from '../../api/admin';
+import {
+  type AccountSeries,
+  accountSeries,
+  readFigures,
+  readMetrics,
+  type Status,
+} from '../../api/admin';
 import { bytes, count, counted } from '../../pure/figures/amount';
 import { latency } from '../../pure/figures/latency';
 import { bareValue } from '../../pure/figures/prometheus';
@@ -15,13 +21,13 @@ import { ClockControl } from './ClockControl';
 import { ExpiryChart } from './ExpiryChart';
 import { History } from './history/History';
 import { Operations } from './Operations';
-import { fsync, groupSize, kept, type Reading, reading } from './readings';
+import { fsync, groupSize, kept, METRICS_MS, type Reading, reading } from './readings';
 import { SlowOperations } from './slow/SlowOperations';
 import { DAY, HOUR } from './steps';
 import './metrics.css';
 
 const REFRESH_MS = 5000;
-const METRICS_MS = 2000;
+const FIGURES_MS = 10_000;
 
 /** The reads of the last minute. */
 function useReadings() {
@@ -97,6 +103,7 @@ export default function AccountMetrics() {
   const { status } = useStore(server);
   const hours = usePolled(() => accountSeries(HOUR.seconds, 24), REFRESH_MS);
   const days = usePolled(() => accountSeries(DAY.seconds, 30), REFRESH_MS);
+  const figures = usePolled(readFigures, FIGURES_MS);
   const readings = useReadings();
   const failure = hours.failure ?? days.failure;
   const again = () => {
@@ -129,14 +136,16 @@ export default function AccountMetrics() {
           unit={DAY}
         />
       </div>
-      <History />
+      <History figures={figures} />
       <h2>
         <Server className="icon" />
         Server
       </h2>
       {readings.failure !== null && <Failure error={readings.failure} onAgain={readings.again} />}
       <Figures figures={serverFigures(status, readings.value?.at(-1))} label="Server" />
-      {readings.value !== null && <Operations readings={readings.value} />}
+      {readings.value !== null && (
+        <Operations readings={readings.value} samples={figures.value?.samples ?? null} />
+      )}
       <SlowOperations />
     </div>
   );

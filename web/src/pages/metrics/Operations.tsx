@@ -1,9 +1,12 @@
 // How much the doors do and how long it takes, from the server's metrics. Tables alone.
 import { Activity, Gauge } from 'lucide-react';
+import type { FiguresSample } from '../../api/admin';
 import { count } from '../../pure/figures/amount';
 import { latency } from '../../pure/figures/latency';
+import { timeOfDay } from '../../pure/time/utc';
 import { setQuery, usePlace } from '../../state/router';
-import { counters, operations, perSecond, type Reading } from './readings';
+import { type DatedRow, withEarlier } from './earlier';
+import { counters, METRICS_MS, operations, perSecond, type Reading } from './readings';
 
 function Counters({ readings }: { readings: readonly Reading[] }) {
   return (
@@ -31,8 +34,47 @@ function Counters({ readings }: { readings: readonly Reading[] }) {
   );
 }
 
-function Latencies({ readings, recent }: { readings: readonly Reading[]; recent: boolean }) {
-  const rows = operations(readings, recent).filter((row) => row.total > 0);
+interface OperationsProps {
+  readings: readonly Reading[];
+  /** What the server has kept of the last day; null: that is on its way. */
+  samples: readonly FiguresSample[] | null;
+}
+
+/** When a row was measured. */
+function measured({ until, p50 }: DatedRow): string {
+  if (until !== null) return `until ${timeOfDay(until).replace(' UTC', '')}`;
+  return p50 === null ? 'not in the last day' : 'now';
+}
+
+function LatencyLine({
+  row,
+  recent,
+  isKnown,
+}: {
+  row: DatedRow;
+  recent: boolean;
+  isKnown: boolean;
+}) {
+  return (
+    <tr>
+      <th scope="row">{row.name}</th>
+      <td>{row.protocol}</td>
+      <td className="chart-number">{perSecond(row.perSecond)}</td>
+      <td className="chart-number">{count(row.total)}</td>
+      {[row.p50, row.p95, row.p99].map((value, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
+        <td key={at} className="chart-number">
+          {latency(value)}
+        </td>
+      ))}
+      {recent && <td className="metrics-when">{isKnown ? measured(row) : '–'}</td>}
+    </tr>
+  );
+}
+
+function Latencies({ readings, samples, recent }: OperationsProps & { recent: boolean }) {
+  const all = operations(readings, recent).filter((row) => row.total > 0);
+  const rows = withEarlier(all, recent ? (samples ?? []) : []);
   if (rows.length === 0) return <p className="hint">No command was run yet.</p>;
   return (
     <div className="metrics-scroll" role="region" aria-label="Latencies" tabIndex={0}>
@@ -47,22 +89,17 @@ function Latencies({ readings, recent }: { readings: readonly Reading[]; recent:
             <th scope="col">p50</th>
             <th scope="col">p95</th>
             <th scope="col">p99</th>
+            {recent && <th scope="col">Measured (UTC)</th>}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={row.key}>
-              <th scope="row">{row.name}</th>
-              <td>{row.protocol}</td>
-              <td className="chart-number">{perSecond(row.perSecond)}</td>
-              <td className="chart-number">{count(row.total)}</td>
-              {[row.p50, row.p95, row.p99].map((value, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed.
-                <td key={at} className="chart-number">
-                  {latency(value)}
-                </td>
-              ))}
-            </tr>
+            <LatencyLine
+              key={row.key}
+              row={row}
+              recent={recent}
+              isKnown={row.p50 !== null || samples !== null}
+            />
           ))}
         </tbody>
       </table>
@@ -70,7 +107,7 @@ function Latencies({ readings, recent }: { readings: readonly Reading[]; recent:
   );
 }
 
-export function Operations({ readings }: { readings: readonly Reading[] }) {
+export function Operations({ readings, samples }: OperationsProps) {
   const { query } = usePlace();
   const recent = query.get('latencies') !== 'all';
   return (
@@ -79,7 +116,12 @@ export function Operations({ readings }: { readings: readonly Reading[] }) {
         <Activity className="icon" />
         Operations
       </h2>
-      <p className="hint">Per second: over the last minute, or since this page was opened.</p>
+      <p className="hint">
+        Per second:{' '}
+        {readings.length < 2
+          ? `first figures in ${METRICS_MS / 1000} s.`
+          : 'over the last minute, or since this page was opened.'}
+      </p>
       <Counters readings={readings} />
       <h2>
         <Gauge className="icon" />
@@ -96,7 +138,13 @@ export function Operations({ readings }: { readings: readonly Reading[] }) {
           <option value="all">all since the start</option>
         </select>
       </p>
-      <Latencies readings={readings} recent={recent} />
+      {recent && (
+        <p className="hint">
+          What has not run since this page was opened shows what the server measured last, which has
+          no p95.
+        </p>
+      )}
+      <Latencies readings={readings} samples={samples} recent={recent} />
     </>
   );
 }

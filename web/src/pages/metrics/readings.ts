@@ -42,6 +42,8 @@ export interface CounterRow {
   perSecond: number | null;
 }
 
+/** The metrics are read so often. */
+export const METRICS_MS = 2000;
 /** Reads are kept for so long; rates are taken over them. */
 export const WINDOW_MS = 60_000;
 

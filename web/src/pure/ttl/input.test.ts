@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UnitName } from '../time/duration';
-import { defaultInWords, draftOf, inUnit, readDraft, readSeconds } from './input';
+import { defaultInWords, draftOf, inUnit, readDraft, readSeconds, unitMeant } from './input';
 
 test.each<[string, UnitName, number]>([
   ['1', 'second', 1],
@@ -20,8 +20,8 @@ test.each<[string, UnitName, number]>([
 ])('%s %ss are read', (text, unit, value) => expect(readSeconds(text, unit)).toEqual({ value }));
 
 test.each<[string, UnitName, RegExp]>([
-  ['', 'second', /^Enter a number of seconds\.$/],
-  ['  ', 'hour', /^Enter a number of hours\.$/],
+  ['', 'second', /^Enter a number of seconds, or one with its unit: 90d, 36h, 15m, 45s\.$/],
+  ['  ', 'hour', /^Enter a number of hours, or/],
   ['0', 'second', /^0 would end everything at once: the least is 1\.$/],
   ['000', 'second', /^0 would/],
   ['-0', 'second', /^-0 is no time/],
@@ -52,6 +52,12 @@ test.each<[string, UnitName, RegExp]>([
   expect('error' in read ? read.error : read).toMatch(says);
 });
 
+test('-1 is the option that there is for it', () => {
+  expect(readSeconds('-1', 'second', 1, 'Never')).toEqual({
+    error: '-1 means Never: choose that option instead.',
+  });
+});
+
 test('where 0 is allowed, -1 is only negative', () => {
   expect(readSeconds('0', 'second', 0)).toEqual({ value: 0 });
   expect(readSeconds('-1', 'second', 0)).toEqual({ error: '-1 is negative: the least is 0.' });
@@ -63,12 +69,19 @@ test.each([null, -1, 1, 7_776_000, 2_147_483_647])('%s is shown and read back', 
 
 test('another unit converts what was shown, and keeps what was typed', () => {
   const shown = draftOf(7_776_000);
-  expect(inUnit(shown, 'day', 7_776_000)).toEqual({ option: 'on', text: '90', unit: 'day' });
   const days = inUnit(shown, 'day', 7_776_000);
-  expect(inUnit(days, 'second', 7_776_000)).toEqual(shown);
+  expect(days).toEqual({ text: '90', unit: 'day' });
+  expect(inUnit(days, 'second', 7_776_000)).toEqual({ text: '7776000', unit: 'second' });
   expect(inUnit(draftOf(61), 'minute', 61).text).toBe('61');
   expect(inUnit({ ...shown, text: '60' }, 'minute', 7_776_000).text).toBe('60');
   expect(inUnit({ ...shown, text: 'x' }, 'minute', 7_776_000).text).toBe('x');
+});
+
+test('a unit behind the number is the one that counts, until another is chosen', () => {
+  expect(unitMeant({ text: '36 h', unit: 'second' })).toBe('hour');
+  expect(unitMeant({ text: '36', unit: 'second' })).toBe('second');
+  expect(unitMeant({ text: '36 x', unit: 'week' })).toBe('week');
+  expect(inUnit({ text: '36h', unit: 'second' }, 'day', null)).toEqual({ text: '36', unit: 'day' });
 });
 
 test.each([

@@ -10,11 +10,26 @@ export const MOST_SECONDS = 2_147_483_647;
 export type Default = number | null;
 export type TtlOption = 'off' | 'on-nodefault' | 'on';
 
-/** What the three options and their field hold. */
-export interface TtlDraft {
-  option: TtlOption;
+/** The options in their order, by the names that are shown. */
+export const TTL_OPTIONS: readonly { option: TtlOption; label: string }[] = [
+  { option: 'off', label: 'Off' },
+  { option: 'on-nodefault', label: 'On (no default)' },
+  { option: 'on', label: 'On' },
+];
+
+/** What a field for seconds holds. */
+export interface SecondsTyped {
   text: string;
+  /** That which is chosen; one that is written behind the number is meant instead. */
   unit: UnitName;
+}
+
+/** Where there is no value to show. */
+export const NO_SECONDS: SecondsTyped = { text: '', unit: 'second' };
+
+/** What the three options and their field hold. */
+export interface TtlDraft extends SecondsTyped {
+  option: TtlOption;
 }
 
 export type Read<T> = { value: T } | { error: string };
@@ -42,9 +57,12 @@ function noNumber(text: string): string {
   return `“${brief(text)}” is not a number: use the digits 0 to 9 only.`;
 }
 
-function negative(text: string, least: number): string {
+/** The option for which -1 stands where a default is chosen. */
+const MINUS_ONE = 'On (no default)';
+
+function negative(text: string, least: number, minusOne: string): string {
   if (least === 1 && /^-0*1$/.test(text)) {
-    return '-1 means On (no default): choose that option instead.';
+    return `-1 means ${minusOne}: choose that option instead.`;
   }
   return /^-0+$/.test(text)
     ? `${brief(text)} is no time: the least is ${least}.`
@@ -72,16 +90,27 @@ function withUnit(text: string): { text: string; unit: UnitName } | null {
   return unit === undefined ? null : { text: parts?.[1] ?? '', unit };
 }
 
-/** Seconds of a typed number of units, from `least` on. A unit behind the number is the one that is meant. */
+/** The unit in which a number counts: that behind it, or the chosen one. */
+export function unitMeant({ text, unit }: SecondsTyped): UnitName {
+  return withUnit(text.trim())?.unit ?? unit;
+}
+
+/**
+ * Seconds of a typed number of units, from `least` on. A unit behind the number is the one that is meant.
+ * `minusOne`: the option that is to be chosen instead of -1.
+ */
 export function readSeconds(
   typed: string,
   chosen: UnitName = 'second',
   least: 0 | 1 = 1,
+  minusOne: string = MINUS_ONE,
 ): Read<number> {
   const { text, unit } = withUnit(typed.trim()) ?? { text: typed.trim(), unit: chosen };
   const size = secondsOf(unit);
-  if (text === '') return { error: `Enter a number of ${unit}s.` };
-  if (/^-\d+$/.test(text)) return { error: negative(text, least) };
+  if (text === '') {
+    return { error: `Enter a number of ${unit}s, or one with its unit: 90d, 36h, 15m, 45s.` };
+  }
+  if (/^-\d+$/.test(text)) return { error: negative(text, least, minusOne) };
   if (!/^\d+$/.test(text)) return { error: noNumber(text) };
   const whole = BigInt(text) * BigInt(size);
   if (whole > BigInt(MOST_SECONDS)) {
@@ -99,8 +128,8 @@ export function readSeconds(
 
 /** The draft that shows a default as it is. */
 export function draftOf(value: Default): TtlDraft {
-  if (value === null) return { option: 'off', text: '', unit: 'second' };
-  if (value === -1) return { option: 'on-nodefault', text: '', unit: 'second' };
+  if (value === null) return { option: 'off', ...NO_SECONDS };
+  if (value === -1) return { option: 'on-nodefault', ...NO_SECONDS };
   return { option: 'on', text: String(value), unit: 'second' };
 }
 
@@ -112,14 +141,15 @@ export function readDraft(draft: TtlDraft): Read<Default> {
 }
 
 /**
- * The draft in another unit. What a person typed stays as it is and means something else; what was
- * only shown is shown in the new unit, where it is whole in it.
+ * What is typed, in another unit. The number that a person typed stays as it is and means something else; what
+ * was only shown is shown in the new unit, where it is whole in it.
  */
-export function inUnit(draft: TtlDraft, unit: UnitName, shown: Default): TtlDraft {
-  const read = readSeconds(draft.text, draft.unit);
+export function inUnit(typed: SecondsTyped, unit: UnitName, shown: Default): SecondsTyped {
+  const read = readSeconds(typed.text, typed.unit, 0);
   const size = secondsOf(unit);
   const untouched = 'value' in read && read.value === shown && read.value % size === 0;
-  return { ...draft, unit, text: untouched ? String(read.value / size) : draft.text };
+  if (untouched) return { unit, text: String(read.value / size) };
+  return { unit, text: withUnit(typed.text.trim())?.text ?? typed.text };
 }
 
 /** A default in words: "Off", "On (no default)", "7776000 s = 90 days". */

@@ -1,14 +1,9 @@
 // Makes a collection of the MongoDB door, with a default time to live if wanted.
 import { useRef, useState } from 'react';
+import { draftOf } from '../../pure/ttl/input';
 import { createCollection, finishCollection } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
-import {
-  type TtlChoice as Choice,
-  readAll,
-  readCollection,
-  readMongoDatabase,
-  readTtl,
-} from './definition';
+import { readAll, readCollection, readMongoDatabase, readTtl } from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';
@@ -22,17 +17,14 @@ export interface NewCollectionProps {
 export function NewCollection({ database, onClose }: NewCollectionProps) {
   const [chosen, choose] = useState<Chosen>(() => firstChoice('mongo', database));
   const [name, setName] = useState('');
-  const [ttl, setTtl] = useState<{ choice: Choice; seconds: string }>({
-    choice: 'off',
-    seconds: '',
-  });
+  const [ttl, setTtl] = useState(() => draftOf(null));
   // A collection that was made before its time to live was refused is not made again.
   const made = useRef('');
   const read = () =>
     readAll({
       inside: () => chosen.existing ?? readMongoDatabase(nameOf(chosen)),
       fresh: () => readCollection(name),
-      value: () => readTtl(ttl.choice, ttl.seconds),
+      value: () => readTtl(ttl),
     });
   const send = async ({ inside, fresh, value }: ReturnType<typeof read>) => {
     const key = JSON.stringify([inside, fresh]);
@@ -57,13 +49,7 @@ export function NewCollection({ database, onClose }: NewCollectionProps) {
         value={name}
         onChange={setName}
       />
-      <TtlChoice
-        noun="Documents"
-        choice={ttl.choice}
-        seconds={ttl.seconds}
-        error={form.errorOf('seconds')}
-        onChange={(choice, seconds) => setTtl({ choice, seconds })}
-      />
+      <TtlChoice noun="Documents" draft={ttl} error={form.errorOf('seconds')} onDraft={setTtl} />
     </FormDialog>
   );
 }

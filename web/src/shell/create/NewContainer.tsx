@@ -1,5 +1,6 @@
 // Makes a container of the NoSQL door, in a database that is there or a new one.
 import { useRef, useState } from 'react';
+import { draftOf } from '../../pure/ttl/input';
 import { Field } from '../../ui/Field';
 import { createContainer, createDatabase } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
@@ -9,7 +10,7 @@ import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';
 import { useSubmit } from './useSubmit';
 
-const EMPTY: ContainerForm = { name: '', key: '', ttl: 'off', seconds: '', unique: '' };
+const EMPTY: ContainerForm = { name: '', key: '', ttl: draftOf(null), unique: '' };
 
 export interface NewContainerProps {
   database: string | null;
@@ -59,10 +60,9 @@ export function NewContainer({ database, onClose }: NewContainerProps) {
       />
       <TtlChoice
         noun="Items"
-        choice={fields.ttl}
-        seconds={fields.seconds}
+        draft={fields.ttl}
         error={form.errorOf('seconds')}
-        onChange={(ttl, seconds) => put({ ttl, seconds })}
+        onDraft={(ttl) => put({ ttl })}
       />
       <Field
         label="Unique keys, optional"

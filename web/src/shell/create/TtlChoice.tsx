@@ -1,69 +1,52 @@
 // Time to Live of something that is being made: off, on without a default, or on with seconds.
 import { useId } from 'react';
-import { spelled } from '../../pure/time/duration';
-import { readSeconds } from '../../pure/ttl/input';
-import { Field } from '../../ui/Field';
-import type { TtlChoice as Choice } from './definition';
-
-const OPTIONS: { key: Choice; label: string }[] = [
-  { key: 'off', label: 'Off' },
-  { key: 'no-default', label: 'On (no default)' },
-  { key: 'on', label: 'On' },
-];
+import { TTL_OPTIONS, type TtlDraft, type TtlOption } from '../../pure/ttl/input';
+import { SecondsField } from '../../ui/SecondsField';
 
 export interface TtlChoiceProps {
   /** What lives: items or documents. */
   noun: string;
-  choice: Choice;
-  seconds: string;
+  draft: TtlDraft;
+  /** Why the form could not be sent because of it. */
   error: string | null;
-  onChange: (choice: Choice, seconds: string) => void;
+  onDraft: (draft: TtlDraft) => void;
 }
 
-export function TtlChoice({ noun, choice, seconds, error, onChange }: TtlChoiceProps) {
+export function TtlChoice({ noun, draft, error, onDraft }: TtlChoiceProps) {
   const id = useId();
-  const hints: Record<Choice, string> = {
+  const hints: Record<TtlOption, string> = {
     off: `${noun} never expire, whatever their ttl says.`,
-    'no-default': `${noun} never expire, except those with a ttl of their own.`,
+    'on-nodefault': `${noun} never expire, except those with a ttl of their own.`,
     on: `${noun} expire this long after their last write, except those with a ttl of their own.`,
   };
-  const read = readSeconds(seconds);
   return (
     <>
       <fieldset className="ttl-choice" aria-describedby={`${id}-hint`}>
         <legend>Time to Live</legend>
         <div className="row">
-          {OPTIONS.map(({ key, label }) => (
-            <label key={key}>
+          {TTL_OPTIONS.map(({ option, label }) => (
+            <label key={option}>
               <input
                 type="radio"
                 name={id}
-                checked={choice === key}
-                onChange={() => onChange(key, seconds)}
+                checked={draft.option === option}
+                onChange={() => onDraft({ ...draft, option })}
               />{' '}
               {label}
             </label>
           ))}
         </div>
         <div className="hint" id={`${id}-hint`}>
-          {hints[choice]}
+          {hints[draft.option]}
         </div>
       </fieldset>
-      {choice === 'on' && (
-        <Field
-          label="Seconds"
-          error={error}
-          hint={'value' in read ? spelled(read.value) : 'Or with a unit, such as 90d or 12h.'}
-        >
-          {(props) => (
-            <input
-              {...props}
-              autoComplete="off"
-              value={seconds}
-              onChange={(event) => onChange(choice, event.target.value)}
-            />
-          )}
-        </Field>
+      {draft.option === 'on' && (
+        <SecondsField
+          name="Time to live"
+          typed={draft}
+          isFresh={draft.text === '' && error === null}
+          onType={(typed) => onDraft({ ...draft, ...typed })}
+        />
       )}
     </>
   );

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { draftOf, type TtlDraft } from '../../pure/ttl/input';
 import {
   type ContainerForm,
   containerOf,
@@ -11,6 +12,8 @@ import {
   readTtl,
   wrongFields,
 } from './definition';
+
+const on = (text: string): TtlDraft => ({ option: 'on', text, unit: 'second' });
 
 /** The fields that are wrong. */
 function wrongIn(read: () => unknown): string {
@@ -51,18 +54,20 @@ test.each<[string, (text: string) => string, string, boolean]>([
 
 describe('time to live', () => {
   test.each([
-    ['off', 'whatever', undefined],
-    ['no-default', '', -1],
-    ['on', '1', 1],
-    ['on', ' 7776000 ', 7_776_000],
-    ['on', '2147483647', 2_147_483_647],
-  ] as const)('%s with "%s" is %s', (choice, seconds, want) => {
-    expect(readTtl(choice, seconds)).toBe(want);
+    [{ ...on('whatever'), option: 'off' }, undefined],
+    [{ ...on(''), option: 'on-nodefault' }, -1],
+    [on('1'), 1],
+    [on(' 7776000 '), 7_776_000],
+    [on('2147483647'), 2_147_483_647],
+    [on('36h'), 129_600],
+    [{ ...on('15'), unit: 'minute' }, 900],
+  ] as const)('%o is %s', (draft, want) => {
+    expect(readTtl(draft)).toBe(want);
   });
   test.each(['', '0', '-1', '-5', '1.5', '1e3', 'ten', '2147483648', '0x10'])(
     '"%s" is refused',
     (text) => {
-      expect(() => readTtl('on', text)).toThrow(FormError);
+      expect(() => readTtl(on(text))).toThrow(FormError);
     },
   );
 });
@@ -83,12 +88,12 @@ test.each(['0', '-400', 'a', '1.5'])('"%s" is no throughput', (text) => {
 });
 
 describe('a container', () => {
-  const form: ContainerForm = { name: 'c', key: '/user', ttl: 'off', seconds: '', unique: '' };
+  const form: ContainerForm = { name: 'c', key: '/user', ttl: draftOf(null), unique: '' };
   const partitionKey = { paths: ['/user'], kind: 'Hash', version: 2 };
   test.each<[string, Partial<ContainerForm>, unknown]>([
     ['with TTL off has no defaultTtl', {}, { id: 'c', partitionKey }],
-    ['without a default', { ttl: 'no-default' }, { id: 'c', partitionKey, defaultTtl: -1 }],
-    ['with seconds', { ttl: 'on', seconds: '60' }, { id: 'c', partitionKey, defaultTtl: 60 }],
+    ['without a default', { ttl: draftOf(-1) }, { id: 'c', partitionKey, defaultTtl: -1 }],
+    ['with seconds', { ttl: on('60') }, { id: 'c', partitionKey, defaultTtl: 60 }],
     [
       'with a hierarchical key',
       { key: '/a,/b' },
@@ -109,8 +114,8 @@ describe('a container', () => {
     [{ name: '' }, 'name'],
     [{ key: ' ' }, 'key'],
     [{ name: 'a/b' }, 'name'],
-    [{ ttl: 'on', seconds: 'x' }, 'seconds'],
-    [{ name: 'a ', key: ',', ttl: 'on', seconds: '' }, 'name key seconds'],
+    [{ ttl: on('x') }, 'seconds'],
+    [{ name: 'a ', key: ',', ttl: on('') }, 'name key seconds'],
   ])('%o is wrong in its %s', (change, fields) => {
     const wrong = wrongIn(() => containerOf({ ...form, ...change }));
     expect(wrong).toBe(fields);

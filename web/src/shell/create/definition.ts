@@ -1,8 +1,6 @@
 // What a form says, as the doors take it: paths, time to live, a container's definition. Pure; the
 // server has the last word on all of it.
-import { readSeconds } from '../../pure/ttl/input';
-
-export type TtlChoice = 'off' | 'no-default' | 'on';
+import { readDraft, type TtlDraft } from '../../pure/ttl/input';
 
 export type FormField = 'name' | 'database' | 'key' | 'unique' | 'seconds' | 'throughput';
 
@@ -79,12 +77,10 @@ export function readCollection(text: string): string {
 }
 
 /** Off is undefined, -1 is on without a default. */
-export function readTtl(choice: TtlChoice, seconds: string): number | undefined {
-  if (choice === 'off') return undefined;
-  if (choice === 'no-default') return -1;
-  const read = readSeconds(seconds);
+export function readTtl(draft: TtlDraft): number | undefined {
+  const read = readDraft(draft);
   if ('error' in read) throw new FormError('seconds', read.error);
-  return read.value;
+  return read.value ?? undefined;
 }
 
 /** Nothing is undefined. */
@@ -114,8 +110,7 @@ function readKey(text: string): string[] {
 export interface ContainerForm {
   name: string;
   key: string;
-  ttl: TtlChoice;
-  seconds: string;
+  ttl: TtlDraft;
   /** One unique key per line, its paths separated by commas. */
   unique: string;
 }
@@ -125,7 +120,7 @@ export function containerOf(form: ContainerForm): Record<string, unknown> {
   const { id, paths, defaultTtl } = readAll({
     id: () => readId('name', 'id of the container', form.name),
     paths: () => readKey(form.key),
-    defaultTtl: () => readTtl(form.ttl, form.seconds),
+    defaultTtl: () => readTtl(form.ttl),
   });
   const uniqueKeys = form.unique
     .split('\n')

@@ -15,7 +15,7 @@ import { FieldPreview } from './field/FieldPreview';
 import { readChange, UNTYPED, usualType } from './field/typed';
 import { type Act, KEPT_SECONDS, keptSeconds, type Outcome, undoSeconds, whyAtOnce } from './many';
 import { runJob } from './run';
-import { readTtl, TtlForm, type TtlTyped } from './TtlForm';
+import { NO_TTL, readTtl, TtlForm } from './TtlForm';
 import { deletionWords, touchWords, ttlWords } from './words';
 
 export interface Asked {
@@ -92,7 +92,7 @@ interface Decision {
 }
 
 function useTtl(source: Source, n: number): Decision {
-  const [typed, setTyped] = useState<TtlTyped>({ choice: 'seconds', text: '1', unit: 'hour' });
+  const [typed, setTyped] = useState(NO_TTL);
   const read = readTtl(typed);
   const form = <TtlForm typed={typed} onType={setTyped} />;
   if ('error' in read) return { act: null, form, says: null };

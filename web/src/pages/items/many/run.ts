@@ -94,10 +94,17 @@ export async function runJob(
 }
 
 /** Puts back what an act has replaced. */
-export async function restore(source: Source, act: Act, pairs: readonly Pair[]): Promise<Outcome> {
+export async function restore(
+  source: Source,
+  act: Act,
+  pairs: readonly Pair[],
+  onProgress: (looked: number) => void,
+): Promise<Outcome> {
   const outcome = nothingDone();
   const { signal } = new AbortController();
-  for (const part of inParts(pairs, source.many.most))
+  for (const part of inParts(pairs, source.many.most)) {
     add(outcome, withSame(await source.many.restore(part, pathsOf(act), signal)));
+    onProgress(looked(outcome));
+  }
   return outcome;
 }

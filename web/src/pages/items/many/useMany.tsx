@@ -5,6 +5,7 @@ import { counted } from '../../../pure/figures/amount';
 import { type Action, say, toast, warn } from '../../../state/log';
 import type { Target } from '../../../state/place';
 import { askAgain, server } from '../../../state/server';
+import { beginWork } from '../../../state/works';
 import type { Row, Source } from '../source';
 import type { Rows } from '../useRows';
 import { hide, unhide } from './bin';
@@ -26,10 +27,23 @@ export interface ManyActions {
   dialog: ReactNode;
 }
 
-/** To put back more than so many takes seconds, and is told when it begins. */
-const TOLD = 200;
+/** To put back more than so many may take seconds: it is shown how far it is. */
+const SHOWN = 100;
 
 const keysOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ before }) => before.key));
+
+/** Puts back, and shows meanwhile how many came back, on whatever page. */
+async function putBack(source: Source, act: Act, pairs: readonly Pair[]): Promise<Outcome> {
+  if (pairs.length <= SHOWN) return restore(source, act, pairs, () => {});
+  const text = `Putting back ${counted(pairs.length, source.noun)}`;
+  say({ kind: 'note', text: `${text}…` });
+  const work = beginWork(text, pairs.length);
+  try {
+    return await restore(source, act, pairs, work.reach);
+  } finally {
+    work.end();
+  }
+}
 
 const after = (pairs: readonly Pair[]) =>
   pairs.flatMap(({ after: now }) => (now === null ? [] : [now]));
@@ -50,8 +64,7 @@ export function useMany(
     };
   }, []);
   const undo = async (about: Source, act: Act, pairs: readonly Pair[]) => {
-    if (pairs.length > TOLD) toast({ text: `Putting back ${counted(pairs.length, about.noun)}…` });
-    const outcome = await restore(about, act, pairs);
+    const outcome = await putBack(about, act, pairs);
     unhide(target, keysOf(outcome.done));
     // Where the list was left and shown again meanwhile, it is another one.
     if (isHere.current) {

@@ -1,8 +1,8 @@
 // What the server did during the last day: charts that share their time and their cursor.
 import { useMemo, useState } from 'react';
-import { readFigures } from '../../../api/admin';
+import type { Figures } from '../../../api/admin';
 import { utc } from '../../../pure/time/utc';
-import { usePolled } from '../../../state/polled';
+import type { Polled } from '../../../state/polled';
 import { setQueries, usePlace } from '../../../state/router';
 import { Button } from '../../../ui/Button';
 import { Failure } from '../../../ui/Failure';
@@ -11,11 +11,9 @@ import { charts, type Range, within } from './lines';
 import { addressOf, HOURS, type Shown, shownOf } from './shownRange';
 import './history.css';
 
-const REFRESH_MS = 10_000;
 const HOUR_MS = 3_600_000;
 
-export function History() {
-  const figures = usePolled(readFigures, REFRESH_MS);
+export function History({ figures }: { figures: Polled<Figures> }) {
   const { query } = usePlace();
   const shown = useMemo(() => shownOf(query), [query]);
   const show = (next: Shown) => setQueries(addressOf(next), true);

@@ -2,12 +2,11 @@
 // shows why they were refused.
 import { useState } from 'react';
 import type { IndexRecord } from '../../../api/mongo';
-import type { UnitName } from '../../../pure/time/duration';
-import { inUnit, readSeconds } from '../../../pure/ttl/input';
+import { readSeconds, type SecondsTyped } from '../../../pure/ttl/input';
 import type { Target } from '../../../state/place';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
-import { SecondsField } from '../ttl/SecondsField';
+import { SecondsField } from '../../../ui/SecondsField';
 import { Building } from './BuildBar';
 import type { Build } from './builds';
 import { DueNow, labelWith, useConsent } from './DueNow';
@@ -29,10 +28,12 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
   const { target, index, builds, onSave, onClose } = props;
   const [field, setField] = useState('');
   const [touched, touch] = useState(false);
-  const [text, setText] = useState(String(index?.expireAfterSeconds ?? ''));
-  const [unit, setUnit] = useState<UnitName>('second');
+  const [typed, setTyped] = useState<SecondsTyped>({
+    text: String(index?.expireAfterSeconds ?? ''),
+    unit: 'second',
+  });
   const [isFresh, setFresh] = useState(index === null);
-  const read = readSeconds(text, unit, 0);
+  const read = readSeconds(typed.text, typed.unit, 0);
   const problem = index === null ? fieldProblem(field) : null;
   const isNew = 'value' in read && read.value !== index?.expireAfterSeconds;
   const about = index === null ? field : Object.keys(index.key)[0];
@@ -79,20 +80,14 @@ export function DateIndexDialog(props: DateIndexDialogProps) {
         <SecondsField
           id="dateIndexSeconds"
           name="Expires after"
-          text={text}
-          unit={unit}
+          typed={typed}
+          shown={index?.expireAfterSeconds ?? null}
           least={0}
           zero={secondsInWords(0)}
           isFresh={isFresh}
-          onText={(typed) => {
-            setText(typed);
+          onType={(next) => {
+            setTyped(next);
             setFresh(false);
-          }}
-          onUnit={(next) => {
-            // What was typed means something else then; what was only shown is shown in the new unit.
-            const typed = { option: 'on' as const, text, unit };
-            setText(inUnit(typed, next, index?.expireAfterSeconds ?? null).text);
-            setUnit(next);
           }}
         />
         <DueNow consent={consent} collection={target.collection} />

@@ -6,7 +6,7 @@ import type { Target } from '../../../state/place';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { Field } from '../../../ui/Field';
-import { SecondsField } from '../ttl/SecondsField';
+import { SecondsField } from '../../../ui/SecondsField';
 import { Building } from './BuildBar';
 import type { Build } from './builds';
 import { DueNow, labelWith, useConsent } from './DueNow';
@@ -171,12 +171,11 @@ export function NewIndexDialog(props: NewIndexDialogProps) {
             <SecondsField
               id="indexSeconds"
               name="Expires after"
-              text={draft.seconds}
-              unit={draft.unit}
+              typed={draft.seconds}
               least={0}
               zero="0 s = at the date itself"
-              onText={(seconds) => put({ seconds })}
-              onUnit={(unit) => put({ unit })}
+              isFresh={draft.seconds.text === ''}
+              onType={(seconds) => put({ seconds })}
             />
             {draft.fields.length > 1 && <p className="error">{problems.expires}</p>}
             <DueNow consent={consent} collection={target.collection} />

@@ -32,8 +32,7 @@ test('one that makes documents expire, of its own name', () => {
     fields: [{ path: 'at', order: 1 }],
     name: ' mine ',
     expires: true,
-    seconds: '2',
-    unit: 'hour',
+    seconds: { text: '2', unit: 'hour' },
   });
   expect(plain(read)).toEqual({
     index: { key: { at: 1 }, name: 'mine', expireAfterSeconds: 7200 },
@@ -47,8 +46,12 @@ test.each<[object, keyof Problems, RegExp]>([
   [{ fields: [{ path: '_ts', order: 1 }] }, 'fields', /Time to Live/],
   [{ fields, filter: '{' }, 'filter', /^At character/],
   [{ fields, filter: '5' }, 'filter', /is an object/],
-  [{ fields, expires: true, seconds: '5' }, 'expires', /one field alone/],
-  [{ fields: [fields[1]], expires: true, seconds: '-1' }, 'expires', /-1|negative/],
+  [{ fields, expires: true, seconds: { text: '5', unit: 'second' } }, 'expires', /one field alone/],
+  [
+    { fields: [fields[1]], expires: true, seconds: { text: '-1', unit: 'second' } },
+    'expires',
+    /-1|negative/,
+  ],
 ])('%j is refused', (change, part, says) => {
   const read = readIndex({ ...NEW_INDEX, ...change });
   expect('problems' in read ? read.problems[part] : '').toMatch(says);

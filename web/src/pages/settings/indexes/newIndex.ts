@@ -3,8 +3,7 @@
 import { Int32 } from 'bson';
 import type { Document } from '../../../api/mongo';
 import { parseShell } from '../../../pure/shell';
-import type { UnitName } from '../../../pure/time/duration';
-import { readSeconds } from '../../../pure/ttl/input';
+import { NO_SECONDS, readSeconds, type SecondsTyped } from '../../../pure/ttl/input';
 import { isPlainObject } from '../../../pure/values/kind';
 import type { Rule } from './useDue';
 
@@ -23,8 +22,7 @@ export interface IndexDraft {
   /** An object as the shell writes it; empty: none. */
   filter: string;
   expires: boolean;
-  seconds: string;
-  unit: UnitName;
+  seconds: SecondsTyped;
 }
 
 export const NEW_INDEX: IndexDraft = {
@@ -35,8 +33,7 @@ export const NEW_INDEX: IndexDraft = {
   hidden: false,
   filter: '',
   expires: false,
-  seconds: '',
-  unit: 'second',
+  seconds: NO_SECONDS,
 };
 
 export interface Problems {
@@ -80,7 +77,7 @@ export function readIndex(draft: IndexDraft): ReadIndex {
   if (wrong !== null) problems.fields = wrong;
   const filter = readFilter(draft.filter);
   if ('error' in filter) problems.filter = filter.error;
-  const seconds = readSeconds(draft.seconds, draft.unit, 0);
+  const seconds = readSeconds(draft.seconds.text, draft.seconds.unit, 0);
   if (draft.expires && draft.fields.length > 1) {
     problems.expires = 'Documents expire by an index on one field alone.';
   } else if (draft.expires && 'error' in seconds) problems.expires = seconds.error;

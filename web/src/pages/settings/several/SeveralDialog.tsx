@@ -2,25 +2,20 @@
 // each, and how each came out.
 import { type FormEvent, useId, useState } from 'react';
 import { count, counted } from '../../../pure/figures/amount';
-import { readDraft, type TtlDraft, type TtlOption } from '../../../pure/ttl/input';
+import { NO_SECONDS, readDraft, TTL_OPTIONS, type TtlDraft } from '../../../pure/ttl/input';
 import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
 import { Dialog } from '../../../ui/Dialog';
 import { NameField } from '../../../ui/NameField';
+import { SecondsField } from '../../../ui/SecondsField';
 import '../settings.css';
 import { NOUNS } from '../ttl/impact';
-import { SecondsField } from '../ttl/SecondsField';
 import { dyingOf, dyingWords, resultWords } from './looks';
 import { SeveralTable } from './SeveralTable';
 import type { Several } from './setDefault';
 import { type SeveralState, useSeveral } from './useSeveral';
 
-const OPTIONS: readonly [TtlOption, string][] = [
-  ['off', 'Off'],
-  ['on-nodefault', 'On (no default)'],
-  ['on', 'On'],
-];
-const UNTYPED: TtlDraft = { option: 'on', text: '', unit: 'day' };
+const UNTYPED: TtlDraft = { option: 'on', ...NO_SECONDS };
 
 interface ChoiceProps {
   draft: TtlDraft;
@@ -33,7 +28,7 @@ function Choice({ draft, onDraft }: ChoiceProps) {
     <>
       <fieldset className="settings-group">
         <legend>Time to Live</legend>
-        {OPTIONS.map(([option, label]) => (
+        {TTL_OPTIONS.map(({ option, label }) => (
           <label key={option} className="settings-option">
             <input
               type="radio"
@@ -47,13 +42,10 @@ function Choice({ draft, onDraft }: ChoiceProps) {
       </fieldset>
       {draft.option === 'on' && (
         <SecondsField
-          id={`${id}-seconds`}
           name="Time to live"
-          text={draft.text}
-          unit={draft.unit}
+          typed={draft}
           isFresh={draft.text === ''}
-          onText={(text) => onDraft({ ...draft, text })}
-          onUnit={(unit) => onDraft({ ...draft, unit })}
+          onType={(typed) => onDraft({ ...draft, ...typed })}
         />
       )}
     </>

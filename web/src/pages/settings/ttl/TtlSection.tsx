@@ -1,10 +1,16 @@
 // Time to Live of either door: the three options, the seconds, and what a change would do.
 import type { ReactNode } from 'react';
 import type { DefaultTtl } from '../../../api/admin';
-import { draftOf, inUnit, readDraft, type TtlDraft, type TtlOption } from '../../../pure/ttl/input';
+import {
+  draftOf,
+  readDraft,
+  TTL_OPTIONS,
+  type TtlDraft,
+  type TtlOption,
+} from '../../../pure/ttl/input';
 import { Banner } from '../../../ui/Banner';
+import { SecondsField } from '../../../ui/SecondsField';
 import type { Nouns } from './impact';
-import { SecondsField } from './SecondsField';
 
 export interface TtlSectionProps {
   nouns: Nouns;
@@ -19,12 +25,12 @@ export interface TtlSectionProps {
   effect: ReactNode;
 }
 
-/** In this order, by these names; people and their scripts know both. */
-const OPTIONS: readonly { option: TtlOption; label: string; name: string }[] = [
-  { option: 'off', label: 'Off', name: 'ttl-off-option' },
-  { option: 'on-nodefault', label: 'On (no default)', name: 'ttl-on-no-default-option' },
-  { option: 'on', label: 'On', name: 'ttl-on-option' },
-];
+/** Names that people's scripts know. */
+const NAMES: Readonly<Record<TtlOption, string>> = {
+  off: 'ttl-off-option',
+  'on-nodefault': 'ttl-on-no-default-option',
+  on: 'ttl-on-option',
+};
 
 function meaning(option: TtlOption, { many, one, place }: Nouns): string {
   switch (option) {
@@ -63,23 +69,26 @@ function Options({ draft, saved, disabled, nouns, onDraft }: TtlSectionProps) {
         Time to Live
         {changed && <span className="settings-mark"> (changed)</span>}
       </legend>
-      {OPTIONS.map(({ option, label, name }) => (
+      {TTL_OPTIONS.map(({ option, label }) => {
+        const name = NAMES[option];
         // The visible text names the option; the other name is there for scripts that look for it.
-        <label key={option} className="settings-option">
-          <input
-            type="radio"
-            name="timeToLive"
-            id={name}
-            data-test={name}
-            aria-label={name}
-            aria-labelledby={`${name}-label`}
-            value={option}
-            checked={draft.option === option}
-            onChange={() => onDraft({ ...draft, option })}
-          />
-          <span id={`${name}-label`}>{label}</span>
-        </label>
-      ))}
+        return (
+          <label key={option} className="settings-option">
+            <input
+              type="radio"
+              name="timeToLive"
+              id={name}
+              data-test={name}
+              aria-label={name}
+              aria-labelledby={`${name}-label`}
+              value={option}
+              checked={draft.option === option}
+              onChange={() => onDraft({ ...draft, option })}
+            />
+            <span id={`${name}-label`}>{label}</span>
+          </label>
+        );
+      })}
       <p id="timeToLive-meaning" className="hint">
         {meaning(draft.option, nouns)}
       </p>
@@ -100,12 +109,12 @@ export function TtlSection(props: TtlSectionProps) {
           id="timeToLiveSeconds"
           dataTest="ttl-input"
           name="Time to live"
-          text={draft.text}
-          unit={draft.unit}
-          changed={changed}
+          typed={draft}
+          shown={saved}
+          className={changed ? 'settings-changed' : undefined}
           disabled={disabled}
-          onText={(text) => onDraft({ ...draft, text })}
-          onUnit={(unit) => onDraft(inUnit(draft, unit, saved))}
+          note={changed && <div className="settings-mark">(changed)</div>}
+          onType={(typed) => onDraft({ ...draft, ...typed })}
         />
       )}
       {turnsOn && (

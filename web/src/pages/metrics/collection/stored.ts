@@ -1,0 +1,56 @@
+// What a collection takes, from what its API tells: bytes that tables have, and what is true while documents
+// are in the journal alone, where neither API counts them. Pure.
+import { type Document, numberOf } from '../../../api/mongo';
+import { bytes, count, counted } from '../../../pure/figures/amount';
+import type { Figure } from '../../../ui/Figures';
+
+const WITHOUT_JOURNAL =
+  'With indexes, and with what has expired and is not yet removed; without what is in the journal alone.';
+const IN_JOURNAL = 'In the journal so far';
+
+/** Of `collStats`. */
+export function storedOfMongo(stats: Document): Figure[] {
+  const number = (name: string) => numberOf(stats[name] ?? 0);
+  const [documents, total, ofIndexes] = ['count', 'totalSize', 'totalIndexSize'].map(number) as [
+    number,
+    number,
+    number,
+  ];
+  const indexes = number('nindexes');
+  const isInJournal = total === 0 && documents > 0;
+  const all = `${counted(documents, 'document')}, ${bytes(number('size'))}`;
+  return [
+    {
+      name: 'On disk',
+      value: isInJournal ? IN_JOURNAL : bytes(total),
+      hint: isInJournal ? `All of it: ${all}. Tables have it later.` : WITHOUT_JOURNAL,
+    },
+    {
+      name: 'Indexes',
+      value: isInJournal && ofIndexes === 0 ? IN_JOURNAL : bytes(ofIndexes),
+      hint: indexes === 1 ? '1 index' : `${count(indexes)} indexes`,
+    },
+    { name: 'A document on average', value: bytes(number('avgObjSize')) },
+  ];
+}
+
+/** Of the header of a container's usage; nothing where the server does not tell. */
+export function storedOfNosql(usage: string): Figure[] {
+  const number = (name: string) => {
+    const found = new RegExp(`(?:^|;)${name}=(\\d+)`).exec(usage)?.[1];
+    return found === undefined ? null : Number(found);
+  };
+  const [items, alone, all] = ['documentsCount', 'documentsSize', 'collectionSize'].map(number);
+  if (all == null) return [];
+  // The API tells the size of the items wherever tables have less than that.
+  const isLeast = items != null && items > 0 && alone === all;
+  return [
+    {
+      name: 'On disk',
+      value: isLeast ? `${counted(items, 'item')}, ${bytes(all * 1024)}` : bytes(all * 1024),
+      hint: isLeast
+        ? 'The items alone: some or all of them are in the journal so far, and tables have them later.'
+        : WITHOUT_JOURNAL,
+    },
+  ];
+}

@@ -1,0 +1,110 @@
+// A time of so many seconds, wherever one is asked for: typed as text, so that nothing is changed in silence,
+// in a unit that is chosen or written behind the number, with its value in words or the reason why it has none.
+import { type ReactNode, useId } from 'react';
+import { spelled, UNITS } from '../pure/time/duration';
+import { type Default, inUnit, readSeconds, type SecondsTyped, unitMeant } from '../pure/ttl/input';
+
+interface Asked {
+  id?: string;
+  dataTest?: string;
+  /** "Time to live": the name for screen readers becomes "Time to live in seconds". */
+  name: string;
+  typed: SecondsTyped;
+  /** What holds on the server: another unit shows it in that one. */
+  shown?: Default;
+  className?: string | undefined;
+  disabled?: boolean;
+  onType: (typed: SecondsTyped) => void;
+}
+
+export interface SecondsInputProps extends Asked {
+  /** What is shown before it. */
+  label?: string;
+  size?: number;
+  isWrong: boolean;
+  /** The id of what says what it comes to. */
+  describedBy: string;
+}
+
+/** The number and its unit; what they come to is said elsewhere. */
+export function SecondsInput(props: SecondsInputProps) {
+  const { typed, shown = null, disabled = false, onType } = props;
+  const unit = unitMeant(typed);
+  return (
+    <div className="row">
+      <label className="row">
+        {props.label}
+        <input
+          id={props.id}
+          data-test={props.dataTest}
+          className={props.className}
+          type="text"
+          autoComplete="off"
+          spellCheck={false}
+          aria-required
+          size={props.size ?? 14}
+          aria-label={`${props.name} in ${unit}s`}
+          aria-invalid={props.isWrong}
+          aria-describedby={props.describedBy}
+          disabled={disabled}
+          value={typed.text}
+          onChange={(event) => onType({ text: event.target.value, unit: typed.unit })}
+        />
+      </label>
+      <label className="row">
+        <span className={props.label === undefined ? 'hint' : 'visually-hidden'}>Unit</span>
+        <select
+          disabled={disabled}
+          value={unit}
+          onChange={(event) => {
+            const found = UNITS.find(({ name }) => name === event.target.value);
+            if (found !== undefined) onType(inUnit(typed, found.name, shown));
+          }}
+        >
+          {UNITS.map(({ name }) => (
+            <option key={name} value={name}>
+              {name}s
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}
+
+export interface SecondsFieldProps extends Asked {
+  least?: 0 | 1;
+  /** What 0 means. */
+  zero?: string;
+  /** The option that is to be chosen instead of -1; left out: that of a default. */
+  minusOne?: string;
+  /** Nobody has typed anything yet, so that nothing is wrong. */
+  isFresh?: boolean;
+  /** What else is said of the field. */
+  note?: ReactNode;
+}
+
+export function SecondsField(props: SecondsFieldProps) {
+  const { least = 1, zero, minusOne, isFresh = false, note, ...asked } = props;
+  const { text, unit } = asked.typed;
+  const id = useId();
+  const read = readSeconds(text, unit, least, minusOne);
+  const error = 'error' in read ? read.error : null;
+  return (
+    <div className="seconds">
+      <SecondsInput {...asked} isWrong={error !== null && !isFresh} describedBy={id} />
+      <div id={id}>
+        {error !== null && isFresh && <div className="hint">{error}</div>}
+        {error !== null && !isFresh && (
+          <div className="error" role="alert">
+            {error}
+          </div>
+        )}
+        {'value' in read && (
+          <div className="hint">{read.value === 0 ? zero : spelled(read.value)}</div>
+        )}
+        {note}
+      </div>
+    </div>
+  );
+}
