@@ -5,7 +5,7 @@ import { SILENT, words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json/tree';
 import { mergeTexts } from '../../pure/merging/dialects';
 import { readDraft, useDraft, writeDraft } from '../../state/draft';
-import { toast } from '../../state/log';
+import { toast, topicOf } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
 import { databaseNow, server, useServerChanges } from '../../state/server';
@@ -226,11 +226,13 @@ export function useItem(
     const note = `Successfully ${what} ${source.noun} ${found.row.name}`;
     const isOther = over !== null && over.text !== found.text;
     const action = isOther ? undoSave(source, found, over.text, events.onUndo) : null;
-    toast({ text: note, ...(action === null ? {} : { action }) });
+    const topic = topicOf(over === null ? 'create' : 'edit', target);
+    toast({ text: note, topic, ...(action === null ? {} : { action }) });
     // What was typed while the request was under way is not saved, and stays.
     if (now.current.text === text) setDraft(null);
     else setDraft(now.current.text, found);
-    put({ opened: found, gone: false, ...SETTLED, isRenewed: false, said: note });
+    // The console says it to who cannot see the page, once.
+    put({ opened: found, gone: false, ...SETTLED, isRenewed: false, said: '' });
     events.onSaved(found.row, over?.row.key);
   };
   /** Of a change that was conditional. */
