@@ -4,9 +4,10 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { DOORS, type Door } from '../lib/door';
+import { DOORS, type Door, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { removeFolder } from '../lib/folder';
+import { innocent } from '../lib/innocent';
 import { editor, openItem, write } from '../lib/items';
 import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
@@ -51,6 +52,7 @@ for (const door of DOORS) {
     await stop(pane).press('Enter');
     await expect(pane.getByText(/may have been done or not/)).toBeVisible();
     await expect(save(pane)).toBeEnabled();
+    await expect(save(pane)).toBeFocused();
     await expect(editor(pane)).toContainText('2');
     server.signal('SIGCONT');
     // As if the save that was stopped had come through.
@@ -62,14 +64,32 @@ for (const door of DOORS) {
   });
 }
 
+test('a save that a server refuses while it is being opened is done again by a button', async ({
+  page,
+  server,
+}) => {
+  const pane = await typed(page, server, nosql);
+  const why = 'replay: the store is being opened, for 3 s so far';
+  const refused = { status: 503, json: { code: 'ServiceUnavailable', message: why } };
+  for (const path of ['**/status', '**/_ebb/clock', '**/docs/one'])
+    await page.route(path, (route) => route.fulfill(refused));
+  await expect(page.getByText(/The server does not serve requests yet/)).toBeVisible();
+  await save(pane).click();
+  await expect(pane.getByText('No answer came to the save')).toBeVisible();
+  await page.unrouteAll();
+  await expect(pane.getByText('The server is back: save again.')).toBeVisible();
+  await innocent(page, 'a save that is to be done again');
+  await pane.getByRole('button', { name: 'Save again' }).click();
+  await expect.poll(() => nosql.get(server, 'one')).toEqual({ n: 2 });
+});
+
 test.describe('killed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ebb-lost-'));
   test.use({ options: { dataDir: join(folder, 'data') } });
   test.afterAll(() => removeFolder(folder));
 
   test('what failed while the server was away says that it is back', async ({ page, server }) => {
-    const [door] = DOORS;
-    if (door === undefined) throw new Error('no door');
+    const door = nosql;
     const pane = await typed(page, server, door);
     // The pane does not find out by itself what is stored.
     await page.route('**/docs/one', (route) =>
@@ -89,6 +109,7 @@ test.describe('killed', () => {
       await pane.getByRole('button', { name: 'Save again' }).press('Enter');
       await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);
       await expect(pane.getByText('The server is back')).toHaveCount(0);
+      await expect(save(pane)).toBeFocused();
       expect(await door.get(back, 'one')).toEqual({ n: 2 });
     } finally {
       await back.stop();
