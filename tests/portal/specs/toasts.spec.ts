@@ -1,6 +1,6 @@
 // What was done shows in the corner, and can be closed; failures stay in the page.
 import type { Locator, Page } from '@playwright/test';
-import { fillWith, nosql } from '../lib/door';
+import { DOORS, fillWith, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { editor, openItem, rows, saveItem, write } from '../lib/items';
 import { typeOver } from '../lib/keyboard';
@@ -89,3 +89,97 @@ for (const [width, height] of [
     await expect.poll(() => roomBelow(page, end)).toBeGreaterThanOrEqual(0);
   });
 }
+
+/** Changes the cell n of the only row, and waits until that is done. */
+async function change(page: Page, value: string) {
+  const cell = page.locator('[role=gridcell][data-column=n]');
+  await cell.dblclick();
+  await typeOver(page, value);
+  await page.keyboard.press('Enter');
+  await expect(cell).toHaveText(value);
+}
+
+for (const door of DOORS) {
+  test(`${door.noun}: edits one after the other share a notice, and each is undone by itself`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { n: 1 });
+    await page.goto(`/${door.name}/app/log/items`);
+    for (const value of ['2', '3', '4', '5']) await change(page, value);
+    const dismiss = corner(page).getByRole('button', { name: /^Dismiss/ });
+    await expect(dismiss).toHaveCount(1);
+    await expect(corner(page)).toContainText('4 → 5');
+    await expect(corner(page)).not.toContainText('3 → 4');
+    // Screen readers hear of the newest, and of nothing else.
+    const heard = page.locator('[aria-live=polite]').filter({ hasText: '→' });
+    await expect(heard).toHaveText(/4 → 5$/);
+    await expect(corner(page).locator('[aria-live], [role=status], [role=alert]')).toHaveCount(0);
+
+    const undo = corner(page).getByRole('button', { name: /^Undo/ });
+    await undo.press('Enter');
+    await expect.poll(() => door.get(server, 'one')).toEqual({ n: 4 });
+    // The next press is of another button: nothing is taken back by a second one.
+    await expect(corner(page)).toContainText('Put back n of');
+    await expect(dismiss).toHaveCount(1);
+    await expect(undo).toHaveCount(0);
+    const earlier = corner(page).getByRole('button', { name: '3 earlier can be undone' });
+    await earlier.press('Enter');
+    await expect(undo).toHaveCount(3);
+    const entry = corner(page).getByRole('listitem').filter({ hasText: '3 → 4' });
+    await entry.getByRole('button', { name: /^Undo/ }).press('Enter');
+    await expect.poll(() => door.get(server, 'one')).toEqual({ n: 3 });
+    await expect(corner(page).getByRole('listitem')).toHaveCount(2);
+    await dismiss.click();
+    await expect(corner(page).getByRole('button')).toHaveCount(0);
+  });
+
+  test(`${door.noun}: two saves of one ${door.noun} are taken back one after the other`, async ({
+    page,
+    server,
+  }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { n: 1 });
+    await page.goto(`/${door.name}/app/log/items`);
+    const pane = await openItem(page, door, 'one');
+    for (const n of [2, 3]) {
+      await write(page, editor(pane), door.text('one', `"n": ${n}`));
+      await pane.getByRole('button', { name: 'Save', exact: true }).click();
+      await expect.poll(() => door.get(server, 'one')).toEqual({ n });
+      await expect(pane.getByText('unsaved')).toHaveCount(0);
+    }
+    const undo = corner(page).getByRole('button', { name: /^Undo/ });
+    await undo.click();
+    await expect.poll(() => door.get(server, 'one')).toEqual({ n: 2 });
+    await corner(page).getByRole('button', { name: '1 earlier can be undone' }).click();
+    await undo.click();
+    await expect.poll(() => door.get(server, 'one')).toEqual({ n: 1 });
+    await expect(editor(pane)).toContainText('1');
+  });
+}
+
+test('of more than can be in sight, what can be undone is one press away', async ({
+  page,
+  server,
+}) => {
+  await nosql.create(server, null);
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const kept = names.map((name) => ({ name, texts: { text: `SELECT ${name}` } }));
+  await page.addInitScript((saved) => {
+    localStorage.setItem('ebb:saved:nosql/app/log', saved);
+  }, JSON.stringify(kept));
+  await page.goto('/nosql/app/log/query');
+  await page.getByRole('tab', { name: 'Saved' }).click();
+  for (const name of names)
+    await page.getByRole('button', { name: `Delete ${name}`, exact: true }).click();
+  const dismiss = corner(page).getByRole('button', { name: /^Dismiss/ });
+  await expect(dismiss).toHaveCount(3);
+  await expect(corner(page)).toContainText('“e”');
+  const more = corner(page).getByRole('button', { name: '2 more can be undone' });
+  await more.press('Enter');
+  await expect(dismiss).toHaveCount(5);
+  const first = corner(page).locator('.toast').filter({ hasText: '“a”' });
+  await first.getByRole('button', { name: /^Undo/ }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Delete a', exact: true })).toBeVisible();
+});

@@ -42,7 +42,7 @@ for (const door of DOORS) {
     await door.put(server, 'one', { color: 'theirs' });
     await undo(page).click();
     await expect(toasts(page)).toContainText(
-      'Somebody else has changed it since, and the newest is shown now.',
+      'It has been changed since, and the newest is shown now.',
     );
     expect(await door.get(server, 'one')).toEqual({ color: 'theirs' });
     await expect(editor(pane)).toContainText('theirs');

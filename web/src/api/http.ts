@@ -26,7 +26,7 @@ export interface Ask {
   path: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array<ArrayBuffer>;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Not shown in the console unless it fails. */
   quiet?: boolean;
   timeoutMs?: number;

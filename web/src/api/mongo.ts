@@ -37,7 +37,7 @@ function firstError(reply: Document): { code: unknown; message: unknown; name?: 
 }
 
 export interface CommandOptions {
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   quiet?: boolean;
   /** As of a request: nobody waits for it. */
   aside?: boolean;

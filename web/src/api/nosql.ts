@@ -218,10 +218,14 @@ export async function readItemUnless(
   const answer = await ask('GET', path, undefined, headers, more);
   return answer.status === 304 ? null : itemText(answer);
 }
-export async function createItem(at: Place, text: string, key: PartitionKey): Promise<ItemText> {
-  return itemText(
-    await ask('POST', `${link(at.database, at.container)}/docs`, text, keyHeader(key)),
-  );
+export async function createItem(
+  at: Place,
+  text: string,
+  key: PartitionKey,
+  signal?: AbortSignal,
+): Promise<ItemText> {
+  const path = `${link(at.database, at.container)}/docs`;
+  return itemText(await ask('POST', path, text, keyHeader(key), { signal }));
 }
 export async function replaceItem(
   at: Place,
@@ -229,10 +233,11 @@ export async function replaceItem(
   text: string,
   key: PartitionKey,
   etag?: string,
+  signal?: AbortSignal,
 ): Promise<ItemText> {
   const match: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
   const path = link(at.database, at.container, id);
-  return itemText(await ask('PUT', path, text, { ...keyHeader(key), ...match }));
+  return itemText(await ask('PUT', path, text, { ...keyHeader(key), ...match }, { signal }));
 }
 /** PATCH with operations `{op, path, value}`. */
 export async function patchItem(
@@ -241,10 +246,13 @@ export async function patchItem(
   operations: unknown[],
   key: PartitionKey,
   etag?: string,
+  signal?: AbortSignal,
 ): Promise<ItemText> {
   const match: Record<string, string> = etag === undefined ? {} : { 'if-match': etag };
   const path = link(at.database, at.container, id);
-  return itemText(await ask('PATCH', path, { operations }, { ...keyHeader(key), ...match }));
+  return itemText(
+    await ask('PATCH', path, { operations }, { ...keyHeader(key), ...match }, { signal }),
+  );
 }
 export async function deleteItem(
   at: Place,

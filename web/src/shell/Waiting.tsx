@@ -1,23 +1,14 @@
 // A line above every page while requests wait because the server had too many of them.
-import { useEffect, useState } from 'react';
 import { waiting } from '../api/patience';
 import { useStore } from '../state/store';
 import { Banner } from '../ui/Banner';
+import { useLasting } from '../ui/useLasting';
 
 /** Shorter ones need no word. */
 const NOTICED_MS = 250;
 
 export function Waiting() {
-  const isWaiting = useStore(waiting) > 0;
-  const [shown, show] = useState(false);
-  useEffect(() => {
-    if (!isWaiting) return;
-    const timer = setTimeout(() => show(true), NOTICED_MS);
-    return () => {
-      clearTimeout(timer);
-      show(false);
-    };
-  }, [isWaiting]);
+  const shown = useLasting(useStore(waiting) > 0, NOTICED_MS);
   if (!shown) return null;
   return (
     <Banner look="warn">

@@ -1,4 +1,5 @@
 // The console: every request with its status and activity id, and what the portal has to say.
+import type { Target } from './place';
 import { createStore } from './store';
 
 export interface Action {
@@ -6,7 +7,7 @@ export interface Action {
   onChoose: () => void;
   /** How long it is offered, seconds. */
   seconds: number;
-  /** Newer ones push it out of the corner as if there were nothing to be done. */
+  /** What could not be done otherwise comes before it where there is no room for all. */
   minor?: boolean;
 }
 
@@ -27,6 +28,8 @@ export interface Entry {
   warns?: boolean;
   /** What can be done about it for a while, e.g. undo. */
   action?: Action;
+  /** A newer outcome of the same topic takes its place in the corner. */
+  topic?: string;
 }
 
 const KEPT = 500;
@@ -44,11 +47,20 @@ export function say(entry: Omit<Entry, 'id' | 'at'>): void {
 export interface Toast {
   text: string;
   action?: Action;
+  topic?: string;
+}
+
+/** The topic of outcomes of one kind about one collection. Pure. */
+export function topicOf(
+  kind: 'edit' | 'create' | 'delete' | 'copy' | 'query',
+  { door, database, collection }: Target,
+): string {
+  return `${kind} ${door}/${database}/${collection}`;
 }
 
 /** Says that something was done, in the console and in the corner of the page. */
-export function toast({ text, action }: Toast): void {
-  say({ kind: 'done', text, ...(action === undefined ? {} : { action }) });
+export function toast(told: Toast): void {
+  say({ kind: 'done', ...told });
 }
 
 /** Says the same of something that was not done. */

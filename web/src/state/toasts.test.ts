@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Entry } from './log';
-import { shownToasts } from './toasts';
+import { inSight, noticesOf } from './toasts';
 
 const entry = (id: number, at: number, more: Partial<Entry> = {}): Entry => ({
   id,
@@ -10,8 +10,13 @@ const entry = (id: number, at: number, more: Partial<Entry> = {}): Entry => ({
   ...more,
 });
 const undo = { label: 'Undo', onChoose: () => {}, seconds: 60 };
+const minor = { ...undo, minor: true };
+const handled = (closed: number[] = [], taken: [number, number][] = []) => ({
+  closed: new Set(closed),
+  taken: new Map(taken),
+});
 const ids = (entries: Entry[], closed: number[], nowMs: number) =>
-  shownToasts(entries, new Set(closed), nowMs).map(({ id }) => id);
+  inSight(noticesOf(entries, handled(closed), nowMs)).shown.map(({ head }) => head.id);
 
 test('an outcome is shown for five seconds, one with an action for as long as that is offered', () => {
   const entries = [entry(1, 0), entry(2, 0, { action: undo })];
@@ -23,13 +28,8 @@ test('an outcome is shown for five seconds, one with an action for as long as th
 
 test('requests, notes and failures are for the console', () => {
   const kinds = ['request', 'note', 'failed'] as const;
-  expect(
-    ids(
-      kinds.map((kind, id) => entry(id, 0, { kind })),
-      [],
-      1,
-    ),
-  ).toEqual([]);
+  const entries = kinds.map((kind, id) => entry(id, 0, { kind }));
+  expect(ids(entries, [], 1)).toEqual([]);
 });
 
 test('a failure that warns is shown for twelve seconds', () => {
@@ -38,20 +38,55 @@ test('a failure that warns is shown for twelve seconds', () => {
   expect(ids(entries, [], 12_000)).toEqual([]);
 });
 
-test('of what can be undone in passing the newest three are shown', () => {
-  const action = { ...undo, minor: true };
-  const entries = [1, 2, 3, 4].map((id) => entry(id, 0, { action }));
-  expect(ids(entries, [], 1)).toEqual([2, 3, 4]);
-});
-
-test('the newest three are shown, and what can be undone', () => {
+test('three are in sight: the newest, then what can be undone, most of all what matters', () => {
+  const plain = [1, 2, 3, 4].map((id) => entry(id, 0));
+  expect(ids(plain, [], 1)).toEqual([2, 3, 4]);
   const entries = [
     entry(1, 0, { action: undo }),
-    entry(2, 0),
-    entry(3, 0),
-    entry(4, 0),
-    entry(5, 0),
+    entry(2, 0, { action: minor }),
+    ...plain.slice(2),
   ];
-  expect(ids(entries, [], 1)).toEqual([1, 3, 4, 5]);
-  expect(ids(entries, [4], 1)).toEqual([1, 2, 3, 5]);
+  expect(ids(entries, [], 1)).toEqual([1, 2, 4]);
+  expect(ids(entries, [4], 1)).toEqual([1, 2, 3]);
+});
+
+test('what can be undone and is not in sight stands behind', () => {
+  const entries = [1, 2, 3, 4, 5].map((id) => entry(id, 0, id === 2 ? {} : { action: undo }));
+  const { shown, behind } = inSight(noticesOf(entries, handled(), 1));
+  expect(shown.map(({ head }) => head.id)).toEqual([3, 4, 5]);
+  expect(behind.map(({ head }) => head.id)).toEqual([1]);
+});
+
+test('a newer one takes the place of the older of its topic, whose undo stays behind it', () => {
+  const topic = 'edit';
+  const entries = [
+    entry(1, 0, { topic, action: undo }),
+    entry(2, 0, { topic }),
+    entry(3, 0),
+    entry(4, 0, { topic, action: undo }),
+    entry(5, 0, { topic, action: undo }),
+  ];
+  const seen = (closed: number[], taken: [number, number][], nowMs: number) =>
+    noticesOf(entries, handled(closed, taken), nowMs).map(({ head, isOffered, earlier }) => [
+      head.id,
+      isOffered,
+      earlier.map(({ id }) => id),
+    ]);
+  expect(seen([], [], 1)).toEqual([
+    [3, false, []],
+    [5, true, [4, 1]],
+  ]);
+  // What was taken back is said for a moment more, and offered no more.
+  expect(seen([], [[5, 0]], 4999)).toEqual([
+    [3, false, []],
+    [5, false, [4, 1]],
+  ]);
+  expect(seen([], [[5, 0]], 5000)).toEqual([[4, true, [1]]]);
+  expect(seen([], [[4, 0]], 5000)).toEqual([[5, true, [1]]]);
+});
+
+test('a notice is closed with all that stands behind it', () => {
+  const entries = [entry(1, 0, { topic: 'edit' }), entry(2, 0, { topic: 'edit', action: undo })];
+  const closed = noticesOf(entries, handled(), 1).flatMap(({ ids }) => ids);
+  expect(noticesOf(entries, handled(closed), 1)).toEqual([]);
 });

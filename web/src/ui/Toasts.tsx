@@ -1,14 +1,14 @@
 // What was done, in the corner of the page, with a way to take it back where there is one, and what goes on,
-// with how far it has come. Screen readers hear outcomes from the console, which says the same.
-import { Check, TriangleAlert, X } from 'lucide-react';
+// with how far it has come. Screen readers hear the newest outcome from the console, which says the same.
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { count } from '../pure/figures/amount';
 import { log } from '../state/log';
 import { useUnloadGuard } from '../state/router';
 import { useStore } from '../state/store';
-import { leavesAt, shownToasts, toastsTop } from '../state/toasts';
+import { inSight, noticesOf, toastsTop } from '../state/toasts';
 import { type Work, works } from '../state/works';
 import { Button } from './Button';
+import { Toast } from './Toast';
 import './toasts.css';
 
 const TICK_MS = 500;
@@ -32,14 +32,19 @@ function Going({ text, done, of }: Work) {
 export function Toasts() {
   const entries = useStore(log);
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
+  const [taken, setTaken] = useState<ReadonlyMap<number, number>>(new Map());
   const [now, setNow] = useState(Date.now);
-  const shown = shownToasts(entries, closed, now);
+  const [isAll, setAll] = useState(false);
+  // Texts change their heights, and so do lists that are opened.
+  const [, measure] = useState(0);
+  const notices = noticesOf(entries, { closed, taken }, now);
+  const { shown, behind } = inSight(notices);
   const going = useStore(works);
   const isAny = shown.length + going.length > 0;
   // It ends with the tab, half done.
   useUnloadGuard(going.length > 0);
+  if (isAll && behind.length === 0) setAll(false);
   const box = useRef<HTMLElement>(null);
-  // Texts change their heights, and so does the window.
   useLayoutEffect(() => {
     const put = () =>
       toastsTop.set(isAny ? (box.current?.getBoundingClientRect().top ?? null) : null);
@@ -54,38 +59,31 @@ export function Toasts() {
     const timer = setInterval(() => setNow(Date.now()), TICK_MS);
     return () => clearInterval(timer);
   }, [isAny]);
-  const close = (id: number) => setClosed((known) => new Set(known).add(id));
   return (
     <section className="toasts" aria-label="Notifications" ref={box}>
       {going.map((work) => (
         <Going key={work.id} {...work} />
       ))}
-      {shown.map((entry) => {
-        const { id, text, action } = entry;
-        return (
-          <div key={id} className="toast">
-            {entry.warns === true ? (
-              <TriangleAlert className="icon toast-warns" />
-            ) : (
-              <Check className="icon toast-mark" />
-            )}
-            <span className="toast-text">{text}</span>
-            {action !== undefined && (
-              <Button
-                onClick={() => {
-                  close(id);
-                  action.onChoose();
-                }}
-              >
-                {action.label} ({Math.max(1, Math.ceil((leavesAt(entry) - now) / 1000))} s)
-              </Button>
-            )}
-            <Button look="quiet" aria-label={`Dismiss: ${text}`} onClick={() => close(id)}>
-              <X className="icon" />
-            </Button>
-          </div>
-        );
-      })}
+      {behind.length > 0 && (
+        <Button aria-expanded={isAll} className="toasts-more" onClick={() => setAll(!isAll)}>
+          {behind.length} more can be undone
+        </Button>
+      )}
+      {notices
+        .filter((one) => shown.includes(one) || (isAll && behind.includes(one)))
+        .map((notice) => (
+          <Toast
+            key={notice.key}
+            notice={notice}
+            now={now}
+            onTake={({ id, action }) => {
+              setTaken((known) => new Map(known).set(id, Date.now()));
+              action?.onChoose();
+            }}
+            onClose={() => setClosed((known) => new Set([...known, ...notice.ids]))}
+            onSize={() => measure((n) => n + 1)}
+          />
+        ))}
     </section>
   );
 }

@@ -26,6 +26,7 @@ import { LifeActions, NoLifeActions, whyNone } from './LifeActions';
 import { NewerBanner } from './NewerBanner';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
 import { boundOf, CHECKED_CHARACTERS, tooLarge } from './textSize';
+import { Unanswered } from './Unanswered';
 import { type Item, type ItemEvents, useItem } from './useItem';
 
 /** What takes the focus when the pane opens; null: it stays where it is. */
@@ -303,6 +304,7 @@ export default function ItemPane(props: ItemPaneProps) {
         {why !== undefined && <span className="hint">{why}</span>}
       </div>
       <FailureBanner words={item.failure} />
+      <Unanswered item={item} />
       <p className="visually-hidden" role="status">
         {item.said}
       </p>

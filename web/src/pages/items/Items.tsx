@@ -194,6 +194,7 @@ export default function Items({ target }: { target: Target }) {
     ready,
   };
   const changes: UndoEvents = {
+    target,
     onRead: (row) => {
       rows.renew([row]);
       news.seen(row.key);

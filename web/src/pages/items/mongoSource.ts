@@ -120,13 +120,13 @@ export class MongoSource implements Source {
   }
 
   /** The rows of documents that still live. */
-  private async rows(documents: mongo.Document[]): Promise<Row[]> {
+  private async rows(documents: mongo.Document[], signal?: AbortSignal): Promise<Row[]> {
     const { database, collection } = this.target;
     const found: Row[] = [];
     for (let at = 0; at < documents.length; at += IDS) {
       const some = documents.slice(at, at + IDS);
       const ids = some.map((document) => document._id);
-      const facts = await mongo.expiryOf(database, collection, ids);
+      const facts = await mongo.expiryOf(database, collection, ids, { signal });
       const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
       for (const document of some) {
         const fact = known.get(keyOf(document._id));
@@ -245,8 +245,8 @@ export class MongoSource implements Source {
     return { key, name: key, value: {}, expiry: UNKNOWN_EXPIRY, ref: parsed.value };
   }
 
-  private async opened(document: mongo.Document): Promise<Opened | null> {
-    const [row] = await this.rows([document]);
+  private async opened(document: mongo.Document, signal?: AbortSignal): Promise<Opened | null> {
+    const [row] = await this.rows([document], signal);
     if (row === undefined) return null;
     return { row, text: printShell(document), system: [], version: document };
   }
@@ -258,9 +258,9 @@ export class MongoSource implements Source {
     return documents[0] ?? null;
   }
 
-  private async openId(id: unknown): Promise<Opened | null> {
-    const document = await this.find(id);
-    return document === null ? null : this.opened(document);
+  private async openId(id: unknown, signal?: AbortSignal): Promise<Opened | null> {
+    const document = await this.find(id, { signal });
+    return document === null ? null : this.opened(document, signal);
   }
 
   open(row: Row): Promise<Opened | null> {
@@ -314,30 +314,38 @@ export class MongoSource implements Source {
     return parsed.value;
   }
 
-  async create(text: string): Promise<Opened | null> {
+  async create(text: string, signal?: AbortSignal): Promise<Opened | null> {
     const { database, collection } = this.target;
     const typed = this.document(text);
     const document = Object.hasOwn(typed, '_id') ? typed : { _id: new ObjectId(), ...typed };
-    await mongo.run(database, { insert: collection, documents: [document] });
-    return this.openId(document._id);
+    await mongo.run(database, { insert: collection, documents: [document] }, { signal });
+    return this.openId(document._id, signal);
   }
 
-  /** Runs an update of the document as it was read; what stands there instead when it was not. */
-  private async changed(opened: Opened, update: unknown): Promise<Changed> {
+  /** Runs an update of the document as it was read. */
+  private changed(opened: Opened, u: unknown, signal?: AbortSignal): Promise<Changed> {
+    return this.updated(opened, [{ q: unchanged(opened.version as mongo.Document), u }], signal);
+  }
+
+  /** What stands there instead when nothing was updated. */
+  private async updated(
+    opened: Opened,
+    updates: unknown[],
+    signal?: AbortSignal,
+  ): Promise<Changed> {
     const { database, collection } = this.target;
-    const q = unchanged(opened.version as mongo.Document);
-    const reply = await mongo.run(database, { update: collection, updates: [{ q, u: update }] });
-    const now = await this.openId(opened.row.ref);
+    const reply = await mongo.run(database, { update: collection, updates }, { signal });
+    const now = await this.openId(opened.row.ref, signal);
     if (now === null) return { gone: true };
     return mongo.numberOf(reply.n) === 0 ? { theirs: now } : { done: now };
   }
 
-  replace(opened: Opened, text: string): Promise<Changed> {
-    return this.changed(opened, this.document(text));
+  replace(opened: Opened, text: string, signal?: AbortSignal): Promise<Changed> {
+    return this.changed(opened, this.document(text), signal);
   }
 
-  setTtl(opened: Opened, seconds: number): Promise<Changed> {
-    return this.changed(opened, { $set: { ttl: new Int32(seconds) } });
+  setTtl(opened: Opened, seconds: number, signal?: AbortSignal): Promise<Changed> {
+    return this.changed(opened, { $set: { ttl: new Int32(seconds) } }, signal);
   }
 
   setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed> {
@@ -346,18 +354,14 @@ export class MongoSource implements Source {
 
   /** A write that changes nothing does not restart the countdown, so a field comes and goes: the one
    * request has two updates, and the second takes away what the first has put there. */
-  async touch(opened: Opened): Promise<Changed> {
-    const { database, collection } = this.target;
+  touch(opened: Opened, signal?: AbortSignal): Promise<Changed> {
     const mark = `__ebbTouched_${new ObjectId().toHexString()}`;
     const id = { $eq: opened.row.ref };
     const updates = [
       { q: unchanged(opened.version as mongo.Document), u: { $set: { [mark]: true } } },
       { q: { _id: id, [mark]: true }, u: { $unset: { [mark]: true } } },
     ];
-    const reply = await mongo.run(database, { update: collection, updates });
-    const now = await this.openId(opened.row.ref);
-    if (now === null) return { gone: true };
-    return mongo.numberOf(reply.n) === 0 ? { theirs: now } : { done: now };
+    return this.updated(opened, updates, signal);
   }
 }
 

@@ -252,10 +252,11 @@ export class NosqlSource implements Source {
     return { id: value.id, partition: this.paths.map((path) => valueAt(value, partsOf(path))) };
   }
 
-  async create(text: string): Promise<Opened> {
+  async create(text: string, signal?: AbortSignal): Promise<Opened> {
     const read = readJson(text);
     if ('error' in read) throw new Error(read.error);
-    return this.opened(await nosql.createItem(this.at, text, this.refOfText(read.root).partition));
+    const { partition } = this.refOfText(read.root);
+    return this.opened(await nosql.createItem(this.at, text, partition, signal));
   }
 
   /** Does a change that is conditional on the version; what stands there instead when it was not done. */
@@ -269,22 +270,22 @@ export class NosqlSource implements Source {
     }
   }
 
-  replace(opened: Opened, text: string): Promise<Changed> {
+  replace(opened: Opened, text: string, signal?: AbortSignal): Promise<Changed> {
     const { id, partition } = refOf(opened.row);
     return this.changed(opened, () =>
-      nosql.replaceItem(this.at, id, text, partition, opened.version as string),
+      nosql.replaceItem(this.at, id, text, partition, opened.version as string, signal),
     );
   }
 
-  private patch(opened: Opened, operations: unknown[]): Promise<Changed> {
+  private patch(opened: Opened, operations: unknown[], signal?: AbortSignal): Promise<Changed> {
     const { id, partition } = refOf(opened.row);
     return this.changed(opened, () =>
-      nosql.patchItem(this.at, id, operations, partition, opened.version as string),
+      nosql.patchItem(this.at, id, operations, partition, opened.version as string, signal),
     );
   }
 
-  setTtl(opened: Opened, seconds: number): Promise<Changed> {
-    return this.patch(opened, [{ op: 'set', path: '/ttl', value: seconds }]);
+  setTtl(opened: Opened, seconds: number, signal?: AbortSignal): Promise<Changed> {
+    return this.patch(opened, [{ op: 'set', path: '/ttl', value: seconds }], signal);
   }
 
   setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed> {
@@ -294,12 +295,13 @@ export class NosqlSource implements Source {
 
   /** A field that comes and goes in one patch: a write that leaves the content as it was, also where the
    * item holds a `ttl` that a replace would be refused for. */
-  touch(opened: Opened): Promise<Changed> {
+  touch(opened: Opened, signal?: AbortSignal): Promise<Changed> {
     const path = '/__ebbTouched';
-    return this.patch(opened, [
+    const operations = [
       { op: 'add', path, value: true },
       { op: 'remove', path },
-    ]);
+    ];
+    return this.patch(opened, operations, signal);
   }
 }
 

@@ -5,7 +5,7 @@ import { EXPIRES, titleOf } from '../../pure/columns/columns';
 import { shortened } from '../../pure/columns/shorten';
 import { partsOfPath, valueAtPath } from '../../pure/values/path';
 import { SYSTEM_FIELDS } from '../../pure/values/system';
-import { say, toast } from '../../state/log';
+import { say, toast, topicOf } from '../../state/log';
 import { copyText } from '../../ui/clipboard';
 import { instant } from './expires';
 import { whyNotInCell } from './grid/cellValue';
@@ -57,7 +57,8 @@ export function rowActions(source: Source, events: RowEvents): RowActions {
   const copy = async (row: Row, column: string | null) => {
     const text = column === null ? await source.json(row) : await cellText(source, row, column);
     const what = column === null ? `${source.noun} ${row.name} as JSON` : titleOf(column);
-    if (await copyText(text)) toast({ text: `Copied ${what}` });
+    if (await copyText(text))
+      toast({ text: `Copied ${what}`, topic: topicOf('copy', events.target) });
     else failed(`${what} could not be copied: the browser did not allow it.`);
   };
   const duplicate = async (row: Row) => {
@@ -85,6 +86,7 @@ export function rowActions(source: Source, events: RowEvents): RowActions {
     toast({
       text: `Changed ${titleOf(parts.join('.'))} of ${row.name}: ${shown(before)} → ${shown(value)}`,
       action: undoField(source, about, events),
+      topic: topicOf('edit', events.target),
     });
     return { row: changed.done.row };
   };

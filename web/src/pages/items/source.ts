@@ -129,10 +129,10 @@ export interface Source {
   newer(opened: Opened, signal: AbortSignal): Promise<Newer>;
   check(text: string, opened: Opened | null): Check;
   /** null: it was made and has died already. */
-  create(text: string): Promise<Opened | null>;
-  replace(opened: Opened, text: string): Promise<Changed>;
-  setTtl(opened: Opened, seconds: number): Promise<Changed>;
-  touch(opened: Opened): Promise<Changed>;
+  create(text: string, signal?: AbortSignal): Promise<Opened | null>;
+  replace(opened: Opened, text: string, signal?: AbortSignal): Promise<Changed>;
+  setTtl(opened: Opened, seconds: number, signal?: AbortSignal): Promise<Changed>;
+  touch(opened: Opened, signal?: AbortSignal): Promise<Changed>;
   /** Sets one field to a value of its API. */
   setField(opened: Opened, parts: readonly string[], value: unknown): Promise<Changed>;
 }

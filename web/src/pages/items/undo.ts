@@ -1,15 +1,17 @@
 // Taking back what was done to one item, from the corner: it is put back as it was, unless it has been
-// changed by somebody else since.
+// changed since. What was changed twice is put back in two steps, the newer one first.
 import { words } from '../../api/http';
 import { titleOf } from '../../pure/columns/columns';
 import { valueAtPath } from '../../pure/values/path';
-import { type Action, say, toast, warn } from '../../state/log';
+import { type Action, say, toast, topicOf, warn } from '../../state/log';
+import type { Target } from '../../state/place';
 import type { Changed, Opened, Row, Source } from './source';
 
 /** How long it is offered. */
 const SECONDS = 20;
 
 export interface UndoEvents {
+  target: Target;
   /** The row was read again, or changed. */
   onRead: (row: Row) => void;
   onGone: (key: string) => void;
@@ -30,10 +32,10 @@ function undoing(undo: () => Promise<void>): Action {
 function came(what: string, noun: string, row: Row, changed: Changed, events: UndoEvents): void {
   if ('done' in changed) {
     events.onRead(changed.done.row);
-    toast({ text: `Put back ${what}` });
+    toast({ text: `Put back ${what}`, topic: topicOf('edit', events.target) });
   } else if ('theirs' in changed) {
     events.onRead(changed.theirs.row);
-    warn(`Not put back: ${what}. Somebody else has changed it since, and the newest is shown now.`);
+    warn(`Not put back: ${what}. It has been changed since, and the newest is shown now.`);
   } else {
     events.onGone(row.key);
     warn(`Not put back: ${what}. The ${noun} is not there any more.`);
@@ -49,7 +51,14 @@ export function undoSave(
 ): Action {
   return undoing(async () => {
     const { row } = saved;
-    const changed = await source.replace(saved, before);
+    const found = await source.open(row);
+    // Not by its version: whoever has put back what was saved later has written this once more.
+    const changed: Changed =
+      found === null
+        ? { gone: true }
+        : found.text === saved.text
+          ? await source.replace(found, before)
+          : { theirs: found };
     came(`${source.noun} ${row.name}`, source.noun, row, changed, events);
   });
 }

@@ -3,13 +3,15 @@ import { UUID } from 'bson';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { SILENT, words } from '../../api/http';
 import { compactJson, lineOf } from '../../pure/json/tree';
+import { mergeTexts } from '../../pure/merging/dialects';
 import { readDraft, useDraft, writeDraft } from '../../state/draft';
-import { toast } from '../../state/log';
+import { toast, topicOf } from '../../state/log';
 import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
-import { databaseNow, useServerChanges } from '../../state/server';
+import { databaseNow, server, useServerChanges } from '../../state/server';
 import { focusEditor } from '../../ui/focusEditor';
 import { baseOf, draftOf } from './drafts';
+import { type Asked, type Lost, lostOf } from './lost';
 import type { Changed, Opened, Row, Source } from './source';
 import { CHECKED_CHARACTERS, tooLarge } from './textSize';
 import { type UndoEvents, undoSave } from './undo';
@@ -38,6 +40,8 @@ interface State {
   /** It was changed elsewhere to what is shown. */
   isRenewed: boolean;
   failure: string | null;
+  /** The last request, if no answer came to it. */
+  lost: Lost | null;
   said: string;
   busy: boolean;
 }
@@ -49,6 +53,8 @@ export interface Item extends State {
   dirty: boolean;
   setText: (text: string) => void;
   save: () => void;
+  /** Waits no longer for the request that is under way. */
+  stop: () => void;
   /** Makes an item of the text, whatever was open. */
   createAnew: () => void;
   discard: () => void;
@@ -62,6 +68,9 @@ export interface Item extends State {
   compare: () => void;
   goOn: () => void;
 }
+
+/** Nothing is open between what was typed and what is kept. */
+const SETTLED = { theirs: null, newer: null, failure: null, lost: null };
 
 /** Why a text cannot be sent, and whether that stands below the editor already; null: it can. */
 function wrong(source: Source, text: string, opened: Opened | null) {
@@ -78,6 +87,12 @@ function sent(source: Source, text: string): string {
   return source.language === 'json' && text.length > source.largest.bytes / 2
     ? compactJson(text)
     : text;
+}
+
+/** Whether an item holds what a text says, however both are written. */
+function isSame(source: Source, text: string, { text: held }: Opened): boolean {
+  const merged = mergeTexts(source.language, [held, held, text], new Map());
+  return 'differences' in merged && merged.differences.length === 0;
 }
 
 /** An item that was read while a draft of it is there: of now, or kept from before a reload. */
@@ -104,6 +119,7 @@ export function useItem(
     newer: null,
     isRenewed: false,
     failure: null,
+    lost: null,
     said: '',
     busy: false,
   });
@@ -170,7 +186,7 @@ export function useItem(
 
   /** Shows what somebody else has made of it. */
   const renew = (newest: Opened) => {
-    put({ opened: newest, newer: null, theirs: null, isRenewed: true, failure: null, said: '' });
+    put({ opened: newest, ...SETTLED, isRenewed: true, said: '' });
     events.onRead(newest.row);
   };
   const isAsked = !state.gone && !state.busy && state.theirs === null;
@@ -183,6 +199,8 @@ export function useItem(
     // As it is kept now: a letter that was just typed may not have been drawn yet.
     const typed = readDraft(name);
     if (typed === null || typed === opened?.text) renew(found.theirs);
+    else if (state.lost?.asked === 'save' && isSame(source, typed, found.theirs))
+      done('updated', found.theirs, opened);
     else put({ newer: found.theirs });
   });
 
@@ -191,23 +209,30 @@ export function useItem(
     if (state.newer !== null && state.theirs === null && !dirty) renew(state.newer);
   });
 
+  const underWay = useRef<AbortController | null>(null);
   /** One request at a time; its failure is said, and nothing that was typed is touched. */
-  const act = (work: () => Promise<void>) => {
+  const act = (asked: Asked, work: (signal: AbortSignal) => Promise<void>) => {
     if (state.busy) return;
-    put({ busy: true, failure: null, said: '' });
-    work()
-      .catch((error: unknown) => put({ failure: words(error) }))
+    underWay.current = new AbortController();
+    put({ busy: true, failure: null, lost: null, said: '' });
+    work(underWay.current.signal)
+      .catch((error: unknown) => {
+        const lost = lostOf(error, asked, server.get(), performance.now());
+        put(lost === null ? { failure: words(error) } : { lost });
+      })
       .finally(() => put({ busy: false }));
   };
   const done = (what: string, found: Opened, over: Opened | null) => {
     const note = `Successfully ${what} ${source.noun} ${found.row.name}`;
     const isOther = over !== null && over.text !== found.text;
     const action = isOther ? undoSave(source, found, over.text, events.onUndo) : null;
-    toast({ text: note, ...(action === null ? {} : { action }) });
+    const topic = topicOf(over === null ? 'create' : 'edit', target);
+    toast({ text: note, topic, ...(action === null ? {} : { action }) });
     // What was typed while the request was under way is not saved, and stays.
     if (now.current.text === text) setDraft(null);
     else setDraft(now.current.text, found);
-    put({ opened: found, gone: false, theirs: null, newer: null, isRenewed: false, said: note });
+    // The console says it to who cannot see the page, once.
+    put({ opened: found, gone: false, ...SETTLED, isRenewed: false, said: '' });
     events.onSaved(found.row, over?.row.key);
   };
   /** Of a change that was conditional. */
@@ -232,8 +257,8 @@ export function useItem(
     const error = wrong(source, text, null);
     if (error !== null) refuse(error);
     else {
-      act(async () => {
-        const made = await source.create(sent(source, text));
+      act('save', async (signal) => {
+        const made = await source.create(sent(source, text), signal);
         if (made !== null) done('created', made, null);
         else
           put({
@@ -244,8 +269,17 @@ export function useItem(
   };
   const replace = (over: Opened, by = text) => {
     const error = wrong(source, by, over);
-    if (error !== null) refuse({ ...error, isSaid: error.isSaid && by === text });
-    else act(async () => came(await source.replace(over, sent(source, by)), over, true));
+    if (error !== null) {
+      refuse({ ...error, isSaid: error.isSaid && by === text });
+      return;
+    }
+    const isAgain = state.lost?.asked === 'save';
+    act('save', async (signal) => {
+      const changed = await source.replace(over, sent(source, by), signal);
+      // A save whose answer was lost may have been done all the same.
+      const wasDone = isAgain && 'theirs' in changed && isSame(source, by, changed.theirs);
+      came(wasDone ? { done: changed.theirs } : changed, over, true);
+    });
   };
   const save = () => {
     const dead = opened?.row.expiry.expiresAtMs ?? null;
@@ -254,8 +288,9 @@ export function useItem(
     if (opened === null || state.gone || died || isOther) create();
     else replace(opened);
   };
-  const life = (change: (about: Opened) => Promise<Changed>) => {
-    if (opened !== null) act(async () => came(await change(opened), opened, false));
+  const life = (change: (about: Opened, signal: AbortSignal) => Promise<Changed>) => {
+    if (opened !== null)
+      act('change', async (signal) => came(await change(opened, signal), opened, false));
   };
   // What was kept of an earlier one is gone on with at its end.
   const end = { from: text.length, to: text.length };
@@ -266,13 +301,15 @@ export function useItem(
     dirty,
     setText: (typed) => setDraft(typed === before ? null : typed),
     save,
+    stop: () => underWay.current?.abort(),
     createAnew: create,
     discard: () => {
       setDraft(null);
-      put({ theirs: null, newer: state.theirs ?? state.newer, failure: null, said: '' });
+      const newer = state.theirs ?? state.newer;
+      put({ theirs: null, newer, failure: null, lost: null, said: '' });
     },
-    setTtl: (seconds) => life((about) => source.setTtl(about, seconds)),
-    touch: () => life((about) => source.touch(about)),
+    setTtl: (seconds) => life((about, signal) => source.setTtl(about, seconds, signal)),
+    touch: () => life((about, signal) => source.touch(about, signal)),
     overwrite: () => {
       if (state.theirs !== null) replace(state.theirs);
     },
@@ -281,7 +318,7 @@ export function useItem(
     },
     takeTheirs: () => {
       setDraft(null);
-      put({ opened: state.theirs ?? opened, theirs: null, newer: null, failure: null });
+      put({ opened: state.theirs ?? opened, ...SETTLED });
       if (state.theirs !== null) events.onSaved(state.theirs.row, key);
     },
     compare: () => put({ theirs: state.newer }),

@@ -1,7 +1,9 @@
-// Queries that were run in this browser; one can be taken back into the form.
+// Queries that were run in this browser, and what came of them; one can be taken back into the form.
+import { useState } from 'react';
 import { utc } from '../../pure/time/utc';
 import { Button } from '../../ui/Button';
-import { type Past, shown } from './history';
+import { isFailed, type Past, shown } from './history';
+import { outcomeWords } from './outcome';
 
 export interface HistoryPanelProps {
   history: readonly Past[];
@@ -10,21 +12,38 @@ export interface HistoryPanelProps {
 }
 
 export function HistoryPanel({ history, onTake, onClear }: HistoryPanelProps) {
+  const [isOnlyFailed, setOnlyFailed] = useState(false);
   if (history.length === 0) return <p className="hint">Nothing was run in this browser yet.</p>;
+  const failed = history.filter(isFailed);
+  const listed = isOnlyFailed ? failed : history;
   return (
     <>
       <div className="row query-pages">
         <span className="query-summary hint">The last {history.length}, kept in this browser.</span>
+        <label className="query-choice">
+          <input
+            type="checkbox"
+            checked={isOnlyFailed}
+            onChange={(event) => setOnlyFailed(event.target.checked)}
+          />{' '}
+          Failed only ({failed.length})
+        </label>
         <Button onClick={onClear}>Clear history</Button>
       </div>
+      {listed.length === 0 && <p className="hint">None of them failed.</p>}
       <ul className="query-history">
-        {history.map((past) => (
+        {listed.map((past) => (
           <li key={`${past.at} ${past.place}`}>
             <button type="button" className="query-past" onClick={() => onTake(past)}>
               <code>{shown(past)}</code>
               <span className="hint">
                 {past.place}, {utc(past.at)}
               </span>
+              {past.outcome !== undefined && (
+                <span className={isFailed(past) ? 'error' : 'hint'}>
+                  {outcomeWords(past.outcome)}
+                </span>
+              )}
             </button>
           </li>
         ))}

@@ -6,7 +6,7 @@ import type { Target } from '../../state/place';
 import { usePreference } from '../../state/preference';
 import { focusEditor } from '../../ui/focusEditor';
 import { HistoryPanel } from './HistoryPanel';
-import { isHistory, type Past, remember } from './history';
+import { isHistory, type Outcome, type Past, remember, settled } from './history';
 import { MongoQuery } from './MongoQuery';
 import { NosqlQuery } from './NosqlQuery';
 import { isTooLong, type Texts } from './tabs/address';
@@ -42,11 +42,29 @@ function useSaved({ door, database, collection }: Target) {
   return { saved, change };
 }
 
+/** What was run in this browser, and what came of it. */
+function useHistory({ door, database, collection }: Target) {
+  const [history, setHistory] = usePreference<Past[]>(`history:${door}`, [], isHistory);
+  // Runs end in any order, and what ended adds to what is kept then.
+  const latest = useRef(history);
+  const put = (next: Past[]) => {
+    latest.current = next;
+    setHistory(next);
+  };
+  const began = (ran: Texts) => {
+    const place = `${database} › ${collection}`;
+    const past: Past = { at: Date.now(), place, texts: { ...ran } };
+    put(remember(latest.current, past));
+    return (outcome: Outcome) => put(settled(latest.current, past, outcome));
+  };
+  return { history, began, clear: () => put([]) };
+}
+
 export default function Query({ target }: { target: Target }) {
   const tabs = useTabs(target);
   const { list } = tabs;
   const { saved, change } = useSaved(target);
-  const [history, setHistory] = usePreference<Past[]>(`history:${target.door}`, [], isHistory);
+  const { history, began, clear } = useHistory(target);
   const [texts, setTexts] = useState<Texts | null>(null);
   const [before] = useState(() => new Set(list.tabs.map(({ id }) => id)));
   const [visited, visit] = useState<readonly string[]>([list.shown]);
@@ -64,7 +82,6 @@ export default function Query({ target }: { target: Target }) {
     tabs.rename(name);
     toast({ text: `Saved the query “${name}” in this browser.` });
   };
-  const place = `${target.database} › ${target.collection}`;
   const onTexts = useCallback((typed: Texts) => setTexts(typed), []);
   const benchOf = (id: string): Bench => ({
     id: `query-${id || 'first'}`,
@@ -72,13 +89,9 @@ export default function Query({ target }: { target: Target }) {
     isShown: id === list.shown,
     isNew: !before.has(id),
     onTexts,
-    onRan: (ran) => setHistory(remember(history, { at: Date.now(), place, texts: { ...ran } })),
+    onRan: began,
     history: (onTake) => (
-      <HistoryPanel
-        history={history}
-        onTake={(past) => onTake(past.texts)}
-        onClear={() => setHistory([])}
-      />
+      <HistoryPanel history={history} onTake={(past) => onTake(past.texts)} onClear={clear} />
     ),
     saved: (
       <SavedPanel

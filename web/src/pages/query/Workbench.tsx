@@ -7,6 +7,7 @@ import { Tabs } from '../../ui/Tabs';
 import { AdviceBanner } from './explain/AdviceBanner';
 import { ExplainPanel } from './explain/ExplainPanel';
 import { useExplanation } from './explain/useExplanation';
+import type { Outcome } from './history';
 import { Problems } from './Problems';
 import { marksOf } from './problem';
 import { QueryBar } from './QueryBar';
@@ -28,7 +29,8 @@ export interface Bench {
   isNew: boolean;
   /** Hears what is typed, while it is shown. */
   onTexts: (texts: Texts) => void;
-  onRan: (texts: Texts) => void;
+  /** Something was started; what it answers hears what came of that. */
+  onRan: (texts: Texts) => (outcome: Outcome) => void;
   history: (onTake: (texts: Texts) => void) => ReactNode;
   saved: ReactNode;
 }
@@ -111,11 +113,15 @@ function useBench({ bench, texts, prepare, start, partial, errorText }: Workbenc
   }, [isShown, all, onTexts]);
   const run = (what: Texts, from: number) => {
     setRan({ texts: what, from });
-    execute(() => {
-      const started = start(what);
-      bench.onRan(what);
-      return started;
-    });
+    let ended: ((outcome: Outcome) => void) | null = null;
+    execute(
+      () => {
+        const started = start(what);
+        ended = bench.onRan(what);
+        return started;
+      },
+      (outcome) => ended?.(outcome),
+    );
   };
   return {
     runs,

@@ -1,4 +1,13 @@
-// Queries that were run, kept in the browser: the last ones of each door. Pure.
+// Queries that were run and what came of them, kept in the browser: the last ones of each door. Pure,
+// and without what runs them: it is also in the palette.
+
+/** What came of a run. */
+export type Outcome =
+  /** Of the first page, behind which others may follow. */
+  | { kind: 'done'; rows: number; more: boolean; ms: number }
+  /** `error` is one line. */
+  | { kind: 'failed'; error: string; ms: number }
+  | { kind: 'cancelled'; ms: number };
 
 export interface Past {
   /** The browser's time, ms. */
@@ -7,11 +16,21 @@ export interface Past {
   place: string;
   /** The texts of the form by field. */
   texts: Record<string, string>;
+  /** Not there: it runs, or was never known. */
+  outcome?: Outcome;
 }
 
 const KEPT = 50;
 /** Longer ones are not kept: the browser's store is small. */
 const KEPT_CHARACTERS = 20_000;
+
+export function isOutcome(value: unknown): value is Outcome {
+  if (typeof value !== 'object' || value === null) return false;
+  const { kind, rows, more, error, ms } = value as Record<string, unknown>;
+  if (typeof ms !== 'number') return false;
+  if (kind === 'done') return typeof rows === 'number' && typeof more === 'boolean';
+  return kind === 'failed' ? typeof error === 'string' : kind === 'cancelled';
+}
 
 export function isHistory(value: unknown): value is Past[] {
   return Array.isArray(value) && value.every(isPast);
@@ -19,8 +38,9 @@ export function isHistory(value: unknown): value is Past[] {
 
 function isPast(value: unknown): value is Past {
   if (typeof value !== 'object' || value === null) return false;
-  const { at, place, texts } = value as Record<string, unknown>;
+  const { at, place, texts, outcome } = value as Record<string, unknown>;
   if (typeof at !== 'number' || typeof place !== 'string') return false;
+  if (outcome !== undefined && !isOutcome(outcome)) return false;
   if (typeof texts !== 'object' || texts === null) return false;
   return Object.values(texts).every((text) => typeof text === 'string');
 }
@@ -29,11 +49,30 @@ function same(a: Past, b: Past): boolean {
   return a.place === b.place && JSON.stringify(a.texts) === JSON.stringify(b.texts);
 }
 
-/** The history with a query at its head; the same one again only moves there. */
+/** Runs of one query that came out alike are kept as the newest of them: a success hides no failure. */
+function isAgain(one: Past, past: Past): boolean {
+  return same(one, past) && one.outcome?.kind === past.outcome?.kind;
+}
+
+/** The history with a query at its head that has just begun to run. */
 export function remember(history: readonly Past[], past: Past): Past[] {
   const length = Object.values(past.texts).reduce((all, text) => all + text.length, 0);
   if (length > KEPT_CHARACTERS) return [...history];
-  return [past, ...history.filter((one) => !same(one, past))].slice(0, KEPT);
+  return [past, ...history.filter((one) => !isAgain(one, past))].slice(0, KEPT);
+}
+
+/** The history when a run that it remembers has come to an end. */
+export function settled(history: readonly Past[], run: Past, outcome: Outcome): Past[] {
+  const isRun = (one: Past) => one.at === run.at && same(one, run);
+  if (!history.some(isRun)) return [...history];
+  const ended = { ...run, outcome };
+  return history
+    .filter((one) => isRun(one) || !isAgain(one, ended))
+    .map((one) => (isRun(one) ? ended : one));
+}
+
+export function isFailed({ outcome }: Past): boolean {
+  return outcome?.kind === 'failed';
 }
 
 const SHOWN_CHARACTERS = 300;

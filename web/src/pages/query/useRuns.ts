@@ -1,6 +1,8 @@
 // The state of a query page, and what changes it: executions, their pages, and the way back to them.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useServerChanges } from '../../state/server';
+import type { Outcome } from './history';
+import { failureOutcome, pageOutcome } from './outcome';
 import type { Run } from './run';
 import { begun, failed, hasMore, NOTHING, type Runs, shownOf, turned, withPage } from './runState';
 
@@ -52,20 +54,24 @@ export function useRuns(name: string) {
       leave(name, read.current, ranIn.current);
     };
   }, [name]);
-  const fetch = useCallback(async (run: Run) => {
+  const fetch = useCallback(async (run: Run, onEnd?: (outcome: Outcome) => void) => {
     const abort = new AbortController();
     current.current.abort = abort;
+    const began = performance.now();
     try {
       const page = await run.next(abort.signal);
+      onEnd?.(pageOutcome(page));
       if (current.current.run !== run) return;
       setState((known) => withPage(known, page));
     } catch (error) {
+      onEnd?.(failureOutcome(error, performance.now() - began));
       if (current.current.run === run) setState((known) => failed(known, error));
     }
   }, []);
-  /** Starts anew with what `make` gives; what it throws is the failure. */
+  /** Starts anew with what `make` gives; what it throws is the failure. `onEnd` hears what came of what was
+   * started, also when the page is left meanwhile. */
   const execute = useCallback(
-    (make: () => Run) => {
+    (make: () => Run, onEnd: (outcome: Outcome) => void) => {
       current.current.abort?.abort();
       current.current.run?.end();
       current.current.run = null;
@@ -76,7 +82,7 @@ export function useRuns(name: string) {
         current.current.run = run;
         const since = performance.now();
         setState((known) => ({ ...begun(known, changes), run, busy: true, since }));
-        void fetch(run);
+        void fetch(run, onEnd);
       } catch (failure) {
         setState((known) => ({ ...begun(known, changes), failure }));
       }

@@ -2,7 +2,7 @@
 // it is executed, unless it is about another collection, which is asked first.
 import { useState } from 'react';
 import { isCall } from '../../pure/shell/call';
-import { toast } from '../../state/log';
+import { toast, topicOf } from '../../state/log';
 import type { Target } from '../../state/place';
 import { EMPTY, LABELS, type MongoForm } from './command';
 import { isPasted } from './pasted';
@@ -76,7 +76,7 @@ export function useShellLine(
     setNotice(null);
     land(next.mode === from.mode ? null : next.mode);
     const undo = { label: 'Undo', seconds: UNDO_SECONDS, onChoose: () => put(from) };
-    toast({ text: taken.said, action: undo });
+    toast({ text: taken.said, action: undo, topic: topicOf('query', target) });
     return next;
   };
   const take = (from: MongoForm): MongoForm | null => {

@@ -2,7 +2,7 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { words } from '../../../api/http';
 import { counted } from '../../../pure/figures/amount';
-import { type Action, say, toast, warn } from '../../../state/log';
+import { type Action, say, toast, topicOf, warn } from '../../../state/log';
 import type { Target } from '../../../state/place';
 import { askAgain, server } from '../../../state/server';
 import { beginWork } from '../../../state/works';
@@ -29,6 +29,10 @@ export interface ManyActions {
 
 /** To put back more than so many may take seconds: it is shown how far it is. */
 const SHOWN = 100;
+
+/** A deletion is told apart from what changes items. */
+const topicFor = (act: Act, target: Target) =>
+  topicOf(act.kind === 'delete' ? 'delete' : 'edit', target);
 
 const keysOf = (pairs: readonly Pair[]) => new Set(pairs.map(({ before }) => before.key));
 
@@ -64,6 +68,7 @@ export function useMany(
     };
   }, []);
   const undo = async (about: Source, act: Act, pairs: readonly Pair[]) => {
+    const topic = topicFor(act, target);
     const outcome = await putBack(about, act, pairs);
     unhide(target, keysOf(outcome.done));
     // Where the list was left and shown again meanwhile, it is another one.
@@ -72,7 +77,7 @@ export function useMany(
       refresh();
     } else askAgain();
     const lost = outcome.gone.length + outcome.theirs.length + outcome.failed.count;
-    if (lost === 0) toast({ text: `Put back ${counted(outcome.done.length, about.noun)}` });
+    if (lost === 0) toast({ text: `Put back ${counted(outcome.done.length, about.noun)}`, topic });
     else {
       warn(outcomeWords(about, 'back', outcome));
     }
@@ -96,9 +101,10 @@ export function useMany(
     text: string,
   ) => {
     const keys = new Set([...keysOf(done), ...gone]);
+    const topic = topicOf('delete', target);
     if (seconds === null) {
       rows.removeAll(keys);
-      toast({ text });
+      toast({ text, topic });
     } else {
       rows.removeAll(new Set(gone));
       const now = after(done);
@@ -110,6 +116,7 @@ export function useMany(
       toast({
         text: `${text}: gone for good ${keptWords(seconds, server.get().status?.clock.mode === 'manual')}`,
         action: undoing(about, { kind: 'delete' }, done, seconds),
+        topic,
       });
     }
     onDeleted(keys);
@@ -121,9 +128,10 @@ export function useMany(
       rows.removeAll(new Set(outcome.gone));
       rows.renew(after(outcome.done));
       const [n, isField] = [outcome.done.length, act.kind === 'field'];
+      const topic = topicFor(act, target);
       if (isField && n > 0 && n <= MOST_UNDONE)
-        toast({ text, action: undoing(about, act, outcome.done) });
-      else toast({ text });
+        toast({ text, topic, action: undoing(about, act, outcome.done) });
+      else toast({ text, topic });
     }
     if (outcome.failed.count > 0) say({ kind: 'failed', text });
     refresh();

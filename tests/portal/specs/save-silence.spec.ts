@@ -1,0 +1,118 @@
+// A save to which the server does not answer: it is said within a second, can be stopped, and can be done
+// again when the server is back.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { DOORS, type Door, nosql } from '../lib/door';
+import { expect, test } from '../lib/fixtures';
+import { removeFolder } from '../lib/folder';
+import { innocent } from '../lib/innocent';
+import { editor, openItem, write } from '../lib/items';
+import { noted } from '../lib/pane';
+import { Server } from '../lib/server';
+
+const NO_ANSWER = 'The server has not answered yet.';
+const save = (pane: Locator) => pane.getByRole('button', { name: 'Save', exact: true });
+const stop = (pane: Locator) => pane.getByRole('button', { name: 'Stop', exact: true });
+
+/** An item that is open, and has something typed. */
+async function typed(page: Page, server: Server, door: Door): Promise<Locator> {
+  await door.create(server, null);
+  await door.put(server, 'one', { n: 1 });
+  await page.goto(`/${door.name}/app/log/items`);
+  const pane = await openItem(page, door, 'one');
+  await write(page, editor(pane), door.text('one', '"n": 2'));
+  return pane;
+}
+
+for (const door of DOORS) {
+  test(`${door.noun}: a save that hangs says so within a second, and goes through`, async ({
+    page,
+    server,
+  }) => {
+    const pane = await typed(page, server, door);
+    server.signal('SIGSTOP');
+    await save(pane).click();
+    await expect(pane.getByText(NO_ANSWER)).toBeVisible({ timeout: 1500 });
+    await expect(stop(pane)).toBeVisible();
+    server.signal('SIGCONT');
+    await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);
+    await expect(pane.getByText(NO_ANSWER)).toHaveCount(0);
+    expect(await door.get(server, 'one')).toEqual({ n: 2 });
+  });
+
+  test(`${door.noun}: a save that hangs is stopped, and what it did all the same is no conflict`, async ({
+    page,
+    server,
+  }) => {
+    const pane = await typed(page, server, door);
+    server.signal('SIGSTOP');
+    await save(pane).click();
+    await stop(pane).press('Enter');
+    await expect(pane.getByText(/may have been done or not/)).toBeVisible();
+    await expect(save(pane)).toBeEnabled();
+    await expect(save(pane)).toBeFocused();
+    await expect(editor(pane)).toContainText('2');
+    server.signal('SIGCONT');
+    // As if the save that was stopped had come through.
+    await door.put(server, 'one', { n: 2 });
+    await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);
+    await expect(pane.getByText(/may have been done|is back/)).toHaveCount(0);
+    await expect(pane.getByText('unsaved')).toHaveCount(0);
+    expect(await door.get(server, 'one')).toEqual({ n: 2 });
+  });
+}
+
+test('a save that a server refuses while it is being opened is done again by a button', async ({
+  page,
+  server,
+}) => {
+  const pane = await typed(page, server, nosql);
+  const why = 'replay: the store is being opened, for 3 s so far';
+  const refused = { status: 503, json: { code: 'ServiceUnavailable', message: why } };
+  for (const path of ['**/status', '**/_ebb/clock', '**/docs/one'])
+    await page.route(path, (route) => route.fulfill(refused));
+  await expect(page.getByText(/The server does not serve requests yet/)).toBeVisible();
+  await save(pane).click();
+  await expect(pane.getByText('No answer came to the save')).toBeVisible();
+  await page.unrouteAll();
+  await expect(pane.getByText('The server is back: save again.')).toBeVisible();
+  await innocent(page, 'a save that is to be done again');
+  await pane.getByRole('button', { name: 'Save again' }).click();
+  await expect.poll(() => nosql.get(server, 'one')).toEqual({ n: 2 });
+});
+
+test.describe('killed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ebb-lost-'));
+  test.use({ options: { dataDir: join(folder, 'data') } });
+  test.afterAll(() => removeFolder(folder));
+
+  test('what failed while the server was away says that it is back', async ({ page, server }) => {
+    const door = nosql;
+    const pane = await typed(page, server, door);
+    // The pane does not find out by itself what is stored.
+    await page.route('**/docs/one', (route) =>
+      route.request().headers()['if-none-match'] === undefined ? route.fallback() : route.abort(),
+    );
+    await server.kill();
+    await save(pane).click();
+    await expect(pane.getByText('No answer came to the save')).toBeVisible();
+    await expect(page.getByText(/The server has not answered since/)).toBeVisible();
+    await expect(pane.getByText('What was typed is kept.')).toBeVisible();
+    const back = await Server.start(server.sameAgain());
+    try {
+      await expect(pane.getByText('The server is back: save again.')).toBeVisible();
+      await expect(pane.getByText('No answer came')).toHaveCount(0);
+      // As if the save had come through when its answer did not.
+      await door.put(back, 'one', { n: 2 });
+      await pane.getByRole('button', { name: 'Save again' }).press('Enter');
+      await noted(page, `Successfully updated ${door.noun} ${door.label('one')}`);
+      await expect(pane.getByText('The server is back')).toHaveCount(0);
+      await expect(save(pane)).toBeFocused();
+      expect(await door.get(back, 'one')).toEqual({ n: 2 });
+    } finally {
+      await back.stop();
+    }
+  });
+});
