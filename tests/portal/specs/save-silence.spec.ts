@@ -8,7 +8,7 @@ import { DOORS, type Door, nosql } from '../lib/door';
 import { expect, test } from '../lib/fixtures';
 import { removeFolder } from '../lib/folder';
 import { innocent } from '../lib/innocent';
-import { editor, openItem, write } from '../lib/items';
+import { editor, openItem, rows, write } from '../lib/items';
 import { noted } from '../lib/pane';
 import { Server } from '../lib/server';
 
@@ -62,6 +62,47 @@ for (const door of DOORS) {
     await expect(pane.getByText('unsaved')).toHaveCount(0);
     expect(await door.get(server, 'one')).toEqual({ n: 2 });
   });
+}
+
+for (const door of DOORS) {
+  for (const more of ['', ', "more": 1']) {
+    const named = more === '' ? 'sent again' : 'changed and sent again';
+    test(`${door.noun}: a new one whose answer is lost is there once when it is ${named}`, async ({
+      page,
+      server,
+    }) => {
+      await door.create(server, null);
+      await page.goto(`/${door.name}/app/log/items`);
+      const noun = door.noun === 'item' ? 'Item' : 'Document';
+      await page.getByRole('button', { name: `New ${noun}` }).click();
+      const pane = page.getByRole('region', { name: `New ${noun}` });
+      const text = (fields: string) =>
+        door === nosql ? door.text('one', fields) : `{ ${fields} }`;
+      await write(page, editor(pane), text('"word": "planted"'));
+      let lost = 0;
+      // It comes through, and its answer does not.
+      await page.route('**/_portal/api/**', async (route) => {
+        const body = route.request().postDataBuffer();
+        if (lost > 0 || body?.includes('planted') !== true) return route.fallback();
+        lost += 1;
+        await route.fetch();
+        return route.abort();
+      });
+      await save(pane).click();
+      const again = pane.getByRole('button', { name: 'Save again' });
+      await expect(again).toBeVisible();
+      const known = door === nosql && more !== '';
+      if (more !== '') await write(page, editor(pane), text(`"word": "planted"${more}`));
+      await again.click();
+      if (known) await expect(pane.getByText(/exists/)).toBeVisible();
+      else await noted(page, new RegExp(`Successfully created ${door.noun}`));
+      expect(lost).toBe(1);
+      await page.unrouteAll();
+      if (known) return;
+      await page.reload();
+      await expect(rows(page)).toHaveCount(1);
+    });
+  }
 }
 
 test('a save that a server refuses while it is being opened is done again by a button', async ({

@@ -1,6 +1,6 @@
 // Documents of a collection of the MongoDB door. Values keep their BSON types; when a document dies,
 // the server says.
-import { calculateObjectSize, Double, Int32, ObjectId } from 'bson';
+import { Double, Int32, ObjectId } from 'bson';
 import { words } from '../../api/http';
 import * as mongo from '../../api/mongo';
 import { EXPIRES } from '../../pure/columns/columns';
@@ -17,6 +17,7 @@ import {
   type Check,
   type Cursor,
   type LoadAsk,
+  type Made,
   type Newer,
   type News,
   type Opened,
@@ -26,6 +27,7 @@ import {
   UNKNOWN_EXPIRY,
 } from './source';
 import { documentTemplate } from './template';
+import { documentOf, isDocument } from './typedDocument';
 
 /** Most ids that one question about expiry may hold. */
 const IDS = 1000;
@@ -45,12 +47,6 @@ const keyOf = (id: unknown) => printShell(id, 0);
 
 function isNumber(error: unknown, number: number): boolean {
   return error instanceof mongo.CommandError && error.number === number;
-}
-
-function isDocument(value: unknown): value is mongo.Document {
-  return (
-    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-  );
 }
 
 export class MongoSource implements Source {
@@ -305,21 +301,25 @@ export class MongoSource implements Source {
   }
 
   private document(text: string): mongo.Document {
-    const parsed = parseShell(text);
-    if ('error' in parsed) throw new Error(parsed.error);
-    if (!isDocument(parsed.value)) throw new Error('A document is an object.');
-    const size = calculateObjectSize(parsed.value);
-    if (size > this.largest.bytes)
-      throw new Error(`The document is larger than ${this.largest.words}.`);
-    return parsed.value;
+    return documentOf(text, this.largest);
   }
 
-  async create(text: string, signal?: AbortSignal): Promise<Opened | null> {
+  freshId(): ObjectId {
+    return new ObjectId();
+  }
+
+  async create(text: string, fresh: unknown, signal?: AbortSignal): Promise<Opened | null> {
     const { database, collection } = this.target;
-    const typed = this.document(text);
-    const document = Object.hasOwn(typed, '_id') ? typed : { _id: new ObjectId(), ...typed };
+    const document = { _id: fresh, ...this.document(text) };
     await mongo.run(database, { insert: collection, documents: [document] }, { signal });
     return this.openId(document._id, signal);
+  }
+
+  async made(text: string, fresh: unknown, signal?: AbortSignal): Promise<Made | null> {
+    const typed = this.document(text);
+    const isOurs = !Object.hasOwn(typed, '_id');
+    const item = await this.openId(isOurs ? fresh : typed._id, signal);
+    return item === null ? null : { item, isOurs };
   }
 
   /** Runs an update of the document as it was read. */

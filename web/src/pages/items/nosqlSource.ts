@@ -19,6 +19,7 @@ import {
   type Check,
   type Cursor,
   type LoadAsk,
+  type Made,
   type Newer,
   type News,
   type Opened,
@@ -252,11 +253,26 @@ export class NosqlSource implements Source {
     return { id: value.id, partition: this.paths.map((path) => valueAt(value, partsOf(path))) };
   }
 
-  async create(text: string, signal?: AbortSignal): Promise<Opened> {
+  freshId(): null {
+    return null;
+  }
+
+  private typedRef(text: string): Ref {
     const read = readJson(text);
     if ('error' in read) throw new Error(read.error);
-    const { partition } = this.refOfText(read.root);
+    return this.refOfText(read.root);
+  }
+
+  async create(text: string, _fresh: unknown, signal?: AbortSignal): Promise<Opened> {
+    const { partition } = this.typedRef(text);
     return this.opened(await nosql.createItem(this.at, text, partition, signal));
+  }
+
+  /** Ids are typed, so that anybody may have made it. */
+  async made(text: string): Promise<Made | null> {
+    const row = this.rowOf(keyOf(this.typedRef(text)));
+    const item = row === null ? null : await this.open(row);
+    return item === null ? null : { item, isOurs: false };
   }
 
   /** Does a change that is conditional on the version; what stands there instead when it was not done. */

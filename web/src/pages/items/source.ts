@@ -77,6 +77,12 @@ export interface News {
   others: string[];
 }
 
+export interface Made {
+  item: Opened;
+  /** It has an id that nobody else can have given. */
+  isOurs: boolean;
+}
+
 export interface Source {
   api: Api;
   noun: 'item' | 'document';
@@ -128,8 +134,12 @@ export interface Source {
   /** Asks what has become of an item since. Says nothing of its failure. */
   newer(opened: Opened, signal: AbortSignal): Promise<Newer>;
   check(text: string, opened: Opened | null): Check;
+  /** The id of a new item whose text has none, until an answer came to its creation; null: they always have. */
+  freshId(): unknown;
   /** null: it was made and has died already. */
-  create(text: string, signal?: AbortSignal): Promise<Opened | null>;
+  create(text: string, fresh: unknown, signal?: AbortSignal): Promise<Opened | null>;
+  /** What stands where a creation to which no answer came would have put it; null: nothing does. */
+  made(text: string, fresh: unknown, signal?: AbortSignal): Promise<Made | null>;
   replace(opened: Opened, text: string, signal?: AbortSignal): Promise<Changed>;
   setTtl(opened: Opened, seconds: number, signal?: AbortSignal): Promise<Changed>;
   touch(opened: Opened, signal?: AbortSignal): Promise<Changed>;

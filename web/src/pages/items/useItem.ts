@@ -210,6 +210,8 @@ export function useItem(
   });
 
   const underWay = useRef<AbortController | null>(null);
+  /** What a new item is called whose text has no id, also when it is sent again. */
+  const fresh = useRef<unknown>(null);
   /** One request at a time; its failure is said, and nothing that was typed is touched. */
   const act = (asked: Asked, work: (signal: AbortSignal) => Promise<void>) => {
     if (state.busy) return;
@@ -257,8 +259,23 @@ export function useItem(
     const error = wrong(source, text, null);
     if (error !== null) refuse(error);
     else {
+      const isAgain = state.lost?.asked === 'save';
+      if (!isAgain) fresh.current = source.freshId();
       act('save', async (signal) => {
-        const made = await source.create(sent(source, text), signal);
+        const typed = sent(source, text);
+        // One whose answer was lost may have been made all the same.
+        const before = isAgain ? await source.made(typed, fresh.current, signal) : null;
+        if (before !== null && isSame(source, text, before.item)) {
+          done('created', before.item, null);
+          return;
+        }
+        if (before?.isOurs === true) {
+          const changed = await source.replace(before.item, typed, signal);
+          if ('done' in changed) done('created', changed.done, null);
+          else came(changed, before.item, true);
+          return;
+        }
+        const made = await source.create(typed, fresh.current, signal);
         if (made !== null) done('created', made, null);
         else
           put({

@@ -1,0 +1,20 @@
+// A document as somebody types it, in the notation of the shell. Pure.
+import { calculateObjectSize } from 'bson';
+import type { Document } from '../../api/mongo';
+import { parseShell } from '../../pure/shell';
+
+export function isDocument(value: unknown): value is Document {
+  return (
+    typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+  );
+}
+
+/** The document that a text says; an error says why it says none. */
+export function documentOf(text: string, largest: { bytes: number; words: string }): Document {
+  const parsed = parseShell(text);
+  if ('error' in parsed) throw new Error(parsed.error);
+  if (!isDocument(parsed.value)) throw new Error('A document is an object.');
+  if (calculateObjectSize(parsed.value) > largest.bytes)
+    throw new Error(`The document is larger than ${largest.words}.`);
+  return parsed.value;
+}
