@@ -25,6 +25,10 @@ const LOOKS = [
   { size: WHOLE, scheme: 'light', options: ALL },
 ] as const;
 
+/** The list of completions, which scrolls where the window is low. The arrows go through it from the editor, as
+ * they do in the list of a combobox; of that axe knows that nothing in it has to take the keyboard. */
+const COMPLETIONS = { rule: 'scrollable-region-focusable', node: /#cm-ac-\w+$/ };
+
 /** What is shown, at both sizes and in both schemes. */
 export async function innocent(page: Page, where: string) {
   // Its half a megabyte goes into each document once.
@@ -40,6 +44,10 @@ export async function innocent(page: Page, where: string) {
         nodes: nodes.map((node) => node.target.join(' ')),
       }));
     }, options);
-    expect(found, `${where}, ${scheme}, ${size.width} px`).toEqual([]);
+    const wrong = found.filter(
+      ({ rule, nodes }) =>
+        rule !== COMPLETIONS.rule || !nodes.every((node) => COMPLETIONS.node.test(node)),
+    );
+    expect(wrong, `${where}, ${scheme}, ${size.width} px`).toEqual([]);
   }
 }
