@@ -36,11 +36,6 @@ fn key(config: &Config) -> &'static str {
     }
 }
 
-/// Returns the scheme that clients of the NoSQL API are told.
-fn nosql_scheme(config: &Config) -> &'static str {
-    if config.cosmos_tls == TlsMode::Require { "https" } else { "http" }
-}
-
 /// Returns what there is to know of a server. Addresses are the bound ones, so that each can be pasted
 /// as it is.
 fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
@@ -55,7 +50,7 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
         facts.push(("", asks.to_owned()));
     }
     if let Some(cosmos) = &ready.cosmos {
-        let (key, scheme) = (key(config), nosql_scheme(config));
+        let (key, scheme) = (key(config), config.cosmos_tls.http_scheme());
         facts.push(("NoSQL", format!("AccountEndpoint={scheme}://{cosmos}/;AccountKey={key}")));
         let with = "with the certificate at /_explorer/emulator.pem";
         match config.cosmos_tls {
@@ -69,7 +64,7 @@ fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
         }
     }
     if let Some(admin) = &ready.admin {
-        let scheme = if config.admin_tls == TlsMode::Require { "https" } else { "http" };
+        let scheme = config.admin_tls.http_scheme();
         facts.push(portal(config, &format!("{scheme}://{admin}/"), admin));
         if let Some(path) = own_key::path(config) {
             facts.push(("", format!("asks for the key in {}", path.display())));
@@ -101,7 +96,7 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
         examples.push(("Node", format!("new MongoClient('mongodb://{mongo}/')")));
     }
     if let (Some(cosmos), None) = (&ready.cosmos, &config.key_file) {
-        let (key, scheme) = (cosmos::WELL_KNOWN_KEY, nosql_scheme(config));
+        let (key, scheme) = (cosmos::WELL_KNOWN_KEY, config.cosmos_tls.http_scheme());
         let import = "from azure.cosmos import CosmosClient";
         let python = format!("{import}; CosmosClient('{scheme}://{cosmos}/', '{key}')");
         examples.push(("NoSQL Python", python));

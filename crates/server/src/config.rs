@@ -30,6 +30,16 @@ pub enum TlsMode {
     Require,
 }
 
+impl TlsMode {
+    /// Returns the scheme that clients of HTTP are told: the plain one where it is served.
+    pub(crate) const fn http_scheme(self) -> &'static str {
+        match self {
+            Self::Require => "https",
+            Self::Off | Self::Allow => "http",
+        }
+    }
+}
+
 /// Whether clients that speak TLS to the MongoDB API show a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificates {

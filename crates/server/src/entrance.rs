@@ -9,7 +9,7 @@ use tokio::{net::TcpStream, sync::watch, task::JoinHandle};
 
 use crate::{
     addresses,
-    config::{Config, TlsMode},
+    config::Config,
     failure::Failure,
     listen::{self, Places, Taken},
     misdirected::PortalAddress,
@@ -66,10 +66,7 @@ impl Bound {
         let mongo = take(MONGO, config.mongo_addr.as_deref()).await?;
         let nosql = take(NOSQL, config.cosmos_addr.as_deref()).await?;
         let admin = take(ADMIN, config.admin_addr.as_deref()).await?;
-        let scheme = match config.admin_tls {
-            TlsMode::Require => "https",
-            TlsMode::Off | TlsMode::Allow => "http",
-        };
+        let scheme = config.admin_tls.http_scheme();
         let portal = admin.as_ref().map(|taken| PortalAddress { bound: taken.address, scheme });
         let opener =
             |listener, mode| Opener::new(listener, mode, tls.cloned(), strangers.clone(), portal);

@@ -23,13 +23,7 @@ func overTLS(t *testing.T, authority, certificate string, credential *options.Cr
 		uri += "&tlsCertificateKeyFile=" + filepath.Join(files, certificate+".pem")
 	}
 	settings := options.Client().ApplyURI(uri).SetServerSelectionTimeout(2 * time.Second)
-	if credential != nil {
-		settings.SetAuth(*credential)
-	}
-	client, err := mongo.Connect(settings)
-	must(t, err)
-	t.Cleanup(func() { _ = client.Disconnect(ctx) })
-	return client
+	return connected(t, settings, credential)
 }
 
 func withCertificate(t *testing.T, name string) *mongo.Client {

@@ -16,7 +16,12 @@ const rightPassword = "ann’s password"
 // login connects as a user; an empty mechanism is the one that is agreed on.
 func login(t *testing.T, credential *options.Credential) *mongo.Client {
 	t.Helper()
-	settings := options.Client().ApplyURI(os.Getenv("EBB_LOGIN_URI"))
+	return connected(t, options.Client().ApplyURI(os.Getenv("EBB_LOGIN_URI")), credential)
+}
+
+// connected connects until the end of the test; without a credential nobody logs in.
+func connected(t *testing.T, settings *options.ClientOptions, credential *options.Credential) *mongo.Client {
+	t.Helper()
 	if credential != nil {
 		settings.SetAuth(*credential)
 	}

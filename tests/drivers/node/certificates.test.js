@@ -5,7 +5,7 @@ const assert = require('node:assert/strict');
 const { after, before, test } = require('node:test');
 const path = require('node:path');
 const { MongoClient, MongoServerSelectionError } = require('mongodb');
-const { expected, refused } = require('./setup');
+const { expected, refused, using } = require('./setup');
 
 const uri = process.env.EBB_LOGIN_URI;
 const { wrongPassword, missingRight } = expected.logins;
@@ -21,14 +21,6 @@ function overTls(options = {}) {
 function withCertificate(name) {
   const shown = { tlsCertificateKeyFile: file(`${name}.pem`), serverSelectionTimeoutMS: 2000 };
   return overTls({ ...shown, authMechanism: 'MONGODB-X509' });
-}
-
-async function using(client, body) {
-  try {
-    await body(client);
-  } finally {
-    await client.close();
-  }
 }
 
 let root;

@@ -4,7 +4,7 @@
 const assert = require('node:assert/strict');
 const { after, before, test } = require('node:test');
 const { MongoClient } = require('mongodb');
-const { expected, refused } = require('./setup');
+const { expected, refused, using } = require('./setup');
 
 const uri = process.env.EBB_LOGIN_URI;
 const { mechanisms, wrongPassword, missingRight } = expected.logins;
@@ -14,13 +14,8 @@ function login(username, password, options = {}) {
   return new MongoClient(uri, { auth: { username, password }, ...options });
 }
 
-async function asAnn(authMechanism, password, body) {
-  const client = login('ann', password, { authSource: 'node', authMechanism });
-  try {
-    await body(client);
-  } finally {
-    await client.close();
-  }
+function asAnn(authMechanism, password, body) {
+  return using(login('ann', password, { authSource: 'node', authMechanism }), body);
 }
 
 let root;

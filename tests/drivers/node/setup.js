@@ -58,6 +58,15 @@ function setup() {
 const ids = async (cursor) => (await cursor.toArray()).map((d) => d._id).sort();
 const later = (date, ms) => new Date(date.getTime() + ms);
 
+/** Uses a client, and closes it. */
+async function using(client, body) {
+  try {
+    await body(client);
+  } finally {
+    await client.close();
+  }
+}
+
 /** Whether an error is the server's, with this code; for `assert.rejects`. */
 const refused = (code) => (error) => {
   assert(error instanceof MongoServerError, error);
@@ -65,4 +74,4 @@ const refused = (code) => (error) => {
   return true;
 };
 
-module.exports = { setup, ids, later, refused, expected, matrix: plain.matrix };
+module.exports = { setup, ids, later, refused, using, expected, matrix: plain.matrix };
