@@ -1,7 +1,10 @@
 """The checks notice what they are there for."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from cluster import test_shards
 from cluster.prefix import Numbers
 from cluster.probe import Probe, backwards
 from cluster.questions import PATIENT, Answer, wrong
@@ -101,3 +104,25 @@ def test_of_checks_steps(now, told):
     wrong = shifted([(0, 0.1, 10_000), (1, 1.1, now)], 2_000)
     assert (told is None) == (wrong == [])
     assert told is None or told in wrong[0]
+
+
+def test_of_checks_a_database_without_its_container(monkeypatch):
+    """Its creation, of which the answer was lost, made the database alone: it holds nothing."""
+
+    class Absent:
+        def __init__(self, address):
+            pass
+
+        def call(self, method, path):
+            return SimpleNamespace(status=404)
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(test_shards, "Client", Absent)
+    node = SimpleNamespace(name="node1", items=SimpleNamespace(address="nowhere"))
+    worker = test_shards.ItemsOf(None, node, 0)
+    worker.databases, worker.unknown = {"made": set(), "filled": {1}}, {"made": {0}, "filled": set()}
+    worker.check("made", test_shards.read_items(node, "made"))
+    with pytest.raises(AssertionError, match="filled lost"):
+        worker.check("filled", test_shards.read_items(node, "filled"))
