@@ -2,8 +2,8 @@
 
 import pytest
 
-from operation.machine import SOURCES, TOM, Machine
-from operation.page import OF_TOM, ROOT, parts
+from operation.machine import CLONE, SOURCES, TOM, Machine
+from operation.page import OF_TOM, parts
 
 
 class Gone:
@@ -34,7 +34,7 @@ def walked(tmp_path_factory):
         gone.prepare(
             "echo 127.0.0.1 db.example >>/etc/hosts",
             f"useradd --create-home --shell /bin/bash {TOM}",
-            f"mkdir {SOURCES}; cp -r {ROOT}/deploy {SOURCES}/; chown -R {TOM}: {SOURCES}",
+            f"mkdir {SOURCES}; cp -r {CLONE}/deploy {SOURCES}/; chown -R {TOM}: {SOURCES}",
             f"cd {SOURCES}",
         )
         machine.become(TOM)

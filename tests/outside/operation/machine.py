@@ -11,8 +11,12 @@ import time
 
 from lib.server import EBB_BIN
 
-HERE = pathlib.Path(__file__).parent
-ROOT = HERE.parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
+#: Where the machine has this clone: its own folder may be below /tmp, which the machine hides.
+CLONE = "/run/clone"
+#: A Python for scripts of the standard library; the virtual environment may be below /tmp, too.
+PYTHON = pathlib.Path(sys.base_prefix, "bin", "python3")
+AS_SYSTEMD = f"'{PYTHON}' {CLONE}/tests/outside/operation/as_systemd.py"
 #: The user who builds the server and tries it.
 TOM = "tom"
 SOURCES = f"/home/{TOM}/ebb"
@@ -32,7 +36,7 @@ mount -t proc proc root/proc
 mount --rbind /dev root/dev
 mount -t tmpfs -o mode=755 tmpfs root/run
 for place in tmp var/tmp; do mount -t tmpfs -o mode=1777 tmpfs root/$place; done
-for place in tools blocks node mongosh/node_modules; do
+for place in tools blocks node mongosh/node_modules clone; do
     mkdir -p "root/run/$place"
     mount --bind "$2" "root/run/$place"
     shift
@@ -57,8 +61,8 @@ TOOLS = {
         done
         exec $shell "$@"
     """,
-    "systemctl": '#!/bin/sh\nexec {python} {here}/as_systemd.py systemctl "$@"',
-    "journalctl": '#!/bin/sh\nexec {python} {here}/as_systemd.py journalctl "$@"',
+    "systemctl": f'#!/bin/sh\nexec {AS_SYSTEMD} systemctl "$@"',
+    "journalctl": f'#!/bin/sh\nexec {AS_SYSTEMD} journalctl "$@"',
 }
 
 
@@ -85,14 +89,14 @@ class Machine:
             each.mkdir()
         self.blocks.chmod(0o1777)
         for name, script in TOOLS.items():
-            text = script.replace("{python}", sys.executable).replace("{here}", str(HERE))
-            (self.tools / name).write_text(textwrap.dedent(text).lstrip())
+            (self.tools / name).write_text(textwrap.dedent(script).lstrip())
             (self.tools / name).chmod(0o755)
         shutil.copy(EBB_BIN, self.tools / "ebb.built")
         node = packages("need_node", 'realpath "$(command -v node)"')
         mongosh = packages("need_node", "node_modules tests/drivers/mongosh")
-        self.tools.joinpath("promtool").symlink_to(packages("need_promtool", 'echo "$PROMTOOL"'))
-        places = [self.tools, self.blocks, pathlib.Path(node).parent, mongosh]
+        promtool = packages("need_promtool", 'realpath "$PROMTOOL"')
+        shutil.copy(promtool, self.tools / "promtool")
+        places = [self.tools, self.blocks, pathlib.Path(node).parent, mongosh, ROOT]
         self.count = 0
         self.said = folder / "said"
         enter = ["bash", "-c", ENTER, "enter", folder / "machine", *places]
