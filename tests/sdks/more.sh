@@ -4,7 +4,7 @@
 
 # The SDK for Java speaks https: it trusts the emulators' certificates by a store of its own.
 run_java() {
-  need_java || return 1
+  need_java || return
   local store="$work/trust.p12" certificate="$work/emulator.pem" server
   rm -f "$store"
   for server in "$EBB_ENDPOINT" "$EBB_SYSTEM_ENDPOINT"; do

@@ -6,6 +6,8 @@ import pathlib
 import secrets
 import struct
 
+from lib import needs
+
 SLOT = 512
 #: Where the boot id stands in a slot, and the length of a checkpoint that knows the wall clock.
 BOOT_ID, SIZE = slice(8, 24), 65
@@ -44,4 +46,5 @@ def reboot(data_dir):
 
 def shifted(seconds):
     """What starts a program whose boot clock and monotonic clock are so many seconds ahead."""
+    needs.root("a time namespace")
     return ["unshare", "--time", f"--boottime={seconds}", f"--monotonic={seconds}", "--"]

@@ -1,10 +1,11 @@
-"""Where a machine lets nobody mount file systems or trace processes, as some containers do, what
-needs that is left out, and the run says so."""
+"""Skips the tests that need a file system of their own, or strace, where the machine does not permit
+them, as in some containers, or where an ordinary user runs them."""
 
 import os
 import subprocess
 
 import pytest
+from lib import needs
 from lib.inject import strace
 
 from faults.disk import Disk
@@ -36,14 +37,8 @@ def traces():
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config, items):
-    wanted = {NEEDS[item.path.name] for item in items if item.path.name in NEEDS}
-    able = {"mounts": mounts, "strace": traces}
-    missing = {need for need in wanted if not able[need]()}
-    out = [item for item in items if NEEDS.get(item.path.name) in missing]
-    if out:
-        print(
-            f"\nthis machine has no {' and no '.join(sorted(missing))}: {len(out)} tests do not run"
-        )
-        config.hook.pytest_deselected(items=out)
-        items[:] = [item for item in items if item not in out]
+def pytest_collection_modifyitems(items):
+    for need, works in (("mounts", mounts), ("strace", traces)):
+        wanted = [item for item in items if NEEDS.get(item.path.name) == need]
+        if wanted and not works():
+            needs.skip(wanted, f"{need} cannot be used here")

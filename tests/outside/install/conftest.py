@@ -6,6 +6,7 @@ import subprocess
 from types import SimpleNamespace
 
 import pytest
+from lib import needs
 from lib.server import EBB_BIN
 
 from install.debian import Debian
@@ -48,6 +49,7 @@ def newer(package, folder):
 @pytest.fixture(scope="session")
 def debian(packages, tmp_path_factory):
     """A machine that has the packages in /run/host."""
+    needs.root("a Debian of its own")
     folder = tmp_path_factory.mktemp("debian")
     shared = folder / "shared"
     shared.mkdir()

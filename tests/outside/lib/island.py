@@ -6,6 +6,7 @@ import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
+from lib import needs
 from lib.cluster import CONTACT_POINTS, Node
 from lib.relay import Relay, listener, outgoing
 from lib.server import address
@@ -18,6 +19,7 @@ class Island:
     waits there for a server to start must not keep a relay from making sockets."""
 
     def __init__(self):
+        needs.root("a network namespace")
         self.thread, self.sockets = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
         self.run(self.leave)
         # A thread is where the one was that made it.

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 
+from lib import needs
 from lib.server import EBB_BIN
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -84,6 +85,7 @@ class Machine:
     """The machine, and a shell in it: at first root's."""
 
     def __init__(self, folder):
+        needs.root("a machine in namespaces")
         self.tools, self.blocks = folder / "tools", folder / "blocks"
         for each in (self.tools, self.blocks, folder / "machine"):
             each.mkdir()

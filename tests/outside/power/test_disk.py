@@ -3,6 +3,7 @@
 import subprocess
 
 import pytest
+from lib import needs
 
 from power.disk import KINDS, Disk
 
@@ -32,6 +33,7 @@ def test_a_cut_disk_is_not_mounted_again_while_others_hold_it(kind):
 
 
 def test_a_cut_disk_is_not_left_mounted():
+    needs.root("a file system in a file")
     with Disk("xfs", 320, keeps=False) as disk:
         disk.cut()
         assert disk.is_mounted()
