@@ -357,7 +357,10 @@ impl From<engine::Error> for Failure {
             Kind::NotFound(What::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
             Kind::NotFound(What::Document) => return Self::no_entity(),
             Kind::NotFound(
-                What::Collection(_) | What::DroppedCollection(_) | What::RenameTarget(_),
+                What::Collection(_)
+                | What::DroppedCollection(_)
+                | What::RenameTarget(_)
+                | What::DatabaseOfOtherCase { .. },
             ) => return Self::no_resource(),
             Kind::Exists(_) => return Self::already_exists(),
             Kind::DuplicateKey { .. } => return Self::unique_violation(),

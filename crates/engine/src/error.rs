@@ -17,6 +17,13 @@ pub enum What {
     DroppedCollection(Namespace),
     /// A collection that has the name which another one was to get.
     RenameTarget(Namespace),
+    /// A database whose name differs only in case from that of the collection which was to be made.
+    DatabaseOfOtherCase {
+        /// The database that is there.
+        existing: String,
+        /// The one that was to be made.
+        wanted: String,
+    },
     /// An index of this name.
     Index(String),
     /// A document or a small record of a door.

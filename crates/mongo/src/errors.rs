@@ -71,7 +71,7 @@ codes! {
     BSONObjectTooLarge = 10334, DuplicateKey = 11000, OutOfDiskSpace = 14031,
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,
     NotAReplicaSet = 123, APIVersionError = 322, APIStrictError = 323, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107,
-    InvalidUUID = 207, CollectionUUIDMismatch = 361,
+    InvalidUUID = 207, CollectionUUIDMismatch = 361, DatabaseDifferCase = 13297,
     TemporarilyUnavailable = 365,
     CursorKilled = 237, ClientDisconnect = 279, InterruptedAtShutdown = 11600, Interrupted = 11601, ConversionFailure = 241,
 }
@@ -90,6 +90,14 @@ impl Error {
     /// No collection has this name (26).
     pub(crate) fn no_collection(namespace: &Namespace) -> Self {
         Self::new(NamespaceNotFound, format!("ns does not exist: {namespace}"))
+    }
+
+    /// A database is there whose name differs from a new one's in case only (13297).
+    pub(crate) fn other_case(existing: &str, wanted: &str) -> Self {
+        let message = format!(
+            "db already exists with different case already have: [{existing}] trying to create [{wanted}]"
+        );
+        Self::new(DatabaseDifferCase, message)
     }
 
     /// The fields of an error reply, `ok` left out: they stand in an entry of `bulkWrite` too.
@@ -164,7 +172,7 @@ fn not_found(what: What, message: String) -> Error {
         What::Index(name) => Error::new(IndexNotFound, format!("cannot find index {name}")),
         What::Document => Error::new(NoSuchKey, message),
         What::Collection(namespace) => Error::no_collection(&namespace),
-        What::DroppedCollection(_) | What::RenameTarget(_) => {
+        What::DroppedCollection(_) | What::RenameTarget(_) | What::DatabaseOfOtherCase { .. } => {
             Error::new(NamespaceNotFound, message)
         }
     }
@@ -180,6 +188,7 @@ fn exists_already(what: What, message: String) -> Error {
             Error::new(NamespaceExists, format!("Collection {namespace} already exists."))
         }
         What::RenameTarget(_) => Error::new(NamespaceExists, "target namespace exists"),
+        What::DatabaseOfOtherCase { existing, wanted } => Error::other_case(&existing, &wanted),
         What::DroppedCollection(_) => Error::new(NamespaceExists, message),
     }
 }
@@ -337,6 +346,14 @@ mod tests {
             (Kind::NotFound(What::Document), 4, "the engine's text"),
             (Kind::Exists(What::Collection(namespace())), 48, "Collection db.c already exists."),
             (Kind::Exists(What::RenameTarget(namespace())), 48, "target namespace exists"),
+            (
+                Kind::Exists(What::DatabaseOfOtherCase {
+                    existing: "r".into(),
+                    wanted: "R".into(),
+                }),
+                13297,
+                "db already exists with different case already have: [r] trying to create [R]",
+            ),
             (Kind::Exists(What::Document), 11000, "the engine's text"),
             (Kind::IndexConflict(taken), 86, &*taken_text),
             (Kind::IndexConflict(IndexConflict::OtherOptions(name())), 85, same_name),

@@ -12,7 +12,8 @@ const MAX_DATABASE: usize = 63;
 /// tools read and write although nothing here runs them.
 const OPEN: &str = "system.js";
 
-/// Databases that hold users and settings elsewhere; in these even [`OPEN`] is not for clients.
+/// Databases that always exist: they hold users and settings in MongoDB. In these even [`OPEN`] is not
+/// for clients.
 const OWN: [&str; 4] = ["admin", "config", "local", "$external"];
 
 /// Checks the name of a database: 73 if it is empty, longer than 63 bytes or has a character that
@@ -57,8 +58,9 @@ fn is_reserved(database: &str, name: &str) -> bool {
     name.starts_with("system.") && (name != OPEN || OWN.contains(&database))
 }
 
-/// Checks and builds the name of a collection that may be made: no dollar, not the system's own,
-/// and short enough for a key of the catalog.
+/// Checks and builds the name of a collection that may be made: no dollar, not the system's own, not in a
+/// database that differs from one of the system's in case only (13297), and short enough for a key of the
+/// catalog. Other databases that differ in case are found by the engine.
 pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespace> {
     let namespace = parse_collection(database_name, name)?;
     if name.contains('$') {
@@ -68,6 +70,10 @@ pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespac
     if is_reserved(database_name, name) {
         let message = format!("Invalid system namespace: {namespace}");
         return Err(Error::new(InvalidNamespace, message));
+    }
+    let differs = |own: &&&str| own.eq_ignore_ascii_case(database_name) && **own != database_name;
+    if let Some(own) = OWN.iter().find(differs) {
+        return Err(Error::other_case(own, database_name));
     }
     if engine::limits::MAX_NAMESPACE_BYTES < database_name.len() + name.len() + 1 {
         let message = format!(
@@ -102,6 +108,8 @@ mod tests {
             assert!(new_collection("db", name).is_err(), "{name:?}");
         }
         assert!(new_collection("db", &"x".repeat(300)).is_err());
+        assert_eq!(new_collection("Admin", "a").unwrap_err().code, 13297);
+        assert!(new_collection("admin", "a").is_ok());
         assert_eq!(new_collection("db", "a.b").unwrap().to_string(), "db.a.b");
     }
 }

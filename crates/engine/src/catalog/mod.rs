@@ -30,7 +30,7 @@ pub(crate) use ids::CollectionIds;
 pub use index_figures::{BuildProgress, ID_INDEX, IndexUsage};
 pub(crate) use kept::PathState;
 pub use kept::policy_path;
-pub(crate) use map::CollectionMap;
+pub(crate) use map::{CollectionMap, Coming};
 pub use policy::{Policy, PolicyRule};
 pub(crate) use reap_floors::ReapFloors;
 pub use record::{

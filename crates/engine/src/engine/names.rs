@@ -16,7 +16,7 @@ use super::{Engine, RecordApply};
 use crate::{
     attempts::Attempts,
     catalog::{
-        Collection, CollectionIds, CollectionState, CounterState, Publication, Record,
+        Collection, CollectionIds, CollectionState, Coming, CounterState, Publication, Record,
         RecordChange, decode_record, put_record,
     },
     error::{Error, Kind, What},
@@ -60,7 +60,9 @@ impl<S: Store> Engine<S> {
                 let kind = Kind::Exists(What::Collection(namespace.clone()));
                 return Err(Error::new(kind, message));
             }
-            if let Some(collection) = self.try_create(&mut ids, model, namespace, &fill).await? {
+            let coming = self.announce(model, namespace)?;
+            let made = self.try_create(&mut ids, model, namespace, &fill, coming).await?;
+            if let Some(collection) = made {
                 return Ok(collection);
             }
         }
@@ -84,6 +86,18 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// Announces that a commit puts a collection into a database. Fails where a database is there whose
+    /// name differs in case only.
+    fn announce(&self, model: Model, namespace: &Namespace) -> Result<Coming, Error> {
+        self.inner.map().announce(model, &namespace.database).map_err(|existing| {
+            let wanted = namespace.database.clone();
+            let message = format!(
+                "database {wanted} differs only in case from database {existing}, which exists"
+            );
+            Error::new(Kind::Exists(What::DatabaseOfOtherCase { existing, wanted }), message)
+        })
+    }
+
     /// One attempt; `None` when the name is taken, or was taken since.
     async fn try_create(
         &self,
@@ -91,6 +105,7 @@ impl<S: Store> Engine<S> {
         model: Model,
         namespace: &Namespace,
         fill: &Arc<RecordApply>,
+        coming: Coming,
     ) -> Result<Option<Arc<Collection>>, Error> {
         let (seq, held) = self.named_at(model, namespace).await?;
         if held.is_some() {
@@ -123,6 +138,7 @@ impl<S: Store> Engine<S> {
             let (map, namespace) = (Arc::clone(self.inner.map()), namespace.clone());
             let made = Arc::clone(&collection);
             RecordChange::new(Arc::clone(&collection), move |published| {
+                let _until_it_is_in_the_map = &coming;
                 if published {
                     // As the commit is published: whoever hears of it finds the name.
                     map.insert(model, namespace.clone(), Arc::clone(&made));
@@ -276,7 +292,8 @@ impl<S: Store> Engine<S> {
                 return Err(Error::new(Kind::Exists(What::RenameTarget(to.clone())), message));
             }
             let replaced = target.as_ref().map(|target| target.id);
-            if self.try_rename(model, from, to, &collection, target).await? {
+            let coming = self.announce(model, to)?;
+            if self.try_rename(model, from, to, (&collection, target), coming).await? {
                 drop(ids);
                 if let Some(id) = replaced {
                     self.free_or_leave(id).await;
@@ -293,8 +310,8 @@ impl<S: Store> Engine<S> {
         model: Model,
         from: &Namespace,
         to: &Namespace,
-        collection: &Arc<Collection>,
-        target: Option<Arc<Collection>>,
+        (collection, target): (&Arc<Collection>, Option<Arc<Collection>>),
+        coming: Coming,
     ) -> Result<bool, Error> {
         let (old_seq, state) = collection.settled_state(|| self.inner.store().published()).await;
         let (new_seq, held) = self.named_at(model, to).await?;
@@ -314,6 +331,7 @@ impl<S: Store> Engine<S> {
             let (map, from, to) = (Arc::clone(self.inner.map()), from.clone(), to.clone());
             let renamed = Arc::clone(collection);
             RecordChange::replacing(Arc::clone(collection), target, move |published| {
+                let _until_it_is_in_the_map = &coming;
                 if published {
                     map.rename(model, &from, to.clone(), Arc::clone(&renamed));
                 }

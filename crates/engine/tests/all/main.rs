@@ -9,6 +9,7 @@ mod counters_of_dates;
 mod counts_agree_with_what_expires;
 mod cursors_go_on_over_expirations;
 mod cursors_join_what_lives;
+mod databases_that_differ_in_case;
 mod dropped_indexes_are_forgotten;
 mod drops_are_told_as_they_are;
 mod entries_answer_counts;
