@@ -19,13 +19,23 @@ pub(crate) fn double_text(value: f64, digits: usize) -> String {
     } else {
         format!("{value:.*e}", digits.saturating_sub(1))
     };
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    lay_out(&text, i32::try_from(digits).unwrap_or(17))
+}
+
+/// A double with all digits that it takes to read back the same number, as MongoDB 8 converts it to text.
+/// Exponents from -5 down, and from 16 up, are written.
+pub(crate) fn whole_double_text(value: f64) -> String {
+    if value.is_nan() { "NaN".to_owned() } else { lay_out(&format!("{value:e}"), 16) }
+}
+
+/// Lays out a number in scientific form: with an exponent below -4 and from `most` up, else without.
+fn lay_out(text: &str, most: i32) -> String {
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
     let sign = if mantissa.starts_with('-') { "-" } else { "" };
     let mut all: String = mantissa.chars().filter(char::is_ascii_digit).collect();
     let kept = all.trim_end_matches('0').len().max(1);
     all.truncate(kept);
-    let most = i32::try_from(digits).unwrap_or(17);
     if exponent < -4 || exponent >= most {
         let (head, tail) = all.split_at(1);
         let point = if tail.is_empty() { "" } else { "." };

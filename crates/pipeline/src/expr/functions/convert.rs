@@ -22,7 +22,7 @@ use super::{
 use crate::{
     failure::invalid_request,
     shown::shown,
-    text::{date_text, double_text},
+    text::{date_text, whole_double_text},
 };
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -309,7 +309,7 @@ fn to_decimal128(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
 }
 
 /// The text of a scalar; documents, arrays and other types have none.
-/// Doubles have at most six significant digits.
+/// Doubles have all their digits, as in MongoDB 8; older servers wrote six.
 fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::String(match value {
         ValueRef::String(v) => v.to_owned(),
@@ -318,7 +318,7 @@ fn to_string(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
         ValueRef::Int64(v) => v.to_string(),
         ValueRef::Double(v) if v.is_infinite() && v > 0.0 => "Infinity".to_owned(),
         ValueRef::Double(v) if v.is_infinite() => "-Infinity".to_owned(),
-        ValueRef::Double(v) => double_text(v, 6),
+        ValueRef::Double(v) => whole_double_text(v),
         ValueRef::Decimal128(v) => v.to_string(),
         ValueRef::ObjectId(v) => v.to_string(),
         ValueRef::DateTime(v) => date_text(v)?,

@@ -107,7 +107,8 @@ fn log10(call: &In<'_>) -> OptionalValue {
 
 /// `$log`: a logarithm to a base, as a quotient of natural ones; base 10 has an exact way of its
 /// own.
-/// Null where either is null or missing. A NaN is a double, also for decimals.
+/// Null where either is null or missing. The logarithm of NaN is a double, also for decimals; of other
+/// decimals it is a decimal, which may be NaN.
 fn log(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -135,7 +136,7 @@ fn log(call: &In<'_>) -> OptionalValue {
         number => natural(number) / natural(base),
     };
     match (number, base) {
-        _ if result.is_nan() => some_value(result),
+        _ if number.is_nan() || base.is_nan() => some_value(result),
         (Number::Decimal(_), _) | (_, Number::Decimal(_)) => {
             some_value(Decimal128::from_f64_short(result))
         }

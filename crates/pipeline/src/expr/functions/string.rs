@@ -25,7 +25,7 @@ use super::{
 use crate::{
     failure::{invalid_request, type_mismatch},
     shown::{shown, shown_or_missing},
-    text::{date_text, double_text},
+    text::{date_text, whole_double_text},
 };
 
 /// The arguments of `$trim` and its like.
@@ -64,7 +64,7 @@ pub(super) fn coerced_text(got: &Evaluated<'_>) -> Result<String, Error> {
         ValueRef::Int64(v) => v.to_string(),
         ValueRef::Double(v) if v.is_nan() && v.is_sign_negative() => "-nan".to_owned(),
         ValueRef::Double(v) if v.is_nan() => "nan".to_owned(),
-        ValueRef::Double(v) => double_text(v, 6),
+        ValueRef::Double(v) => whole_double_text(v),
         ValueRef::Decimal128(v) => v.to_string(),
         ValueRef::DateTime(v) => date_text(v)?,
         ValueRef::Timestamp(v) => format!("Timestamp({}, {})", v >> 32, v & 0xffff_ffff),
