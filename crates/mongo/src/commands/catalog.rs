@@ -20,11 +20,14 @@ use crate::{
     arguments::Args,
     call::Call,
     errors::{
-        BadValue, CollectionUUIDMismatch, CommandNotSupported, Error, IllegalOperation,
-        InvalidOptions, InvalidUUID, NamespaceNotFound, Result,
+        BadValue, CollectionUUIDMismatch, Error, IllegalOperation, InvalidOptions, InvalidUUID,
+        NamespaceNotFound, Result,
     },
     names,
-    parsers::index_spec,
+    parsers::{
+        collection_options::{self, unsupported},
+        index_spec::{self, Unknown},
+    },
     replies::{collection::collection_uuid, numbers::saturated_int, ok},
     rights::{Asked, Need, Object},
 };
@@ -48,39 +51,36 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
     "expireAfterSeconds",
     "clusteredIndex",
     "changeStreamPreAndPostImages",
+    "recordPreImages",
     "idIndex",
     "encryptedFields",
     "flags",
 ];
 
-/// Options of `create` that would change what the collection is. They are refused by name instead
-/// of ignored: a collection without its validator would take what it should not.
-const UNSUPPORTED: &[&str] = &[
-    "viewOn",
-    "pipeline",
-    "timeseries",
-    "clusteredIndex",
-    "validator",
-    "storageEngine",
-    "indexOptionDefaults",
-    "encryptedFields",
-    "changeStreamPreAndPostImages",
-];
+/// Options of `create` that would change what the collection is, whatever their value. They are
+/// refused by name instead of ignored.
+const UNSUPPORTED: &[&str] = &["viewOn", "pipeline", "timeseries", "encryptedFields"];
 
-/// Runs `create`. Options that would make it another kind of collection are refused first, then
-/// options that have to make sense are checked, and only then something is made.
+/// Runs `create`. Options that would make it another kind of collection are refused first, then the
+/// other options are checked, and only then the collection is created.
 pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
     let args = call.args();
     args.simple_collation()?;
     if args.lax_bool("capped")?.unwrap_or(false) {
-        return Err(unsupported_option("capped"));
+        return Err(unsupported(&args, "capped"));
     }
     for name in UNSUPPORTED {
         if args.get(name).is_some() {
-            return Err(unsupported_option(name));
+            return Err(unsupported(&args, name));
         }
+    }
+    if args.get("clusteredIndex").is_some_and(|value| !matches!(value, ValueRef::Bool(false))) {
+        return Err(unsupported(&args, "clusteredIndex"));
+    }
+    if let Some(option) = collection_options::check_options(&args)? {
+        return Err(unsupported(&args, option));
     }
     if args.get("expireAfterSeconds").is_some() {
         let message = "'expireAfterSeconds' is only supported on time-series collections or when \
@@ -93,7 +93,7 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     ok(doc! {})
 }
 
-/// Options that change nothing here have to make sense nevertheless: mongod checks them too.
+/// Checks the options that change nothing here, as mongod does.
 fn check_options(args: &Args<'_>) -> Result<()> {
     args.lax_bool("autoIndexId")?;
     args.int("flags")?;
@@ -102,31 +102,19 @@ fn check_options(args: &Args<'_>) -> Result<()> {
                        are present";
         return Err(Error::new(InvalidOptions, message));
     }
-    for (name, values) in [
-        ("validationLevel", ["off", "strict", "moderate"].as_slice()),
-        ("validationAction", &["error", "warn"]),
-    ] {
-        let value = args.str(name)?;
-        if value.is_some_and(|value| !values.contains(&value)) {
-            let message = format!(
-                "Enumeration value '{}' for field 'create.{name}' is not a valid value.",
-                value.unwrap_or_default()
-            );
-            return Err(Error::new(BadValue, message));
-        }
+    collection_options::check_storage_engine(args)?;
+    if let Some(defaults) = args.document("indexOptionDefaults")? {
+        let defaults = Args::new("create.indexOptionDefaults", defaults);
+        defaults.allow_only(&["storageEngine"])?;
+        collection_options::check_storage_engine(&defaults)?;
     }
     match args.document("idIndex")? {
-        Some(spec) if index_spec::parse_spec(spec)?.is_some() => {
+        Some(spec) if index_spec::parse_spec(spec, Unknown::Refused)?.is_some() => {
             let message = "The field 'key' for an _id index must be {_id: 1}";
             Err(Error::new(BadValue, message))
         }
         _ => Ok(()),
     }
-}
-
-/// The error of an option that is not supported.
-fn unsupported_option(option: &str) -> Error {
-    Error::new(CommandNotSupported, format!("create with '{option}' is not supported"))
 }
 
 /// Runs `drop`. Its reply counts the indexes that there were, that of the id included.
@@ -220,7 +208,17 @@ pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
             return Err(Error::new(BadValue, message));
         }
     };
+    if from.collection.contains('$') {
+        let message =
+            format!("error with source namespace: Invalid collection name: {}", from.collection);
+        return Err(Error::new(IllegalOperation, message));
+    }
     let to = names::parse_full_name(args.need_str("to")?)?;
+    let is_oplog = |of: &Namespace| of.database == "local" && of.collection.starts_with("oplog.");
+    if is_oplog(&from) != is_oplog(&to) {
+        let message = "If either the source or target of a rename is an oplog name, both must be";
+        return Err(Error::new(IllegalOperation, message));
+    }
     names::new_collection(&to.database, &to.collection).map_err(|error| {
         Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
     })?;

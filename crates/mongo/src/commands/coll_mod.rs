@@ -17,10 +17,12 @@ use crate::{
     arguments::Args,
     call::Call,
     errors::{CommandNotSupported, Error, IndexNotFound, InvalidOptions, Result, TypeMismatch},
+    parsers::collection_options::{self, unsupported},
     replies::ok,
 };
 
-/// Arguments of `collMod`; all but `index` are refused by name.
+/// Arguments of `collMod`. What asks for a kind of collection or a feature that is not there is
+/// refused.
 pub(super) const FIELDS: &[&str] = &[
     "index",
     "validator",
@@ -46,15 +48,18 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             "'expireAfterSeconds' option is only supported on collections clustered by _id";
         return Err(Error::new(InvalidOptions, message));
     }
-    for option in FIELDS.iter().filter(|option| **option != "index") {
-        if args.get(option).is_some() {
-            let message = format!("collMod with '{option}' is not supported");
-            return Err(Error::new(CommandNotSupported, message));
-        }
-    }
+    let asked = collection_options::check_options(&args)?;
+    let dry_run = args.lax_bool("dryRun")?.unwrap_or(false);
     let index = args.document("index")?.map(|index| Args::new("collMod.index", index));
     index.as_ref().map(check_shape).transpose()?;
     let collection = call.expect_collection(&namespace)?;
+    if let Some(option) = asked {
+        return Err(unsupported(&args, option));
+    }
+    check_kind(&args)?;
+    if dry_run {
+        return Err(invalid_options("dry run mode requires an valid index modification."));
+    }
     let Some(index) = index else { return ok(doc! {}) };
     let (name, change) = parse_change(&collection, &index, &namespace)?;
     let was = call.door.engine.change_index(&collection, &name, change).await?;
@@ -70,6 +75,22 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         reply.push("hidden_new", hidden);
     }
     ok(reply)
+}
+
+/// Refuses options of other kinds of collections: 72, as mongod answers on an ordinary collection.
+fn check_kind(args: &Args<'_>) -> Result<()> {
+    for (options, text) in [
+        (["viewOn", "pipeline"].as_slice(), "option only supported on a view: "),
+        (&["timeseries"], "option only supported on a time-series collection: "),
+        (&["cappedSize", "cappedMax"], "Collection must be capped."),
+    ] {
+        let Some(option) = options.iter().find(|option| args.get(option).is_some()) else {
+            continue;
+        };
+        let shown = if text.ends_with(' ') { option } else { "" };
+        return Err(invalid_options(format!("{text}{shown}")));
+    }
+    Ok(())
 }
 
 /// Error 72, which most refusals of this command are.

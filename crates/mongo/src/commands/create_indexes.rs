@@ -14,7 +14,10 @@ use engine::{Collection, IndexSpec, Store};
 use crate::{
     call::Call,
     errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result},
-    parsers::{index_spec, partial_filter},
+    parsers::{
+        index_spec::{self, Unknown},
+        partial_filter,
+    },
     replies::{numbers::saturated_int, ok},
 };
 
@@ -25,13 +28,18 @@ use crate::{
 /// and 86 for an index that is there in another form, 11000 where documents break a unique one.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let specs = call.args().documents("indexes")?;
+    let args = call.args();
+    let specs = args.documents("indexes")?;
+    let unknown = match args.lax_bool("ignoreUnknownIndexOptions")? {
+        Some(true) => Unknown::LeftOut,
+        _ => Unknown::Refused,
+    };
     if specs.is_empty() {
         return Err(Error::new(BadValue, "Must specify at least one index to create"));
     }
     let mut wanted = Vec::with_capacity(specs.len());
     for spec in specs {
-        wanted.extend(index_spec::parse_spec(spec)?);
+        wanted.extend(index_spec::parse_spec(spec, unknown)?);
     }
     if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {
         return Err(Error::new(13103, "too many compound keys"));

@@ -52,12 +52,13 @@ pub(crate) fn system_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i6
     }
 }
 
-/// `expireAfterSeconds` of a date index: 0 to the largest number of 32 bits, fractions cut off.
-/// -0.5 becomes 0, and -1 is refused.
+/// Parses `expireAfterSeconds` of a date index: 0 to the largest number of 32 bits, fractions cut off.
+/// -0.5 becomes 0, and -1 is refused. NaN becomes the largest number, as in MongoDB since 5.0.14:
+/// dumps of older servers hold it, and no document may expire because of it.
 pub(crate) fn date_seconds(value: ValueRef<'_>, spec: DocRef<'_>) -> Result<i64> {
     let Some(number) = Number::of(value) else { return Err(spec_error(spec, &not_numeric(value))) };
     if number.is_nan() {
-        return Err(spec_error(spec, "TTL index 'expireAfterSeconds' option must not be NaN"));
+        return Ok(i64::from(i32::MAX));
     }
     let seconds = match number {
         Number::Int(seconds) => Some(seconds),

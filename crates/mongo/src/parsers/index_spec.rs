@@ -66,15 +66,33 @@ const UNSUPPORTED: &[&str] = &[
 /// Options the `_ts` index takes beside its key and name.
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
-/// A specification, or `None` for that of the id index, which every collection has.
+/// What becomes of options that no index has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// They are an error.
+    Refused,
+    /// They are left out, as `ignoreUnknownIndexOptions` asks. Dumps of old servers carry options that
+    /// nobody has any more.
+    LeftOut,
+}
+
+/// Parses a specification. Returns `None` for that of the id index, which every collection has.
 ///
-/// Errors: 197 an unknown field, 9 no key or no name, 14 a key that is not an object, and those of
+/// Errors: 197 an unknown field that is not left out, 9 no key or no name, 14 a key that is not an object, and those of
 /// the parts.
-pub(crate) fn parse_spec(spec: DocRef<'_>) -> Result<Option<IndexSpec>> {
+pub(crate) fn parse_spec(spec: DocRef<'_>, unknown: Unknown) -> Result<Option<IndexSpec>> {
+    let is_known = |name: &str| KNOWN.contains(&name) || UNSUPPORTED.contains(&name);
+    if unknown == Unknown::LeftOut && !spec.iter().all(|(name, _)| is_known(name)) {
+        let mut kept = Document::new();
+        for (name, value) in spec.iter().filter(|(name, _)| is_known(name)) {
+            kept.push(name, value);
+        }
+        return parse_spec(DocRef::Tree(&kept), Unknown::Refused);
+    }
     let args = Args::new("createIndexes.indexes", spec);
     let shown_spec = || shell(ValueRef::Document(spec)).to_string();
     for (name, _) in spec.iter() {
-        if !KNOWN.contains(&name) && !UNSUPPORTED.contains(&name) {
+        if !is_known(name) {
             let message = format!(
                 "The field '{name}' is not valid for an index specification. Specification: {}",
                 shown_spec()
@@ -347,9 +365,10 @@ fn parse_options(
     })
 }
 
-/// The specification as `listIndexes` shows it: version, key and name as they came, the filter, and
-/// `background`, which means nothing and which old tools compare. What can change later is added
-/// when it is shown.
+/// Returns the specification as `listIndexes` shows it: version, key and name as they came, then the
+/// other options in their order. `background` and a false `sparse` mean nothing and are kept, since
+/// tools compare what they asked for with what is listed; MongoDB leaves out a false `unique` and
+/// `hidden`. Options that are in force or may change later are added when the index is shown.
 fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     let mut out = Document::new();
     out.push("v", 2);
@@ -360,7 +379,7 @@ fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
         if option == "partialFilterExpression" {
             out.push(option, value);
         }
-        if option == "background" {
+        if option == "background" || option == "sparse" {
             out.push(option, value.is_truthy());
         }
     }

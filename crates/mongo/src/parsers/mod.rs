@@ -4,6 +4,8 @@
 
 /// `apiVersion` and `apiStrict`.
 pub(crate) mod api_version;
+/// Options of collections that ask for validators and images.
+pub(crate) mod collection_options;
 /// `readConcern` and `writeConcern`.
 pub(crate) mod concern;
 /// `hint`.

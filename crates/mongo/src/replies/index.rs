@@ -10,16 +10,18 @@ pub(crate) fn id_index_entry() -> Document {
     doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
 }
 
-/// An index as MongoDB lists it: flags only where they are true, and `expireAfterSeconds` as it is
-/// now.
+/// Returns an index as MongoDB lists it: flags where they are true, a false `sparse` where it was
+/// given, and `expireAfterSeconds` as it is now.
 pub(crate) fn index_entry(index: &IndexSpec) -> Document {
     let mut entry = index.shown.clone();
     for (name, value) in
         [("unique", index.unique), ("sparse", index.sparse), ("hidden", index.hidden)]
     {
-        entry.remove(name);
+        let given = entry.remove(name);
         if value {
             entry.push(name, true);
+        } else if let Some(given) = given {
+            entry.push(name, given);
         }
     }
     entry.remove("expireAfterSeconds");

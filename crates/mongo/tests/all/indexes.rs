@@ -222,3 +222,51 @@ async fn what_the_engine_refuses_has_the_text_that_clients_know() {
     client.send(doc! { "insert": "d", "$db": "db" }, &[("documents", &[doc! { "a": 1 }])]).await;
     assert_eq!(errmsg(&client.run(rename).await), "target namespace exists");
 }
+
+#[tokio::test]
+async fn options_that_no_index_has_are_left_out_on_request() {
+    let mut client = Client::new();
+    let ignoring = |spec: Document| {
+        doc! { "createIndexes": "c", "indexes": array![spec], "ignoreUnknownIndexOptions": true, "$db": "db" }
+    };
+    let old = doc! { "safe": Value::Null, "w": 1, "expires": "1h", "expireAfterSeconds": 3600, "unique": true };
+    let reply = create(&mut client, &[named("a_1", old.clone())]).await;
+    assert_eq!(number(&reply, "code"), 197, "{reply:?}");
+    let reply = client.run(ignoring(named("a_1", old))).await;
+    assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+    let shown = doc! {
+        "v": 2, "key": doc! { "a": 1 }, "name": "a_1", "unique": true, "expireAfterSeconds": 3600,
+    };
+    assert_eq!(listed(&mut client, "a_1").await, shown);
+    // What is known and wrong stays an error.
+    let reply = client.run(ignoring(named("b", doc! { "unique": "x" }))).await;
+    assert_eq!(number(&reply, "code"), 14, "{reply:?}");
+    let reply = client.run(doc! {
+        "createIndexes": "c", "indexes": array![named("b", doc! {})],
+        "ignoreUnknownIndexOptions": "x", "$db": "db",
+    });
+    assert_eq!(number(&reply.await, "code"), 14);
+}
+
+/// An index as it is listed.
+async fn listed(client: &mut Client, name: &str) -> Document {
+    let reply = client.run(doc! { "listIndexes": "c", "$db": "db" }).await;
+    let found = first_batch(&reply).into_iter().find(|it| it.get("name") == Some(&name.into()));
+    found.unwrap_or_else(|| panic!("{reply:?}"))
+}
+
+#[tokio::test]
+async fn a_false_sparse_is_listed_and_nan_seconds_are_the_most() {
+    let mut client = Client::new();
+    let nan =
+        doc! { "sparse": false, "unique": false, "hidden": false, "expireAfterSeconds": f64::NAN };
+    let reply = create(&mut client, &[named("a_1", nan)]).await;
+    assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+    let shown = doc! {
+        "v": 2, "key": doc! { "a": 1 }, "name": "a_1", "sparse": false,
+        "expireAfterSeconds": 2_147_483_647,
+    };
+    assert_eq!(listed(&mut client, "a_1").await, shown);
+    let key = doc! { "key": doc! { "_ts": 1 }, "name": "ttl", "expireAfterSeconds": f64::NAN };
+    assert_eq!(number(&create(&mut client, &[key]).await, "code"), 67);
+}
