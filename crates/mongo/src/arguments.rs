@@ -174,8 +174,10 @@ impl<'a> Args<'a> {
             Some(Number::Int(value)) => Ok(Some(value)),
             Some(Number::Double(value)) if value.is_nan() => Ok(Some(0)),
             Some(Number::Double(value)) => Ok(Some(value as i64)),
+            Some(Number::Decimal(value)) if value.is_nan() => Ok(Some(0)),
             Some(Number::Decimal(value)) => {
-                Ok(Some(value.to_i64(document::Rounding::HalfEven).unwrap_or(0)))
+                let most = if value.is_negative() { i64::MIN } else { i64::MAX };
+                Ok(Some(value.to_i64(document::Rounding::HalfEven).unwrap_or(most)))
             }
             None => Err(self.wrong_type(name, value, "s '[long, int, decimal, double]'")),
         }

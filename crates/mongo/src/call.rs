@@ -89,8 +89,8 @@ impl<'a, S: Store> Call<'a, S> {
     /// Reads from a message which command it is and on which database.
     ///
     /// Fails where MongoDB's drivers expect an error before any command is looked at: 73 for a name
-    /// that no database can have, 40571 without `$db`, and 352 for an OP_QUERY that is not a
-    /// handshake (drivers that get it stop and say that they are too old).
+    /// that no database can have, 40571 without `$db`, and 352 for an OP_QUERY that is neither a
+    /// handshake nor part of a login (drivers that get it stop and say that they are too old).
     pub(crate) fn new(
         door: &'a Arc<Door<S>>,
         connection: &'a Connection,

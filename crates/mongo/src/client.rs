@@ -18,6 +18,7 @@ use crate::{
     access::UserName,
     counters::Counters,
     login::{KnownUser, Logins},
+    namespace_work::LastWork,
     operation::{Operation, Running, StopReason},
     peer::Peer,
     wire::Compressor,
@@ -56,6 +57,8 @@ pub(crate) struct Connection {
     pub(crate) relayed_sender: Option<RelayedSender>,
     /// Who is logged in, and who is about to be.
     pub(crate) logins: Mutex<Logins>,
+    /// The collection that its last command was about, as its work is counted.
+    pub(crate) last_work: LastWork,
 }
 
 /// Whose commands a connection's are, by which cursors are told apart.
@@ -117,6 +120,7 @@ impl Connection {
             running: Mutex::default(),
             relayed_sender,
             logins: Mutex::default(),
+            last_work: LastWork::default(),
         }
     }
 

@@ -127,7 +127,8 @@ pub struct CommandRow {
     pub(crate) rights: Rights,
     /// It runs on database `admin` only.
     pub admin_only: bool,
-    /// It may come in an OP_QUERY, the message that drivers send before they know the server.
+    /// It may come in an OP_QUERY, the message that drivers send before they know the server; those of
+    /// old versions log in by it.
     pub legacy: bool,
     /// Its reply may be compressed. The specification of OP_COMPRESSED forbids it for handshakes
     /// and for what carries credentials.
@@ -235,7 +236,12 @@ impl CommandRow {
     /// to wait for another state of the server.
     pub(crate) const fn handshake(self) -> Self {
         let home = Home::FirstForLogins;
-        Self { legacy: true, compress: false, awaits_state: true, home, ..self }
+        Self { compress: false, awaits_state: true, home, ..self.in_old_form() }
+    }
+
+    /// It may come in an OP_QUERY: drivers of old versions shake hands and log in by it.
+    pub(crate) const fn in_old_form(self) -> Self {
+        Self { legacy: true, ..self }
     }
 
     /// It carries credentials: its reply is never compressed, and nobody is shown its arguments.

@@ -3,8 +3,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use evaluation::Looked;
+
 /// How many counters there are.
-pub(crate) const COUNTERS: usize = 11;
+pub(crate) const COUNTERS: usize = 15;
 
 /// Counters of one connection. They only grow; those of a closed connection are added to the door's
 /// sum.
@@ -32,6 +34,14 @@ pub(crate) struct Counters {
     pub(crate) updated: AtomicU64,
     /// Documents that were removed.
     pub(crate) deleted: AtomicU64,
+    /// Keys of indexes that commands have looked at, expired ones included.
+    pub(crate) keys_examined: AtomicU64,
+    /// Documents that commands have looked at, expired ones included.
+    pub(crate) documents_examined: AtomicU64,
+    /// Commands that walked over a collection without an index.
+    pub(crate) collection_scans: AtomicU64,
+    /// Queries whose sort no index served.
+    pub(crate) sorts: AtomicU64,
 }
 
 impl Counters {
@@ -39,6 +49,20 @@ impl Counters {
     pub(crate) fn add(counter: &AtomicU64, by: u64) {
         // One connection, one writer: no read-modify-write is needed.
         counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+    }
+
+    /// Adds what a command has looked at. Each key of an index leads to a document, which is looked at too.
+    pub(crate) fn note_looked(&self, looked: &Looked) {
+        let examined = looked.examined();
+        match looked.access() {
+            None => return,
+            Some(access) if access.starts_with("index ") => {
+                Self::add(&self.keys_examined, examined);
+            }
+            Some("scan") => Self::add(&self.collection_scans, 1),
+            Some(_) => {}
+        }
+        Self::add(&self.documents_examined, examined);
     }
 
     /// All of them by name, in a fixed order: sums rely on it.
@@ -56,6 +80,10 @@ impl Counters {
             ("documentsReturned", read(&self.returned)),
             ("documentsUpdated", read(&self.updated)),
             ("documentsDeleted", read(&self.deleted)),
+            ("keysExamined", read(&self.keys_examined)),
+            ("documentsExamined", read(&self.documents_examined)),
+            ("collectionScans", read(&self.collection_scans)),
+            ("sorts", read(&self.sorts)),
         ]
     }
 }

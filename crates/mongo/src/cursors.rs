@@ -12,7 +12,14 @@
 //!           +-- kill, too long idle, memory short: closed
 //! ```
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
 
 use engine::{Cursor, Namespace, Store};
 use memory::Relief;
@@ -25,6 +32,7 @@ use crate::{
     limits::{CURSOR_IDLE, HEAVY_CURSOR_BYTES, LIGHT_CURSOR_BYTES, ORPHAN_IDLE},
     operation::{Operation, StopReason},
     session::SessionId,
+    session_set::SessionSet,
 };
 
 /// A cursor in the table.
@@ -89,6 +97,9 @@ pub(crate) struct Cursors<S: Store> {
     all: Mutex<HashMap<i64, OpenCursor<S>>>,
     /// How many there may be.
     most: usize,
+    /// How many were opened, and how many of them were closed because nobody asked for them in time.
+    opened: AtomicU64,
+    timed_out: AtomicU64,
 }
 
 /// A cursor that a request opens, with what belongs to it.
@@ -152,7 +163,8 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 impl<S: Store> Cursors<S> {
     /// No cursors, and room for this many.
     pub(crate) fn with_room(most: usize) -> Self {
-        Self { all: Mutex::default(), most }
+        let (opened, timed_out) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { all: Mutex::default(), most, opened, timed_out }
     }
 
     /// Locks the table, for as short as possible: nothing is awaited under this lock, and cursors
@@ -162,7 +174,8 @@ impl<S: Store> Cursors<S> {
     }
 
     /// Keeps a cursor and returns the id that it gets. Ids are random, so that nobody can guess
-    /// that of another client. Fails with 146 when there are too many.
+    /// that of another client. Fails with 146 when there are too many, and where the operation was told
+    /// to stop: [`Self::kill_sessions`] has looked at the table already or sees the cursor in it.
     pub(crate) fn open(
         &self,
         namespace: Namespace,
@@ -174,6 +187,7 @@ impl<S: Store> Cursors<S> {
         operation.pause_clock(now);
         let operation = Arc::clone(operation);
         let mut all = self.lock_all();
+        operation.check_stopped()?;
         if self.most <= all.len() {
             return Err(Error::new(crate::errors::ExceededMemoryLimit, "too many open cursors"));
         }
@@ -183,6 +197,7 @@ impl<S: Store> Cursors<S> {
                 let cursor = Some(cursor);
                 let used = now;
                 let orphan = false;
+                self.opened.fetch_add(1, Relaxed);
                 vacant.insert(OpenCursor {
                     namespace,
                     session,
@@ -257,10 +272,9 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// Closes a cursor that has no more. Returns false, as it is no longer open.
-    pub(crate) fn finish_cursor(&self, taken: CursorInUse<S>) -> bool {
+    /// Closes a cursor that has no more.
+    pub(crate) fn finish_cursor(&self, taken: CursorInUse<S>) {
         self.close(taken.id);
-        false
     }
 
     /// Marks the cursors of a connection that has closed: they end sooner if they hold much.
@@ -275,26 +289,25 @@ impl<S: Store> Cursors<S> {
         self.lock_all().remove(&id).is_some()
     }
 
-    /// Checks that a user does not close the cursor of another: 13. One that is not there, or not to be
-    /// seen, is no error.
-    pub(crate) fn check_kill(&self, id: i64, namespace: &Namespace, sender: &Sender) -> Result<()> {
+    /// Returns the collection that a cursor reads, if this sender is not the one who may use it; `None`
+    /// also where there is no such cursor.
+    pub(crate) fn read_by_another(&self, id: i64, sender: &Sender) -> Option<Namespace> {
         let all = self.lock_all();
-        match all.get(&id).filter(|open| open.namespace == *namespace) {
-            Some(open) if sender.relayed.is_none() => open.check_sender(id, sender),
-            _ => Ok(()),
-        }
+        let open = all.get(&id).filter(|open| !open.owner.admits(sender))?;
+        Some(open.namespace.clone())
     }
 
-    /// Closes a cursor if it belongs to a collection and this sender may use it, and ends the
-    /// request that uses it. Without a sender whose it is makes no difference. Returns whether it was
-    /// open there.
-    pub(crate) fn kill(&self, id: i64, namespace: &Namespace, sender: Option<&Sender>) -> bool {
-        let mut all = self.lock_all();
-        let is_for = |open: &OpenCursor<S>| sender.is_none_or(|sender| open.owner.admits(sender));
-        let meant = |open: &OpenCursor<S>| open.namespace == *namespace && is_for(open);
-        let there = all.get(&id).is_some_and(meant);
-        let killed = if there { all.remove(&id) } else { None };
+    /// Closes a cursor and ends the request that uses it. Returns whether it was open.
+    pub(crate) fn kill(&self, id: i64) -> bool {
+        let killed = self.lock_all().remove(&id);
         killed.inspect(|open| open.operation.tell_to_stop(StopReason::CursorKilled)).is_some()
+    }
+
+    /// Closes the cursors of sessions and ends the requests that use them.
+    pub(crate) fn kill_sessions(&self, sessions: &SessionSet, why: StopReason) {
+        let killed = self.remove_where(|open| sessions.has(open.session, &open.owner));
+        // An idle cursor's operation is told too: the request that has just taken it may not have begun.
+        killed.iter().for_each(|open| open.operation.tell_to_stop(why));
     }
 
     /// Closes cursors that nobody asked for in time; returns how many. Those that hold much and
@@ -307,7 +320,14 @@ impl<S: Store> Cursors<S> {
             let most = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
             !open.keep && open.cursor.is_some() && most <= now.saturating_sub(open.used)
         });
+        self.timed_out.fetch_add(closed.len() as u64, Relaxed);
         closed.len()
+    }
+
+    /// How many were opened since the start, and how many of them were closed because nobody asked for
+    /// them in time.
+    pub(crate) fn since_the_start(&self) -> (u64, u64) {
+        (self.opened.load(Relaxed), self.timed_out.load(Relaxed))
     }
 
     /// Takes out those that are to be closed. The caller drops them without the lock.

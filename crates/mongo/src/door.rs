@@ -28,6 +28,8 @@ use crate::{
     first_shard::FirstShard,
     homes::IsHome,
     limits::{COMMAND_ROOM_BYTES, MAX_CURSORS, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES},
+    machine::{Machine, MachineFigures},
+    namespace_work::AllWork,
     peer::Peer,
     protocol_error_log::ProtocolErrorLog,
     siblings::Siblings,
@@ -98,8 +100,12 @@ pub struct Settings {
     pub slow: Option<Arc<SlowOperations>>,
     /// Who is told of each operation.
     pub tracer: Tracer,
-    /// What the process takes of its machine, asked when `serverStatus` runs.
+    /// Returns what the process takes of its machine, for `serverStatus`.
     pub usage: fn() -> Usage,
+    /// Returns what the machine is, for `hostInfo`.
+    pub machine: fn() -> Machine,
+    /// Returns what the machine does, for `getDiagnosticData`.
+    pub machine_figures: fn() -> MachineFigures,
 }
 
 impl Default for Settings {
@@ -126,6 +132,8 @@ impl Default for Settings {
             slow: None,
             tracer: None,
             usage: Usage::default,
+            machine: Machine::default,
+            machine_figures: MachineFigures::default,
         }
     }
 }
@@ -162,6 +170,8 @@ pub struct Door<S: Store> {
     pub(crate) commands: CommandTable,
     /// How long commands took, nanoseconds, by their places in the table.
     pub(crate) latencies: Latencies,
+    /// What was done with each collection.
+    pub(crate) work: AllWork,
     /// How often commands failed, by their places in the table.
     pub(crate) failed: Vec<AtomicU64>,
     /// Where clients that cannot be understood are logged.
@@ -228,6 +238,7 @@ impl<S: Store> Door<S> {
             settings,
             cursors,
             latencies: Latencies::new(commands.rows.len()),
+            work: AllWork::default(),
             failed: commands.rows.iter().map(|_| AtomicU64::new(0)).collect(),
             commands,
             protocol_errors: ProtocolErrorLog::default(),

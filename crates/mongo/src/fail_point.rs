@@ -66,11 +66,16 @@ impl FailPoint {
             "failInternalCommands",
             "namespace",
         ])?;
-        let commands = args.need_array("failCommands")?;
+        // Without a list no command is meant.
+        let commands =
+            args.array("failCommands")?.map(|names| names.to_values()).unwrap_or_default();
         let block = args.lax_bool("blockConnection")?.unwrap_or(false);
         let code = args.int("errorCode")?.and_then(|code| i32::try_from(code).ok());
         Ok(Some(Self {
-            commands: commands.iter().filter_map(|name| Some(name.as_str()?.to_owned())).collect(),
+            commands: commands
+                .iter()
+                .filter_map(|name| Some(name.as_ref().as_str()?.to_owned()))
+                .collect(),
             app_name: args.str("appName")?.map(str::to_owned),
             code,
             close: args.lax_bool("closeConnection")?.unwrap_or(false),

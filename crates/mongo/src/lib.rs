@@ -64,8 +64,10 @@ mod limits;
 mod login;
 /// What servers tell each other of that.
 mod login_word;
+mod machine;
 /// Rules for names of databases and collections.
 mod names;
+mod namespace_work;
 /// Writes that drivers may send twice.
 mod numbered;
 /// Joins the state and the commands.
@@ -101,6 +103,7 @@ mod rights;
 mod run_call;
 /// The session that a command names.
 mod session;
+mod session_set;
 mod siblings;
 mod slow;
 mod stranger_pace;
@@ -132,6 +135,7 @@ pub use forwarded::Rooms;
 pub use homes::IsHome;
 pub use limits::MESSAGE_BYTES;
 pub use login::KnownUser;
+pub use machine::{Machine, MachineFigures};
 pub use peer::Peer;
 pub use relay::{NoReply, Right, Sender, home_of_command};
 pub use siblings::{Answers, AskSiblings, Siblings};

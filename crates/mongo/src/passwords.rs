@@ -53,10 +53,7 @@ impl NewPassword {
         if text.is_empty() {
             return Err(wrong(EMPTY));
         }
-        let mut mechanisms = Self::mechanisms(args)?;
-        if !digests && args.get("mechanisms").is_none() {
-            mechanisms = vec![Mechanism::Sha1];
-        }
+        let mechanisms = Self::mechanisms(args)?;
         if !digests && mechanisms.contains(&Mechanism::Sha256) {
             return Err(wrong("Use of SCRAM-SHA-256 requires undigested passwords"));
         }

@@ -1,5 +1,5 @@
-//! The session that a command names: cursors belong to the one they were opened in. Sessions
-//! themselves hold nothing here, so any id is good.
+//! The session that a command names: cursors belong to the one they were opened in. Nothing else is
+//! kept of a session, so any id is valid.
 
 use document::{DocRef, ValueRef};
 

@@ -26,6 +26,7 @@ mod features;
 mod figures;
 mod free_memory;
 mod give_way;
+mod host;
 mod interrupt;
 mod listen;
 mod logging;

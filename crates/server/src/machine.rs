@@ -95,7 +95,7 @@ fn number_at(line: &str, place: usize) -> u64 {
 }
 
 /// Returns the bytes of a line of the kind `Name:   12345 kB`.
-fn parse_kilobytes(text: &str, name: &str) -> Option<usize> {
+pub(crate) fn parse_kilobytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
 }

@@ -24,7 +24,7 @@ use crate::{
     failure::{Failure, failed},
     features::Features,
     give_way::{give_way, run_apart},
-    machine, nosql,
+    host, machine, nosql,
     relayed::Doors,
     site::Site,
     tls::{Opened, Socket},
@@ -227,6 +227,8 @@ fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Sett
         max_cursors: site.config.limits.max_cursors.unwrap_or(usual.max_cursors),
         max_message_bytes: site.config.limits.max_message_bytes.unwrap_or(usual.max_message_bytes),
         usage: machine::process_usage,
+        machine: host::machine,
+        machine_figures: host::figures,
         ..usual
     }
 }

@@ -96,6 +96,8 @@ def bodies(database):
         (admin, {"getLog": "global"}),
         (admin, {"getCmdLineOpts": 1}),
         (admin, {"getParameter": "*"}),
+        (admin, {"getDiagnosticData": 1}),
+        (admin, {"top": 1}),
         (admin, {"setParameter": 1}),
         (admin, {"getDefaultRWConcern": 1}),
         (admin, {"setFeatureCompatibilityVersion": "7.0", "confirm": True}),
@@ -161,7 +163,7 @@ DB_OWNER = READ_WRITE | DB_ADMIN | USER_ADMIN
 
 CLUSTER_MONITOR = _STATS | names("""
     serverStatus hostInfo getLog getCmdLineOpts getParameter getDefaultRWConcern replSetGetStatus
-    currentOp
+    currentOp getDiagnosticData top
 """)
 CLUSTER_MANAGER = names("""
     getDefaultRWConcern setFeatureCompatibilityVersion replSetGetStatus

@@ -48,12 +48,14 @@ COMMANDS = {
     "getCmdLineOpts": ("admin", {}, "@:any"),
     "listCommands": ("admin", {}, "@:any"),
     "serverStatus": ("admin", {}, "@:any repl:any metrics:any locks:any network:any mem:any"),
-    "getParameter": ("admin", {"quiet": 1}, "@:any quiet:any allParameters:any showDetails:any"),
+    "getDiagnosticData": ("admin", {}, "@:any"),
+    "top": ("admin", {}, "@:any"),
+    "getParameter": ("admin", {"quiet": 1}, "@:any quiet:any"),
     "setParameter": (
         "admin",
         {"logLevel": 0},
-        """@:any logLevel:number/2 quiet:bool/2 ttlMonitorEnabled:bool/2
-        ttlMonitorSleepSecs:number/2 ttlMonitorBatchDeletes:bool/2
+        """@:any logLevel:number/2 quiet:any ttlMonitorEnabled:any
+        ttlMonitorSleepSecs:number/2 ttlMonitorBatchDeletes:any
         ttlMonitorSubPassTargetSecs:number/2 ttlIndexDeleteTargetTimeMS:number/2
         ttlIndexDeleteTargetDocs:number/2 transactionLifetimeLimitSeconds:number/2""",
     ),
@@ -79,10 +81,11 @@ COMMANDS = {
     "create": (
         "t",
         {"@": "made"},
-        """@:text/73 capped:bool autoIndexId:few size:number/72 max:number/72 storageEngine:doc/115
-        validator:doc/115 validationLevel:text validationAction:text indexOptionDefaults:doc/115
+        """@:text/73 capped:bool autoIndexId:few size:number/72 max:number/72 storageEngine:doc/72
+        validator:doc/115 validationLevel:text validationAction:text indexOptionDefaults:doc/40415
         viewOn:text/115 pipeline:array/115 collation:doc timeseries:doc/115
-        expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/115 idIndex:doc
+        expireAfterSeconds:any clusteredIndex:any changeStreamPreAndPostImages:doc/40414/40415
+        recordPreImages:bool/115 idIndex:doc
         encryptedFields:doc/115 flags:few""",
     ),
     "drop": ("t", {"@": "c"}, "@:text/73"),
@@ -95,10 +98,10 @@ COMMANDS = {
     "collMod": (
         "t",
         {"@": "c", "index": {"name": "n_1", "hidden": False}},
-        """@:text/73 index:doc validator:doc/115 validationLevel:text/115 validationAction:text/115
-        viewOn:text/115 pipeline:array/115 expireAfterSeconds:any timeseries:doc/115
-        changeStreamPreAndPostImages:doc/115 cappedSize:number/115 cappedMax:number/115 dryRun:any
-        recordPreImages:any index.name:text index.keyPattern:doc/72
+        """@:text/73 index:doc validator:doc/115 validationLevel:text/2 validationAction:text/2
+        viewOn:any pipeline:any expireAfterSeconds:any timeseries:any
+        changeStreamPreAndPostImages:doc/40414/40415 cappedSize:any cappedMax:any dryRun:bool/72
+        recordPreImages:bool/115 index.name:text index.keyPattern:doc/72
         index.expireAfterSeconds:number/72 index.hidden:bool index.unique:bool/115
         index.prepareUnique:bool/115""",
     ),
@@ -211,9 +214,9 @@ COMMANDS = {
         "@:doc verbosity:text/9/2 @.find:text/73 @.filter:doc @.sort:doc @.hint:any",
     ),
     "startSession": ("admin", {}, "@:any"),
-    "endSessions": ("admin", {"@": [SESSION]}, "@:array @.0:doc"),
-    "refreshSessions": ("admin", {"@": [SESSION]}, "@:array @.0:doc"),
-    "killSessions": ("admin", {"@": [SESSION]}, "@:array @.0:doc"),
+    "endSessions": ("admin", {"@": [SESSION]}, "@:array @.0:doc/40414/40415"),
+    "refreshSessions": ("admin", {"@": [SESSION]}, "@:array @.0:doc/40414/40415"),
+    "killSessions": ("admin", {"@": [SESSION]}, "@:array @.0:doc/40414/40415"),
     "killAllSessions": ("admin", {"@": []}, "@:array"),
     "killAllSessionsByPattern": ("admin", {"@": []}, "@:array"),
     "logout": ("admin", {}, "@:any"),

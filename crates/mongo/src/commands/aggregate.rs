@@ -98,9 +98,14 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     cursor.allow_only(&["batchSize"])?;
     let size = cursor.count("batchSize")?;
     let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
+    let names = first_stage.map_or(0, |stage| stage.iter().count());
     let first_stage = first_stage.and_then(|stage| stage.iter().next());
     if let Some((stage, _)) = first_stage {
         check_first_stage(stage, &args)?;
+        if names != 1 {
+            let message = "A pipeline stage specification object must contain exactly one field.";
+            return Err(Error::new(40323, message));
+        }
     }
     let plan = match first_stage {
         Some(("$collStats", ValueRef::Document(spec))) => {

@@ -5,7 +5,7 @@
 //! {count: "c", query: {..}, skip: n, limit: n, hint: ..}  => {n: 12, ok: 1}
 //! ```
 
-use document::{DocBuf, DocRef, doc};
+use document::{DocBuf, DocRef, Number, doc, shell};
 use engine::{BatchLimit, Hint, Plan, Store};
 use pipeline::{Filter, exec::Stage};
 
@@ -13,7 +13,7 @@ use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::{BadValue, Error, Result},
+    errors::{BadValue, Error, FailedToParse, Result},
     parsers::hint::{covers_all, parse_hint},
     query::begin_query,
     replies::{numbers::int_or_long, ok},
@@ -41,7 +41,16 @@ impl Counted {
             None => Filter::always(),
         };
         let skip = args.count("skip")?.unwrap_or(0);
-        let limit = args.int("limit")?.unwrap_or(0);
+        let limit = match args.get_or_null("limit").map(|value| (value, Number::of(value))) {
+            None => 0,
+            Some((_, None)) => {
+                return Err(Error::new(BadValue, "limit value is not a valid number"));
+            }
+            Some((value, Some(number))) => number.to_i64_exact().ok_or_else(|| {
+                let message = format!("Expected an integer: limit: {}", shell(value));
+                Error::new(FailedToParse, message)
+            })?,
+        };
         let limit = Some(limit.unsigned_abs()).filter(|limit| 0 < *limit);
         Ok(Self { filter, hint: parse_hint(args)?, skip, limit })
     }

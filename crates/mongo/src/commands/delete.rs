@@ -11,10 +11,14 @@ use document::{DocBuf, DocRef, doc};
 use engine::{Find, Namespace, Store};
 use evaluation::Context;
 
-use super::statements::{
-    RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+use super::{
+    insert::bypass_need,
+    statements::{
+        RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+    },
 };
 use crate::{
+    access::Action,
     arguments::Args,
     call::Call,
     counters::Counters,
@@ -22,7 +26,15 @@ use crate::{
     numbered::{Book, Done, Place},
     parsers::statements::{check_delete, deletes_many, parse_search},
     replies::{numbers::saturated_int, ok},
+    rights::{Asked, Need},
 };
+
+/// What it asks of its sender: to remove documents, and for the right that leaves out their validation,
+/// which removing does not need and mongod asks for nevertheless.
+pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
+    let remove = Need::of(Action::Remove, asked.collection()?);
+    Ok(std::iter::once(remove).chain(bypass_need(asked)?).collect())
+}
 
 /// Runs `delete`. The reply counts what was removed, failures are in `writeErrors`.
 ///
@@ -34,6 +46,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_batch(statements.len())?;
     statements.iter().try_for_each(|it| check_delete(&Args::new("delete.deletes", *it)))?;
     Counters::add(&call.connection.counters.delete, statements.len() as u64);
+    call.args().lax_bool("bypassDocumentValidation")?;
     let ordered = call.args().bool("ordered")?.unwrap_or(true);
     call.args().document("let")?;
     let context = call.evaluation_context().await;

@@ -75,16 +75,37 @@ pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<Do
 pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let now = call.door.engine.now().await?;
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let machine = (call.door.settings.machine)();
+    let megabytes = |bytes: u64| i64::try_from(bytes >> 20).unwrap_or(i64::MAX);
+    let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    let long = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     ok(doc! {
         "system": doc! {
             "currentTime": Value::DateTime(now.ms),
             "hostname": call.door.settings.host.as_str(),
             "cpuAddrSize": 64,
+            "memSizeMB": megabytes(machine.memory),
+            "memLimitMB": megabytes(machine.memory_limit),
             "numCores": i32::try_from(cores).unwrap_or(i32::MAX),
+            "numCoresAvailableToProcess": i32::try_from(cores).unwrap_or(i32::MAX),
+            "numPhysicalCores": int(machine.physical_cores),
+            "numCpuSockets": int(machine.sockets),
             "cpuArch": std::env::consts::ARCH,
+            "numaEnabled": 1 < machine.numa_nodes,
+            "numNumaNodes": int(machine.numa_nodes),
         },
-        "os": doc! { "type": std::env::consts::OS, "name": std::env::consts::OS, "version": "" },
-        "extra": doc! {},
+        "os": doc! {
+            "type": "Linux",
+            "name": machine.system.as_str(),
+            "version": format!("Kernel {}", machine.kernel),
+        },
+        "extra": doc! {
+            "kernelVersion": machine.kernel.as_str(),
+            "cpuFrequencyMHz": machine.core_mhz.as_str(),
+            "pageSize": long(machine.page_bytes),
+            "numPages": long(machine.memory.checked_div(machine.page_bytes).unwrap_or(0)),
+            "maxOpenFiles": long(machine.max_open_files),
+        },
     })
 }
 

@@ -37,7 +37,9 @@ fn is_meant<S: Store>(point: &FailPoint, call: &Call<'_, S>) -> bool {
         call.connection.app_name().as_ref() == Some(name)
             || introduced_name(call.body) == Some(name.as_str())
     };
-    point.commands.iter().any(|name| name == call.name) && point.app_name.as_ref().is_none_or(meets)
+    // Old names differ from new ones in case only: `isMaster` means `ismaster` too, as in mongod.
+    point.commands.iter().any(|name| name.eq_ignore_ascii_case(call.name))
+        && point.app_name.as_ref().is_none_or(meets)
 }
 
 /// The name of the application that this very command introduces: the first handshake is struck

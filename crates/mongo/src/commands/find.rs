@@ -130,11 +130,13 @@ fn finish_plan(
 }
 
 /// Refuses what would change the result and is not supported: tailable cursors, record ids, bounds
-/// of index keys. Options that change nothing here only have to be booleans.
+/// of index keys. Options that change nothing here only have to be booleans; `oplogReplay` is one since
+/// MongoDB 4.4.
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
     args.strict_bool("allowDiskUse")?;
     args.strict_bool("allowPartialResults")?;
-    for name in ["tailable", "awaitData", "returnKey", "showRecordId", "oplogReplay"] {
+    args.strict_bool("oplogReplay")?;
+    for name in ["tailable", "awaitData", "returnKey", "showRecordId"] {
         if args.strict_bool(name)?.unwrap_or(false) {
             let message = format!("find with '{name}' is not supported");
             return Err(Error::new(CommandNotSupported, message));

@@ -48,6 +48,9 @@ pub(super) const FIELDS: &[&str] = &[
     "arrayFilters",
     "hint",
     "let",
+    // Ignored, as in mongod.
+    "batchSize",
+    "singleBatch",
 ];
 
 /// What it asks of its sender: it shows a document, and changes, removes or inserts it.

@@ -15,7 +15,7 @@ use crate::{
     authorize::check_still_permitted,
     call::Call,
     counters::Counters,
-    errors::{BadValue, Error, Result, TypeMismatch},
+    errors::{BadValue, CursorKilled, Error, Result, TypeMismatch},
     names,
     replies::cursor::{batch_limit, batch_reply},
     session,
@@ -67,13 +67,17 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match batch {
         Ok(batch) => {
             let count = batch.documents.len();
-            let kept = if batch.done {
-                cursors.finish_cursor(taken)
+            let id = if batch.done {
+                cursors.finish_cursor(taken);
+                0
+            } else if cursors.give_back(taken, count) {
+                id
             } else {
-                cursors.give_back(taken, count)
+                // It was killed before this request was listed as its reader. An id of 0 would say that
+                // there are no more documents.
+                return Err(Error::new(CursorKilled, "operation was interrupted"));
             };
             Counters::add(&call.connection.counters.returned, count as u64);
-            let id = if kept { id } else { 0 };
             let reply = batch_reply("nextBatch", &batch.documents, id, &namespace);
             call.connection.hold_reply_memory(batch.held);
             Ok(reply)

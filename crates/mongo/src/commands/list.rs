@@ -18,7 +18,7 @@ use crate::{
     access::{Action, Target},
     arguments::Args,
     call::Call,
-    errors::{Error, Result},
+    errors::{Error, InvalidOptions, Result},
     replies::{
         collection::{collection_entry, disk_bytes},
         cursor::reply_with_list,
@@ -73,14 +73,13 @@ pub(super) fn collections_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let filter = parse_filter(&args)?;
-    let names_only = args.bool("nameOnly")?.unwrap_or(false);
+    let names_only = args.lax_bool("nameOnly")?.unwrap_or(false);
     let only_own = args.bool("authorizedDatabases")? == Some(true);
     // These are there from the start on every server; tools leave them out by name.
-    let own = ["admin", "config", "local"].map(|name| (name.to_owned(), None));
-    let mut sizes: BTreeMap<String, Option<i64>> = BTreeMap::from(own);
+    let own = ["admin", "config", "local"].map(|name| (name.to_owned(), 0));
+    let mut sizes: BTreeMap<String, i64> = BTreeMap::from(own);
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
-        *sizes.entry(namespace.database).or_default().get_or_insert(0) +=
-            disk_bytes(call, &collection);
+        *sizes.entry(namespace.database).or_default() += disk_bytes(call, &collection);
     }
     // What they say is in the sizes, as long as this lasts.
     let mut _held = None;
@@ -98,15 +97,14 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         if !sees(&name) {
             continue;
         }
-        let (size, empty) = (size.unwrap_or(0), size.is_none());
-        let entry = doc! { "name": name, "sizeOnDisk": size, "empty": empty };
+        // None is ever empty: a database is there because of what is in it, or as one of the server's own.
+        let entry = match names_only {
+            true => doc! { "name": name },
+            false => doc! { "name": name, "sizeOnDisk": size, "empty": false },
+        };
         if entry_matches(&filter, &entry, &context)? {
             total += size;
-            let shown = match (names_only, entry.get("name").cloned()) {
-                (true, Some(name)) => doc! { "name": name },
-                _ => entry,
-            };
-            databases.push(Value::Document(shown));
+            databases.push(Value::Document(entry));
         }
     }
     let mut reply = doc! { "databases": Value::Array(databases) };
@@ -148,17 +146,13 @@ fn seen_collections<S: Store>(call: &Call<'_, S>) -> impl Fn(&Namespace) -> bool
 }
 
 /// Adds the databases in the reply of another shard.
-fn add_databases(sizes: &mut BTreeMap<String, Option<i64>>, reply: &DocBuf) {
+fn add_databases(sizes: &mut BTreeMap<String, i64>, reply: &DocBuf) {
     let Some(databases) = reply.get("databases").and_then(ValueRef::as_array) else { return };
     for database in databases.iter().filter_map(ValueRef::as_document) {
         let name = database.get("name").and_then(ValueRef::as_str);
         let size = database.get("sizeOnDisk").and_then(Number::of).and_then(Number::to_i64_exact);
-        let is_empty = matches!(database.get("empty"), Some(ValueRef::Bool(true)));
         if let (Some(name), Some(size)) = (name, size) {
-            let known = sizes.entry(name.to_owned()).or_default();
-            if !is_empty {
-                *known.get_or_insert(0) += size;
-            }
+            *sizes.entry(name.to_owned()).or_default() += size;
         }
     }
 }
@@ -176,14 +170,12 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
         if namespace.database != call.database || !sees(&namespace) {
             continue;
         }
-        let entry = collection_entry(&namespace, &collection);
+        let entry = match names_only {
+            true => doc! { "name": namespace.collection.as_str(), "type": "collection" },
+            false => collection_entry(&namespace, &collection),
+        };
         if entry_matches(&filter, &entry, &context)? {
-            let shown = if names_only {
-                doc! { "name": namespace.collection.as_str(), "type": "collection" }
-            } else {
-                entry
-            };
-            entries.push(shown);
+            entries.push(entry);
         }
     }
     let namespace = Namespace::new(call.database, "$cmd.listCollections");
@@ -194,12 +186,22 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
 /// collection.
 pub(super) async fn list_indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let size = batch_size(&call.args())?;
+    let args = call.args();
+    let with_builds = args.lax_bool("includeIndexBuildInfo")?.unwrap_or(false);
+    if args.lax_bool("includeBuildUUIDs")?.unwrap_or(false) && with_builds {
+        let message =
+            "The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true";
+        return Err(Error::new(InvalidOptions, message));
+    }
+    let size = batch_size(&args)?;
     let Some(collection) = call.find_collection(&namespace) else {
         return Err(Error::no_collection(&namespace));
     };
     let state = collection.state();
     let mut entries = vec![id_index_entry()];
     entries.extend(state.record.indexes.iter().map(index_entry));
+    if with_builds {
+        entries = entries.into_iter().map(|spec| doc! { "spec": spec }).collect();
+    }
     reply_with_list(call, entries, &namespace, size).await
 }

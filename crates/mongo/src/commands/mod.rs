@@ -22,6 +22,8 @@ mod create_indexes;
 mod delete;
 /// `ping`, `buildInfo`, `hostInfo`, `listCommands` and their kin.
 mod diagnosis;
+/// `getDiagnosticData`
+mod diagnostic_data;
 /// `distinct`
 mod distinct;
 /// `dropIndexes`
@@ -68,6 +70,8 @@ mod statements;
 mod stats;
 /// The table of all of them.
 mod table;
+/// `top`
+mod top;
 /// `update`
 mod update;
 /// `createUser` and its kin.
@@ -78,10 +82,13 @@ mod x509;
 pub(crate) use table::COMMANDS;
 pub use table::{NOT_YET, table};
 
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use std::{
+    sync::{Arc, atomic::Ordering::Relaxed},
+    time::Duration,
+};
 
-use document::{DocBuf, Document};
-use engine::Store;
+use document::{DocBuf, Document, ValueRef};
+use engine::{Namespace, Store};
 
 use self::table::Runs;
 use crate::{
@@ -89,7 +96,7 @@ use crate::{
     audited::note_command,
     authorize::check_rights_of_now,
     call::Call,
-    command_row::{ANY_ARGUMENT, CommandRow, Known, NotYet},
+    command_row::{ANY_ARGUMENT, CommandRow, Home, Known, NotYet},
     counters::Counters,
     errors::{CommandNotFound, Error, Result, WriteConflict},
     limits::MAX_BEGINNINGS,
@@ -181,9 +188,28 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.body.get("maxAwaitTimeMS").is_none() {
         let took = clock::monotonic_time().saturating_sub(began);
         call.door.latencies.observe(place, took);
+        note_work(call, row, took);
         note_end(call, id, took, before, &reply);
     }
     reply
+}
+
+/// Counts a command among what was done with its collection, and what it has looked at.
+fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
+    // A `getMore` goes on with the operation that opened its cursor.
+    let running = call.connection.running_command();
+    let operation = running.map_or_else(|| Arc::clone(&call.operation), |it| it.operation);
+    call.connection.counters.note_looked(&operation.looked);
+    let name = call.body.get(row.collection_in.unwrap_or(row.name));
+    let Some(collection) = name.and_then(ValueRef::as_str) else { return };
+    if row.home != Home::Database || row.hides_arguments {
+        return;
+    }
+    let exists = |database: &str, collection: &str| {
+        call.find_collection(&Namespace::new(database, collection)).is_some()
+    };
+    let (last, name) = (&call.connection.last_work, (call.database, collection));
+    call.door.work.note(last, name, (row, took), exists);
 }
 
 /// Whether the usual time limit holds for a command: it only reads, waits for no news, and does not say

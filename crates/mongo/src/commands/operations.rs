@@ -10,7 +10,7 @@
 //! An entry is made of what the connection says at that moment: the operation may end while the
 //! reply is made. Commands are cut (see `cursor_description`), so the list stays small.
 
-use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc, shell};
 use engine::Store;
 use memory::Share;
 
@@ -111,11 +111,11 @@ pub(super) async fn current_op_stage<S: Store>(
     let args = Args::new("$currentOp", spec);
     args.allow_only(OPTIONS)?;
     for option in OPTIONS {
-        args.lax_bool(option)?;
+        args.bool(option)?;
     }
-    let idle = args.lax_bool("idleConnections")?.unwrap_or(false);
-    let cursors = args.lax_bool("idleCursors")?.unwrap_or(false);
-    let only_own = !args.lax_bool("allUsers")?.unwrap_or(false);
+    let idle = args.bool("idleConnections")?.unwrap_or(false);
+    let cursors = args.bool("idleCursors")?.unwrap_or(false);
+    let only_own = !args.bool("allUsers")?.unwrap_or(false);
     let (operations, _held) = list_operations(call, Shown { only_own, idle, cursors }).await?;
     Ok(operations)
 }
@@ -312,7 +312,8 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
 /// Runs `killOp`. An operation that has ended meanwhile is not a failure: between looking and
 /// killing it may always end.
 ///
-/// Errors: 4 without a number, 14 for another type, 2 for a number that no operation can have.
+/// Errors: 4 without a number, 14 for another type, 2 for a fraction, 26823 for a number that no
+/// operation can have.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
     if let (Some(operation), Some(siblings)) = (elsewhere, call.siblings()) {
@@ -327,10 +328,18 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             );
             return Err(Error::new(TypeMismatch, message));
         }
-        Some(op) => Number::of(op).and_then(Number::to_i64_exact),
+        Some(op) => Number::of(op).and_then(Number::to_i64_exact).ok_or_else(|| {
+            let message = format!(
+                "Expected field \"op\" to have a value exactly representable as a 64-bit integer, but \
+                 found op: {}",
+                shell(op)
+            );
+            Error::new(BadValue, message)
+        })?,
     };
-    let Some(id) = id.and_then(|id| i32::try_from(id).ok()) else {
-        return Err(Error::new(BadValue, "invalid op: it is not the number of an operation"));
+    let Ok(id) = i32::try_from(id) else {
+        let message = format!("invalid op : {id}. Op ID cannot be represented with 32 bits");
+        return Err(Error::new(26823, message));
     };
     // Everybody may end the own operations.
     let any = call.door.permits(call.connection, &[Need::of(Action::KillOp, Object::Server)]);

@@ -9,13 +9,13 @@
 //!
 //! Values live as long as the server: nothing is stored.
 
-use document::{DocBuf, Document, Value, ValueRef, doc};
+use document::{DocBuf, Document, Number, Value, ValueRef, doc};
 use engine::Store;
 
 use crate::{
-    arguments::GENERIC,
+    arguments::{Args, GENERIC},
     call::Call,
-    errors::{BadValue, Error, InvalidOptions, Result},
+    errors::{BadValue, Error, InvalidOptions, Result, TypeMismatch},
     replies::ok,
 };
 
@@ -34,6 +34,7 @@ const KNOWN: &[Known] = &[
     ("enableTestCommands", || Value::Bool(true), false),
     ("authenticationMechanisms", || Value::Array(Vec::new()), false),
     ("authSchemaVersion", || Value::Int32(5), false),
+    ("automationServiceDescriptor", || Value::from(""), true),
     ("quiet", || Value::Bool(false), true),
     ("logLevel", || Value::Int32(0), true),
     ("notablescan", || Value::Bool(false), false),
@@ -42,52 +43,66 @@ const KNOWN: &[Known] = &[
     ("internalQueryMaxBlockingSortMemoryUsageBytes", || Value::Int32(104_857_600), false),
 ];
 
-/// The names again, as arguments of the two commands: every parameter is a field of its own.
-pub(super) const NAMES: &[&str] = &[
-    "ttlMonitorEnabled",
-    "ttlMonitorSleepSecs",
-    "ttlMonitorBatchDeletes",
-    "ttlMonitorSubPassTargetSecs",
-    "ttlIndexDeleteTargetTimeMS",
-    "ttlIndexDeleteTargetDocs",
-    "enableTestCommands",
-    "authenticationMechanisms",
-    "authSchemaVersion",
-    "quiet",
-    "logLevel",
-    "notablescan",
-    "transactionLifetimeLimitSeconds",
-    "cursorTimeoutMillis",
-    "internalQueryMaxBlockingSortMemoryUsageBytes",
-    "featureCompatibilityVersion",
-    "allParameters",
-    "showDetails",
-];
+/// The feature compatibility version, which is no setting: other servers of the same version agree on it.
+const COMPATIBILITY: &str = "featureCompatibilityVersion";
 
 /// The value of a parameter now.
 fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
     call.door.parameters.lock().get(name).cloned().unwrap_or_else(start)
 }
 
-/// Runs `getParameter` for the parameters that are named, or for all.
-pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let wanted = call.body.get("getParameter");
-    let all = match wanted {
-        Some(ValueRef::String("*")) => true,
-        Some(ValueRef::Document(options)) => {
-            options.get("allParameters").is_some_and(ValueRef::is_truthy)
+/// Which parameters are asked for beside those that are named, and how they are shown.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    /// All of them.
+    all: bool,
+    /// With the facts whether each may be set.
+    details: bool,
+}
+
+impl Asked {
+    /// Parses the value of `getParameter`: `"*"`, or a document of options; anything else asks for
+    /// nothing.
+    fn parse(value: Option<ValueRef<'_>>) -> Result<Self> {
+        let ValueRef::Document(options) = value.unwrap_or(ValueRef::Null) else {
+            let all = matches!(value, Some(ValueRef::String("*")));
+            return Ok(Self { all, details: false });
+        };
+        let options = Args::new("getParameter", options);
+        options.allow_only(&["allParameters", "showDetails"])?;
+        Ok(Self {
+            all: options.lax_bool("allParameters")?.unwrap_or(false),
+            details: options.lax_bool("showDetails")?.unwrap_or(false),
+        })
+    }
+
+    /// A parameter as it is shown.
+    fn shown(self, value: Value, settable: bool) -> Value {
+        if !self.details {
+            return value;
         }
-        _ => call.args().lax_bool("allParameters")?.unwrap_or(false),
-    };
+        Value::Document(doc! {
+            "value": value,
+            "settableAtRuntime": settable,
+            "settableAtStartup": false,
+        })
+    }
+}
+
+/// Runs `getParameter` for the parameters that are named, or for all. Names that are not known are
+/// ignored beside those that are.
+pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let asked = Asked::parse(call.body.get("getParameter"))?;
+    let is_named = |name: &str| call.body.iter().skip(1).any(|(given, _)| given == name);
     let mut reply = Document::new();
-    let compatibility = || Value::Document(doc! { "version": "7.0" });
-    for (name, start, _) in KNOWN {
-        if all || call.body.get(name).is_some() {
-            reply.push(*name, value_of(call, name, *start));
+    for (name, start, settable) in KNOWN {
+        if asked.all || is_named(name) {
+            reply.push(*name, asked.shown(value_of(call, name, *start), *settable));
         }
     }
-    if all || call.body.get("featureCompatibilityVersion").is_some() {
-        reply.push("featureCompatibilityVersion", compatibility());
+    if asked.all || is_named(COMPATIBILITY) {
+        let version = Value::Document(doc! { "version": "7.0" });
+        reply.push(COMPATIBILITY, asked.shown(version, false));
     }
     if reply.is_empty() {
         return Err(Error::new(InvalidOptions, "no option found to get"));
@@ -95,30 +110,29 @@ pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
-/// Runs `setParameter`; returns the last old value. A value has to be of the kind that the
-/// parameter has, where all numbers are one kind.
+/// Runs `setParameter`; returns the last old value. All are checked before the first is set.
+///
+/// Errors: 72 for a name that is not known, 20 for a parameter that cannot be set, 2 and 14 for a value.
 pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let mut was = None;
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
+    let mut taken = Vec::new();
     for (name, value) in given {
-        let row = KNOWN.iter().find(|(known, ..)| *known == name);
-        let Some((_, start, true)) = row else {
+        let Some((_, start, settable)) = KNOWN.iter().find(|(known, ..)| *known == name) else {
+            let message = format!(
+                "attempted to set unrecognized parameter [{name}], use help:true to see options "
+            );
+            return Err(Error::new(InvalidOptions, message));
+        };
+        if !settable {
             let message = format!("not allowed to change [{name}] at runtime");
             return Err(Error::new(crate::errors::IllegalOperation, message));
-        };
-        let positive = name != "ttlMonitorSleepSecs"
-            || document::Number::of(value).is_some_and(|number| 0.0 < number.to_f64());
-        let fits =
-            value.kind() == start().kind() || value.is_number() && start().as_ref().is_number();
-        if !positive || !fits {
-            let message = format!(
-                "Invalid value for parameter {name}: {} is not allowed",
-                document::shell(value)
-            );
-            return Err(Error::new(BadValue, message));
         }
-        was = Some(value_of(call, name, *start));
-        call.door.parameters.lock().insert(name.to_owned(), value.to_value());
+        taken.push((name, *start, taken_value(name, value, &start())?));
+    }
+    let mut was = None;
+    for (name, start, value) in taken {
+        was = Some(value_of(call, name, start));
+        call.door.parameters.lock().insert(name.to_owned(), value);
     }
     match was {
         Some(was) => ok(doc! { "was": was }),
@@ -126,6 +140,27 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
             Err(Error::new(InvalidOptions, "no option found to set, use help:true to see options "))
         }
     }
+}
+
+/// Returns the value that a parameter takes. A bool takes any value by its truth, as in mongod; another
+/// parameter a value of its own kind, where all numbers are one kind.
+fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> {
+    let start = start.as_ref();
+    if let ValueRef::Bool(_) = start {
+        return Ok(Value::Bool(value.is_truthy()));
+    }
+    if let (ValueRef::String(_), false) = (start, value.kind() == start.kind()) {
+        let message = format!("Value for parameter {name} must be of type 'string'");
+        return Err(Error::new(TypeMismatch, message));
+    }
+    let fits = value.kind() == start.kind() || value.is_number() && start.is_number();
+    let least = if name == "ttlMonitorSleepSecs" { 1.0 } else { 0.0 };
+    let is_small = Number::of(value).is_some_and(|number| number.to_f64() < least);
+    if !fits || is_small {
+        let message = format!("Invalid value for {name}: {name}: {}", document::shell(value));
+        return Err(Error::new(BadValue, message));
+    }
+    Ok(value.to_value())
 }
 
 /// Runs `getDefaultRWConcern`.

@@ -1,10 +1,33 @@
-//! Sessions are accepted everywhere and hold nothing here, so ending one always succeeds. Cursors
-//! remember the id of the session they were opened in; no other state hangs on it.
+//! `startSession`, `refreshSessions`, and the commands that end what sessions have: their cursors, and
+//! for the `kill` commands also the operations under way. Nothing else hangs on a session, so an id that
+//! was never used is as good as any.
+//!
+//! ```text
+//! {killSessions: [{id: UUID}, ..]}                 the sender's own sessions; [] all of them
+//! {killAllSessions: [{user, db}, ..]}              all sessions of users; [] of everybody
+//! {killAllSessionsByPattern: [{lsid: {id, uid}} | {uid} | {}, ..]}
+//! {endSessions: [{id: UUID}, ..]}                  cursors alone, when a client leaves
+//! ```
+//!
+//! In a cluster the `kill` commands end sessions in all shards, and `endSessions` in one.
 
-use document::{DocBuf, Value, doc};
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
-use crate::{call::Call, errors::Result, limits::SESSION_MINUTES, replies::ok};
+use crate::{
+    access::{Action, UserName},
+    arguments::Args,
+    call::Call,
+    errors::{
+        Error, InvalidUUID, Result, TypeMismatch, Unauthorized, UnsupportedFormat, UserNotFound,
+    },
+    limits::SESSION_MINUTES,
+    operation::StopReason,
+    replies::ok,
+    rights::{Need, Object},
+    session::{SessionId, session_id},
+    session_set::{SessionSet, UserDigest, user_digest},
+};
 
 /// Runs `startSession`: a new id. Drivers make ids themselves and ask for none.
 pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
@@ -18,9 +41,216 @@ pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Runs `endSessions` and its kin. What names sessions, users or patterns of them is an array of
-/// documents.
-pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    call.args().documents(call.name)?;
+/// Runs `refreshSessions`: checks the ids. Sessions that hold nothing do not end by themselves.
+pub(super) async fn refresh_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    named_sessions(call, "refreshSessions", "refreshSessionsFromClient")?;
     ok(doc! {})
+}
+
+/// Runs `endSessions`: closes the cursors of sessions that their client needs no more. Operations under
+/// way go on: clients send this while a write that nobody waits for may still run.
+pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let ended = named_sessions(call, "endSessions", "endSessionsFromClient")?;
+    call.door.cursors.kill_sessions(&ended, StopReason::CursorKilled);
+    ok(doc! {})
+}
+
+/// Runs `killSessions`. An empty list names all sessions of the sender.
+pub(super) async fn kill_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let mut killed = named_sessions(call, "KillSessionsCmd", "killSessions")?;
+    if killed.single.is_empty() {
+        killed.users.insert(user_digest(call.connection.sender().user.as_ref()));
+    }
+    kill(call, &killed).await
+}
+
+/// Runs `killAllSessions`.
+///
+/// Errors: 11 for a user who does not exist.
+pub(super) async fn kill_all_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let mut killed = SessionSet::default();
+    let elements = elements(call, "KillAllSessionsCmd")?;
+    killed.all = elements.is_empty();
+    for user in elements {
+        let args = Args::new("KillAllSessionsCmd.killAllSessions", user);
+        let name = named_user(&args)?;
+        if call.door.users.user(&name)?.is_none() {
+            let message =
+                format!("Could not find user \"{}\" for db \"{}\"", name.user, name.database);
+            return Err(Error::new(UserNotFound, message));
+        }
+        killed.users.insert(user_digest(Some(&name)));
+    }
+    kill(call, &killed).await
+}
+
+/// Runs `killAllSessionsByPattern`. `users` and `roles` of a pattern say on whose behalf a router asks;
+/// they select no sessions, so their form alone is checked.
+pub(super) async fn kill_by_pattern<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let of = "KillAllSessionsByPatternCmd.killAllSessionsByPattern";
+    let mut killed = SessionSet::default();
+    let patterns = elements(call, "KillAllSessionsByPatternCmd")?;
+    killed.all = patterns.is_empty();
+    for pattern in patterns {
+        let args = Args::new(of, pattern);
+        args.allow_only(&["lsid", "uid", "users", "roles"])?;
+        for (list, name) in [("users", "user"), ("roles", "role")] {
+            check_names(&args, list, name)?;
+        }
+        let user = parse_user(&args)?;
+        match args.document("lsid")? {
+            Some(lsid) => {
+                let path = format!("{of}.lsid");
+                let lsid = Args::new(&path, lsid);
+                let id = parse_id(&lsid)?;
+                let user = parse_user(&lsid)?.ok_or_else(|| lsid.missing_field("uid"))?;
+                killed.single.insert((id, user));
+            }
+            None => match user {
+                Some(user) => drop(killed.users.insert(user)),
+                None => killed.all = true,
+            },
+        }
+    }
+    kill(call, &killed).await
+}
+
+/// Ends the operations and closes the cursors of sessions, in all shards of a cluster. The command that
+/// asks for it goes on.
+async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBuf> {
+    for connection in call.door.connections() {
+        let running = connection.running_command();
+        let Some(running) = running.filter(|_| connection.id != call.connection.id) else {
+            continue;
+        };
+        if killed.has(session_id(running.command.as_ref()), &connection.sender()) {
+            connection.stop_command(Some(running.id), StopReason::Killed);
+        }
+    }
+    // In this order: an operation that was told to stop opens no cursor any more.
+    call.door.cursors.kill_sessions(killed, StopReason::Killed);
+    if let Some(siblings) = call.siblings() {
+        let ask = doc! { "killAllSessionsByPattern": Value::Array(as_patterns(killed)) };
+        siblings.ask(ask, &call.door.settings.memory).await?;
+    }
+    ok(doc! {})
+}
+
+/// Returns the patterns that name the same sessions.
+fn as_patterns(killed: &SessionSet) -> Vec<Value> {
+    if killed.all {
+        return Vec::new();
+    }
+    let uid = |user: &UserDigest| Value::Binary { subtype: 0, bytes: user.to_vec() };
+    let users = killed.users.iter().map(|user| doc! { "uid": uid(user) });
+    let single = killed.single.iter().map(|(id, user)| {
+        let id = Value::Binary { subtype: 4, bytes: id.to_vec() };
+        doc! { "lsid": doc! { "id": id, "uid": uid(user) } }
+    });
+    users.chain(single).map(|pattern: Document| Value::Document(pattern)).collect()
+}
+
+/// Returns the sessions that a list of ids names. An id without a user is that of the sender's session.
+///
+/// Errors: 13 for the session of another user, without the right to kill any session.
+fn named_sessions<S: Store>(
+    call: &Call<'_, S>,
+    command: &str,
+    element: &str,
+) -> Result<SessionSet> {
+    let own = user_digest(call.connection.sender().user.as_ref());
+    let path = format!("{command}.{element}");
+    let mut named = SessionSet::default();
+    for session in elements(call, command)? {
+        let args = Args::new(&path, session);
+        args.allow_only(&["id", "uid"])?;
+        let user = parse_user(&args)?;
+        let id = parse_id(&args)?;
+        let any = Need::of(Action::KillAnySession, Object::Server);
+        if user.is_some_and(|user| user != own) && !call.door.permits(call.connection, &[any]) {
+            let message = "Unauthorized to set user digest in LogicalSessionId";
+            return Err(Error::new(Unauthorized, message));
+        }
+        named.single.insert((id, user.unwrap_or(own)));
+    }
+    Ok(named)
+}
+
+/// Returns the documents in the command's list. Errors call the command `of`; a null element counts as
+/// none, as in mongod.
+fn elements<'a, S: Store>(call: &Call<'a, S>, of: &str) -> Result<Vec<DocRef<'a>>> {
+    let args = Args::new(of, call.body);
+    args.need_array(call.name)?;
+    let array = call.body.get(call.name).and_then(ValueRef::as_array);
+    let mut elements = Vec::new();
+    for (at, value) in array.into_iter().flat_map(|array| array.iter()).enumerate() {
+        match value {
+            ValueRef::Document(element) => elements.push(element),
+            value if value.is_nullish() => {}
+            value => {
+                return Err(args.wrong_type(&format!("{}.{at}", call.name), value, " 'object'"));
+            }
+        }
+    }
+    Ok(elements)
+}
+
+/// The `id` of a session: a UUID.
+fn parse_id(args: &Args<'_>) -> Result<SessionId> {
+    match args.get("id") {
+        None => Err(args.missing_field("id")),
+        Some(ValueRef::Binary { subtype: 4, bytes }) => bytes.try_into().map_err(|_| {
+            let message = "uuid must be a 16-byte binary field with UUID (4) subtype";
+            Error::new(InvalidUUID, message)
+        }),
+        Some(ValueRef::Binary { .. }) => {
+            let message = format!(
+                "BSON field '{}.id' is the wrong binData type, expected type 'UUID'",
+                args.of
+            );
+            Err(Error::new(TypeMismatch, message))
+        }
+        Some(value) => Err(args.wrong_type("id", value, " 'binData'")),
+    }
+}
+
+/// The `uid` of a session, if there is one: the digest of its user's name.
+fn parse_user(args: &Args<'_>) -> Result<Option<UserDigest>> {
+    match args.get("uid") {
+        None => Ok(None),
+        Some(ValueRef::Binary { subtype: 0, bytes }) => bytes.try_into().map(Some).map_err(|_| {
+            let message = format!("Unsupported SHA256Block hash length: {}", bytes.len());
+            Error::new(UnsupportedFormat, message)
+        }),
+        Some(ValueRef::Binary { .. }) => {
+            let message = format!(
+                "BSON field '{}.uid' is the wrong binData type, expected type 'general'",
+                args.of
+            );
+            Err(Error::new(TypeMismatch, message))
+        }
+        Some(value) => Err(args.wrong_type("uid", value, " 'binData'")),
+    }
+}
+
+/// The user that a document names.
+fn named_user(args: &Args<'_>) -> Result<UserName> {
+    args.allow_only(&["user", "db"])?;
+    let (name, database) = (args.need_str("user")?, args.need_str("db")?);
+    Ok(UserName::new(name, database))
+}
+
+/// Checks a list of users or roles.
+fn check_names(args: &Args<'_>, list: &str, name: &str) -> Result<()> {
+    if args.get(list).is_none() {
+        return Ok(());
+    }
+    let path = format!("{}.{list}", args.of);
+    for element in args.documents(list)? {
+        let element = Args::new(&path, element);
+        element.allow_only(&[name, "db"])?;
+        element.need_str(name)?;
+        element.need_str("db")?;
+    }
+    Ok(())
 }

@@ -12,14 +12,14 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, Document, Value, doc};
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::{Collection, Model, Namespace};
 use engine::{Space, Store};
 
 use crate::{
     arguments::Args,
     call::Call,
-    errors::{BadValue, CommandNotSupported, Error, Result},
+    errors::{BadValue, CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
     replies::{
         collection::disk_bytes,
         numbers::{int_or_long, saturated_int},
@@ -27,12 +27,16 @@ use crate::{
     },
 };
 
-/// By what sizes are divided: 1, or a number of at least 1.
-fn parse_scale<S: Store>(call: &Call<'_, S>) -> Result<i64> {
-    match call.args().int("scale")? {
+/// Returns by what sizes are divided: 1, or a number of at least 1, of which no more than 32 bits count.
+/// `code` is the error of a smaller number.
+fn parse_scale(args: &Args<'_>, code: i32) -> Result<i64> {
+    match args.int("scale")? {
         None => Ok(1),
-        Some(scale) if 0 < scale => Ok(scale),
-        Some(_) => Err(Error::new(BadValue, "scale has to be >= 1")),
+        Some(scale) if 0 < scale => Ok(scale.min(i32::MAX.into())),
+        Some(scale) => {
+            let message = format!("BSON field 'scale' value must be >= 1, actual value '{scale}'");
+            Err(Error::new(code, message))
+        }
     }
 }
 
@@ -53,7 +57,7 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
 /// Runs `collStats`.
 pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let scale = parse_scale(call)?;
+    let scale = parse_scale(&call.args(), BadValue)?;
     ok(storage_stats(call, &namespace, scale).await?)
 }
 
@@ -101,79 +105,130 @@ async fn storage_stats<S: Store>(
     Ok(reply)
 }
 
-/// The document that a leading `$collStats` stage begins with. Latencies are not counted by
-/// collection, so they are refused by name.
+/// The document that a leading `$collStats` stage begins with.
+///
+/// Errors: 26 where counts or sizes are asked for of a collection that is not there, 115 for
+/// `queryExecStats`, which are not counted by collection.
 pub(super) async fn stats_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     spec: DocRef<'_>,
 ) -> Result<Document> {
     let args = Args::new("$collStats", spec);
-    for part in ["latencyStats", "queryExecStats"] {
-        if args.get(part).is_some() {
-            let message = format!("$collStats with '{part}' is not supported");
-            return Err(Error::new(CommandNotSupported, message));
-        }
+    args.allow_only(&["latencyStats", "storageStats", "count", "queryExecStats"])?;
+    if args.get("queryExecStats").is_some() {
+        let message = "$collStats with 'queryExecStats' is not supported";
+        return Err(Error::new(CommandNotSupported, message));
     }
-    args.allow_only(&["storageStats", "count"])?;
     let now = call.door.engine.now().await?;
     let mut out = doc! {
         "ns": namespace.to_string(),
         "host": call.door.settings.host.as_str(),
         "localTime": Value::DateTime(now.ms),
     };
+    if let Some(asked) = args.document("latencyStats")? {
+        let asked = Args::new("$collStats.latencyStats", asked);
+        asked.allow_only(&["histograms"])?;
+        let histograms = asked.strict_bool("histograms")?.unwrap_or(false);
+        let work =
+            call.door.work.of(&namespace.database, &namespace.collection).unwrap_or_default();
+        out.push("latencyStats", work.latency_stats(histograms));
+    }
+    let missing = |part: &str| {
+        let message = format!(
+            "Unable to retrieve {part} in $collStats stage :: caused by :: Collection [{namespace}] not \
+             found."
+        );
+        Error::new(NamespaceNotFound, message)
+    };
     if let Some(asked) = args.document("storageStats")? {
-        let scale = Args::new("storageStats", asked).int("scale")?.unwrap_or(1).max(1);
+        let scale = parse_scale(&Args::new("storageStats", asked), 51024)?;
+        call.find_collection(namespace).ok_or_else(|| missing("storageStats"))?;
         let mut stats = storage_stats(call, namespace, scale).await?;
         stats.remove("ns");
         out.push("storageStats", stats);
     }
     if args.document("count")?.is_some() {
-        let live = match call.find_collection(namespace) {
-            Some(collection) => call.door.engine.live_amount(&collection).await?.documents,
-            None => 0,
-        };
+        let collection = call.find_collection(namespace).ok_or_else(|| missing("count"))?;
+        let live = call.door.engine.live_amount(&collection).await?.documents;
         out.push("count", int_or_long(live));
     }
     Ok(out)
 }
 
-/// Runs `dbStats`: sums over a database's collections. Sizes are doubles here, as in mongod.
+/// Runs `dbStats`: sums over a database's collections. Sizes are doubles here, and whole numbers of a
+/// database that is not there, as in mongod. `freeStorage` asks for the space that could be used again,
+/// of which there is none: what is removed is compacted away.
 pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let scale = parse_scale(call)?;
+    let scale = parse_scale(&call.args(), BadValue)?;
     let all = call.door.engine.collections(Model::Documents);
     let own: Vec<Arc<Collection>> = all
         .into_iter()
         .filter(|(namespace, _)| namespace.database == call.database)
         .map(|(_, collection)| collection)
         .collect();
-    let (mut objects, mut size, mut stored, mut indexes) = (0, 0, 0, 0);
+    let (mut objects, mut size, mut stored, mut indexed, mut indexes) = (0, 0, 0, 0, 0);
+    let store = call.door.engine.store();
+    let free = call.args().lax_bool("freeStorage")?.unwrap_or(false);
     for collection in &own {
         let live = call.door.engine.live_amount(collection).await?;
         objects += live.documents;
         size += live.bytes;
         stored += disk_bytes(call, collection);
+        indexed += i64::try_from(store.space_bytes(Space::Index(collection.id))).unwrap_or(0);
         indexes += collection.state().record.indexes.len() + 1;
     }
     let average = if objects == 0 { 0.0 } else { size as f64 / objects as f64 };
-    // A database's sizes are doubles.
-    let scaled = |bytes: i64| bytes as f64 / scale as f64;
-    ok(doc! {
+    let is_there = !own.is_empty();
+    let size_of = |size: f64| if is_there { Value::Double(size) } else { Value::Int32(0) };
+    let scaled = |bytes: i64| size_of(bytes as f64 / scale as f64);
+    let mut reply = doc! {
         "db": call.database,
         "collections": saturated_int(own.len()),
         "views": 0,
         "objects": int_or_long(objects),
-        "avgObjSize": average,
+        "avgObjSize": size_of(average),
         "dataSize": scaled(size),
-        "storageSize": scaled(stored),
-        "freeStorageSize": 0.0,
-        "indexes": saturated_int(indexes),
-        "indexSize": 0.0,
-        "totalSize": scaled(stored),
-        "scaleFactor": scale as f64,
-        "fsUsedSize": 0.0,
-        "fsTotalSize": 0.0,
-    })
+        "storageSize": scaled(stored - indexed),
+    };
+    if free {
+        reply.push("freeStorageSize", scaled(0));
+    }
+    reply.push("indexes", saturated_int(indexes));
+    reply.push("indexSize", scaled(indexed));
+    if free {
+        reply.push("indexFreeStorageSize", scaled(0));
+    }
+    reply.push("totalSize", scaled(stored));
+    if free {
+        reply.push("totalFreeStorageSize", scaled(0));
+    }
+    let factor = if is_there { Value::Double(scale as f64) } else { int_or_long(scale) };
+    reply.push("scaleFactor", factor);
+    reply.push("fsUsedSize", scaled(0));
+    reply.push("fsTotalSize", scaled(0));
+    ok(reply)
+}
+
+/// Checks the options of `validate`: 72 for those that do not go together. All find the same here.
+fn check_validate_options(args: &Args<'_>) -> Result<()> {
+    let is_set = |name: &str| args.get(name).is_some_and(ValueRef::is_truthy);
+    let refuse = |what: &str| {
+        let message = format!("Running the validate command with {what}");
+        Err(Error::new(InvalidOptions, message))
+    };
+    let others = ["full", "repair", "background", "checkBSONConformance"];
+    if is_set("metadata") && others.into_iter().any(is_set) {
+        return refuse("{ metadata: true } is not supported with any other options");
+    }
+    for other in ["full", "repair"] {
+        if is_set("background") && is_set(other) {
+            return refuse(&format!(
+                "both {{ background: true }} and {{ {other}: true }} is not supported."
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Runs `validate`: walks a collection, every live row and every live index entry, and reports what
@@ -183,6 +238,7 @@ pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBu
 /// `errors`.
 pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
+    check_validate_options(&call.args())?;
     let collection = call.expect_collection(&namespace)?;
     let checked = call.door.engine.check_collection(&collection).await?;
     let records = i64::try_from(checked.rows).unwrap_or(i64::MAX);

@@ -12,10 +12,10 @@ use document::DocBuf;
 use engine::Store;
 
 use super::{
-    aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis, distinct,
-    drop_indexes, ebb, explain, fail_point, find, find_and_modify, get_more, handshake, insert,
-    kill_cursors, list, operations, parameters, roles, sasl, server_status, sessions, stats,
-    update, users, x509,
+    aggregate, bulk_write, catalog, coll_mod, count, create_indexes, delete, diagnosis,
+    diagnostic_data, distinct, drop_indexes, ebb, explain, fail_point, find, find_and_modify,
+    get_more, handshake, insert, kill_cursors, list, operations, parameters, roles, sasl,
+    server_status, sessions, stats, top, update, users, x509,
 };
 use crate::{
     access::Action,
@@ -118,11 +118,11 @@ rows! {
     "ping" => diagnosis::ping, &[], "answers",
         CommandRow::reads(Rights::Open).in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
-    "buildInfo" => diagnosis::build_info, &[], "versions",
-        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
-    "buildinfo" => diagnosis::build_info, &[], "versions, old name",
-        CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
-    "whatsmyuri" => diagnosis::whats_my_uri, &[], "the client's address",
+    "buildInfo" => diagnosis::build_info, &[ANY_ARGUMENT], "versions",
+        CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any);
+    "buildinfo" => diagnosis::build_info, &[ANY_ARGUMENT], "versions, old name",
+        CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any);
+    "whatsmyuri" => diagnosis::whats_my_uri, &[ANY_ARGUMENT], "the client's address",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "connectionStatus" => diagnosis::connection_status, &["showPrivileges"], "who is logged in",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
@@ -132,14 +132,19 @@ rows! {
         CommandRow::reads(Rights::Server(&[Action::GetLog])).on_admin().without_documents().home(Home::Any);
     "getCmdLineOpts" => diagnosis::command_line, &[], "how the server was started",
         CommandRow::reads(Rights::Server(&[Action::GetCmdLineOpts])).on_admin().without_documents().home(Home::Any);
-    "listCommands" => diagnosis::list_commands, &[], "this table",
+    "listCommands" => diagnosis::list_commands, &[ANY_ARGUMENT], "this table",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "serverStatus" => server_status::run, &[ANY_ARGUMENT],
         "state and counters, metrics.ttl among them",
         CommandRow::reads(Rights::Server(&[Action::ServerStatus])).no_write_concern().without_documents();
-    "getParameter" => parameters::get_parameters, parameters::NAMES, "a setting, or all of them",
-        CommandRow::reads(Rights::Server(&[Action::GetParameter])).on_admin().without_documents();
-    "setParameter" => parameters::set_parameters, parameters::NAMES, "changes a setting",
+    "getDiagnosticData" => diagnostic_data::run, &[ANY_ARGUMENT],
+        "serverStatus and figures of the machine, for exporters",
+        CommandRow::reads(Rights::Server(&[Action::ServerStatus, Action::ReplSetGetStatus])).on_admin().no_write_concern().without_documents();
+    "top" => top::run, &[ANY_ARGUMENT], "how each collection was used since the start, and for how long",
+        CommandRow::reads(Rights::Server(&[Action::Top])).on_admin().no_write_concern().without_documents().home(Home::Any);
+    "getParameter" => parameters::get_parameters, &[ANY_ARGUMENT], "a setting, or all of them",
+        CommandRow::reads(Rights::Server(&[Action::GetParameter])).on_admin().no_write_concern().without_documents();
+    "setParameter" => parameters::set_parameters, &[ANY_ARGUMENT], "changes a setting",
         CommandRow::writes(Rights::Server(&[Action::SetParameter])).on_admin().without_documents();
     "getDefaultRWConcern" => parameters::default_concerns, &["inMemory"], "default concerns",
         CommandRow::reads(Rights::Server(&[Action::GetDefaultRWConcern])).on_admin().without_documents();
@@ -177,16 +182,16 @@ rows! {
         CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(&[]);
     "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
         CommandRow::writes(Rights::Collection(&[Action::DropIndex]));
-    "collStats" => stats::collection_stats, &["scale"], "counts and sizes of a collection",
+    "collStats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern();
-    "collstats" => stats::collection_stats, &["scale"], "counts and sizes, old name",
+    "collstats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes, old name",
         CommandRow::reads(Rights::Collection(&[Action::CollStats]));
-    "dbStats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes of a database",
+    "dbStats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes of a database",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern();
-    "dbstats" => stats::database_stats, &["scale", "freeStorage"], "counts and sizes, old name",
+    "dbstats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes, old name",
         CommandRow::reads(Rights::Database(&[Action::DbStats]));
     "validate" => stats::validate,
-        &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata"],
+        &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata", ANY_ARGUMENT],
         "walks a collection",
         CommandRow::reads(Rights::Collection(&[Action::Validate])).no_write_concern();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
@@ -195,8 +200,9 @@ rows! {
     "update" => update::run, &["updates", "ordered", "bypassDocumentValidation", "let"],
         "updates documents",
         CommandRow::writes(Rights::ByArguments(update::needs)).in_api(&[]).numbered().counted_as(Work::Update);
-    "delete" => delete::run, &["deletes", "ordered", "let"], "removes documents",
-        CommandRow::writes(Rights::Collection(&[Action::Remove])).in_api(&[]).numbered().counted_as(Work::Remove);
+    "delete" => delete::run, &["deletes", "ordered", "bypassDocumentValidation", "let"],
+        "removes documents",
+        CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(&[]).numbered().counted_as(Work::Remove);
     "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
         CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).numbered().counted_as(Work::Write).home(Home::Namespaces);
     "find" => find::run, find::FIELDS, "reads documents",
@@ -206,7 +212,7 @@ rows! {
         "the next batch of a cursor",
         CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).collection_in("collection").continues().counted_as(Work::GetMore);
-    "killCursors" => kill_cursors::run, &["cursors"], "closes cursors",
+    "killCursors" => kill_cursors::run, &["cursors"], "closes cursors, and ends what reads them",
         CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
         "changes a document and answers it",
@@ -228,24 +234,25 @@ rows! {
             .no_write_concern();
     "startSession" => sessions::start_session, &[ANY_ARGUMENT], "a session id",
         CommandRow::reads(Rights::Login).without_documents().home(Home::Any);
-    "endSessions" => sessions::end_sessions, &[], "ends sessions",
+    "endSessions" => sessions::end_sessions, &[], "closes the cursors of sessions",
         CommandRow::reads(Rights::Open).in_api(&[]).no_write_concern().without_documents().home(Home::Any);
-    "refreshSessions" => sessions::end_sessions, &[], "keeps sessions",
-        CommandRow::reads(Rights::Login).in_api(&[]).without_documents().home(Home::Any);
-    "killSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes(Rights::Login).without_documents().home(Home::Any);
-    "killAllSessions" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes(Rights::Server(&[Action::KillAnySession])).without_documents().home(Home::Any);
-    "killAllSessionsByPattern" => sessions::end_sessions, &[ANY_ARGUMENT], "ends sessions",
-        CommandRow::writes(Rights::Server(&[Action::KillAnySession])).without_documents().home(Home::Any);
+    "refreshSessions" => sessions::refresh_sessions, &[], "keeps sessions",
+        CommandRow::reads(Rights::Login).in_api(&[]).no_write_concern().without_documents().home(Home::Any);
+    "killSessions" => sessions::kill_sessions, &[ANY_ARGUMENT],
+        "ends the operations and closes the cursors of the own sessions",
+        CommandRow::writes(Rights::Login).no_write_concern().without_documents().home(Home::Any);
+    "killAllSessions" => sessions::kill_all_sessions, &[ANY_ARGUMENT], "the same for all sessions, or those of users",
+        CommandRow::writes(Rights::Server(&[Action::KillAnySession])).no_write_concern().without_documents().home(Home::Any);
+    "killAllSessionsByPattern" => sessions::kill_by_pattern, &[ANY_ARGUMENT], "the same for sessions and users by their digests",
+        CommandRow::writes(Rights::Server(&[Action::KillAnySession])).no_write_concern().without_documents().home(Home::Any);
     "logout" => sasl::log_out, &[], "forgets who is logged in",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "saslStart" => sasl::start, sasl::START_FIELDS, "begins a login",
-        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::First);
+        CommandRow::reads(Rights::Open).credentials().in_old_form().without_documents().home(Home::First);
     "saslContinue" => sasl::proceed, sasl::CONTINUE_FIELDS, "goes on with a login",
-        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::First).continues();
+        CommandRow::reads(Rights::Open).credentials().in_old_form().without_documents().home(Home::First).continues();
     "authenticate" => x509::authenticate, x509::FIELDS, "logs in with a certificate",
-        CommandRow::reads(Rights::Open).credentials().without_documents().home(Home::First);
+        CommandRow::reads(Rights::Open).credentials().in_old_form().without_documents().home(Home::First);
     "createUser" => users::create_user, users::CREATE_FIELDS, "makes a user",
         CommandRow::writes(Rights::ByArguments(users::create_needs)).of_users().credentials();
     "updateUser" => users::update_user, users::UPDATE_FIELDS, "changes a user",
@@ -287,10 +294,10 @@ rows! {
         CommandRow::reads(Rights::ByArguments(operations::current_op_needs)).on_admin().without_documents().home(Home::First);
     "killOp" => operations::kill_op, &["op", ANY_ARGUMENT],
         "ends an operation: reads, updates and deletes",
-        CommandRow::writes(Rights::Login).on_admin().without_documents().home(Home::First);
-    "fsync" => operations::fsync, &["lock", "async"], "everything acknowledged is durable already",
+        CommandRow::writes(Rights::Login).on_admin().no_write_concern().without_documents().home(Home::First);
+    "fsync" => operations::fsync, &["lock", "async", ANY_ARGUMENT], "everything acknowledged is durable already",
         CommandRow::writes(Rights::Server(&[Action::Fsync])).on_admin().without_documents();
-    "replSetGetStatus" => operations::replica_set_status, &["initialSync"], "not a replica set: 76",
+    "replSetGetStatus" => operations::replica_set_status, &["initialSync", ANY_ARGUMENT], "not a replica set: 76",
         CommandRow::reads(Rights::Server(&[Action::ReplSetGetStatus])).on_admin().without_documents().home(Home::Any);
     "configureFailPoint" => fail_point::run, &["mode", "data"],
         "failCommand, for tests of applications",
@@ -314,7 +321,6 @@ pub static NOT_YET: &[NotYet] = &[
     not_yet("shardCollection", "sharding"),
     not_yet("enableSharding", "sharding"),
     not_yet("compact", "operations"),
-    not_yet("top", "operations"),
     not_yet("profile", "operations"),
     not_yet("dbHash", "operations"),
     not_yet("createSearchIndexes", "search"),

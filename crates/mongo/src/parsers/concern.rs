@@ -10,7 +10,7 @@
 //!
 //! Nothing is returned: a concern that passes these checks changes nothing about the command.
 
-use document::{DocRef, Number, ValueRef};
+use document::{DocRef, Number, Rounding, ValueRef};
 
 use crate::{
     arguments::Args,
@@ -57,6 +57,7 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
             ("afterClusterTime" | "atClusterTime", other) => {
                 return Err(wrong_type(name, "timestamp", other));
             }
+            ("provenance", value) if value.is_nullish() => {}
             ("provenance", value) => check_provenance("readConcern", value)?,
             // Drivers' own bookkeeping of the replica set protocol.
             ("afterOpTime", ValueRef::Document(_)) => optime = true,
@@ -168,18 +169,24 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
     if let Some(provenance) = args.get("provenance") {
         check_provenance("writeConcern", provenance)?;
     }
-    args.int("wtimeout")?;
-    let wait = concern.get("wtimeout").and_then(Number::of).map(truncated_number);
-    if wait.is_some_and(|wait| i32::try_from(wait).is_err()) {
+    // Another type than a number counts as none, and a time in the past as no time.
+    let wait = concern.get("wtimeout").and_then(Number::of).map(whole_number);
+    if wait.is_some_and(|wait| i64::from(i32::MAX) < wait) {
         return Err(Error::new(FailedToParse, "wtimeout must be a 32-bit integer"));
     }
     concern.get("w").map_or(Ok(()), check_nodes)
 }
 
-/// A number without its fraction.
+/// A number as mongod coerces it to a whole one: doubles lose their fraction, decimals are rounded to the
+/// nearest number, half to even. What is beyond 64 bits becomes the nearest number, NaN 0.
 #[expect(clippy::cast_possible_truncation, reason = "beyond its range it is out of range here too")]
-fn truncated_number(number: Number) -> i64 {
-    number.to_i64_exact().unwrap_or_else(|| number.to_f64() as i64)
+fn whole_number(number: Number) -> i64 {
+    match number {
+        Number::Decimal(decimal) => {
+            decimal.to_i64(Rounding::HalfEven).unwrap_or_else(|| number.to_f64() as i64)
+        }
+        number => number.to_i64_exact().unwrap_or_else(|| number.to_f64() as i64),
+    }
 }
 
 /// Checks `w`: a number of nodes, a mode, or tags. Modes other than `majority` are those of a
@@ -191,7 +198,7 @@ fn check_nodes(w: ValueRef<'_>) -> Result<()> {
         ValueRef::Null => "",
         ValueRef::Document(tags) => return check_tags(tags),
         other => {
-            let Some(count) = Number::of(other).map(truncated_number) else {
+            let Some(count) = Number::of(other).map(whole_number) else {
                 let found = other.kind().name();
                 let message = format!("w has to be a number, string, or object; found: {found}");
                 return Err(Error::new(FailedToParse, message));

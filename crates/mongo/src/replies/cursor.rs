@@ -65,6 +65,9 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     mut cursor: Cursor<S>,
     wanted: FirstBatch,
 ) -> Result<DocBuf> {
+    if asks_for_order(call.body) && !cursor.explain().sorted {
+        Counters::add(&call.connection.counters.sorts, 1);
+    }
     let batch = match wanted.size {
         // Nothing is run yet, but what is wrong with it has been said.
         Some(0) if !wanted.single => Batch::default(),
@@ -97,6 +100,15 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     let reply = batch_reply("firstBatch", &batch.documents, id, namespace);
     call.connection.hold_reply_memory(batch.held);
     Ok(reply)
+}
+
+/// Whether a query asks for an order: by `sort`, or by a stage of its pipeline.
+fn asks_for_order(query: DocRef<'_>) -> bool {
+    let sort = query.get("sort").and_then(ValueRef::as_document);
+    let stages = query.get("pipeline").and_then(ValueRef::as_array);
+    let sorts =
+        |stage: ValueRef<'_>| stage.as_document().is_some_and(|stage| stage.get("$sort").is_some());
+    sort.is_some_and(|sort| !sort.is_empty()) || stages.is_some_and(|it| it.iter().any(sorts))
 }
 
 /// A reply with a batch: `name` is `firstBatch` or `nextBatch`, `id` is 0 where the cursor is

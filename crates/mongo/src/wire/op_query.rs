@@ -1,5 +1,5 @@
-//! OP_QUERY and OP_REPLY, which drivers still use for their first handshake: they do not know yet
-//! whether the server understands OP_MSG.
+//! OP_QUERY and OP_REPLY, which drivers use for their first handshake, since they do not know yet whether
+//! the server understands OP_MSG, and old ones for the login too.
 //!
 //! ```text
 //! OP_QUERY: flags: i32, full name, 0, skip: i32, limit: i32, document
@@ -40,7 +40,7 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
     let elements = validate(payload.get(start..end).unwrap_or_default())
         .map_err(|invalid| Malformed::fatal(invalid.to_string()))?;
     let Some(database) = database else {
-        return Err(Malformed::fatal("OP_QUERY is only understood for the handshake"));
+        return Err(Malformed::fatal("OP_QUERY is only understood for handshakes and logins"));
     };
     Ok(Message {
         request_id: header.request_id,

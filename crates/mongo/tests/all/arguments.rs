@@ -76,7 +76,63 @@ async fn of_administration() {
         (create(doc! { "idIndex": 1 }), 14),
         (create(doc! { "idIndex": doc! { "key": doc! { "a": 1 }, "name": "a" } }), 2),
         (create(doc! { "autoIndexId": "x" }), 14),
+        (create(doc! { "validator": 1 }), 14),
+        (create(doc! { "validator": doc! { "a": 1 } }), 115),
+        (create(doc! { "storageEngine": doc! { "x": doc! {} } }), 72),
+        (create(doc! { "indexOptionDefaults": doc! { "x": 1 } }), 40415),
+        (create(doc! { "changeStreamPreAndPostImages": doc! {} }), 40414),
+        (create(doc! { "changeStreamPreAndPostImages": doc! { "enabled": true } }), 115),
+        (create(doc! { "recordPreImages": true }), 115),
+        (create(doc! { "clusteredIndex": true }), 115),
+        (doc! { "collMod": "c", "validator": 1 }, 14),
+        (doc! { "collMod": "c", "validator": doc! { "a": 1 } }, 115),
+        (doc! { "collMod": "none", "validator": doc! {} }, 26),
+        (doc! { "collMod": "c", "validationLevel": "x" }, 2),
+        (doc! { "collMod": "c", "viewOn": "x" }, 72),
+        (doc! { "collMod": "c", "cappedSize": 5 }, 72),
+        (doc! { "collMod": "c", "dryRun": true }, 72),
+        (doc! { "collMod": "c", "validator": doc! {}, "validationLevel": "off" }, 0),
+        (doc! { "collMod": "c", "changeStreamPreAndPostImages": doc! { "enabled": false } }, 0),
+        (doc! { "collMod": "c", "recordPreImages": false, "dryRun": false }, 0),
+        (admin("killOp", doc! { "op": 1_i64 << 40 }), 26823),
+        (doc! { "killCursors": "c", "cursors": array![5] }, 14),
+        (doc! { "killCursors": "c", "cursors": array![5_i64] }, 0),
+        (doc! { "delete": "c", "deletes": array![], "bypassDocumentValidation": true }, 16),
     ];
+    let id = || Value::Binary { subtype: 4, bytes: vec![1; 16] };
+    let digest = || Value::Binary { subtype: 0, bytes: vec![1; 32] };
+    let session = || doc! { "id": id() };
+    let whole = || doc! { "id": id(), "uid": digest() };
+    for (name, value, code) in [
+        ("endSessions", doc! {}, 40414),
+        ("endSessions", session(), 0),
+        ("endSessions", doc! { "id": id(), "x": 1 }, 40415),
+        ("killSessions", doc! {}, 40414),
+        ("killSessions", doc! { "id": 5 }, 14),
+        ("killSessions", doc! { "id": Value::Binary { subtype: 4, bytes: vec![1] } }, 207),
+        (
+            "killSessions",
+            doc! { "id": id(), "uid": Value::Binary { subtype: 0, bytes: vec![1] } },
+            12,
+        ),
+        ("killSessions", whole(), 0),
+        ("killAllSessions", doc! {}, 40414),
+        ("killAllSessions", doc! { "user": "nobody", "db": "db" }, 11),
+        ("killAllSessions", session(), 40415),
+        ("killAllSessionsByPattern", doc! {}, 0),
+        ("killAllSessionsByPattern", doc! { "lsid": session() }, 40414),
+        ("killAllSessionsByPattern", doc! { "lsid": whole() }, 0),
+        ("killAllSessionsByPattern", doc! { "uid": digest() }, 0),
+        ("killAllSessionsByPattern", doc! { "users": array![doc! { "user": "a" }] }, 40414),
+        ("killAllSessionsByPattern", doc! { "roles": array![] }, 0),
+        ("killAllSessionsByPattern", doc! { "x": 1 }, 40415),
+    ] {
+        let mut command = Document::new();
+        command.push(name, array![value]);
+        rows.push((command.clone(), code));
+        command.push("writeConcern", doc! { "w": 1 });
+        rows.push((command, 72));
+    }
     for name in ["endSessions", "refreshSessions", "killSessions", "killAllSessions"] {
         for (value, code) in [(Value::Int32(1), 14), (array![1], 14), (array![], 0)] {
             let mut command = Document::new();
@@ -85,6 +141,24 @@ async fn of_administration() {
         }
     }
     check(rows).await;
+}
+
+#[tokio::test]
+async fn options_of_collections_that_ask_for_nothing_are_accepted() {
+    let mut client = Client::new();
+    for options in [
+        doc! { "validator": doc! {}, "validationLevel": "strict", "validationAction": "error" },
+        doc! { "storageEngine": doc! { "wiredTiger": doc! {} } },
+        doc! { "indexOptionDefaults": doc! { "storageEngine": doc! {} } },
+        doc! { "changeStreamPreAndPostImages": doc! { "enabled": false } },
+        doc! { "recordPreImages": false, "clusteredIndex": false, "capped": false },
+    ] {
+        let mut create = doc! { "create": "c", "$db": "db" };
+        options.clone().into_iter().for_each(|(name, value)| create.push(name, value));
+        let reply = client.run(create).await;
+        assert_eq!(number(&reply, "ok"), 1, "{options:?}: {reply:?}");
+        client.run(doc! { "drop": "c", "$db": "db" }).await;
+    }
 }
 
 #[tokio::test]
@@ -105,6 +179,39 @@ async fn of_reads() {
         (doc! { "find": "c", "writeConcern": doc! { "w": 1 } }, 72),
         (doc! { "find": "c", "readConcern": doc! { "level": "linearizable" } }, 123),
         (doc! { "find": "c", "readConcern": doc! { "level": "majority" } }, 0),
+        (
+            doc! { "find": "c", "readConcern": doc! { "level": "local", "provenance": Value::Null } },
+            0,
+        ),
+        (aggregate("c".into(), array![doc! { "$indexStats": doc! {}, "$match": doc! {} }]), 40323),
+        (aggregate("c".into(), array![doc! { "$collStats": doc! {}, "x": 1 }]), 40323),
+        (
+            aggregate(
+                "c".into(),
+                array![doc! { "$collStats": doc! { "storageStats": doc! { "scale": 0 } } }],
+            ),
+            51024,
+        ),
+        (
+            aggregate(
+                "c".into(),
+                array![doc! { "$collStats": doc! { "latencyStats": doc! { "x": 1 } } }],
+            ),
+            40415,
+        ),
+        (aggregate("none".into(), array![doc! { "$collStats": doc! { "count": doc! {} } }]), 26),
+        (
+            aggregate(
+                "none".into(),
+                array![doc! { "$collStats": doc! { "latencyStats": doc! {} } }],
+            ),
+            0,
+        ),
+        (doc! { "collStats": "c", "zzz": 1 }, 0),
+        (doc! { "dbStats": 1, "zzz": 1 }, 0),
+        (doc! { "validate": "c", "zzz": 1 }, 0),
+        (doc! { "buildInfo": 1, "zzz": 1 }, 0),
+        (doc! { "ping": 1, "zzz": 1 }, 40415),
     ];
     for (key, code) in [
         ("a", 0),
@@ -247,6 +354,12 @@ async fn of_every_command() {
         (doc! { "w": true }.into(), 9),
         (doc! { "j": true, "fsync": true }.into(), 9),
         (doc! { "wtimeout": 1_i64 << 40 }.into(), 9),
+        (doc! { "wtimeout": -(1_i64 << 40) }.into(), 0),
+        (doc! { "wtimeout": f64::NEG_INFINITY }.into(), 0),
+        (doc! { "wtimeout": "x" }.into(), 0),
+        (doc! { "w": document::Decimal128::parse("-0.51").unwrap() }.into(), 9),
+        (doc! { "w": document::Decimal128::parse("0.51").unwrap() }.into(), 0),
+        (doc! { "provenance": Value::Null }.into(), 0),
         (doc! { "wtimeoutMS": 1 }.into(), 40415),
         (doc! { "provenance": "x" }.into(), 2),
     ] {

@@ -45,13 +45,21 @@ how; what is not there yet answers an error that names it.
   So does a pipeline that only counts (`$count`, `$group` with a constant `_id` and `{$sum: 1}`). No
   other plan is covered: an index tells which documents are meant, and they are read, since its keys
   do not say of what type a number was.
-* `serverStatus` has the sections that exporters read; what does not exist here counts 0 there.
+* `serverStatus`, `getDiagnosticData` and `top` have what exporters read; what does not exist here counts
+  0 there. `top` and `latencyStats` count up to 5,000 collections, and not the operations of `bulkWrite`;
+  keys and documents that were examined include expired ones. `writeConflicts` is 0: writers that meet
+  begin again by themselves.
+* `killSessions`, `killAllSessions` and `killAllSessionsByPattern` end the operations and close the cursors
+  of sessions; `endSessions` closes the cursors, and lets operations go on.
+* Options of `create` and `collMod` for validators, storage engines and images before a change are accepted
+  where they ask for nothing, and refused by name where they ask for something.
 * `currentOp` and `$currentOp` show commands of up to 1 KB whole, of others the beginning.
 * A write concern `{j: false}` is acknowledged after the sync like any other.
 * An index on a field that holds arrays gives bounds from its first field only.
 * A key of more than 1,000 bytes is indexed by its beginning and a hash: equality and uniqueness
   hold, the order of such values among themselves in an index does not.
-* `$collStats` is understood as the first stage of an `aggregate`, with `storageStats` and `count`.
+* `$collStats` is understood as the first stage of an `aggregate`, with `latencyStats`, `storageStats` and
+  `count`.
 * `$indexStats` is understood as the first stage of an `aggregate`. Its counts are those of the node that
   answers, from its start or the index's making on. A find, a count, each statement of an update and
   each other operation counts once for each index that it walks; `collMod` does not set counts back.

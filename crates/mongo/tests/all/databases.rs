@@ -10,7 +10,7 @@ async fn the_servers_own_databases_are_listed() {
     let reply = client.run(doc! { "listDatabases": 1, "$db": "admin" }).await;
     let listed = reply.get("databases").and_then(|value| value.as_ref().as_array());
     let shown = listed.map(|listed| listed.iter().map(name_and_empty).collect::<Vec<_>>());
-    let expected = [("admin", true), ("config", true), ("db", false), ("local", true)];
+    let expected = [("admin", false), ("config", false), ("db", false), ("local", false)];
     assert_eq!(shown.unwrap(), expected.map(|(name, empty)| (name.to_owned(), empty)));
     let filter = doc! { "name": doc! { "$nin": array!["admin", "config", "local"] } };
     let reply = client.run(doc! { "listDatabases": 1, "filter": filter, "$db": "admin" }).await;
@@ -51,6 +51,36 @@ async fn what_drops_a_database_is_checked() {
     }
     client.run(doc! { "dropDatabase": 1.0, "$db": "db" }).await;
     assert_eq!(number(&client.run(doc! { "count": "c", "$db": "db" }).await, "n"), 0);
+}
+
+#[tokio::test]
+async fn a_database_that_differs_from_another_in_case_only_is_refused() {
+    let mut client = Client::new();
+    let documents = [doc! { "_id": 1 }];
+    client.send(doc! { "insert": "c", "$db": "r" }, &[("documents", &documents)]).await;
+    let upsert = doc! { "q": doc! {}, "u": doc! { "a": 1 }, "upsert": true };
+    for command in [
+        doc! { "create": "c", "$db": "R" },
+        doc! { "insert": "c", "documents": array![doc! {}], "$db": "R" },
+        doc! { "update": "c", "updates": array![upsert], "$db": "R" },
+        doc! { "createIndexes": "c", "indexes": array![doc! { "key": doc! { "a": 1 }, "name": "a" }], "$db": "R" },
+        doc! { "renameCollection": "r.c", "to": "R.c", "$db": "admin" },
+        doc! { "create": "c", "$db": "Admin" },
+    ] {
+        let reply = client.run(command.clone()).await;
+        assert_eq!(code(&reply), 13297, "{command:?}: {reply:?}");
+    }
+    assert_eq!(number(&client.run(doc! { "count": "c", "$db": "R" }).await, "n"), 0);
+    // Once the first is gone the other may come.
+    client.run(doc! { "dropDatabase": 1, "$db": "r" }).await;
+    assert_eq!(number(&client.run(doc! { "create": "c", "$db": "R" }).await, "ok"), 1);
+}
+
+/// The code of a reply, or of its first write error.
+fn code(reply: &Document) -> i64 {
+    let errors = reply.get("writeErrors").and_then(|value| value.as_ref().as_array());
+    let first = errors.and_then(|errors| errors.iter().next()?.as_document());
+    number(&first.map_or_else(|| reply.clone(), |first| first.to_tree()), "code")
 }
 
 #[tokio::test]

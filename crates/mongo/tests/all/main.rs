@@ -9,6 +9,7 @@ mod compat;
 mod databases;
 mod dumps;
 mod explain;
+mod exporters;
 mod fail_points;
 mod fates;
 mod forwarded;

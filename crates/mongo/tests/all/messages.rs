@@ -1,7 +1,7 @@
 //! Messages as bytes: what is answered, and what is not.
 
 use crate::client::{Client, number};
-use document::doc;
+use document::{DocRef, Value, doc};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const MORE_TO_COME: u32 = 2;
@@ -49,4 +49,43 @@ async fn a_message_of_an_unknown_kind_ends_the_connection() {
     noise.extend_from_slice(&[9; 12]);
     client.stream.write_all(&noise).await.unwrap();
     assert_eq!(client.stream.read_to_end(&mut Vec::new()).await.unwrap(), 0);
+}
+
+/// An OP_QUERY of `admin.$cmd` with this body.
+fn query(body: &[u8]) -> Vec<u8> {
+    let mut message = vec![0; 20];
+    message.extend_from_slice(b"admin.$cmd\0");
+    message.extend_from_slice(&0_i32.to_le_bytes());
+    message.extend_from_slice(&(-1_i32).to_le_bytes());
+    message.extend_from_slice(body);
+    let len = i32::try_from(message.len()).unwrap();
+    for (at, number) in [(0, len), (4, 7), (8, 0), (12, 2004)] {
+        message[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+    message
+}
+
+#[tokio::test]
+async fn logins_of_old_drivers_are_understood() {
+    let first = b"n,,n=nobody,r=abcdefghijklmnopqrstuvwx".to_vec();
+    let payload = |bytes: Vec<u8>| Value::Binary { subtype: 0, bytes };
+    for (command, refused) in [
+        (doc! { "hello": 1 }, false),
+        (doc! { "buildInfo": 1 }, false),
+        (doc! { "saslStart": 1, "mechanism": "SCRAM-SHA-256", "payload": payload(first) }, false),
+        (doc! { "saslContinue": 1, "conversationId": 1, "payload": payload(Vec::new()) }, false),
+        (doc! { "authenticate": 1, "mechanism": "MONGODB-X509" }, false),
+        (doc! { "ping": 1 }, true),
+        (doc! { "find": "c" }, true),
+    ] {
+        let mut client = Client::new();
+        client.stream.write_all(&query(command.to_buf().bytes())).await.unwrap();
+        let mut head = [0; 16];
+        client.stream.read_exact(&mut head).await.unwrap();
+        let len = u32::from_le_bytes(head[..4].try_into().unwrap());
+        let mut reply = vec![0; usize::try_from(len).unwrap() - 16];
+        client.stream.read_exact(&mut reply).await.unwrap();
+        let reply = DocRef::Raw(&reply[20..]).to_tree();
+        assert_eq!(reply.get("code") == Some(&352.into()), refused, "{command:?}: {reply:?}");
+    }
 }

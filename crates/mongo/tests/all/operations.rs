@@ -74,6 +74,29 @@ async fn a_read_is_killed() {
 }
 
 #[tokio::test]
+async fn a_read_ends_with_its_session() {
+    let lsid = || doc! { "id": Value::Binary { subtype: 4, bytes: vec![7; 16] } };
+    for (command, value) in [
+        ("killSessions", array![lsid()]),
+        ("killAllSessions", array![]),
+        ("killAllSessionsByPattern", array![doc! {}]),
+    ] {
+        let mut reader = client().await;
+        let mut other = reader.beside();
+        let mut find = slow_find();
+        find.push("lsid", lsid());
+        reader.ask(find, &[]).await;
+        number_of(&mut other, "query").await;
+        let mut kill = Document::new();
+        kill.push(command, value);
+        kill.push("$db", "admin");
+        let reply = other.run(kill).await;
+        assert_eq!(number(&reply, "ok"), 1, "{command}: {reply:?}");
+        assert_eq!(number(&reader.reply().await, "code"), 11601, "{command}");
+    }
+}
+
+#[tokio::test]
 async fn an_update_is_killed() {
     let mut writer = client().await;
     let mut other = writer.beside();
@@ -343,7 +366,7 @@ async fn what_is_wrong_is_said() {
         doc! { "aggregate": aggregate, "pipeline": pipeline, "cursor": doc! {}, "$db": database }
     };
     let cases = [
-        (doc! { "killOp": 1, "op": 5_000_000_000_i64, "$db": "admin" }, 2),
+        (doc! { "killOp": 1, "op": 5_000_000_000_i64, "$db": "admin" }, 26823),
         (doc! { "killOp": 1, "op": 1.5, "$db": "admin" }, 2),
         (doc! { "currentOp": 1, "$all": "x", "$db": "admin" }, 14),
         (doc! { "currentOp": 1, "secs_running": doc! { "$no": 1 }, "$db": "admin" }, 2),
@@ -351,6 +374,7 @@ async fn what_is_wrong_is_said() {
         (current_op(doc! {}.into(), 1.into(), "db"), 73),
         (current_op(doc! {}.into(), "c".into(), "admin"), 73),
         (current_op(doc! { "no": true }.into(), 1.into(), "admin"), 40415),
+        (current_op(doc! { "allUsers": 1 }.into(), 1.into(), "admin"), 14),
     ];
     for (command, code) in cases {
         let reply = client.run(command.clone()).await;

@@ -131,14 +131,13 @@ async fn numbers_are_checked_as_a_router_does() {
 #[tokio::test]
 async fn sessions_are_refreshed_and_ended() {
     let mut client = Client::with(router());
-    for (command, database) in [
-        ("refreshSessions", "admin"),
-        ("killSessions", "admin"),
-        ("killAllSessions", "admin"),
-        ("endSessions", "admin"),
+    for (command, sessions) in [
+        ("refreshSessions", document::array![session()]),
+        ("killSessions", document::array![session()]),
+        ("killAllSessions", document::array![]),
+        ("endSessions", document::array![session()]),
     ] {
-        let reply =
-            client.run(named(command, document::array![session()], doc! { "$db": database })).await;
+        let reply = client.run(named(command, sessions, doc! { "$db": "admin" })).await;
         assert_eq!(number(&reply, "ok"), 1, "{command}: {reply:?}");
     }
 }

@@ -43,6 +43,73 @@ async fn a_cursor_goes_on_in_its_session_alone() {
     }
 }
 
+/// The code of a `getMore` of a cursor in a session; 0 where it succeeds.
+async fn more(client: &mut Client, cursor: i64, lsid: Document) -> i64 {
+    let command =
+        doc! { "getMore": cursor, "collection": "c", "batchSize": 1, "lsid": lsid, "$db": "db" };
+    let reply = client.run(command).await;
+    reply.get("code").map_or(0, |_| number(&reply, "code"))
+}
+
+/// The digest of a client who is not logged in: SHA-256 of nothing.
+fn nobody() -> Value {
+    Value::Binary { subtype: 0, bytes: auth::sha256(b"").to_vec() }
+}
+
+#[tokio::test]
+async fn cursors_end_with_the_sessions_that_are_named() {
+    let mut client = Client::new();
+    let rows = [doc! {}, doc! {}, doc! {}];
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &rows)]).await;
+    let with_user = |byte: u8| {
+        let mut lsid = session(byte);
+        lsid.push("uid", nobody());
+        lsid
+    };
+    let of_another = Value::Binary { subtype: 0, bytes: vec![0; 32] };
+    let mut foreign = session(1);
+    foreign.push("uid", of_another.clone());
+    // Which of two sessions the command ends.
+    for (command, value, ended) in [
+        ("killSessions", array![session(1)], [true, false]),
+        ("killSessions", array![with_user(2)], [false, true]),
+        ("killSessions", array![foreign], [false, false]),
+        ("killSessions", array![], [true, true]),
+        ("killAllSessions", array![], [true, true]),
+        ("killAllSessionsByPattern", array![doc! { "lsid": with_user(1) }], [true, false]),
+        ("killAllSessionsByPattern", array![doc! { "uid": nobody() }], [true, true]),
+        ("killAllSessionsByPattern", array![doc! { "uid": of_another }], [false, false]),
+        ("killAllSessionsByPattern", array![doc! {}], [true, true]),
+        ("endSessions", array![session(1)], [true, false]),
+        ("refreshSessions", array![session(1)], [false, false]),
+    ] {
+        let one = open(&mut client, Some(session(1))).await;
+        let other = open(&mut client, Some(session(2))).await;
+        let outside = open(&mut client, None).await;
+        let mut kill = Document::new();
+        kill.push(command, value.clone());
+        kill.push("$db", "admin");
+        // The command itself may be in a session that it ends.
+        kill.push("lsid", session(1));
+        let reply = client.run(kill).await;
+        assert_eq!(number(&reply, "ok"), 1, "{command} {value:?}: {reply:?}");
+        let codes =
+            [more(&mut client, one, session(1)).await, more(&mut client, other, session(2)).await];
+        assert_eq!(codes.map(|code| code == 43), ended, "{command} {value:?}");
+        let more = doc! { "getMore": outside, "collection": "c", "$db": "db" };
+        assert_eq!(number(&client.run(more).await, "ok"), 1, "{command} {value:?}");
+    }
+}
+
+#[tokio::test]
+async fn killing_a_cursor_does_not_look_at_the_collection_that_is_named() {
+    let mut client = Client::new();
+    client.send(doc! { "insert": "c", "$db": "db" }, &[("documents", &[doc! {}, doc! {}])]).await;
+    let cursor = open(&mut client, None).await;
+    let kill = doc! { "killCursors": "another", "cursors": array![cursor], "$db": "db" };
+    assert_eq!(client.run(kill).await.get("cursorsKilled"), Some(&array![cursor]));
+}
+
 #[tokio::test]
 async fn a_client_that_knows_the_server_waits_for_news() {
     let mut client = Client::new();

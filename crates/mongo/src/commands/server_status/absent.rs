@@ -55,6 +55,38 @@ fn locks() -> Document {
     doc! { "Global": one(), "Database": one(), "Collection": one() }
 }
 
+/// `metrics.repl`: no other server follows this one by MongoDB's protocol.
+pub(super) fn replication() -> Document {
+    let timed = || doc! { "num": 0, "totalMillis": 0 };
+    let network = doc! {
+        "bytes": 0_i64,
+        "getmores": doc! { "num": 0, "totalMillis": 0, "numEmptyBatches": 0_i64 },
+        "notPrimaryLegacyUnacknowledgedWrites": 0_i64,
+        "notPrimaryUnacknowledgedWrites": 0_i64,
+        "oplogGetMoresProcessed": timed(),
+        "ops": 0_i64,
+        "readersCreated": 0_i64,
+        "replSetUpdatePosition": doc! { "num": 0_i64 },
+    };
+    doc! {
+        "executor": doc! {
+            "pool": doc! { "inProgressCount": 0 },
+            "queues": doc! { "networkInProgress": 0, "sleepers": 0 },
+            "unsignaledEvents": 0,
+            "shuttingDown": false,
+        },
+        "apply": doc! {
+            "attemptsToBecomeSecondary": 0_i64,
+            "batchSize": 0_i64,
+            "batches": timed(),
+            "ops": 0_i64,
+        },
+        "buffer": long_zeros(&["count", "maxSizeBytes", "sizeBytes"]),
+        "initialSync": long_zeros(&["completed", "failedAttempts", "failures"]),
+        "network": network,
+    }
+}
+
 fn security() -> Document {
     let one = || {
         let tries = || long_zeros(&["received", "successful"]);

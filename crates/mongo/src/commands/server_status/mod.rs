@@ -134,7 +134,7 @@ fn engine_section() -> Document {
     }
 }
 
-/// `metrics`: commands, cursors, documents, and the state of expiry under `ttl`.
+/// `metrics`: commands, cursors, documents, what was looked at, and the state of expiry under `ttl`.
 fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
     let (passes, deleted) = call.door.engine.reap_statistics();
     let backlog = call.door.engine.reap_backlog();
@@ -146,6 +146,9 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
             "wtime": doc! { "num": 0, "totalMillis": 0 },
             "wtimeouts": 0_i64,
         },
+        "operation": work.operation(),
+        "queryExecutor": work.query_executor(),
+        "repl": absent::replication(),
         "ttl": doc! {
             "passes": long(passes),
             "subPasses": long(passes),

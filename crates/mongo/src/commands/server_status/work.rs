@@ -52,6 +52,8 @@ pub(super) struct WorkCounts {
     connections_ever: i32,
     /// Cursors that are open, and those of them that are idle.
     cursors: (usize, usize),
+    /// Cursors that were ever opened, and that were closed because nobody asked for them.
+    cursors_ever: (u64, u64),
     /// Commands under way.
     running: Vec<&'static CommandRow>,
 }
@@ -80,6 +82,7 @@ impl WorkCounts {
             connections,
             connections_ever: door.connections_ever(),
             cursors: (cursors, door.cursors.idle_ids().len()),
+            cursors_ever: door.cursors.since_the_start(),
             running: running.collect(),
         }
     }
@@ -188,11 +191,29 @@ impl WorkCounts {
     /// `metrics.cursor`
     pub(super) fn cursors(&self) -> Document {
         let (all, idle) = self.cursors;
+        let (opened, timed_out) = self.cursors_ever;
         doc! {
+            "timedOut": long(timed_out),
+            "totalOpened": long(opened),
             "open": doc! {
                 "total": long(all as u64),
                 "pinned": long(all.saturating_sub(idle) as u64),
             },
+        }
+    }
+
+    /// `metrics.operation`: writers that meet begin again by themselves, which is not counted.
+    pub(super) fn operation(&self) -> Document {
+        doc! { "scanAndOrder": long(self.counter_value("sorts")), "writeConflicts": 0_i64 }
+    }
+
+    /// `metrics.queryExecutor`
+    pub(super) fn query_executor(&self) -> Document {
+        let scans = self.counter_value("collectionScans");
+        doc! {
+            "scanned": long(self.counter_value("keysExamined")),
+            "scannedObjects": long(self.counter_value("documentsExamined")),
+            "collectionScans": doc! { "nonTailable": long(scans), "total": long(scans) },
         }
     }
 

@@ -53,6 +53,10 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
             ("", with(doc! {})),
             ("bypassDocumentValidation", with(doc! { "bypassDocumentValidation": true })),
         ],
+        "delete" => vec![
+            ("", with(doc! {})),
+            ("bypassDocumentValidation", with(doc! { "bypassDocumentValidation": true })),
+        ],
         "findAndModify" => vec![
             ("update", with(doc! {})),
             ("upsert", with(doc! { "upsert": true })),

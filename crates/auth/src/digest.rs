@@ -1,0 +1,8 @@
+//! The SHA-256 digest of some bytes, for names that are compared as digests.
+
+use sha2::{Digest, Sha256};
+
+/// Returns the SHA-256 digest of `bytes`.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}

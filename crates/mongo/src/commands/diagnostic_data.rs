@@ -1,0 +1,47 @@
+//! `getDiagnosticData`: what exporters of metrics read in one command. MongoDB answers its last sample of
+//! each second; here it is gathered when it is asked for.
+//!
+//! ```text
+//! {getDiagnosticData: 1}
+//! => {data: {start, serverStatus: {start, .., end}, systemMetrics: {start, cpu, memory, end}, end}, ok: 1}
+//! ```
+
+use document::{DocBuf, DocRef, Document, Value, doc};
+use engine::Store;
+
+use super::server_status;
+use crate::{call::Call, errors::Result, replies::ok};
+
+/// Runs `getDiagnosticData`.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let start = now(call).await?;
+    let status = DocRef::Raw(server_status::run(call).await?.bytes()).to_tree();
+    let between = now(call).await?;
+    let figures = (call.door.settings.machine_figures)();
+    let numbers = |figures: Vec<(String, u64)>| -> Document {
+        let long = |value| Value::Int64(i64::try_from(value).unwrap_or(i64::MAX));
+        figures.into_iter().map(|(name, value)| (name, long(value))).collect()
+    };
+    let system = doc! { "cpu": numbers(figures.cpu), "memory": numbers(figures.memory) };
+    let end = now(call).await?;
+    let data = doc! {
+        "start": start.clone(),
+        "serverStatus": framed(start, status, between.clone()),
+        "systemMetrics": framed(between, system, end.clone()),
+        "end": end,
+    };
+    ok(doc! { "data": data })
+}
+
+/// The time by the database clock.
+async fn now<S: Store>(call: &Call<'_, S>) -> Result<Value> {
+    Ok(Value::DateTime(call.door.engine.now().await?.ms))
+}
+
+/// A sample with the times at which it was begun and done.
+fn framed(start: Value, sample: Document, end: Value) -> Document {
+    let mut framed = doc! { "start": start };
+    sample.into_iter().for_each(|(name, value)| framed.push(name, value));
+    framed.push("end", end);
+    framed
+}

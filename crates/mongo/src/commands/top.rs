@@ -1,0 +1,45 @@
+//! `top`: how often clients used each collection, and how long that took. In a cluster it is that of all
+//! shards: a collection is in one of them.
+//!
+//! ```text
+//! {top: 1}
+//! => {totals: {note: "..", "db.c": {total: {time: long, count: long}, readLock: {..}, queries: {..}, ..}}, ok: 1}
+//! ```
+
+use document::{DocBuf, DocRef, Document, Value, doc};
+use engine::{Model, Namespace, Store};
+
+use crate::{call::Call, errors::Result, replies::ok};
+
+/// Runs `top`. Times are microseconds.
+pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    let mut totals = doc! { "note": "all times in microseconds" };
+    let exists = |database: &str, collection: &str| {
+        call.door
+            .engine
+            .collection(Model::Documents, &Namespace::new(database, collection))
+            .is_some()
+    };
+    for (name, entry) in call.door.work.top_entries(exists) {
+        totals.push(name, Value::Document(entry));
+    }
+    // What they say is in the totals, as long as this lasts.
+    let mut _held = None;
+    if let Some(siblings) = call.siblings() {
+        let (answers, counted) =
+            siblings.ask(doc! { "top": 1 }, &call.door.settings.memory).await?;
+        for (_, reply) in answers {
+            add_totals(&mut totals, &reply);
+        }
+        _held = Some(counted);
+    }
+    ok(doc! { "totals": totals })
+}
+
+/// Adds the collections in the reply of another shard.
+fn add_totals(totals: &mut Document, reply: &DocBuf) {
+    let reply = DocRef::Raw(reply.bytes()).to_tree();
+    let Some(Value::Document(others)) = reply.get("totals").cloned() else { return };
+    let collections = others.into_iter().filter(|(_, entry)| matches!(entry, Value::Document(_)));
+    collections.for_each(|(name, entry)| totals.push(name, entry));
+}

@@ -1,0 +1,302 @@
+//! What clients did with each collection, and how long it took: for `top` and for `latencyStats` of
+//! `$collStats`. Counts begin with the server and are kept in memory alone.
+//!
+//! A collection is counted from its first command on. There are at most [`MAX_COUNTED`] of them, and
+//! those that no longer exist make room; what is done with further ones is not counted.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+
+use document::{Document, Value, doc};
+use metrics::{Distribution, Histogram};
+use parking_lot::{Mutex, RwLock};
+
+use crate::command_row::{Access, CommandRow, Work};
+
+/// The most collections that are counted.
+const MAX_COUNTED: usize = 5_000;
+
+/// Upper bounds of latencies in microseconds, each one below the lower bound of the next class, which
+/// is what MongoDB shows: 0, 2, 4 .. 2048, then two classes for each power of 2.
+const BOUNDS_US: &[u64] = &{
+    let mut bounds = [0; CLASSES - 1];
+    let mut class = 1;
+    while class < CLASSES {
+        bounds[class - 1] = lower_bound(class) - 1;
+        class += 1;
+    }
+    bounds
+};
+
+/// How many classes of latencies there are; the last one begins beyond 8 seconds per power of 2 and holds
+/// all that took longer.
+const CLASSES: usize = 51;
+
+/// The last class below which each power of 2 is one class.
+const WHOLE_POWERS: usize = 11;
+
+/// The least number of microseconds of a class.
+const fn lower_bound(class: usize) -> u64 {
+    match class {
+        0 => 0,
+        1..=WHOLE_POWERS => 1 << class,
+        _ => {
+            let above = class - WHOLE_POWERS;
+            let power = 1 << (WHOLE_POWERS + above / 2);
+            if above & 1 == 0 { power } else { power + power / 2 }
+        }
+    }
+}
+
+/// Times and microseconds of one kind of work.
+#[derive(Debug, Default)]
+struct Count {
+    times: AtomicU64,
+    micros: AtomicU64,
+}
+
+impl Count {
+    fn add(&self, micros: u64) {
+        self.times.fetch_add(1, Relaxed);
+        self.micros.fetch_add(micros, Relaxed);
+    }
+
+    /// The microseconds and the times.
+    fn read(&self) -> (u64, u64) {
+        (self.micros.load(Relaxed), self.times.load(Relaxed))
+    }
+}
+
+/// The kinds of work that `top` tells apart, in its order.
+const KINDS: [&str; 6] = ["queries", "getmore", "insert", "update", "remove", "commands"];
+
+/// What was done with one collection.
+#[derive(Debug)]
+pub(crate) struct NamespaceWork {
+    kinds: [Count; KINDS.len()],
+    /// Commands that change nothing, and others.
+    reading: Count,
+    writing: Count,
+    /// Latencies of reads, of writes and of other commands, microseconds.
+    latencies: [Histogram; 3],
+}
+
+impl Default for NamespaceWork {
+    fn default() -> Self {
+        Self {
+            kinds: Default::default(),
+            reading: Count::default(),
+            writing: Count::default(),
+            latencies: std::array::from_fn(|_| Histogram::new(BOUNDS_US)),
+        }
+    }
+}
+
+impl NamespaceWork {
+    /// Counts a command.
+    pub(crate) fn note(&self, row: &CommandRow, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let [queries, getmore, insert, update, remove, commands] = &self.kinds;
+        let kind = match row.work {
+            Work::Query => queries,
+            Work::GetMore => getmore,
+            Work::Insert => insert,
+            Work::Update => update,
+            Work::Remove => remove,
+            Work::Read | Work::Write | Work::Command => commands,
+        };
+        kind.add(micros);
+        let changes = row.work.is_write() || matches!(row.access, Access::Writes);
+        if changes { &self.writing } else { &self.reading }.add(micros);
+        let [reads, writes, others] = &self.latencies;
+        match row.work {
+            work if work.is_read() => reads,
+            work if work.is_write() => writes,
+            _ => others,
+        }
+        .observe(micros);
+    }
+
+    /// Its entry in the reply of `top`.
+    fn top_entry(&self) -> Document {
+        let shown =
+            |(micros, times): (u64, u64)| doc! { "time": long(micros), "count": long(times) };
+        let (reading, writing) = (self.reading.read(), self.writing.read());
+        let total = (reading.0.saturating_add(writing.0), reading.1.saturating_add(writing.1));
+        let mut entry = doc! {
+            "total": shown(total),
+            "readLock": shown(reading),
+            "writeLock": shown(writing),
+        };
+        for (name, count) in KINDS.iter().zip(&self.kinds) {
+            entry.push(*name, shown(count.read()));
+        }
+        entry
+    }
+
+    /// `latencyStats` of `$collStats`.
+    pub(crate) fn latency_stats(&self, with_histograms: bool) -> Document {
+        let mut stats = Document::new();
+        for (name, latencies) in ["reads", "writes", "commands"].iter().zip(&self.latencies) {
+            stats.push(*name, latency_entry(&latencies.read_distribution(), with_histograms));
+        }
+        let none = Histogram::new(BOUNDS_US).read_distribution();
+        stats.push("transactions", latency_entry(&none, with_histograms));
+        stats
+    }
+}
+
+/// A distribution as MongoDB shows it: the classes that are not empty, by their lower bounds.
+fn latency_entry(latencies: &Distribution, with_histograms: bool) -> Document {
+    let mut entry = Document::new();
+    if with_histograms {
+        let classes = latencies.counts.iter().enumerate().filter(|(_, count)| 0 < **count);
+        let shown = classes.map(|(class, count)| {
+            Value::Document(doc! { "micros": long(lower_bound(class)), "count": long(*count) })
+        });
+        entry.push("histogram", Value::Array(shown.collect()));
+    }
+    entry.push("latency", long(latencies.sum));
+    entry.push("ops", long(latencies.counts.iter().sum()));
+    entry
+}
+
+fn long(value: u64) -> Value {
+    Value::Int64(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// Collections by database and name, so that both are found without a new text.
+type Counted = HashMap<String, HashMap<String, Arc<NamespaceWork>>>;
+
+/// The collection that a connection worked with last, so that most commands look nothing up.
+#[derive(Debug, Default)]
+pub(crate) struct LastWork(Mutex<Option<(String, String, Arc<NamespaceWork>)>>);
+
+/// What was done with all collections.
+#[derive(Debug, Default)]
+pub(crate) struct AllWork(RwLock<Counted>);
+
+impl AllWork {
+    /// Counts a command on a collection. `exists` says whether a collection is there; it is asked where one
+    /// was not counted before, or where room is needed.
+    pub(crate) fn note(
+        &self,
+        last: &LastWork,
+        (database, collection): (&str, &str),
+        (row, took): (&CommandRow, Duration),
+        exists: impl Fn(&str, &str) -> bool,
+    ) {
+        let mut last = last.0.lock();
+        if let Some((held, name, work)) = &*last
+            && held == database
+            && name == collection
+        {
+            return work.note(row, took);
+        }
+        let work =
+            self.of(database, collection).or_else(|| self.begin(database, collection, exists));
+        if let Some(work) = work {
+            work.note(row, took);
+            *last = Some((database.to_owned(), collection.to_owned(), work));
+        }
+    }
+
+    /// What was done with a collection, if it is counted.
+    pub(crate) fn of(&self, database: &str, collection: &str) -> Option<Arc<NamespaceWork>> {
+        self.0.read().get(database)?.get(collection).cloned()
+    }
+
+    /// Counts a collection from now on, if it exists and there is room.
+    fn begin(
+        &self,
+        database: &str,
+        collection: &str,
+        exists: impl Fn(&str, &str) -> bool,
+    ) -> Option<Arc<NamespaceWork>> {
+        if !exists(database, collection) {
+            return None;
+        }
+        let mut counted = self.0.write();
+        if MAX_COUNTED <= counted.values().map(HashMap::len).sum() {
+            counted.retain(|database, collections| {
+                collections.retain(|collection, _| exists(database, collection));
+                !collections.is_empty()
+            });
+        }
+        if MAX_COUNTED <= counted.values().map(HashMap::len).sum() {
+            return None;
+        }
+        let collections = counted.entry(database.to_owned()).or_default();
+        Some(Arc::clone(collections.entry(collection.to_owned()).or_default()))
+    }
+
+    /// The entries of `top`, by full name, of the collections that exist.
+    pub(crate) fn top_entries(
+        &self,
+        exists: impl Fn(&str, &str) -> bool,
+    ) -> Vec<(String, Document)> {
+        let counted = self.0.read();
+        let all = counted.iter().flat_map(|(database, collections)| {
+            collections.iter().map(move |(collection, work)| (database, collection, work))
+        });
+        let there = all.filter(|(database, collection, _)| exists(database, collection));
+        let mut entries: Vec<_> = there
+            .map(|(database, collection, work)| {
+                (format!("{database}.{collection}"), work.top_entry())
+            })
+            .collect();
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row() -> CommandRow {
+        CommandRow::reads(crate::rights::Rights::Open).counted_as(Work::Query)
+    }
+
+    #[test]
+    fn classes_of_latencies_are_those_of_mongodb() {
+        let bounds: Vec<u64> = [0, 1, 10, 11, 12, 13, 14, 15].map(lower_bound).into();
+        assert_eq!(bounds, [0, 2, 1024, 2048, 3072, 4096, 6144, 8192]);
+        for (micros, class) in
+            [(0, 0), (1, 0), (2, 2), (3, 2), (1500, 1024), (3000, 2048), (3072, 3072)]
+        {
+            let work = NamespaceWork::default();
+            work.note(&row(), Duration::from_micros(micros));
+            let histogram = doc! { "micros": long(class), "count": 1_i64 };
+            let want = doc! {
+                "histogram": Value::Array(vec![Value::Document(histogram)]),
+                "latency": long(micros),
+                "ops": 1_i64,
+            };
+            assert_eq!(work.latency_stats(true).get("reads"), Some(&Value::Document(want)));
+        }
+    }
+
+    #[test]
+    fn collections_that_are_gone_make_room() {
+        let (all, row) = (AllWork::default(), row());
+        let note = |name: usize, exists: &dyn Fn(&str) -> bool| {
+            let name = name.to_string();
+            let took = Duration::from_micros(1);
+            all.note(&LastWork::default(), ("db", &name), (&row, took), |_, it| exists(it));
+            all.of("db", &name).is_some()
+        };
+        assert!((0..MAX_COUNTED).all(|name| note(name, &|_| true)));
+        assert!(!note(MAX_COUNTED, &|_| true), "there is no room");
+        assert!(!note(MAX_COUNTED, &|_| false), "a collection that is not there");
+        assert!(note(MAX_COUNTED, &|name| name != "7"));
+        assert!(all.of("db", "7").is_none());
+        assert_eq!(all.top_entries(|_, name| name == "1").len(), 1);
+    }
+}

@@ -1,0 +1,41 @@
+//! The sessions that `killSessions` and its kin name. A session belongs to the user who uses it: two
+//! users may have the same id, and one cannot end what the other does.
+//!
+//! A user is named by the SHA-256 digest of `user@database`, as in MongoDB; where nobody is logged in,
+//! by the digest of nothing.
+
+use std::collections::HashSet;
+
+use crate::{access::UserName, client::Sender, session::SessionId};
+
+/// The digest of a user's name, which clients call `uid`.
+pub(crate) type UserDigest = [u8; 32];
+
+/// Returns the digest of a user, or of a client who is not logged in.
+pub(crate) fn user_digest(user: Option<&UserName>) -> UserDigest {
+    let name = user.map(|user| format!("{}@{}", user.user, user.database));
+    auth::sha256(name.unwrap_or_default().as_bytes())
+}
+
+/// A set of sessions: all of them, those of some users, and single ones.
+#[derive(Debug, Default)]
+pub(crate) struct SessionSet {
+    pub(crate) all: bool,
+    pub(crate) users: HashSet<UserDigest>,
+    pub(crate) single: HashSet<(SessionId, UserDigest)>,
+}
+
+impl SessionSet {
+    /// Returns whether the session of a sender is in the set. What runs outside of a session is not.
+    pub(crate) fn has(&self, session: Option<SessionId>, sender: &Sender) -> bool {
+        let Some(session) = session else { return false };
+        if self.all {
+            return true;
+        }
+        if self.users.is_empty() && self.single.is_empty() {
+            return false;
+        }
+        let user = user_digest(sender.user.as_ref());
+        self.users.contains(&user) || self.single.contains(&(session, user))
+    }
+}
