@@ -3,13 +3,14 @@
 
 use bytes::Bytes;
 use cluster::{EntryPart, Unanswered};
-use futures_util::{StreamExt, TryStreamExt, stream};
+use futures_util::{StreamExt, stream};
 use scylla::response::{PagingState, PagingStateResponse};
 
 use crate::{
     connection::Connection,
     failure::unanswered,
     records::{count, number},
+    written::{Segment, WrittenParts},
 };
 
 /// How many parts are under way at once.
@@ -19,33 +20,38 @@ const FIRST_ROWS: usize = 16;
 /// Rows of a page at the most.
 const MOST_ROWS: usize = 4_096;
 
-/// A partition of the journal.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
-    shard: i32,
-    epoch: i64,
-    segment: i64,
-}
-
-impl Segment {
-    pub(crate) fn new(shard: u32, epoch: u64, segment: u64) -> Self {
-        Self { shard: shard.cast_signed(), epoch: number(epoch), segment: number(segment) }
-    }
-}
-
-/// Writes parts, some at the same time. When one was not written the others may be.
+/// Writes parts, some at the same time. When one was not written the others may be; those that are known to
+/// be written are left out when the same is asked again.
 pub(crate) async fn append(
     connection: &Connection,
-    segment: Segment,
+    written: &WrittenParts,
+    at: Segment,
     parts: Vec<EntryPart>,
 ) -> Result<(), Unanswered> {
-    let Segment { shard, epoch, segment } = segment;
-    let writes = parts.into_iter().map(|EntryPart { n, part, body }| async move {
-        let part = i32::try_from(part).map_err(unanswered)?;
-        let values = (shard, epoch, segment, number(n), part, body);
-        connection.run(&connection.statements.append, values).await.map(drop)
+    let Segment { shard, epoch, segment } = at;
+    let missing = written.missing(at, &parts);
+    let is_missing = |part: &&EntryPart| missing.contains(&(part.n, part.part));
+    let missing: Vec<EntryPart> = parts.iter().filter(is_missing).cloned().collect();
+    let writes = missing.into_iter().map(|EntryPart { n, part, body }| async move {
+        let column = i32::try_from(part).map_err(unanswered)?;
+        let values = (shard, epoch, segment, number(n), column, body);
+        connection.run(&connection.statements.append, values).await?;
+        written.note(at, n, part);
+        Ok(())
     });
-    stream::iter(writes).buffer_unordered(TOGETHER).try_collect().await
+    let mut writes = stream::iter(writes).buffer_unordered(TOGETHER);
+    let mut failed = None;
+    // A part that fails ends no other: each that is written now has not to be written again.
+    while let Some(result) = writes.next().await {
+        failed = result.err().or(failed);
+    }
+    match failed {
+        Some(failed) => Err(failed),
+        None => {
+            written.forget(at, &parts);
+            Ok(())
+        }
+    }
 }
 
 /// Reads the parts after an entry, until there are enough and the last entry has all of its own.
@@ -62,8 +68,7 @@ pub(crate) async fn read(
     let mut from = PagingState::start();
     loop {
         statement.set_page_size(i32::try_from(page.next_rows()).unwrap_or(1));
-        let answer = connection.session.execute_single_page(&statement, &values, from).await;
-        let (answer, rest) = answer.map_err(unanswered)?;
+        let (answer, rest) = connection.page(&statement, values, &from).await?;
         let rows = answer.into_rows_result().map_err(unanswered)?;
         for row in rows.rows::<(i64, i32, Bytes)>().map_err(unanswered)? {
             let (n, part, body) = row.map_err(unanswered)?;

@@ -1,13 +1,16 @@
 //! The ledger: what answers each request.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, pin::pin, time::Duration};
 
-use cluster::{Ledger, Reply, Request, Unanswered};
+use cluster::{Ledger, NodeRecord, Reply, Request, Unanswered};
+use futures_util::future::{Either, select, try_join_all};
+use parking_lot::Mutex;
 use scylla::{
     client::session::Session,
     statement::{Statement, prepared::PreparedStatement},
 };
 use store::Error;
+use uuid::Uuid;
 
 use crate::{
     connection::{self, Connection},
@@ -18,16 +21,23 @@ use crate::{
     records, schema, settings,
     statements::Statements,
     survey, swaps,
+    written::{Segment, WrittenParts},
 };
 
 /// How long the making of a table may take: all nodes of Cassandra have to agree on it.
 const MAKING: Duration = Duration::from_secs(30);
+/// After how long the list of nodes is late.
+const LATE_LIST: Duration = Duration::from_millis(150);
 const MAKING_WHAT: &str = "the tables cannot be made";
 
 /// Records and entries in the tables of a keyspace of Apache Cassandra.
 #[derive(Debug)]
 pub struct CassandraLedger {
     connection: Connection,
+    /// Of entries whose appending was not answered in time.
+    written: WrittenParts,
+    /// All nodes of the last list.
+    nodes: Mutex<BTreeSet<Uuid>>,
 }
 
 impl CassandraLedger {
@@ -36,7 +46,7 @@ impl CassandraLedger {
     pub async fn create(options: &Options, replication: &Replication) -> Result<(), Error> {
         options::check_keyspace(&options.keyspace)?;
         let statements = schema::statements(&options.keyspace, replication)?;
-        let session = connection::session(options).await?;
+        let (session, _) = connection::session(options).await?;
         // A node that has not heard yet of a keyspace which somebody has just made would make it once more,
         // with other copies than it has.
         agree(&session).await?;
@@ -56,18 +66,50 @@ impl CassandraLedger {
     /// set up so that what it acknowledges stays, where a table is missing, and without a right to it.
     pub async fn connect(options: &Options) -> Result<Self, Error> {
         options::check_keyspace(&options.keyspace)?;
-        let session = connection::session(options).await?;
+        let (session, coordinators) = connection::session(options).await?;
         let facts = survey::facts(&session, &options.keyspace).await?;
         settings::check(&facts, options.accept_unsynced)?;
         let statements = Statements::prepare(&session, &options.keyspace).await?;
-        Ok(Self { connection: Connection { session, statements } })
+        let connection = Connection { session, statements, coordinators, timeout: options.timeout };
+        Ok(Self { connection, written: WrittenParts::default(), nodes: Mutex::default() })
     }
 
+    /// Reads the records of all nodes. Cassandra reads a list from the replicas that it finds fastest and
+    /// waits where one of them is silent; a single record it then reads from another. So those that are known
+    /// are read one by one where the list is late. One that is new is in the next list.
     async fn nodes(&self) -> Result<Reply, Unanswered> {
+        let mut list = pin!(self.list_nodes());
+        let known: Vec<Uuid> = self.nodes.lock().iter().copied().collect();
+        if known.is_empty() {
+            return list.await.map(Reply::Nodes);
+        }
+        if let Ok(answer) = tokio::time::timeout(LATE_LIST, list.as_mut()).await {
+            return answer.map(Reply::Nodes);
+        }
+        let single = pin!(self.each_node(&known));
+        match select(list, single).await {
+            Either::Left((Ok(nodes), _)) | Either::Right((Ok(nodes), _)) => Ok(Reply::Nodes(nodes)),
+            Either::Left((Err(_), single)) => single.await.map(Reply::Nodes),
+            Either::Right((Err(_), list)) => list.await.map(Reply::Nodes),
+        }
+    }
+
+    async fn list_nodes(&self) -> Result<Vec<NodeRecord>, Unanswered> {
         let rows = self.connection.rows(&self.connection.statements.read_nodes, ()).await?;
         let rows = rows.rows::<records::NodeRow>().map_err(unanswered)?;
         let nodes = rows.map(|row| records::node(row.map_err(unanswered)?));
-        Ok(Reply::Nodes(nodes.collect::<Result<_, _>>()?))
+        let nodes: Vec<NodeRecord> = nodes.collect::<Result<_, _>>()?;
+        *self.nodes.lock() = nodes.iter().map(|node| node.node).collect();
+        Ok(nodes)
+    }
+
+    async fn each_node(&self, known: &[Uuid]) -> Result<Vec<NodeRecord>, Unanswered> {
+        let read = known.iter().map(|node| async move {
+            let row =
+                self.connection.row(&self.connection.statements.look_at_node, (node,)).await?;
+            row.map(records::node).transpose()
+        });
+        Ok(try_join_all(read).await?.into_iter().flatten().collect())
     }
 
     async fn shard(&self, statement: &PreparedStatement, shard: u32) -> Result<Reply, Unanswered> {
@@ -96,12 +138,12 @@ impl Ledger for CassandraLedger {
                 self.shard(&statements.read_shard_serial, shard).await
             }
             Request::Append { shard, epoch, segment, parts } => {
-                let segment = entries::Segment::new(shard, epoch, segment);
-                entries::append(&self.connection, segment, parts).await?;
+                let segment = Segment::new(shard, epoch, segment);
+                entries::append(&self.connection, &self.written, segment, parts).await?;
                 Ok(Reply::Written)
             }
             Request::ReadEntries { shard, epoch, segment, after, limit } => {
-                let segment = entries::Segment::new(shard, epoch, segment);
+                let segment = Segment::new(shard, epoch, segment);
                 Ok(Reply::Parts(entries::read(&self.connection, segment, after, limit).await?))
             }
             Request::PutPiece { shard, base, piece, body } => {

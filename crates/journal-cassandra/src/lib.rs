@@ -8,11 +8,13 @@
 //! ```
 
 mod connection;
+mod coordinators;
 mod entries;
 mod failure;
 mod ledger;
 mod options;
 mod pieces;
+mod race;
 mod records;
 mod repeat;
 mod schema;
@@ -21,6 +23,7 @@ mod statements;
 mod survey;
 mod swaps;
 mod tls;
+mod written;
 
 pub use ledger::CassandraLedger;
 pub use options::{Options, Replication};

@@ -5,6 +5,8 @@ use bytes::Bytes;
 use cluster::{EntryPart, Unanswered, join, split};
 use futures_util::{StreamExt, TryStreamExt, stream};
 
+use scylla::response::{PagingState, PagingStateResponse};
+
 use crate::{connection::Connection, failure::unanswered, records::number};
 
 /// Bytes of a row.
@@ -43,11 +45,19 @@ pub(crate) async fn load(
     connection: &Connection,
     piece: Piece,
 ) -> Result<Option<Bytes>, Unanswered> {
-    let rows = connection.rows(&connection.statements.load_piece, piece.key).await?;
-    let mut parts = Vec::new();
-    for row in rows.rows::<(i32, Bytes)>().map_err(unanswered)? {
-        let (part, body) = row.map_err(unanswered)?;
-        parts.push(EntryPart { n: 0, part: part.cast_unsigned(), body });
+    let statement = &connection.statements.load_piece;
+    let (mut parts, mut from) = (Vec::new(), PagingState::start());
+    loop {
+        let (rows, rest) = connection.page(statement, piece.key, &from).await?;
+        let rows = rows.into_rows_result().map_err(unanswered)?;
+        for row in rows.rows::<(i32, Bytes)>().map_err(unanswered)? {
+            let (part, body) = row.map_err(unanswered)?;
+            parts.push(EntryPart { n: 0, part: part.cast_unsigned(), body });
+        }
+        match rest {
+            PagingStateResponse::HasMorePages { state } => from = state,
+            PagingStateResponse::NoMorePages => break,
+        }
     }
     Ok(join(&parts).into_iter().next().map(|(_, body)| body))
 }

@@ -1,5 +1,5 @@
-//! The statements, prepared once. What reads or writes entries may be repeated; what changes a record
-//! is a lightweight transaction and may not.
+//! The statements, prepared once. What reads or writes entries may be repeated by the driver; what changes
+//! a record is a lightweight transaction and may not.
 
 use scylla::{
     client::session::Session,
@@ -17,6 +17,7 @@ pub(crate) struct Statements {
     pub(crate) replace_cluster: PreparedStatement,
     pub(crate) read_nodes: PreparedStatement,
     pub(crate) read_node: PreparedStatement,
+    pub(crate) look_at_node: PreparedStatement,
     pub(crate) make_node: PreparedStatement,
     pub(crate) raise_node: PreparedStatement,
     pub(crate) beat: PreparedStatement,
@@ -38,6 +39,8 @@ pub(crate) struct Statements {
     pub(crate) drop_piece: PreparedStatement,
 }
 
+/// Rows of a piece that are read at once.
+const ROWS_OF_A_PIECE: i32 = 8;
 /// Columns of the records in the order in which `records` reads them.
 const CLUSTER: &str = "format, id, shards, clock, secret";
 const NODE: &str = "node, incarnation, beat, state, about, terms";
@@ -60,6 +63,9 @@ impl Statements {
                 .await?,
             read_nodes: maker.quorum(&format!("SELECT {NODE} FROM nodes")).await?,
             read_node: maker.serial(&format!("SELECT {NODE} FROM nodes WHERE node = ?")).await?,
+            look_at_node: maker
+                .quorum(&format!("SELECT {NODE} FROM nodes WHERE node = ?"))
+                .await?,
             make_node: maker
                 .swap("INSERT INTO nodes (node, incarnation, beat, state, about, terms) VALUES (?, 1, 0, 'up', ?, ?) IF NOT EXISTS")
                 .await?,
@@ -109,7 +115,7 @@ impl Statements {
                 .quorum("INSERT INTO bases (shard, base, piece, n, body) VALUES (?, ?, ?, ?, ?) USING TIMESTAMP 1")
                 .await?,
             load_piece: maker
-                .quorum("SELECT n, body FROM bases WHERE shard = ? AND base = ? AND piece = ?")
+                .paged("SELECT n, body FROM bases WHERE shard = ? AND base = ? AND piece = ?")
                 .await?,
             drop_piece: maker
                 .quorum("DELETE FROM bases USING TIMESTAMP 2 WHERE shard = ? AND base = ? AND piece = ?")
@@ -142,6 +148,13 @@ impl Maker<'_> {
         let mut prepared = self.prepare(text).await?;
         prepared.set_consistency(Consistency::Quorum);
         prepared.set_is_idempotent(true);
+        Ok(prepared)
+    }
+
+    /// The same, read a few rows at a time: each is large, and a page must not take long.
+    async fn paged(&self, text: &str) -> Result<PreparedStatement, Error> {
+        let mut prepared = self.quorum(text).await?;
+        prepared.set_page_size(ROWS_OF_A_PIECE);
         Ok(prepared)
     }
 

@@ -1,5 +1,6 @@
-//! Swaps: lightweight transactions on one record. Each is sent once; what came of it is what Cassandra
-//! says of this one, and where it was refused, what the record shows.
+//! Swaps: lightweight transactions on one record. What came of one is what Cassandra says of it, and where
+//! it was refused, what the record shows. One whose answer is late is sent to another node too, where a
+//! repeat is refused by its condition and whoever asks tells that from another's change.
 
 use cluster::{
     ClusterRecord, Record, Request, Swapped, Unanswered, encode_bases, encode_ends, encode_terms,
@@ -33,74 +34,83 @@ pub(crate) async fn swap(
 
 /// Whether this asking changed the record.
 async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswered> {
-    let statements = &connection.statements;
+    let (statements, with) = (&connection.statements, (connection, request));
     match request {
         Request::MakeCluster(record) => {
             let ClusterRecord { format, id, shards, clock, secret } = record;
             let values = (format.cast_signed(), id, shards.cast_signed(), clock, secret.bytes());
-            once(connection, &statements.make_cluster, values).await
+            send(with, &statements.make_cluster, values).await
         }
         Request::ReplaceCluster { before, record } => {
             let ClusterRecord { format, id, shards, clock, secret } = record;
             let (format, shards) = (format.cast_signed(), shards.cast_signed());
             let values = (format, id, shards, clock, secret.bytes(), before);
-            once(connection, &statements.replace_cluster, values).await
+            send(with, &statements.replace_cluster, values).await
         }
         Request::Enter { node, before: 0, about } => {
-            once(connection, &statements.make_node, (node, about, encode_terms(&[]))).await
+            send(with, &statements.make_node, (node, about, encode_terms(&[]))).await
         }
         Request::Enter { node, before, about } => {
             let values = (number(*before) + 1, about, node, number(*before));
-            once(connection, &statements.raise_node, values).await
+            send(with, &statements.raise_node, values).await
         }
         Request::Beat { node, incarnation, beat, terms } => {
             let (incarnation, beat) = (number(*incarnation), number(*beat));
             let values = (beat + 1, encode_terms(terms), node, incarnation, beat);
-            once(connection, &statements.beat, values).await
+            send(with, &statements.beat, values).await
         }
         Request::Fence { node, incarnation, beat } => {
-            once(connection, &statements.fence, (node, number(*incarnation), number(*beat))).await
+            send(with, &statements.fence, (node, number(*incarnation), number(*beat))).await
         }
         Request::Forget { node, incarnation, beat } => {
-            once(connection, &statements.forget, (node, number(*incarnation), number(*beat))).await
+            send(with, &statements.forget, (node, number(*incarnation), number(*beat))).await
         }
         Request::MakeShard { shard } => {
             let nobody = Uuid::nil();
             let (ends, bases) = (encode_ends(&[]), encode_bases(&[]));
             let values = (shard.cast_signed(), nobody, nobody, ends, b"".as_slice(), bases);
-            once(connection, &statements.make_shard, values).await
+            send(with, &statements.make_shard, values).await
         }
         Request::Claim { shard, before, claim, node, incarnation, clock } => {
             let (before, incarnation) = (number(*before), number(*incarnation));
             let values = (before + 1, claim, node, incarnation, clock, shard.cast_signed(), before);
-            once(connection, &statements.claim, values).await
+            send(with, &statements.claim, values).await
         }
         Request::Confirm { shard, claim } => {
-            once(connection, &statements.confirm, (claim, shard.cast_signed(), claim)).await
+            send(with, &statements.confirm, (claim, shard.cast_signed(), claim)).await
         }
         Request::Open { shard, claim, epoch, ends } => {
             let values = (encode_ends(ends), number(*epoch), shard.cast_signed(), claim);
-            once(connection, &statements.open, values).await
+            send(with, &statements.open, values).await
         }
         Request::Release { shard, claim, clock } => {
-            once(connection, &statements.release, (clock, shard.cast_signed(), claim)).await
+            send(with, &statements.release, (clock, shard.cast_signed(), claim)).await
         }
         Request::SetBase { shard, before, bases } => {
             let newest = bases.last().map_or(0, |base| base.id.cast_signed());
             let (shard, before) = (shard.cast_signed(), before.cast_signed());
             let values = (newest, encode_bases(bases), shard, before);
-            once(connection, &statements.set_base, values).await
+            send(with, &statements.set_base, values).await
         }
         other => Err(unanswered(format!("{other:?} is no swap"))),
     }
 }
 
-async fn once(
-    connection: &Connection,
+async fn send(
+    (connection, request): (&Connection, &Request),
     statement: &PreparedStatement,
     values: impl SerializeRow,
 ) -> Result<bool, Unanswered> {
-    was_applied(&connection.rows(statement, values).await?)
+    connection.swap(statement, values, may_repeat(request), was_applied).await
+}
+
+/// Whether a second attempt that is refused because the first was applied cannot be taken for a refusal of
+/// both. What makes a record for the first time tells its maker from another by the answer alone.
+fn may_repeat(request: &Request) -> bool {
+    !matches!(
+        request,
+        Request::MakeCluster(_) | Request::ReplaceCluster { .. } | Request::MakeShard { .. }
+    )
 }
 
 /// The first column of what a lightweight transaction answers; the others depend on what it was.

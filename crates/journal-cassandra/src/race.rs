@@ -1,0 +1,148 @@
+//! Several attempts at one request: where no answer comes for some time, the same is asked of another
+//! node of Cassandra, and the first answer counts. A node that is stopped, or behind a link that loses
+//! packets, answers nothing and closes nothing, so only time tells.
+
+use std::{future::Future, time::Duration};
+
+use cluster::Unanswered;
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio::time::{Instant, timeout_at};
+
+/// When further attempts are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pace {
+    /// The pause before each further attempt.
+    pub(crate) delay: Duration,
+    /// The number of attempts at most, from 1.
+    pub(crate) attempts: usize,
+    /// After how long the whole request counts as unanswered.
+    pub(crate) limit: Duration,
+}
+
+/// Runs attempts until one has an answer that `settles` the request. An attempt that fails is followed by
+/// the next at once. An answer that does not settle it ends further attempts, and is the result when
+/// those under way have ended or another delay has passed: a lightweight transaction may be refused only
+/// because an earlier attempt at the same has been applied, which then says so itself.
+///
+/// `delayed` is called each time a delay passes without an answer.
+pub(crate) async fn race<T, A>(
+    pace: Pace,
+    mut attempt: impl FnMut() -> A,
+    settles: impl Fn(&T) -> bool,
+    mut delayed: impl FnMut(),
+) -> Result<T, Unanswered>
+where
+    A: Future<Output = Result<T, Unanswered>>,
+{
+    let end = Instant::now() + pace.limit;
+    let mut under_way = FuturesUnordered::from_iter([attempt()]);
+    let mut left = pace.attempts.saturating_sub(1);
+    let mut unsettled = None;
+    let mut failure = Unanswered("no answer came in time".to_owned());
+    loop {
+        let wakes = left > 0 || unsettled.is_some();
+        let until = if wakes { end.min(Instant::now() + pace.delay) } else { end };
+        match timeout_at(until, under_way.next()).await {
+            Ok(Some(Ok(answer))) if settles(&answer) => return Ok(answer),
+            Ok(Some(Ok(answer))) => (unsettled, left) = (Some(answer), 0),
+            Ok(Some(Err(error))) => failure = error,
+            Ok(None) if left == 0 => return unsettled.ok_or(failure),
+            Ok(None) => {
+                left -= 1;
+                under_way.push(attempt());
+            }
+            Err(_) if unsettled.is_some() || until == end => return unsettled.ok_or(failure),
+            Err(_) => {
+                delayed();
+                left -= 1;
+                under_way.push(attempt());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, future::pending};
+
+    use futures_util::{FutureExt, future::LocalBoxFuture};
+
+    use super::*;
+
+    const DELAY: Duration = Duration::from_millis(100);
+
+    /// What an attempt does: answers after some milliseconds, fails after some, or hangs.
+    #[derive(Clone, Copy)]
+    enum Does {
+        Answers(u64, u8),
+        Fails(u64),
+        Hangs,
+    }
+
+    async fn pass(ms: u64) {
+        let _ = tokio::time::timeout(Duration::from_millis(ms), pending::<()>()).await;
+    }
+
+    fn run(does: Does) -> LocalBoxFuture<'static, Result<u8, Unanswered>> {
+        async move {
+            match does {
+                Does::Answers(ms, answer) => {
+                    pass(ms).await;
+                    Ok(answer)
+                }
+                Does::Fails(ms) => {
+                    pass(ms).await;
+                    Err(Unanswered("failed".to_owned()))
+                }
+                Does::Hangs => pending().await,
+            }
+        }
+        .boxed_local()
+    }
+
+    /// The result, how many attempts there were and how many milliseconds it took. Answers of 100 and
+    /// more do not settle the request.
+    async fn raced(does: &[Does], attempts: usize) -> (Option<u8>, usize, u128) {
+        let (next, began) = (Cell::new(0), Instant::now());
+        let attempt = || {
+            let number = next.get();
+            next.set(number + 1);
+            run(does[number])
+        };
+        let pace = Pace { delay: DELAY, attempts, limit: Duration::from_secs(2) };
+        let raced = race(pace, attempt, |answer| *answer < 100, || {}).await;
+        (raced.ok(), next.get(), began.elapsed().as_millis())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_silent_node_costs_one_delay() {
+        use Does::{Answers, Fails, Hangs};
+        for (does, attempts, expected) in [
+            // Nothing more is asked where an answer comes soon.
+            (&[Answers(99, 1)][..], 3, (Some(1), 1, 99)),
+            (&[Hangs, Answers(5, 2)], 3, (Some(2), 2, 105)),
+            (&[Hangs, Hangs, Answers(5, 3)], 3, (Some(3), 3, 205)),
+            // The first is only slow.
+            (&[Answers(103, 1), Answers(5, 2)], 3, (Some(1), 2, 103)),
+            (&[Fails(5), Answers(5, 2)], 3, (Some(2), 2, 10)),
+            (&[Fails(5), Fails(5), Fails(5)], 3, (None, 3, 15)),
+            (&[Hangs, Hangs], 2, (None, 2, 2_000)),
+            (&[Hangs], 1, (None, 1, 2_000)),
+        ] {
+            assert_eq!(raced(does, attempts).await, expected);
+        }
+    }
+
+    /// A refusal waits for the attempt before it, which may be what was refused for.
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_settles_goes_before_a_refusal() {
+        use Does::{Answers, Hangs};
+        for (does, expected) in [
+            (&[Answers(150, 1), Answers(5, 100)][..], (Some(1), 2, 150)),
+            (&[Hangs, Answers(5, 100)], (Some(100), 2, 205)),
+            (&[Answers(5, 100)], (Some(100), 1, 5)),
+        ] {
+            assert_eq!(raced(does, 3).await, expected);
+        }
+    }
+}
