@@ -12,7 +12,7 @@ use crate::{
     entry::Entry,
     host::Backlog,
     place::{Epochs, Found, MissingEntry, Place, ahead, broken_chain, found, unsure},
-    records::{BaseRecord, ShardRecord, TermRecord},
+    records::{BaseRecord, Phase, ShardRecord, TermRecord},
     request::{Reply, Request},
     settings::Settings,
 };
@@ -77,12 +77,17 @@ pub(crate) struct Follower {
     looking: Option<Token>,
     making: Option<Token>,
     look_due: u64,
+    /// The pauses after a look and a reading that find nothing new: they become longer, up to a bound.
+    look_pause: u64,
+    read_pause: u64,
 }
 
 impl Follower {
     /// With a tree that stands here, or, where that is unsure, may have more.
     pub(crate) fn new(settings: Settings, machine: u64, place: Place, unsure: bool) -> Self {
         Self {
+            look_pause: settings.watch,
+            read_pause: settings.idle,
             settings,
             asks: Asks::new(machine),
             place,
@@ -119,7 +124,16 @@ impl Follower {
 
     /// Looks at the shard and the journal at once.
     pub(crate) fn hurry(&mut self, now: u64) {
-        (self.look_due, self.read_due) = (now, now);
+        self.look_at_once(now);
+        self.read_at_once(now);
+    }
+
+    fn look_at_once(&mut self, now: u64) {
+        (self.look_due, self.look_pause) = (now, self.settings.watch);
+    }
+
+    fn read_at_once(&mut self, now: u64) {
+        (self.read_due, self.read_pause) = (now, self.settings.idle);
     }
 
     /// Questions to be carried away.
@@ -149,7 +163,7 @@ impl Follower {
     pub(crate) fn tick(&mut self, now: u64, backlog: Backlog) {
         let shard = self.settings.shard;
         if self.looking.is_none() && self.making.is_none() && self.look_due <= now {
-            self.look_due = now + self.settings.watch;
+            self.look_due = now + self.look_pause;
             self.looking = Some(self.asks.ask(Request::ReadShard { shard }));
         }
         if self.reading.is_some() || now < self.read_due || self.loads || self.astray {
@@ -189,10 +203,26 @@ impl Follower {
     pub(crate) fn note_terms<'a>(
         &mut self,
         terms: impl Iterator<Item = &'a TermRecord>,
+        now: u64,
     ) -> Vec<FollowerFact> {
         let shard = self.settings.shard;
+        let (mut is_new_epoch, mut committed) = (false, 0);
+        let seen = self.shard.as_ref().map_or(0, |record| record.epoch);
         for term in terms.filter(|term| term.shard == shard) {
             mark(&mut self.marks, term.epoch, term.committed);
+            is_new_epoch |= seen < term.epoch;
+            committed = committed.max(term.committed);
+        }
+        // Not sooner than a reading that has failed is to be tried again.
+        if is_new_epoch && now + self.settings.watch < self.look_due {
+            self.look_at_once(now);
+        }
+        let read = self.end_of_read().map_or(u64::MAX, |(_, _, n)| n);
+        if (is_new_epoch || read < committed) && now + self.settings.idle < self.read_due {
+            let is_missing = self.missing.is_some_and(|missing| self.place.n <= missing.end);
+            if !is_missing {
+                self.read_at_once(now);
+            }
         }
         self.advance()
     }
@@ -203,7 +233,14 @@ impl Follower {
             self.looking = None;
             match answer {
                 Ok(Reply::Shard(Some(record))) => {
-                    self.note_shard(record);
+                    let is_new = self.note_shard(record);
+                    let longer = (self.look_pause * 2).min(self.settings.rest);
+                    // What nobody owns may be claimed at any time.
+                    let is_open = self.shard.as_ref().is_some_and(|it| it.phase == Phase::Open);
+                    self.look_pause = if is_open && !is_new { longer } else { self.settings.watch };
+                    if is_new {
+                        self.read_at_once(now);
+                    }
                     if let Some(fact) = self.find_astray() {
                         return vec![fact];
                     }
@@ -230,6 +267,12 @@ impl Follower {
         let Reading { epoch, segment, .. } = reading;
         self.read_due = now + self.settings.idle;
         let Ok(Reply::Parts(parts)) = answer else { return Vec::new() };
+        if parts.is_empty() && self.level {
+            self.read_due = now + self.read_pause;
+            self.read_pause = (self.read_pause * 2).min(self.settings.rest);
+        } else {
+            self.read_pause = self.settings.idle;
+        }
         let entries = match found(&self.settings, epoch, segment, &parts) {
             Ok(entries) => entries,
             Err(error) => return vec![FollowerFact::Damaged(error)],
@@ -303,16 +346,18 @@ impl Follower {
         Some(FollowerFact::Astray(error))
     }
 
-    /// Notes what a shard's record says, unless something later was seen.
-    fn note_shard(&mut self, record: ShardRecord) {
+    /// Notes what a shard's record says, unless something later was seen; returns whether it is new.
+    fn note_shard(&mut self, record: ShardRecord) -> bool {
         let age = |record: &ShardRecord| {
             (record.epoch, record.phase, record.newest_base().map_or(0, |base| base.n))
         };
-        if self.shard.as_ref().is_none_or(|seen| age(seen) < age(&record)) {
+        let is_new = self.shard.as_ref().is_none_or(|seen| age(seen) < age(&record));
+        if is_new {
             let epochs = Epochs::of(&record);
             self.ahead.retain(|(epoch, n), _| epochs.holds(*epoch, *n));
             self.shard = Some(record);
         }
+        is_new
     }
 
     /// Hands out what is committed.

@@ -156,7 +156,7 @@ impl Member {
             }
         } else if machine == common.watch_machine {
             if common.watch.answer(token, answer, now) {
-                seats.iter_mut().for_each(|seat| seat.note_nodes(common));
+                seats.iter_mut().for_each(|seat| seat.note_nodes(now, common));
             }
         // Otherwise it is of a machine that is gone.
         } else if let Some(seat) = seats.iter_mut().find(|seat| seat.machine() == machine) {

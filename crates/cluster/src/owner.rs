@@ -42,6 +42,8 @@ pub(crate) enum OwnerFact {
 #[derive(Debug)]
 struct Flight {
     found: Found,
+    /// When it was appended.
+    since: u64,
     pending: Option<Token>,
     written: bool,
     due: u64,
@@ -142,6 +144,11 @@ impl Owner {
             && self.flights.len() < UNDER_WAY_MAX
     }
 
+    /// Since when the oldest entry that is not committed waits.
+    pub(crate) fn waits_since(&self) -> Option<u64> {
+        self.flights.front().map(|flight| flight.since)
+    }
+
     /// Questions to be carried away.
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
         self.asks.take()
@@ -183,7 +190,8 @@ impl Owner {
             self.segment_bytes = 0;
         }
         self.numbered = Place::behind(&found);
-        self.flights.push_back(Flight { found, pending: None, written: false, due: now });
+        let flight = Flight { found, since: now, pending: None, written: false, due: now };
+        self.flights.push_back(flight);
         self.tick(now);
         Some(n)
     }
@@ -360,15 +368,17 @@ mod tests {
         assert_eq!(owner.append(Bytes::new(), 0), None);
         assert!(owner.begin(0) && !owner.begin(0));
         let first = one(owner.asks());
+        assert_eq!(owner.waits_since(), Some(0));
         assert_eq!(owner.answer(first.token, Ok(Reply::Written), 0), []);
         let first_check = one(owner.asks());
         assert_eq!(first_check.request, Request::ReadShard { shard: 0 });
-        assert_eq!(owner.append(Bytes::from_static(b"body"), 0), Some(2));
+        assert_eq!(owner.append(Bytes::from_static(b"body"), 5), Some(2));
         let second = one(owner.asks());
         assert_eq!(owner.answer(second.token, Ok(Reply::Written), 0), []);
         let second_check = one(owner.asks());
         let facts = owner.answer(first_check.token, shard(5), 0);
         assert!(matches!(&facts[..], [OwnerFact::Committed { entry, .. }] if entry.n == 1));
+        assert_eq!(owner.waits_since(), Some(5));
         let facts = owner.answer(second_check.token, shard(6), 0);
         assert_eq!(facts, [OwnerFact::Superseded]);
         assert!(!owner.serves());

@@ -37,8 +37,11 @@ pub struct Settings {
     pub watch: u64,
     /// From one reading of the journal to the next while entries come.
     pub read: u64,
-    /// The same while none come.
+    /// The same while none come, at first.
     pub idle: u64,
+    /// The longest pause between two looks at a shard and readings of its journal where nothing changes. What
+    /// nodes say of their terms tells a follower of a change before that.
+    pub rest: u64,
     /// The pause before something unanswered is asked again.
     pub again: u64,
     /// How long it lets others go first where a shard is free and its tree does not have all that is
@@ -81,6 +84,7 @@ impl Settings {
             watch: 250 * MS,
             read: 50 * MS,
             idle: 250 * MS,
+            rest: 4_000 * MS,
             again: 50 * MS,
             patience: 500 * MS,
             part_bytes: 256 << 10,
@@ -97,8 +101,12 @@ impl Settings {
 
     /// Whether a node that said this of itself was this one in this boot of its machine.
     pub(crate) fn was_here(&self, about: &[u8]) -> bool {
-        let place = |about: &[u8]| about.get(..self.place_bytes).unwrap_or(about).to_vec();
-        place(about) == place(&self.about)
+        self.place(about) == self.place(&self.about)
+    }
+
+    /// What names the directory in what a node says of itself.
+    pub(crate) fn place<'a>(&self, about: &'a [u8]) -> &'a [u8] {
+        about.get(..self.place_bytes).unwrap_or(about)
     }
 
     /// How long a beat has to stand still before its lease is over for everybody.

@@ -1,6 +1,8 @@
 //! What a node knows of the cluster: for whoever routes requests and tells people. Nothing is decided
 //! by it.
 
+use std::collections::BTreeMap;
+
 use uuid::Uuid;
 
 use crate::records::{NodeRecord, ShardRecord};
@@ -12,6 +14,11 @@ pub struct View {
     pub shards: Vec<ShardView>,
     /// All nodes but those that were forgotten.
     pub nodes: Vec<NodeRecord>,
+    /// When the last beat of each node was first seen, by its own boot clock. The first that it saw of a
+    /// node may be older.
+    pub beats: BTreeMap<Uuid, u64>,
+    /// When each node was last seen to run twice, on a directory and on a copy of it.
+    pub doubled: BTreeMap<Uuid, u64>,
     /// Its own incarnation; 0 while none is in.
     pub incarnation: u64,
     /// Until when its lease goes, by its boot clock.
@@ -31,6 +38,8 @@ pub struct ShardView {
     pub applied: u64,
     /// The last entry that is known to be committed.
     pub committed: u64,
+    /// As the owner: since when its oldest entry waits to be committed, by its boot clock.
+    pub waits_since: Option<u64>,
 }
 
 impl View {

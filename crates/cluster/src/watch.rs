@@ -27,6 +27,11 @@ pub(crate) struct Seen {
     checkpoints: BTreeMap<u32, CheckpointSeen>,
     /// When the last incarnations were first seen.
     pub(crate) incarnations: BTreeMap<u64, u64>,
+    /// Where it ran before the place where it runs now.
+    place_before: Option<Vec<u8>>,
+    /// When it came back to a place at which it had run before it ran somewhere else: two processes are the
+    /// same node, on a directory and a copy of it, and each ends the other's incarnation.
+    doubled_at: Option<u64>,
 }
 
 /// When a checkpoint was first seen.
@@ -110,7 +115,10 @@ impl Watch {
             let incarnations = BTreeMap::from([(record.incarnation, now)]);
             let first = CheckpointSeen { at: now, renewed: false };
             let checkpoints = record.terms.iter().map(|term| (term.shard, first)).collect();
-            let seen = Seen { beat_at: now, checkpoints, incarnations, record };
+            let (place_before, doubled_at) = (None, None);
+            let beat_at = now;
+            let seen =
+                Seen { beat_at, checkpoints, incarnations, place_before, doubled_at, record };
             note_terms(&mut self.last_terms, &seen);
             self.nodes.insert(seen.record.node, seen);
             return true;
@@ -132,6 +140,17 @@ impl Watch {
         if (before.0, before.1) < (after.0, after.1) {
             seen.beat_at = now;
         }
+        let (from, to) = (&seen.record, &record);
+        let places = [from, to].map(|record| self.settings.place(&record.about).to_vec());
+        if let [from, to] = places
+            && from != to
+            && !record.is_forgotten()
+        {
+            if seen.place_before.as_ref() == Some(&to) {
+                seen.doubled_at = Some(now);
+            }
+            seen.place_before = Some(from);
+        }
         let checkpoints = record.terms.iter().map(|term| {
             // A later incarnation goes on writing the terms that it found: that renews nothing.
             let checkpoint = |term: &TermRecord| (term.epoch, term.clock.clone());
@@ -149,6 +168,16 @@ impl Watch {
     /// All nodes, as they were last seen.
     pub(crate) fn records(&self) -> impl Iterator<Item = &NodeRecord> {
         self.nodes.values().map(|seen| &seen.record)
+    }
+
+    /// When the last beat of each node was first seen.
+    pub(crate) fn beats(&self) -> impl Iterator<Item = (Uuid, u64)> {
+        self.nodes.iter().map(|(node, seen)| (*node, seen.beat_at))
+    }
+
+    /// When each node that runs twice was last seen to do so.
+    pub(crate) fn doubled(&self) -> impl Iterator<Item = (Uuid, u64)> {
+        self.nodes.iter().filter_map(|(node, seen)| Some((*node, seen.doubled_at?)))
     }
 
     /// The terms of all nodes.
@@ -284,6 +313,27 @@ mod tests {
         assert!(watch.records().all(NodeRecord::is_forgotten));
         assert!(watch.note(back.clone(), 20));
         assert!(watch.records().eq([&back]));
+    }
+
+    /// A directory may be moved to another machine; a node that is in two places goes to and fro.
+    #[test]
+    fn a_node_that_runs_on_a_copied_directory_too_is_noticed() {
+        let mut settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
+        settings.place_bytes = 1;
+        let mut watch = Watch::new(settings, 1);
+        for (at, incarnation, about, expected) in [
+            (10, 1, "A", None),
+            (20, 2, "A", None),
+            (30, 3, "B", None),
+            (40, 4, "B more", None),
+            (50, 5, "A", Some(50)),
+            (60, 6, "B", Some(60)),
+            (70, 7, "C", Some(60)),
+        ] {
+            let about = Bytes::from_static(about.as_bytes());
+            watch.note(NodeRecord { about, ..record(incarnation, 0, b"a") }, at);
+            assert_eq!(watch.doubled().next().map(|(_, at)| at), expected, "{at}");
+        }
     }
 
     /// A record that was only read says nothing of its age, whoever goes on writing it.

@@ -221,9 +221,9 @@ impl Seat {
     }
 
     /// The other nodes were looked at.
-    pub(super) fn note_nodes(&mut self, common: &Common) {
+    pub(super) fn note_nodes(&mut self, now: u64, common: &Common) {
         if let Part::Following(follower) = &mut self.part {
-            let facts = follower.note_terms(common.watch.terms());
+            let facts = follower.note_terms(common.watch.terms(), now);
             self.follower_facts(facts);
         }
     }
@@ -237,7 +237,8 @@ impl Seat {
         let tree = returns.unwrap_or(tree);
         let mut follower =
             Follower::new(self.settings.clone(), common.machine(), tree, self.unsure);
-        let facts = follower.note_terms(common.watch.terms());
+        // It looks and reads at once by itself.
+        let facts = follower.note_terms(common.watch.terms(), 0);
         self.part = Part::Following(follower);
         self.follower_facts(facts);
     }

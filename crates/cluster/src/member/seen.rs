@@ -7,6 +7,7 @@ use super::{
     seat::{Part, Seat},
 };
 use crate::{
+    owner::Owner,
     records::{Phase, ShardRecord, TermRecord},
     view::{ShardView, View},
 };
@@ -43,6 +44,8 @@ impl Member {
         View {
             shards: self.seats.iter().map(|seat| self.shard_view(seat)).collect(),
             nodes: nodes.cloned().collect(),
+            beats: self.common.watch.beats().collect(),
+            doubled: self.common.watch.doubled().collect(),
             incarnation: self.common.lease.incarnation(),
             lease_until: self.common.lease.until(),
             heard_at: self.heard_at,
@@ -70,6 +73,7 @@ impl Member {
             record: record.cloned(),
             applied,
             committed: committed.unwrap_or(0).max(end).max(applied),
+            waits_since: seat.owner().and_then(Owner::waits_since),
         }
     }
 }
