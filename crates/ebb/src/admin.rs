@@ -119,8 +119,12 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
         true => print_text(format!("{answer}\n")),
         false => print_text(format_answer(&request, &answer)),
     }
-    let is_clean = request != Request::Doctor || doctor::is_clean(&answer);
-    if is_clean { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
+    let is_done = match &request {
+        Request::Doctor => doctor::is_clean(&answer),
+        Request::HandOver { .. } => cluster::is_handed_over(&answer),
+        _ => true,
+    };
+    if is_done { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
 /// Runs a subcommand that asks for itself and says how its answer is shown, and returns the exit code.
@@ -161,6 +165,7 @@ fn format_answer(request: &Request, answer: &Value) -> String {
     match request {
         Request::Cluster => cluster::format_cluster(answer),
         Request::Doctor => doctor::format_findings(answer),
+        Request::HandOver { .. } => cluster::format_hand_over(answer),
         _ => format_lines(answer),
     }
 }

@@ -14,10 +14,11 @@ use std::{
 };
 
 use clock::{Clock, ClockMode, monotonic_time};
-use engine::Engine;
+use engine::{Engine, Kind};
 use mongo::Door;
 use store::Health;
 use tokio::sync::watch;
+use tracing::Instrument as _;
 
 use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
 
@@ -151,12 +152,23 @@ pub(crate) fn start(
     unused_days: Option<u32>,
     stop: &watch::Receiver<bool>,
 ) -> [tokio::task::JoinHandle<()>; 4] {
+    // Their lines in the log say which shard of a cluster they are about.
     [
-        tokio::spawn(tend_store(engine.clone(), stop.clone())),
-        tokio::spawn(build_indexes(engine.clone(), stop.clone())),
-        tokio::spawn(tend_paths(engine.clone(), unused_days, stop.clone())),
-        tokio::spawn(keep_house(engine.clone(), door, stop.clone())),
+        tokio::spawn(tend_store(engine.clone(), stop.clone()).in_current_span()),
+        tokio::spawn(build_indexes(engine.clone(), stop.clone()).in_current_span()),
+        tokio::spawn(tend_paths(engine.clone(), unused_days, stop.clone()).in_current_span()),
+        tokio::spawn(keep_house(engine.clone(), door, stop.clone()).in_current_span()),
     ]
+}
+
+/// Writes a failure to the log. That another node of a cluster owns the data now is none: the tasks of the
+/// term that has ended may hear of it before they are stopped.
+fn note_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
+    if moved {
+        tracing::debug!(%error, "{doing}");
+    } else {
+        tracing::error!(%error, "{doing}");
+    }
 }
 
 /// Looks after the store until `stop`. Two loops side by side: a tick may wait for a slow disk, and
@@ -175,7 +187,7 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
         if let Health::Anew = engine.store().health()
             && let Err(error) = engine.recover_reopened().await
         {
-            tracing::error!(%error, "read the catalog again");
+            note_failure(error.kind == Kind::Moved, &error, "read the catalog again");
         }
         // Asked again: reading the catalog has just made it good, if all went well.
         let health = engine.store().health();
@@ -202,7 +214,7 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
         // An outer error would be a panic or the end of the runtime; the store is asked why it refuses
         // elsewhere (`watch_store`).
         if let (Ok(Err(error)), Health::Good) = (ticked, engine.store().health()) {
-            tracing::error!(%error, "housekeeping of the store");
+            note_failure(error.kind == store::Kind::Moved, &error, "housekeeping of the store");
         }
         tokio::select! {
             () = wait_for(TICK_EVERY) => {}
@@ -217,7 +229,7 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
     tokio::select! {
         built = engine.resume_builds() => {
             if let Err(error) = built {
-                tracing::error!(%error, "finish the builds of indexes");
+                note_failure(error.kind == Kind::Moved, &error, "finish the builds of indexes");
             }
         }
         _ = stop.changed() => {}
@@ -239,7 +251,7 @@ async fn tend_paths(
         if let (Err(error), Health::Good) =
             (engine.tend_paths(unused_days).await, engine.store().health())
         {
-            tracing::error!(%error, "look after the paths of containers");
+            note_failure(error.kind == Kind::Moved, &error, "look after the paths of containers");
         }
     }
 }
@@ -265,7 +277,7 @@ async fn keep_house(
         let due = match engine.reap_once(now).await {
             Ok(due) => due,
             Err(error) => {
-                tracing::error!(%error, "reap");
+                note_failure(error.kind == Kind::Moved, &error, "reap");
                 now + Duration::from_secs(1)
             }
         };

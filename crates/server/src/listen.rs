@@ -1,7 +1,15 @@
 //! Listeners: connections in, one task each, how many there may be, and a bounded end. What is said
 //! on a connection is decided by the function that [`accept_connections`] is given.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream, lookup_host},
@@ -77,13 +85,33 @@ const KEPT_DESCRIPTORS: u64 = 256;
 /// kept back, so that an operator can look what is wrong when all other places are taken.
 const ADMIN_PLACES: u64 = 64;
 
-/// How many connections the API listeners may hold together, as a semaphore that they share. A
-/// connection beyond is closed at once, as if there had been no descriptor for it; but the store
-/// can still open its files.
+/// How many connections the API listeners may hold together. A client takes a place, and each connection
+/// a descriptor: that of the client, and one to the node of a cluster to which it is passed on. A
+/// connection beyond is closed at once, as if there had been no descriptor for it; but the store can still
+/// open its files.
 #[derive(Clone)]
-pub(crate) struct Places(Arc<Semaphore>);
+pub(crate) struct Places {
+    clients: Arc<Semaphore>,
+    descriptors: Arc<Semaphore>,
+    /// Whether the last connection to another node found no descriptor: the log says it once.
+    out_of_descriptors: Arc<AtomicBool>,
+}
+
+/// A client's place, until it is dropped.
+pub(crate) struct Place {
+    _client: OwnedSemaphorePermit,
+    _descriptor: OwnedSemaphorePermit,
+}
 
 impl Places {
+    fn of(clients: usize, descriptors: usize) -> Self {
+        Self {
+            clients: Arc::new(Semaphore::new(clients)),
+            descriptors: Arc::new(Semaphore::new(descriptors)),
+            out_of_descriptors: Arc::default(),
+        }
+    }
+
     /// Returns the places of a process with `limit` descriptors (`None`: unlimited): all but those kept
     /// back, at least half.
     pub(crate) fn of_descriptors(limit: Option<u64>) -> Self {
@@ -91,28 +119,45 @@ impl Places {
             let places = limit.saturating_sub(KEPT_DESCRIPTORS).max(limit / 2);
             usize::try_from(places).unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS)
         });
-        Self(Arc::new(Semaphore::new(places)))
+        Self::of(Semaphore::MAX_PERMITS, places)
     }
 
     /// Returns the places of the APIs in this process: as its descriptors allow, and no more than this.
     pub(crate) fn of_apis(most: Option<usize>) -> Self {
         let places = Self::of_descriptors(descriptor_limit());
-        if let Some(most) = most {
-            let beyond = places.0.available_permits().saturating_sub(most);
-            places.0.forget_permits(beyond);
-        }
-        places
+        let clients = most.unwrap_or(Semaphore::MAX_PERMITS).min(Semaphore::MAX_PERMITS);
+        Self { clients: Arc::new(Semaphore::new(clients)), ..places }
+    }
+
+    /// Returns places for other nodes of a cluster, which are no clients: they take descriptors only, as
+    /// each brings a client that has a place where it came in.
+    pub(crate) fn of_link(&self) -> Self {
+        Self { clients: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)), ..self.clone() }
     }
 
     /// Takes one, until what is returned is dropped; `None`: all are taken.
-    pub(crate) fn take(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0).try_acquire_owned().ok()
+    pub(crate) fn take(&self) -> Option<Place> {
+        let client = Arc::clone(&self.clients).try_acquire_owned().ok()?;
+        let descriptor = Arc::clone(&self.descriptors).try_acquire_owned().ok()?;
+        Some(Place { _client: client, _descriptor: descriptor })
+    }
+
+    /// Takes a descriptor for a connection to another node, beside its client's place; `None`: all are taken.
+    pub(crate) fn take_descriptor(&self) -> Option<OwnedSemaphorePermit> {
+        let taken = Arc::clone(&self.descriptors).try_acquire_owned().ok();
+        if !self.out_of_descriptors.swap(taken.is_none(), Ordering::Relaxed) && taken.is_none() {
+            tracing::warn!(
+                "no descriptor is left to pass clients on to other nodes; they are closed: raise the \
+                 limit of descriptors (LimitNOFILE, ulimit -n)"
+            );
+        }
+        taken
     }
 
     /// Returns the places of the admin address, which are separate from those of the APIs.
     pub(crate) fn of_admin(limit: Option<u64>) -> Self {
         let places = limit.map_or(ADMIN_PLACES, |limit| (limit / 8).min(ADMIN_PLACES));
-        Self(Arc::new(Semaphore::new(usize::try_from(places).unwrap_or(usize::MAX))))
+        Self::of(usize::try_from(places).unwrap_or(usize::MAX), Semaphore::MAX_PERMITS)
     }
 }
 

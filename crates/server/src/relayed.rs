@@ -50,6 +50,9 @@ pub(crate) trait Relay: Send + Sync {
         database: String,
         command: Bytes,
     ) -> Elsewhere<'_, Option<Result<Bytes, NoReply>>>;
+
+    /// Returns what is wrong with the nodes of the cluster, for the self-check.
+    fn problems(&self) -> Vec<String>;
 }
 
 /// The way to whoever has the data, once it is known; without one they are here.

@@ -315,6 +315,23 @@ fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
     Ok(NewCluster { at, datacenter, copies, clock, shards, from })
 }
 
+/// Whether the node owns the shard that was to own it. A server of a version before does not say.
+pub(super) fn is_handed_over(answer: &Value) -> bool {
+    answer.get("owner") == answer.get("wanted")
+}
+
+/// Returns what came of a hand-over for people.
+pub(super) fn format_hand_over(answer: &Value) -> String {
+    let text =
+        |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or("no node").to_owned();
+    let (owner, wanted) = (text("owner"), text("wanted"));
+    let took = answer.get("took_ms").and_then(Value::as_u64).unwrap_or_default();
+    match is_handed_over(answer) {
+        true => format!("{owner} owns the shard, after {took} ms\n"),
+        false => format!("{owner} owns the shard and not {wanted}, after {took} ms\n"),
+    }
+}
+
 /// Returns a cluster for people: a line for each shard and each node.
 pub(super) fn format_cluster(answer: &Value) -> String {
     let text = |value: &Value, name: &str| match value.get(name) {
@@ -337,15 +354,18 @@ pub(super) fn format_cluster(answer: &Value) -> String {
     let asked = answer.get("node").cloned().unwrap_or_default();
     for node in list("nodes") {
         let role = match text(&node, "id") == text(&asked, "id") {
-            true => format!(
-                ", asked: {}, {} entries behind",
-                text(&asked, "role"),
-                text(&asked, "behind")
-            ),
+            true => format!(", asked: {}", text(&asked, "role")),
             false => String::new(),
         };
+        let age = node.get("beat_age_ms").and_then(Value::as_f64).unwrap_or_default() / 1_000.0;
+        // One that does not answer does not say how far it is.
+        let behind = match node.get("behind").and_then(Value::as_u64) {
+            Some(behind) => format!("{behind} entries behind"),
+            None => "lag unknown".to_owned(),
+        };
         out.push_str(&format!(
-            "node {}: {}, MongoDB {}, NoSQL {}, admin {}, link {}, version {}{role}\n",
+            "node {}: {}, last beat {age:.1} s ago, {behind}, MongoDB {}, NoSQL {}, admin {}, link {}, \
+             version {}{role}\n",
             text(&node, "name"),
             text(&node, "state"),
             text(&node, "mongo"),
@@ -397,13 +417,33 @@ mod tests {
         let answer = json!({
             "cluster": "c", "clock": "system",
             "node": { "id": "1", "role": "follower", "behind": 2 },
-            "nodes": [{ "id": "1", "name": "a", "state": "up", "mongo": "h:1" }],
+            "nodes": [
+                { "id": "1", "name": "a", "state": "up", "beat_age_ms": 512, "behind": 2, "mongo": "h:1" },
+                { "id": "2", "name": "b", "state": "down", "beat_age_ms": 60_000, "behind": null },
+            ],
             "shards": [{ "shard": 0, "owner": null, "epoch": 3, "phase": "sealing", "committed": 9 }],
         });
         let text = format_cluster(&answer);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "shard 0: owner -, epoch 3, sealing, 9 entries");
-        assert!(lines[2].starts_with("node a: up, MongoDB h:1, NoSQL -"), "{text}");
-        assert!(lines[2].ends_with("asked: follower, 2 entries behind"), "{text}");
+        let first = "node a: up, last beat 0.5 s ago, 2 entries behind, MongoDB h:1, NoSQL -";
+        assert!(lines[2].starts_with(first), "{text}");
+        assert!(lines[2].ends_with("asked: follower"), "{text}");
+        let second = "node b: down, last beat 60.0 s ago, lag unknown, MongoDB -";
+        assert!(lines[3].starts_with(second), "{text}");
+    }
+
+    #[test]
+    fn a_shard_at_another_node_was_not_handed_over() {
+        for (owner, done, said) in [
+            (json!("b"), true, "b owns the shard, after 9 ms\n"),
+            (json!("a"), false, "a owns the shard and not b, after 9 ms\n"),
+            (Value::Null, false, "no node owns the shard and not b, after 9 ms\n"),
+        ] {
+            let answer = json!({ "owner": owner, "wanted": "b", "took_ms": 9 });
+            assert_eq!(is_handed_over(&answer), done);
+            assert_eq!(format_hand_over(&answer), said);
+        }
+        assert!(is_handed_over(&json!({ "shards": [], "took_ms": 9 })));
     }
 }

@@ -85,6 +85,7 @@ const CHECKS: &[Check] = &[
     ("clock", check_clock),
     ("reaping", check_reaping),
     ("store", check_store),
+    ("cluster", check_cluster),
 ];
 
 /// Handles `GET /_ebb/doctor`.
@@ -290,6 +291,19 @@ fn check_store(shared: &Shared) -> Finding {
             problem(format!("writes are refused: {why}"), "make room, or see the log")
         }
         Health::Anew => problem("the store is being opened again after an error", "see the log"),
+    }
+}
+
+fn check_cluster(shared: &Shared) -> Finding {
+    let Some(cluster) = shared.elsewhere.get() else {
+        return good("the server is no node of a cluster");
+    };
+    match cluster.problems()[..] {
+        [] => good("each node runs once"),
+        ref problems => problem(
+            problems.join("; "),
+            "stop the process on the copied directory and remove that directory",
+        ),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The admin address of a node. Health, figures and the cluster are its own; what is asked of the data
 //! goes to the term that serves, here or at another node.
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Json, Router,
@@ -14,14 +14,14 @@ use axum::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tower_service::Service;
-use uuid::Uuid;
 
 use super::{
-    facts::{Facts, node_called},
+    hand_over,
     link::Purpose,
     metrics,
     route::{Passage, Route, Way},
     routes::Routes,
+    standings,
 };
 use crate::admin::{
     Pages,
@@ -36,12 +36,8 @@ const OWN: [&str; 7] =
 const OF_SHARD: &str = "/_ebb/cluster/";
 /// Bytes of such a body at the most.
 const NAMED_MAX: usize = 64 << 10;
-/// How long a hand-over may take, until the other node serves.
-const HAND_OVER: Duration = Duration::from_secs(10);
 /// How long a request waits for a base.
 const BASE: Duration = Duration::from_secs(10);
-/// How long a node is looked for that is not known.
-const SEEN: Duration = Duration::from_secs(1);
 
 /// The routes of a node: its own, inside the portal's rules, and the way to the owner's.
 pub(super) fn routes(routes: Routes, pages: Arc<Pages>) -> Router {
@@ -53,7 +49,7 @@ pub(super) fn routes(routes: Routes, pages: Arc<Pages>) -> Router {
         .route("/status", get(get_status))
         .route("/metrics", get(metrics::get_metrics))
         .route("/_ebb/cluster", get(get_cluster))
-        .route("/_ebb/cluster/hand-over", post(hand_over))
+        .route("/_ebb/cluster/hand-over", post(hand_over::hand_over))
         .route("/_ebb/cluster/base", post(make_base))
         .with_state(routes.clone());
     let own = portal::mount(pages, own);
@@ -139,9 +135,9 @@ async fn get_status(State(routes): State<Routes>) -> Response {
         }
     };
     if let Some(fields) = body.as_object_mut() {
-        fields.insert("cluster".to_owned(), routes.facts().to_json());
-        // Of shards that others serve.
-        if let Some(why) = routes.why_unready() {
+        fields.insert("cluster".to_owned(), routes.facts().to_json(&BTreeMap::new()));
+        // Of shards that others serve, and of writes that wait here.
+        if let Some(why) = routes.why_waiting().or_else(|| routes.why_unready()) {
             merge_checks(fields, why);
         }
     }
@@ -159,53 +155,10 @@ fn merge_checks(fields: &mut serde_json::Map<String, Value>, why: String) {
     }
 }
 
-/// Handles `GET /_ebb/cluster`: the cluster as this node sees it.
+/// Handles `GET /_ebb/cluster`: the cluster as this node sees it, with what the nodes say that answer.
 async fn get_cluster(State(routes): State<Routes>) -> Json<Value> {
-    Json(routes.facts().to_json())
-}
-
-/// The body of a hand-over. An unknown name is refused.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HandOver {
-    #[serde(default)]
-    shard: u32,
-    /// Name or id of the node that is to own it; any other node otherwise.
-    to: Option<String>,
-}
-
-/// Handles `POST /_ebb/cluster/hand-over`: gives the data up once all is committed, and answers when
-/// another node owns them.
-async fn hand_over(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
-    let wanted: HandOver = serde_json::from_slice(&request).map_err(|error| {
-        Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
-    })?;
-    let route = routes.shard(wanted.shard).ok_or_else(|| no_shard(wanted.shard))?;
-    let facts = &route.facts;
-    if let Some(name) = &wanted.to {
-        let target = find_node(facts, name).await;
-        let target =
-            target.ok_or_else(|| Error::bad_request(format!("there is no node {name}")))?;
-        if target == facts.node {
-            return Err(Error::bad_request(format!("{name} owns the data already")));
-        }
-        // Another may be faster; the answer says who owns the data then.
-        route.ask_to_own(target).await;
-    } else if facts.other_peers().is_empty() {
-        return Err(Error::conflict("there is no other node"));
-    }
-    let began = clock::monotonic_time();
-    route.hand_over().await;
-    let mut view = facts.view.clone();
-    let (node, shard) = (facts.node, facts.number);
-    let is_another = |(owner, _)| owner != node;
-    let owned = view.wait_for(|view| view.owner(shard).is_some_and(is_another));
-    let owned = tokio::time::timeout(HAND_OVER, owned).await.is_ok_and(|owned| owned.is_ok());
-    if !owned {
-        return Err(Error::failed("no other node has taken over".to_owned()));
-    }
-    let took = clock::monotonic_time().saturating_sub(began);
-    Ok(Json(answer(facts, took)))
+    let standings = standings::of_all(&routes).await;
+    Json(routes.facts().to_json(&standings))
 }
 
 /// The body of a request for a base. An unknown name is refused.
@@ -234,7 +187,7 @@ async fn make_base(State(routes): State<Routes>, request: Bytes) -> Result<Json<
     Ok(Json(json!({ "shard": shard, "entry": entry, "base": base })))
 }
 
-fn no_shard(shard: u32) -> Error {
+pub(super) fn no_shard(shard: u32) -> Error {
     Error::bad_request(format!("there is no shard {shard}"))
 }
 
@@ -251,18 +204,4 @@ async fn named_shard(request: Request) -> Result<(Request, u32)> {
     let body = body.map_err(|_| Error::bad_request("the body is too long".to_owned()))?;
     let shard = serde_json::from_slice(&body).map_or(0, |Named { shard }| shard);
     Ok((Request::from_parts(head, Body::from(body)), shard))
-}
-
-/// Finds a node by its name or id. One that has just started may not have been seen yet.
-async fn find_node(facts: &Facts, name: &str) -> Option<Uuid> {
-    let mut view = facts.view.clone();
-    let is_seen = view.wait_for(|view| node_called(view, name).is_some());
-    let seen = tokio::time::timeout(SEEN, is_seen).await.ok()?.ok()?;
-    node_called(&seen, name)
-}
-
-fn answer(facts: &Facts, took: Duration) -> Value {
-    let mut cluster = facts.to_json();
-    let shards = cluster.get_mut("shards").map(Value::take).unwrap_or_default();
-    json!({ "shards": shards, "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX) })
 }

@@ -10,6 +10,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use clock::{Checkpoint, ClockMode, ClockSource, monotonic_time};
 use store_shared::ClockSources;
 use tokio::sync::watch;
+use tracing::Instrument as _;
 
 use super::{beats::Beats, route::Route};
 use crate::background;
@@ -104,5 +105,6 @@ pub(super) fn start(
     sources: &ClockSources,
     stop: &watch::Receiver<bool>,
 ) -> tokio::task::JoinHandle<()> {
-    tokio::spawn(ClockGuard::new(route.clone(), sources()).run(stop.clone()))
+    let guard = ClockGuard::new(route.clone(), sources());
+    tokio::spawn(guard.run(stop.clone()).in_current_span())
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clock::monotonic_time;
 use store::{Health, Kind};
 use tokio::sync::watch;
+use tracing::Instrument as _;
 
 use super::{beats::Beats, route::Route};
 use crate::background;
@@ -17,7 +18,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// Looks until `stop`.
 pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
     let guard = DiskGuard { route: route.clone(), beats: Beats::default(), handed_over: false };
-    tokio::spawn(guard.run(stop.clone()))
+    tokio::spawn(guard.run(stop.clone()).in_current_span())
 }
 
 /// What it has seen.

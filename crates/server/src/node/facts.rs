@@ -2,6 +2,7 @@
 //! others said last. All parts of the node share it; nothing here changes anything.
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicI64, AtomicU64, Ordering},
@@ -17,10 +18,20 @@ use store_shared::{Role, SharedShard};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::about::About;
+use super::{about::About, standing::Standing};
 
 /// A ledger that has not answered for so long is not reached.
 const SILENCE: Duration = Duration::from_secs(5);
+
+/// An entry that has waited for so long to be committed makes its owner unready.
+const WAITS_LONG: Duration = Duration::from_secs(3);
+
+/// A node whose beat stood still for so long is silent, and then down.
+const SILENT: Duration = Duration::from_secs(3);
+const DOWN: Duration = Duration::from_secs(10);
+
+/// For how long a node that was seen to run twice counts as one that does.
+const DOUBLED: Duration = Duration::from_secs(60);
 
 /// The MongoDB API, where homes of databases are found.
 pub(super) const MONGODB: &str = "mongodb";
@@ -65,6 +76,41 @@ pub(super) struct Owner {
     pub(super) peer: String,
 }
 
+/// Whether a node lives, by its record and the age of its beat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LifeState {
+    /// It beats.
+    Up,
+    /// It has not beaten for longer than its lease: others may take over what it owns.
+    Silent,
+    /// It has not for long, or its lease was ended by another node.
+    Down,
+}
+
+impl LifeState {
+    fn of(record: &NodeRecord, age: Duration) -> Self {
+        match record.state {
+            NodeState::Fenced => Self::Down,
+            NodeState::Up if age < SILENT => Self::Up,
+            NodeState::Up if age < DOWN => Self::Silent,
+            NodeState::Up => Self::Down,
+        }
+    }
+
+    pub(super) fn is_up(self) -> bool {
+        self == Self::Up
+    }
+
+    /// As people read it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Silent => "silent",
+            Self::Down => "down",
+        }
+    }
+}
+
 impl Facts {
     /// The same about another shard, for which nothing is counted yet.
     pub(super) fn of_shard(&self, number: u32, shard: Arc<SharedShard>) -> Self {
@@ -106,8 +152,46 @@ impl Facts {
 
     /// How long ago the ledger answered.
     fn silent_for(&self) -> Duration {
-        let now = u64::try_from(Machine.boot_ns()).unwrap_or(0);
-        Duration::from_nanos(now.saturating_sub(self.seen().heard_at))
+        since(self.seen().heard_at)
+    }
+
+    /// Where the link to a node is; `None`: the node is not known, or its record cannot be read.
+    pub(super) fn peer_of(&self, node: Uuid) -> Option<String> {
+        let view = self.seen();
+        let record = view.nodes.iter().find(|record| record.node == node)?;
+        let peer = About::decode(&record.about).peer;
+        (!peer.is_empty()).then_some(peer)
+    }
+
+    /// What people call a node; its id where it is not known.
+    pub(super) fn name_of(&self, node: Uuid) -> String {
+        let view = self.seen();
+        let record = view.nodes.iter().find(|record| record.node == node);
+        let name = record.map(|record| About::decode(&record.about).name);
+        name.filter(|name| !name.is_empty()).unwrap_or_else(|| node.to_string())
+    }
+
+    /// Nodes as which two processes run, on a data directory and on a copy of it.
+    pub(super) fn doubled(&self) -> Vec<Uuid> {
+        let view = self.seen();
+        let recent = view.doubled.iter().filter(|(_, at)| since(**at) < DOUBLED);
+        recent.map(|(node, _)| *node).collect()
+    }
+
+    /// Whether a node lives; `None`: it is not known, or was forgotten.
+    pub(super) fn node_state(&self, node: Uuid) -> Option<LifeState> {
+        let view = self.seen();
+        let record = view.nodes.iter().find(|record| record.node == node)?;
+        Some(LifeState::of(record, beat_age(&view, node)))
+    }
+
+    /// Why the owner is not ready, as a phrase: its oldest entry waits for long to be committed.
+    pub(super) fn why_waiting(&self) -> Option<String> {
+        let waits = self.seen_shard().waits_since.map(since)?;
+        (WAITS_LONG < waits).then(|| {
+            let seconds = waits.as_secs();
+            format!("lag: the oldest write waits for Cassandra for {seconds} s")
+        })
     }
 
     /// Whether the ledger answers.
@@ -143,6 +227,9 @@ impl Facts {
         }
         if !self.hears() {
             return Some("lag: Cassandra does not answer".to_owned());
+        }
+        if self.doubled().contains(&self.node) {
+            return Some("lag: another process runs on a copy of this data directory".to_owned());
         }
         let off_ms = self.counts.off_ms.load(Ordering::Relaxed);
         if off_ms != 0 {
@@ -181,14 +268,23 @@ impl Facts {
         others.map(|record| (record.node, About::decode(&record.about).peer)).collect()
     }
 
-    /// The cluster as this node sees it.
-    pub(super) fn to_json(&self) -> Value {
+    /// The cluster as this node sees it, with what nodes say of themselves.
+    pub(super) fn to_json(&self, standings: &BTreeMap<Uuid, Standing>) -> Value {
         let view = self.seen();
         let shown = |node: Uuid| {
             let record = view.nodes.iter().find(|record| record.node == node);
             record.map_or_else(|| node.to_string(), |record| About::decode(&record.about).name)
         };
-        let nodes: Vec<Value> = view.nodes.iter().map(node_json).collect();
+        let doubled = self.doubled();
+        let committed: Vec<u64> = view.shards.iter().map(|shard| shard.committed).collect();
+        let nodes = view.nodes.iter().map(|record| {
+            let standing = standings.get(&record.node);
+            let behind = standing.map(|standing| standing.behind(&committed));
+            let mut node = node_json(record, beat_age(&view, record.node), behind);
+            node["runs_twice"] = json!(doubled.contains(&record.node));
+            node
+        });
+        let nodes: Vec<Value> = nodes.collect();
         let shards = view.shards.iter().filter_map(|seen| {
             let record = seen.record.as_ref()?;
             Some(json!({
@@ -235,15 +331,25 @@ pub(super) fn node_called(view: &View, name: &str) -> Option<Uuid> {
     view.nodes.iter().find(is_it).map(|record| record.node)
 }
 
-fn node_json(record: &NodeRecord) -> Value {
+/// How long ago something was, by the boot clock.
+fn since(at: u64) -> Duration {
+    let now = u64::try_from(Machine.boot_ns()).unwrap_or(0);
+    Duration::from_nanos(now.saturating_sub(at))
+}
+
+/// How long a node's beat stands still.
+fn beat_age(view: &View, node: Uuid) -> Duration {
+    view.beats.get(&node).map_or(Duration::ZERO, |at| since(*at))
+}
+
+fn node_json(record: &NodeRecord, age: Duration, behind: Option<u64>) -> Value {
     let about = About::decode(&record.about);
     json!({
         "name": about.name,
         "id": record.node.to_string(),
-        "state": match record.state {
-            NodeState::Up => "up",
-            NodeState::Fenced => "fenced",
-        },
+        "state": LifeState::of(record, age).word(),
+        "beat_age_ms": u64::try_from(age.as_millis()).unwrap_or(u64::MAX),
+        "behind": behind,
         "incarnation": record.incarnation,
         "beat": record.beat,
         "peer": about.peer,
@@ -252,4 +358,34 @@ fn node_json(record: &NodeRecord) -> Value {
         "admin": about.admin,
         "version": about.version,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_node_is_up_while_its_beats_are_seen() {
+        let record = |state| NodeRecord {
+            node: Uuid::nil(),
+            incarnation: 1,
+            beat: 1,
+            state,
+            about: Bytes::new(),
+            terms: Vec::new(),
+        };
+        for (state, seconds, expected) in [
+            (NodeState::Up, 0, LifeState::Up),
+            (NodeState::Up, 2, LifeState::Up),
+            (NodeState::Up, 3, LifeState::Silent),
+            (NodeState::Up, 9, LifeState::Silent),
+            (NodeState::Up, 10, LifeState::Down),
+            (NodeState::Fenced, 0, LifeState::Down),
+        ] {
+            let found = LifeState::of(&record(state), Duration::from_secs(seconds));
+            assert_eq!(found, expected, "{state:?}, {seconds} s");
+        }
+    }
 }

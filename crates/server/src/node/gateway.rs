@@ -14,7 +14,7 @@ use super::{
     relaying,
     route::{Route, Way},
     routes::Routes,
-    siblings, users,
+    siblings, standings, users,
 };
 use crate::{
     admin,
@@ -110,7 +110,8 @@ impl Gateway {
                 Some(tls) => tls.accept(stream).await?,
                 None => Box::new(stream),
             };
-            greet(stream, self.routes.first().dialer.key.clone()).await
+            let key = self.routes.first().dialer.key.clone();
+            greet(stream, key, &self.rooms.strangers).await
         };
         let called = match tokio::time::timeout(PATIENCE, greeted).await {
             Ok(Ok(called)) => called,
@@ -124,6 +125,12 @@ impl Gateway {
         if called.call.purpose.is_word() {
             hear(route, called.call.purpose);
             let _ = called.answer(Verdict::Served).await;
+            return;
+        }
+        if called.call.purpose == Purpose::Standing {
+            if let Ok(stream) = called.answer(Verdict::Served).await {
+                standings::tell(&self.routes, stream).await;
+            }
             return;
         }
         match self.accepted(route, &called.call) {
@@ -150,7 +157,12 @@ impl Gateway {
             | Purpose::Databases
             | Purpose::Offers => term.shared.doors.cosmos.is_some(),
             Purpose::Admin => self.admin.is_some(),
-            Purpose::KnownAdmin | Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => true,
+            Purpose::KnownAdmin
+            | Purpose::HoldBack
+            | Purpose::GoFirst
+            | Purpose::Look
+            | Purpose::Keep
+            | Purpose::Standing => true,
         };
         if !is_on {
             return Err(Verdict::Off);
@@ -204,7 +216,12 @@ impl Gateway {
             Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
             Purpose::Users => users::tell(&term, stream, false).await,
             Purpose::UsersLater => users::tell(&term, stream, true).await,
-            Purpose::HoldBack | Purpose::GoFirst | Purpose::Look => {}
+            // Answered before a term was looked for.
+            Purpose::HoldBack
+            | Purpose::GoFirst
+            | Purpose::Look
+            | Purpose::Keep
+            | Purpose::Standing => {}
         }
     }
 }
@@ -226,11 +243,12 @@ async fn serve_nosql(
 /// Does what another node says of a shard.
 fn hear(route: &Route, word: Purpose) {
     let shard = &route.facts.shard;
+    standings::note_kept(route, word);
     match word {
         Purpose::HoldBack => shard.hold_back(HELD_BACK),
         // One whose wall clock is off goes on letting others go first.
-        Purpose::GoFirst if route.facts.is_off() => {}
-        Purpose::GoFirst => shard.go_first(),
+        Purpose::GoFirst | Purpose::Keep if route.facts.is_off() => {}
+        Purpose::GoFirst | Purpose::Keep => shard.go_first(),
         Purpose::Look => shard.look(),
         // They are no words.
         _ => {}

@@ -21,12 +21,14 @@ mod beats;
 mod clients_tests;
 mod clock_guard;
 mod copy;
+mod copy_guard;
 mod disk_guard;
 mod dump;
 mod facts;
 mod forgetting;
 mod from_directory;
 mod gateway;
+mod hand_over;
 mod identity;
 mod known_admin;
 mod ledger;
@@ -48,6 +50,8 @@ mod shards_nosql_tests;
 #[cfg(test)]
 mod shards_tests;
 mod siblings;
+mod standing;
+mod standings;
 mod start;
 mod terms;
 #[cfg(test)]

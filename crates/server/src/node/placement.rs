@@ -1,18 +1,23 @@
 //! Spreads the shards of a cluster over its nodes: who owns a shard that is another node's by the order
 //! below hands it over. It only wishes: who owns what is decided by the crate `cluster`, and a shard that
-//! its node does not take stays with whoever has it.
+//! its node does not take stays with whoever has it. What an operator has moved it leaves where it is until a
+//! node comes or goes.
 //!
 //! Every node computes the same: each shard belongs to the living node with the highest number, which is a
 //! signature of both, among those that have fewer than their part of the shards. So a node that joins or
 //! leaves moves few.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use clock::monotonic_time;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::{beats::Beats, routes::Routes};
+use super::{beats::Beats, link::Purpose, routes::Routes};
 use crate::background;
 
 /// How often it is looked.
@@ -29,11 +34,13 @@ pub(super) struct Placement {
     beats: Beats,
     /// When each shard was handed over last.
     moved: BTreeMap<u32, Duration>,
+    /// The shards that an operator has this node own, and which nodes lived then.
+    kept: BTreeMap<u32, Vec<Uuid>>,
 }
 
 impl Placement {
     fn new(routes: Routes) -> Self {
-        Self { routes, beats: Beats::default(), moved: BTreeMap::new() }
+        Self { routes, beats: Beats::default(), moved: BTreeMap::new(), kept: BTreeMap::new() }
     }
 
     /// Looks until `stop`.
@@ -51,12 +58,15 @@ impl Placement {
         let living = self.beats.living(now, SETTLED);
         let owners = assign(facts.cluster.shards, &living, |node, shard| self.score(node, shard));
         for (route, owner) in self.routes.all().zip(owners) {
-            let rests = self.moved.get(&route.facts.number).is_some_and(|at| now < *at + PAUSE);
-            if owner != route.facts.node && !rests && route.here().is_some() {
-                self.moved.insert(route.facts.number, now);
-                tracing::info!(shard = route.facts.number, to = %owner, "another node is to own it");
-                route.ask_to_own(owner).await;
-                route.hand_over().await;
+            let shard = route.facts.number;
+            let rests = self.moved.get(&shard).is_some_and(|at| now < *at + PAUSE);
+            let is_kept = keeps(&mut self.kept, shard, &route.kept, &living);
+            if owner != route.facts.node && !rests && !is_kept && route.here().is_some() {
+                self.moved.insert(shard, now);
+                tracing::info!(shard, to = %owner, "another node is to own the shard");
+                if !route.move_to(owner, Purpose::GoFirst).await {
+                    tracing::warn!(shard, to = %owner, "it does not answer, and the shard stays here");
+                }
                 return;
             }
         }
@@ -66,6 +76,25 @@ impl Placement {
         let key = &self.routes.first().dialer.key;
         key.sign(&[b"owner of a shard", node.as_bytes(), &shard.to_be_bytes()])
     }
+}
+
+/// Whether an operator has this node own a shard, and the same nodes live as when it was first seen here.
+fn keeps(
+    kept: &mut BTreeMap<u32, Vec<Uuid>>,
+    shard: u32,
+    is_kept: &AtomicBool,
+    living: &[Uuid],
+) -> bool {
+    if !is_kept.load(Ordering::SeqCst) {
+        kept.remove(&shard);
+        return false;
+    }
+    let same = kept.entry(shard).or_insert_with(|| living.to_vec()) == living;
+    if !same {
+        kept.remove(&shard);
+        is_kept.store(false, Ordering::SeqCst);
+    }
+    same
 }
 
 /// The node of each shard; empty where no node lives.
@@ -115,6 +144,23 @@ mod tests {
             }
         }
         assert!(assigned(3, 1..1).is_empty());
+    }
+
+    #[test]
+    fn what_an_operator_moved_stays_until_a_node_comes_or_goes() {
+        let (mut kept, is_kept) = (BTreeMap::new(), AtomicBool::new(false));
+        let [one, two, three] = [1, 2, 3].map(Uuid::from_u128);
+        assert!(!keeps(&mut kept, 0, &is_kept, &[one, two]));
+        is_kept.store(true, Ordering::SeqCst);
+        for _ in 0..3 {
+            assert!(keeps(&mut kept, 0, &is_kept, &[one, two]));
+        }
+        assert!(!keeps(&mut kept, 0, &is_kept, &[one, two, three]));
+        assert!(!keeps(&mut kept, 0, &is_kept, &[one, two]));
+        // Moved again, with the nodes that live now.
+        is_kept.store(true, Ordering::SeqCst);
+        assert!(keeps(&mut kept, 0, &is_kept, &[one, two, three]));
+        assert!(!keeps(&mut kept, 0, &is_kept, &[one, two]));
     }
 
     #[test]

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{
-    known_admin,
+    copy_guard, known_admin,
     link::{Purpose, read_piece, write_piece},
     route::{NOBODY, Way},
     routes::Routes,
@@ -102,6 +102,12 @@ impl Relay for Relaying {
                 None => Some(Err(NoReply::Closed)),
             }
         })
+    }
+
+    fn problems(&self) -> Vec<String> {
+        let facts = self.routes.facts();
+        let doubled = facts.doubled().into_iter();
+        doubled.map(|node| format!("node {}: {}", facts.name_of(node), copy_guard::WHAT)).collect()
     }
 }
 

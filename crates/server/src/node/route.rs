@@ -4,7 +4,10 @@
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     pin::pin,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -32,6 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long an owner may take to commit what is under way and to give the data up.
 const HAND_OVER: Duration = Duration::from_secs(2);
+/// How long the node that is to own a shard may take to hear it.
+const ASKED: Duration = Duration::from_secs(2);
 /// How long another node may take to hear something.
 const WORD: Duration = Duration::from_millis(500);
 /// How long the owner before may go on with a stream, once there is another.
@@ -44,8 +49,12 @@ pub(super) struct Route {
     pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
     /// The epoch that is to be given up.
     pub(super) given_up: watch::Sender<Option<u64>>,
+    /// Whether an operator has this node own the shard, so that placement leaves it here.
+    pub(super) kept: Arc<AtomicBool>,
+    /// Held while the shard is moved: two moves at once would have every node let another go first.
+    pub(super) moving: Arc<tokio::sync::Mutex<()>>,
     pub(super) dialer: Dialer,
-    /// Of all connections: a stream to the owner takes one beside its client's.
+    /// Of all connections: a stream to the owner takes a descriptor beside its client's place.
     pub(super) places: Places,
 }
 
@@ -72,7 +81,8 @@ impl Route {
         dialer: Dialer,
         places: Places,
     ) -> Self {
-        Self { facts, terms, given_up: watch::Sender::new(None), dialer, places }
+        let (given_up, kept, moving) = (watch::Sender::new(None), Arc::default(), Arc::default());
+        Self { facts, terms, given_up, kept, moving, dialer, places }
     }
 
     /// The term that serves here.
@@ -95,6 +105,7 @@ impl Route {
 
     /// Gives the data up once all is committed, and has the other nodes look.
     pub(super) async fn give_up(&self) {
+        self.kept.store(false, Ordering::SeqCst);
         self.facts.shard.hand_over();
         self.wait_until_given_up().await;
         self.tell_others(|_| Purpose::Look).await;
@@ -106,23 +117,42 @@ impl Route {
         tokio::time::timeout(HAND_OVER, given_up).await.is_ok()
     }
 
-    /// Asks a node to own the data as soon as they are free, and the others to let it. One that does not hear
-    /// of it may be faster.
-    pub(super) async fn ask_to_own(&self, target: Uuid) {
-        let go_first = |node| if node == target { Purpose::GoFirst } else { Purpose::HoldBack };
-        self.tell_others(go_first).await;
+    /// Moves the shard to a node: asks it to claim the shard as soon as it is free, by `word`, and the others to
+    /// let it, and gives the shard up. False where the node does not hear it; then nothing has changed. Another
+    /// node may still be faster.
+    pub(super) async fn move_to(&self, target: Uuid, word: Purpose) -> bool {
+        let _moving = self.moving.lock().await;
+        let Some(peer) = self.facts.peer_of(target) else { return false };
+        // A node of a version before does not know every word.
+        let known = [word, Purpose::GoFirst];
+        let mut heard = false;
+        for word in known {
+            heard = heard || self.tell(&peer, word, ASKED).await;
+        }
+        if !heard {
+            return false;
+        }
+        self.kept.store(false, Ordering::SeqCst);
+        self.tell_others(|node| if node == target { word } else { Purpose::HoldBack }).await;
+        self.hand_over().await;
+        // It may have been told by a move before this one to let others go first.
+        let _ = self.tell(&peer, word, WORD).await;
+        true
+    }
+
+    /// Says something to the node at this address; false where it does not hear it in time.
+    pub(super) async fn tell(&self, peer: &str, word: Purpose, within: Duration) -> bool {
+        let call = self.dialer.call(peer, word, None);
+        tokio::time::timeout(within, call).await.is_ok_and(|called| called.is_ok())
     }
 
     /// Says something to other nodes, all at once. One that does not hear it finds out by itself, later.
     pub(super) async fn tell_others(&self, word: impl Fn(Uuid) -> Purpose) {
         let mut calls = tokio::task::JoinSet::new();
         for (node, peer) in self.facts.other_peers() {
-            let (dialer, word) = (self.dialer.clone(), word(node));
-            calls.spawn(async move {
-                // A node that is gone is not waited for.
-                let call = dialer.call(&peer, word, None);
-                let _ = tokio::time::timeout(WORD, call).await;
-            });
+            let (route, word) = (self.clone(), word(node));
+            // A node that is gone is not waited for.
+            calls.spawn(async move { route.tell(&peer, word, WORD).await });
         }
         while calls.join_next().await.is_some() {}
     }
@@ -152,7 +182,7 @@ impl Route {
             }
             view.mark_unchanged();
             if let Some(owner) = self.facts.other_owner() {
-                let place = self.places.take()?;
+                let place = self.places.take_descriptor()?;
                 match self.dialer.call(&owner.peer, purpose, Some(passed)).await {
                     Ok(stream) => {
                         self.facts.counts.passed.fetch_add(1, Ordering::Relaxed);

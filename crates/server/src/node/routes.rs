@@ -84,6 +84,11 @@ impl Routes {
     pub(super) fn why_unserved(&self) -> Option<String> {
         let served = self.all().filter_map(Route::here);
         let why = served.map(|term| why_unready(&term.shared)).find(Option::is_some).flatten();
-        why.or_else(|| self.why_unready())
+        why.or_else(|| self.why_waiting()).or_else(|| self.why_unready())
+    }
+
+    /// Why writes to a shard that this node owns do not end, as a phrase.
+    pub(super) fn why_waiting(&self) -> Option<String> {
+        self.all().find_map(|route| route.facts.why_waiting())
     }
 }

@@ -22,10 +22,11 @@ use tokio::{
     sync::watch,
     task::{JoinHandle, JoinSet},
 };
+use tracing::Instrument as _;
 
 use super::{
     about::{About, PLACE_BYTES, place_of},
-    admin, clock_guard, disk_guard,
+    admin, clock_guard, copy_guard, disk_guard,
     facts::Facts,
     gateway::Gateway,
     identity::open_identity,
@@ -142,16 +143,24 @@ pub(crate) async fn open<L: Ledger>(
     let _ = site.elsewhere.set(relaying::of(routes.clone(), site.memory.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
         let (site, route, routes) = (Arc::clone(&site), route.clone(), routes.clone());
-        tokio::spawn(Terms { site, route, routes, clock, current }.run(terms_stopped.clone()))
+        // Lines of the log say which shard they are about, whatever the level.
+        let span = tracing::error_span!("shard", number = route.facts.number);
+        let terms = Terms { site, route, routes, clock, current };
+        tokio::spawn(terms.run(terms_stopped.clone()).instrument(span))
     });
     let terms = terms.collect();
-    let guards = routes.all().map(|route| clock_guard::start(route, &sources, stopped));
-    let guards = guards.chain(routes.all().map(|route| disk_guard::start(route, stopped)));
+    let guards = routes.all().flat_map(|route| {
+        let span = tracing::error_span!("shard", number = route.facts.number);
+        span.in_scope(|| {
+            [clock_guard::start(route, &sources, stopped), disk_guard::start(route, stopped)]
+        })
+    });
     let guards: Vec<_> = guards.collect();
     let gateway = Arc::new(gateway(&site, &routes, tls, stopped));
     let mut tasks = accept(bound, link, &gateway, stopped)?;
     tasks.extend(early.hand_to(&gateway));
     tasks.extend(guards.into_iter().chain(placement::start(&routes, stopped)));
+    tasks.push(copy_guard::start(&routes, stopped));
     let node = Node { shared, routes, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
     Ok(Opened { site, node, tasks })
@@ -318,7 +327,7 @@ fn accept(
     tasks.push(tokio::spawn(listen::accept_connections(
         listener,
         stopped.clone(),
-        places,
+        places.of_link(),
         move |stream, peer, _| Arc::clone(&gateway).called(stream, peer),
     )));
     Ok(tasks)
@@ -351,11 +360,11 @@ impl Node {
         let mut given_up = JoinSet::new();
         for route in self.routes.all().filter(|route| route.here().is_some()) {
             let route = route.clone();
-            given_up.spawn(async move { route.hand_over().await });
+            given_up.spawn(async move { (route.facts.number, route.hand_over().await) });
         }
         while let Some(given_up) = given_up.join_next().await {
-            if !given_up.unwrap_or(false) {
-                tracing::warn!("the data were not handed over in time; another node takes over");
+            if let Ok((shard, false)) = given_up {
+                tracing::warn!(shard, "not handed over in time; another node takes over");
             }
         }
     }

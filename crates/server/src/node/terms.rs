@@ -67,7 +67,7 @@ impl Terms {
             };
             match begun {
                 Some(Ok(term)) => {
-                    tracing::info!(epoch, "this node owns the data and serves them");
+                    tracing::info!(epoch, "this node owns the shard and serves it");
                     self.route.facts.counts.terms.fetch_add(1, Ordering::Relaxed);
                     self.current.send_replace(Some(term));
                     let others = self.route.clone();
@@ -83,10 +83,10 @@ impl Terms {
                     } else {
                         self.end().await;
                     }
-                    tracing::info!(epoch, "this node does not own the data any more");
+                    tracing::info!(epoch, "this node does not own the shard any more");
                 }
                 Some(Err(failure)) => {
-                    tracing::error!(%failure, epoch, "the data cannot be served here");
+                    tracing::error!(%failure, epoch, "the shard cannot be served here");
                     // Another node may be able to. Without one this node claims the data again.
                     self.route.give_up().await;
                     background::wait_for(AGAIN).await;

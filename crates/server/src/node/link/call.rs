@@ -40,13 +40,18 @@ pub(crate) enum Purpose {
     GoFirst,
     /// Nothing: the data have another owner, or none, and the node is to look.
     Look,
+    /// Nothing: an operator has the node own the shard. It claims the shard as for [`GoFirst`](Self::GoFirst),
+    /// and keeps it.
+    Keep,
+    /// The caller asks how far the node is with each shard; nothing follows but the answer.
+    Standing,
 }
 
 impl Purpose {
     /// Whether the call is all there is, and no stream follows.
     pub(crate) fn is_word(self) -> bool {
         match self {
-            Self::HoldBack | Self::GoFirst | Self::Look => true,
+            Self::HoldBack | Self::GoFirst | Self::Look | Self::Keep => true,
             Self::Mongo
             | Self::Nosql
             | Self::Admin
@@ -57,7 +62,8 @@ impl Purpose {
             | Self::NosqlWriter
             | Self::Command
             | Self::Users
-            | Self::UsersLater => false,
+            | Self::UsersLater
+            | Self::Standing => false,
         }
     }
 }

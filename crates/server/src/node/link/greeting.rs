@@ -4,6 +4,7 @@ use std::io;
 
 use auth::Key;
 use cosmos::Duplex;
+use memory::Account;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::call::{Call, Verdict};
@@ -38,8 +39,13 @@ impl Called {
     }
 }
 
-/// Hears what a caller wants; an error where it does not know the secret.
-pub(crate) async fn greet(mut stream: Box<dyn Duplex>, key: Key) -> io::Result<Called> {
+/// Hears what a caller wants; an error where it does not know the secret. Until that is known, what the caller
+/// sends counts in `strangers`.
+pub(crate) async fn greet(
+    mut stream: Box<dyn Duplex>,
+    key: Key,
+    strangers: &Account,
+) -> io::Result<Called> {
     let challenge = random_bytes()?;
     stream.write_all(&[&MAGIC[..], &challenge].concat()).await?;
     stream.flush().await?;
@@ -47,8 +53,13 @@ pub(crate) async fn greet(mut stream: Box<dyn Duplex>, key: Key) -> io::Result<C
     if CALL_MAX < length {
         return Err(refused("a call that is too long"));
     }
-    let mut text = vec![0; length];
-    stream.read_exact(&mut text).await?;
+    let _held = strangers.share_of(length)?;
+    // As it comes: a length alone takes no memory.
+    let mut text = Vec::new();
+    (&mut stream).take(length as u64).read_to_end(&mut text).await?;
+    if text.len() != length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     let mut signature = [0; 32];
     stream.read_exact(&mut signature).await?;
     if !bool::from(key.verifies(&[CALL, &challenge, &text], &signature)) {
@@ -91,6 +102,7 @@ fn refused(why: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::DuplexStream;
     use uuid::Uuid;
 
     use super::*;
@@ -109,6 +121,35 @@ mod tests {
         }
     }
 
+    async fn greeted(far: DuplexStream, key: Key, strangers: Account) -> io::Result<Called> {
+        greet(Box::new(far), key, &strangers).await
+    }
+
+    /// Many who begin a call and do not end it take no more memory than there is for strangers.
+    #[tokio::test]
+    async fn half_calls_count_before_anybody_is_believed() {
+        let (key, strangers) = (Key::of(b"secret").unwrap(), Account::new(3 * CALL_MAX));
+        let mut calls = Vec::new();
+        for _ in 0..8 {
+            let (mut near, far) = tokio::io::duplex(1 << 20);
+            let called = tokio::spawn(greeted(far, key.clone(), strangers.clone()));
+            near.read_exact(&mut [0; 40]).await.unwrap();
+            near.write_u16(CALL_MAX as u16).await.unwrap();
+            near.write_all(&[7; CALL_MAX - 1]).await.unwrap();
+            calls.push((near, called));
+        }
+        // Those for whom there is no room are refused, the others wait for their last byte.
+        while calls.iter().filter(|(_, called)| called.is_finished()).count() < 5 {
+            tokio::task::yield_now().await;
+        }
+        assert!(strangers.used_bytes() <= 3 * CALL_MAX);
+        for (near, called) in calls {
+            drop(near);
+            assert!(called.await.unwrap().is_err());
+        }
+        assert_eq!(strangers.used_bytes(), 0);
+    }
+
     #[tokio::test]
     async fn nodes_that_know_the_secret_understand_each_other() {
         let key = Key::of(b"secret").unwrap();
@@ -116,7 +157,9 @@ mod tests {
         let called = tokio::spawn({
             let key = key.clone();
             async move {
-                let called = greet(Box::new(far), key).await.unwrap();
+                let strangers = Account::new(1 << 20);
+                let called = greet(Box::new(far), key, &strangers).await.unwrap();
+                assert_eq!(strangers.used_bytes(), 0);
                 assert_eq!(called.call, example());
                 called.answer(Verdict::NotOwner).await.unwrap();
             }
@@ -129,7 +172,7 @@ mod tests {
     async fn nobody_is_believed_who_does_not_know_it() {
         let (right, wrong) = (Key::of(b"secret").unwrap(), Key::of(b"other").unwrap());
         let (mut near, far) = tokio::io::duplex(10_000);
-        let called = tokio::spawn(greet(Box::new(far), right.clone()));
+        let called = tokio::spawn(greeted(far, right.clone(), Account::new(1 << 20)));
         assert!(call(&mut near, &example(), &wrong).await.is_err());
         assert!(called.await.unwrap().is_err_and(|error| error.to_string().contains("signed")));
         // What was heard of one call does not help with another.
@@ -148,7 +191,7 @@ mod tests {
         let key = Key::of(b"secret").unwrap();
         for noise in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 80], &[0; 100], b""] {
             let (mut near, far) = tokio::io::duplex(10_000);
-            let called = tokio::spawn(greet(Box::new(far), key.clone()));
+            let called = tokio::spawn(greeted(far, key.clone(), Account::new(1 << 20)));
             near.write_all(noise).await.unwrap();
             near.shutdown().await.unwrap();
             assert!(called.await.unwrap().is_err(), "{noise:?}");

@@ -1,0 +1,110 @@
+//! Hands a shard over because an operator says so: to a node that can take it, which keeps it until a node
+//! comes or goes. Whatever speaks against it is found before the shard is given up.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use axum::{Json, body::Bytes, extract::State};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{
+    admin::no_shard,
+    facts::{Facts, node_called},
+    link::Purpose,
+    route::Route,
+    routes::Routes,
+    standings,
+};
+use crate::admin::error::{Error, Result};
+
+/// How long a hand-over may take, until another node owns the shard.
+const HAND_OVER: Duration = Duration::from_secs(10);
+/// How long a node is looked for that is not known.
+const SEEN: Duration = Duration::from_secs(1);
+
+/// The body of a hand-over. An unknown name is refused.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HandOver {
+    #[serde(default)]
+    shard: u32,
+    /// Name or id of the node that is to own it; any other node otherwise.
+    to: Option<String>,
+}
+
+/// Handles `POST /_ebb/cluster/hand-over`: gives the shard up once all is committed, and answers when another
+/// node owns it, with the name of that node. A node that cannot take it now is refused; then this one goes
+/// on as before.
+pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
+    let wanted: HandOver = serde_json::from_slice(&request).map_err(|error| {
+        Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
+    })?;
+    let route = routes.shard(wanted.shard).ok_or_else(|| no_shard(wanted.shard))?;
+    let facts = &route.facts;
+    let target = match &wanted.to {
+        Some(name) => named(route, name).await?,
+        None => any(route).await?,
+    };
+    let began = clock::monotonic_time();
+    if !route.move_to(target, Purpose::Keep).await {
+        return Err(Error::conflict("the node that is to own the shard does not answer"));
+    }
+    let mut view = facts.view.clone();
+    let (node, shard) = (facts.node, facts.number);
+    let is_another = |(owner, _)| owner != node;
+    let owned = view.wait_for(|view| view.owner(shard).is_some_and(is_another));
+    let owned = tokio::time::timeout(HAND_OVER, owned).await;
+    let Ok(Ok(owner)) = owned.map(|owned| owned.map(|view| view.owner(shard))) else {
+        return Err(Error::failed("no other node has taken over".to_owned()));
+    };
+    let owner = owner.map(|(owner, _)| owner);
+    let took = clock::monotonic_time().saturating_sub(began);
+    let mut cluster = facts.to_json(&BTreeMap::new());
+    let shards = cluster.get_mut("shards").map(Value::take).unwrap_or_default();
+    Ok(Json(json!({
+        "owner": owner.map(|owner| facts.name_of(owner)),
+        "wanted": facts.name_of(target),
+        "took_ms": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "shards": shards,
+    })))
+}
+
+/// The node of this name or id, if it can take the shard.
+async fn named(route: &Route, name: &str) -> Result<Uuid> {
+    let target = find_node(&route.facts, name).await;
+    let target = target.ok_or_else(|| Error::bad_request(format!("there is no node {name}")))?;
+    if target == route.facts.node {
+        return Err(Error::bad_request(format!("{name} owns the data already")));
+    }
+    standings::may_own(route, target, name).await.map_err(|why| Error::conflict(&why))?;
+    Ok(target)
+}
+
+/// The node that owns the fewest shards of those that can take this one.
+async fn any(route: &Route) -> Result<Uuid> {
+    let facts = &route.facts;
+    let view = facts.seen();
+    let owned = |node: Uuid| {
+        let owners = view.shards.iter().filter_map(|shard| shard.owner);
+        owners.filter(|(owner, _)| *owner == node).count()
+    };
+    let mut others: Vec<Uuid> = facts.other_peers().into_iter().map(|(node, _)| node).collect();
+    others.sort_by_key(|node| owned(*node));
+    let mut why = "there is no other node".to_owned();
+    for node in others {
+        match standings::may_own(route, node, &facts.name_of(node)).await {
+            Ok(()) => return Ok(node),
+            Err(not) => why = not,
+        }
+    }
+    Err(Error::conflict(&why))
+}
+
+/// Finds a node by its name or id. One that has just started may not have been seen yet.
+async fn find_node(facts: &Facts, name: &str) -> Option<Uuid> {
+    let mut view = facts.view.clone();
+    let is_seen = view.wait_for(|view| node_called(view, name).is_some());
+    let seen = tokio::time::timeout(SEEN, is_seen).await.ok()?.ok()?;
+    node_called(&seen, name)
+}

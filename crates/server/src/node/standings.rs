@@ -1,0 +1,102 @@
+//! How far nodes are with each shard, asked over the link: a node's record in the ledger says nothing of
+//! what it has applied.
+
+use std::{collections::BTreeMap, sync::atomic::Ordering, time::Duration};
+
+use cosmos::Duplex;
+use memory::Account;
+use tokio::{io::AsyncWriteExt, task::JoinSet};
+use uuid::Uuid;
+
+use super::{
+    link::{Purpose, read_piece, write_piece},
+    route::Route,
+    routes::Routes,
+    standing::Standing,
+};
+
+/// How long a node may take to answer. One that takes longer is shown without it.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Bytes of an answer at the most: there are at most 64 shards.
+const ANSWER_MAX: usize = 64 << 10;
+
+/// What this node says of itself.
+fn own(routes: &Routes) -> Standing {
+    let unready = |route: &Route| {
+        let why = route.here().is_none().then(|| route.facts.why_unready()).flatten();
+        why.map(|why| (route.facts.number, why))
+    };
+    Standing {
+        applied: routes.all().map(|route| route.facts.seen_shard().applied).collect(),
+        roles: routes.all().map(|route| route.facts.role_word().to_owned()).collect(),
+        unready: routes.all().filter_map(unready).collect(),
+    }
+}
+
+/// Answers another node that asks.
+pub(super) async fn tell(routes: &Routes, mut stream: Box<dyn Duplex>) {
+    let text = serde_json::to_vec(&own(routes)).unwrap_or_default();
+    let written = async {
+        write_piece(&mut *stream, &text).await?;
+        stream.flush().await
+    };
+    // Whoever asked finds that the answer is not whole.
+    let _ = tokio::time::timeout(PATIENCE, written).await;
+}
+
+/// Asks the node at this address; `None`: it does not answer, or does not know the question.
+pub(super) async fn ask(route: &Route, peer: &str) -> Option<Standing> {
+    let asked = async {
+        let mut stream = route.dialer.call(peer, Purpose::Standing, None).await.ok()?;
+        let account = Account::new(ANSWER_MAX);
+        let text = read_piece(&mut *stream, &mut account.share()).await.ok()?;
+        serde_json::from_slice(&text).ok()
+    };
+    tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
+}
+
+/// What all nodes say that answer, this one included.
+pub(super) async fn of_all(routes: &Routes) -> BTreeMap<Uuid, Standing> {
+    let facts = routes.facts();
+    let mut asking = JoinSet::new();
+    for (node, peer) in facts.other_peers() {
+        let route = routes.first().clone();
+        asking.spawn(async move { (node, ask(&route, &peer).await) });
+    }
+    let mut found = BTreeMap::from([(facts.node, own(routes))]);
+    while let Some(asked) = asking.join_next().await {
+        if let Ok((node, Some(standing))) = asked {
+            found.insert(node, standing);
+        }
+    }
+    found
+}
+
+/// Whether an operator may have a node own a shard now: an error says why not.
+pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(), String> {
+    let facts = &route.facts;
+    let state = facts.node_state(target);
+    let Some(peer) = facts.peer_of(target).filter(|_| state.is_some_and(|state| state.is_up()))
+    else {
+        let state = state.map_or("not known", |state| state.word());
+        return Err(format!("node {name} is {state}: its beat stands still"));
+    };
+    match ask(route, &peer).await {
+        Some(standing) => match standing.unready.get(&facts.number) {
+            Some(why) => Err(format!("node {name} cannot take the shard over now: {why}")),
+            None => Ok(()),
+        },
+        // One of a version before does not know the question, and still hears a word.
+        None if route.tell(&peer, Purpose::Look, PATIENCE).await => Ok(()),
+        None => Err(format!("node {name} does not answer on the link at {peer}")),
+    }
+}
+
+/// Notes what an operator or placement says of a shard: whether it is kept here.
+pub(super) fn note_kept(route: &Route, word: Purpose) {
+    match word {
+        Purpose::Keep => route.kept.store(true, Ordering::SeqCst),
+        Purpose::GoFirst | Purpose::HoldBack => route.kept.store(false, Ordering::SeqCst),
+        _ => {}
+    }
+}
