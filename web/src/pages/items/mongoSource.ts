@@ -8,6 +8,7 @@ import { documentText } from '../../pure/exporting/extended';
 import { parseShell, printShell } from '../../pure/shell';
 import { type Expiry, expiryOfDocument, meaningOfBson, outlook } from '../../pure/ttl/reasons';
 import { bareText } from '../../pure/values/bare';
+import { cut } from '../../pure/values/cut';
 import { partsOfPath } from '../../pure/values/path';
 import type { Target } from '../../state/place';
 import { MongoMany, unchanged } from './many/mongoMany';
@@ -74,7 +75,7 @@ export class MongoSource implements Source {
   readonly template = documentTemplate;
 
   shown(value: unknown): string {
-    return bareText(value).slice(0, 200);
+    return bareText(cut(value)).slice(0, 200);
   }
 
   whole(value: unknown): string {

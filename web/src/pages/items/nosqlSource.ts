@@ -7,6 +7,7 @@ import { isIncluded, type Policy } from '../../pure/explain/policy';
 import { itemText } from '../../pure/exporting/item';
 import { entryOf, type JsonNode, printJson, readJson, without } from '../../pure/json/tree';
 import { type Expiry, expiryOfItem, meaningOfJson, outlook } from '../../pure/ttl/reasons';
+import { cut } from '../../pure/values/cut';
 import { partsOfPath } from '../../pure/values/path';
 import { sqlPath } from '../../pure/values/sqlPath';
 import type { Target } from '../../state/place';
@@ -75,7 +76,8 @@ export class NosqlSource implements Source {
   }
 
   shown(value: unknown): string {
-    return (typeof value === 'string' ? value : this.whole(value)).slice(0, 200);
+    const start = cut(value);
+    return (typeof start === 'string' ? start : this.whole(start)).slice(0, 200);
   }
 
   whole(value: unknown): string {

@@ -1,5 +1,5 @@
 // One row of the grid: its cells, the check box in the first one, and what is typed over a cell.
-import { memo } from 'react';
+import { memo, useMemo } from 'react';
 import { EXPIRES } from '../../../pure/columns/columns';
 import type { Placed } from '../../../pure/columns/layout';
 import { typedText } from '../../../pure/values/bare';
@@ -87,29 +87,46 @@ export interface LineProps {
   edits: EditEvents;
 }
 
-type CellProps = LineProps & { place: number; column: Placed };
+interface CellProps {
+  row: Row;
+  source: Source;
+  column: string;
+  place: number;
+  pin: number | null;
+  /** Names the cell while the keyboard is on it. */
+  id: string | undefined;
+  short: string | undefined;
+  isChecked: boolean;
+  isDraft: boolean;
+  /** The database's second, in the column of expiry alone: other cells stay as they are when it moves. */
+  now: number | null;
+  editing: Editing | null;
+  edits: EditEvents;
+}
 
-function Cell(props: CellProps) {
-  const { row, id, source, pins, isChecked, cell, isDraft, now, editing, place, column } = props;
-  const pin = pins[place] ?? null;
+const Cell = memo(function Cell(props: CellProps) {
+  const { row, source, column, place, pin, id, isChecked, isDraft, now, editing } = props;
   const isFirst = place === 0;
-  const isEdited = editing?.column === column.id;
-  const isExpiry = column.id === EXPIRES;
-  const { text, whole, typed, look } = isExpiry
-    ? { text: '', whole: undefined, typed: undefined, look: '' }
-    : wordsOf(row, column.id, source, props.short);
+  const isExpiry = column === EXPIRES;
+  const { text, whole, typed, look } = useMemo(
+    () =>
+      column === EXPIRES
+        ? { text: '', whole: undefined, typed: undefined, look: '' }
+        : wordsOf(row, column, source, props.short),
+    [row, column, source, props.short],
+  );
   const classes = [isExpiry ? '' : 'mono', look, pin === null ? '' : 'items-pin'].filter(Boolean);
-  if (cell === place) classes.push('items-cell-active');
-  if (isEdited) classes.push('items-cell-edited');
+  if (id !== undefined) classes.push('items-cell-active');
+  if (editing !== null) classes.push('items-cell-edited');
   return (
     <span
       role="gridcell"
-      id={cell === place ? `${id}-c${place}` : undefined}
+      id={id}
       aria-colindex={place + 1}
       aria-label={isFirst ? (whole ?? (text || undefined)) : undefined}
       title={whole ?? typed}
       data-place={place}
-      data-column={column.id}
+      data-column={column}
       className={classes.join(' ') || undefined}
       style={pin === null ? undefined : { left: pin }}
     >
@@ -129,7 +146,7 @@ function Cell(props: CellProps) {
           ●{' '}
         </span>
       )}
-      {isEdited ? (
+      {editing !== null ? (
         <CellEditor editing={editing} {...props.edits} />
       ) : isExpiry ? (
         <Expires row={row} now={now} />
@@ -140,11 +157,12 @@ function Cell(props: CellProps) {
       )}
     </span>
   );
-}
+});
 
 /** Scrolling past a row does not draw it again. */
 export const Line = memo(function Line(props: LineProps) {
-  const { at, id, columns, isOpen, isChecked, isActive, isDraft, isBinned } = props;
+  const { row, at, id, source, columns, pins, short, cell, now, editing, edits } = props;
+  const { isOpen, isChecked, isActive, isDraft, isBinned } = props;
   return (
     <div
       role="row"
@@ -158,7 +176,21 @@ export const Line = memo(function Line(props: LineProps) {
       className={`items-row${isActive ? ' items-active' : ''}${isBinned ? ' items-binned' : ''}`}
     >
       {columns.map((column, place) => (
-        <Cell key={column.id} {...props} column={column} place={place} />
+        <Cell
+          key={column.id}
+          row={row}
+          source={source}
+          column={column.id}
+          place={place}
+          pin={pins[place] ?? null}
+          id={cell === place ? `${id}-c${place}` : undefined}
+          short={short}
+          isChecked={place === 0 && isChecked}
+          isDraft={place === 0 && isDraft}
+          now={column.id === EXPIRES ? now : null}
+          editing={editing?.column === column.id ? editing : null}
+          edits={edits}
+        />
       ))}
     </div>
   );
