@@ -2,27 +2,9 @@
 // writes it as 1970. They are put right where the bytes have them.
 import type { Document } from 'bson';
 import { countFar, dateOf, FarDate } from '../pure/farDate';
+import { ARRAY, OBJECT, sizeOfValue, viewOf } from './bsonLayout';
 
 const DATE = 0x09;
-/** Bytes of values that are always as long, by the number of their type. */
-const FIXED: Readonly<Record<number, number>> = {
-  1: 8,
-  6: 0,
-  7: 12,
-  8: 1,
-  9: 8,
-  10: 0,
-  16: 4,
-  17: 8,
-  18: 8,
-  19: 16,
-  127: 0,
-  255: 0,
-};
-/** Of those that begin with a length, what follows beside what that counts. */
-const AFTER_LENGTH: Readonly<Record<number, number>> = { 2: 4, 5: 5, 12: 16, 13: 4, 14: 4, 15: 0 };
-const [OBJECT, ARRAY, REGEX] = [3, 4, 11];
-
 type Path = (readonly [from: number, to: number])[];
 
 class Walk {
@@ -34,7 +16,7 @@ class Walk {
     private readonly bytes: Uint8Array,
     private readonly onDate: (at: number, walk: Walk) => void,
   ) {
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = viewOf(bytes);
   }
 
   /** The names that lead to where it is. */
@@ -54,23 +36,11 @@ class Walk {
     }
   }
 
-  /** Goes through a value; how long it is. */
+  /** Goes through a value, and returns how long it is. */
   private value(type: number, at: number): number {
     if (type === DATE) this.onDate(at, this);
-    const fixed = FIXED[type];
-    if (fixed !== undefined) return fixed;
-    if (type === REGEX) {
-      const pattern = this.bytes.indexOf(0, at);
-      return this.bytes.indexOf(0, pattern + 1) + 1 - at;
-    }
-    const length = this.view.getInt32(at, true);
-    if (type === OBJECT || type === ARRAY) {
-      this.document(at);
-      return length;
-    }
-    const after = AFTER_LENGTH[type];
-    if (after === undefined) throw new Error(`BSON has no type ${type}.`);
-    return length + after;
+    if (type === OBJECT || type === ARRAY) this.document(at);
+    return sizeOfValue(this.bytes, this.view, type, at);
   }
 }
 

@@ -8,6 +8,9 @@ import { ApiError, send } from './http';
 
 export type { Document } from 'bson';
 
+/** How BSON is decoded: values keep their types. */
+export const KEEP_TYPES = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } as const;
+
 /** What a command was refused with: `ok: 0`, or a write error. */
 export class CommandError extends ApiError {
   constructor(
@@ -19,8 +22,6 @@ export class CommandError extends ApiError {
     super('refused', 200, codeName, message, activityId);
   }
 }
-
-const KEEP_TYPES = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } as const;
 
 /** A number of a reply, whatever its type. */
 export function numberOf(value: unknown): number {
@@ -44,6 +45,8 @@ export interface CommandOptions {
   timeoutMs?: number;
   /** What was refused of a write stands in its reply, and is no failure of the command. */
   each?: boolean;
+  /** Leaves the documents of a batch as bytes. */
+  raw?: boolean;
 }
 
 /** The code of BSON comes apart: the frame is shown without it. */
@@ -54,6 +57,8 @@ let bson: typeof import('bson') | null = null;
 export async function aheadOfCommands(): Promise<void> {
   bson = await loadBson();
 }
+
+const RAW_BATCHES = { ...KEEP_TYPES, fieldsAsRaw: { firstBatch: true, nextBatch: true } };
 
 /** Commands that change what there is; `aggregate` does where it writes. */
 const CHANGING: ReadonlySet<string> = new Set([
@@ -105,8 +110,9 @@ export async function run(
     changes: isChange(name, command),
     ...options,
   });
-  const reply = bson.deserialize(answer.bytes, KEEP_TYPES);
-  readFarDates(answer.bytes, reply);
+  const isRaw = options.raw === true;
+  const reply = bson.deserialize(answer.bytes, isRaw ? RAW_BATCHES : KEEP_TYPES);
+  if (!isRaw) readFarDates(answer.bytes, reply);
   const activityId = answer.headers.get('x-ms-activity-id');
   const isTold = options.each === true && numberOf(reply.ok) === 1;
   const failed = isTold ? null : firstError(reply);
@@ -125,8 +131,8 @@ export async function run(
   throw new CommandError(numberOf(failed.code), codeName, String(failed.message), activityId);
 }
 
-export interface Batch {
-  documents: Document[];
+export interface Batch<D = Document> {
+  documents: D[];
   /** For `getMore`; null: this was the last. */
   cursor: unknown;
 }
@@ -137,9 +143,9 @@ const CLOSE_MS = 5000;
 /** What the server holds for this page, by the cursor's id. */
 const held = new Map<string, { database: string; collection: string; cursor: unknown }>();
 
-function batchOf(database: string, reply: Document): Batch {
+function batchOf<D>(database: string, reply: Document): Batch<D> {
   const answered = reply.cursor as Document;
-  const documents = (answered.firstBatch ?? answered.nextBatch) as Document[];
+  const documents = (answered.firstBatch ?? answered.nextBatch) as D[];
   if (numberOf(answered.id) === 0) return { documents, cursor: null };
   const [cursor, namespace] = [answered.id, String(answered.ns)];
   held.set(String(cursor), { database, collection: namespace.slice(database.length + 1), cursor });
@@ -155,14 +161,44 @@ export async function open(
   return batchOf(database, await run(database, command, options));
 }
 
+/** The same with documents as bytes. */
+export async function openRaw(
+  database: string,
+  command: Document,
+  options?: CommandOptions,
+): Promise<Batch<Uint8Array>> {
+  return batchOf(database, await run(database, command, { ...options, raw: true }));
+}
+
 /** The next batch of a cursor. When that fails nobody knows where the cursor stands, so it is closed. */
-export async function more(
+export function more(
   database: string,
   collection: string,
   cursor: unknown,
   batchSize: number,
   options?: CommandOptions,
 ): Promise<Batch> {
+  return nextOf(database, collection, cursor, batchSize, options);
+}
+
+/** The same with documents as bytes. */
+export function moreRaw(
+  database: string,
+  collection: string,
+  cursor: unknown,
+  batchSize: number,
+  options?: CommandOptions,
+): Promise<Batch<Uint8Array>> {
+  return nextOf(database, collection, cursor, batchSize, { ...options, raw: true });
+}
+
+async function nextOf<D>(
+  database: string,
+  collection: string,
+  cursor: unknown,
+  batchSize: number,
+  options?: CommandOptions,
+): Promise<Batch<D>> {
   try {
     const reply = await run(database, { getMore: cursor, collection, batchSize }, options);
     held.delete(String(cursor));

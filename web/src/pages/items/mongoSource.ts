@@ -2,6 +2,7 @@
 // the server says.
 import { Double, Int32, ObjectId } from 'bson';
 import { words } from '../../api/http';
+import { type Listed, listed } from '../../api/listed';
 import * as mongo from '../../api/mongo';
 import { EXPIRES } from '../../pure/columns/columns';
 import { documentText } from '../../pure/exporting/extended';
@@ -46,6 +47,8 @@ interface Next {
 
 const keyOf = (id: unknown) => printShell(id, 0);
 
+const briefOf = (listed: Listed): mongo.Document => listed.brief ?? listed.value;
+
 function isNumber(error: unknown, number: number): boolean {
   return error instanceof mongo.CommandError && error.number === number;
 }
@@ -66,7 +69,9 @@ export class MongoSource implements Source {
     readonly defaultTtl: number | null,
     readonly perDocument: boolean,
   ) {
-    this.many = new MongoMany(target, (documents) => this.rows(documents));
+    this.many = new MongoMany(target, (documents) =>
+      this.rows(documents.map((value) => ({ value, brief: null }))),
+    );
   }
 
   readonly many: MongoMany;
@@ -95,9 +100,13 @@ export class MongoSource implements Source {
     return Promise.resolve(printShell(rest));
   }
 
-  private row(document: mongo.Document, expiry: Expiry, writtenMs: number): Row {
-    const key = keyOf(document._id);
-    return { key, name: key, value: document, expiry, ref: document._id, writtenMs };
+  private row(document: Listed, expiry: Expiry, writtenMs: number): Row {
+    const { _id } = briefOf(document);
+    const key = keyOf(_id);
+    // The getter of a large document is kept: it is decoded when it is asked for.
+    const value = { get: () => document.value, enumerable: true };
+    const row = { key, name: key, brief: document.brief, expiry, ref: _id, writtenMs };
+    return Object.defineProperty(row, 'value', value) as Row;
   }
 
   /** There is no change stream: the rows that are listed first are asked for their last write. */
@@ -117,18 +126,19 @@ export class MongoSource implements Source {
   }
 
   /** The rows of documents that still live. */
-  private async rows(documents: mongo.Document[], signal?: AbortSignal): Promise<Row[]> {
+  private async rows(documents: readonly Listed[], signal?: AbortSignal): Promise<Row[]> {
     const { database, collection } = this.target;
     const found: Row[] = [];
     for (let at = 0; at < documents.length; at += IDS) {
       const some = documents.slice(at, at + IDS);
-      const ids = some.map((document) => document._id);
+      const ids = some.map((document) => briefOf(document)._id);
       const facts = await mongo.expiryOf(database, collection, ids, { signal });
       const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
       for (const document of some) {
-        const fact = known.get(keyOf(document._id));
+        const { _id, ttl } = briefOf(document);
+        const fact = known.get(keyOf(_id));
         if (fact === undefined) continue;
-        const meaning = meaningOfBson(document.ttl);
+        const meaning = meaningOfBson(ttl);
         const expiry = expiryOfDocument(meaning, fact, this.defaultTtl);
         found.push(this.row(document, expiry, fact.writtenMs));
       }
@@ -169,9 +179,11 @@ export class MongoSource implements Source {
     const next = cursor === null ? null : (cursor.next as Next);
     const batch = await this.batch(ask, next, size, signal);
     try {
-      const rows = await this.rows(batch.documents);
+      const documents = batch.documents.map(listed);
+      const rows = await this.rows(documents);
       if (batch.cursor === null) return { rows, cursor: null };
-      const last = batch.documents.at(-1)?._id ?? next?.last;
+      const ended = documents.at(-1);
+      const last = ended === undefined ? next?.last : briefOf(ended)._id;
       const read = (next?.read ?? 0) + batch.documents.length;
       return { rows, cursor: { next: { cursor: batch.cursor, last, read } } };
     } catch (error) {
@@ -205,7 +217,7 @@ export class MongoSource implements Source {
     next: Next | null,
     size: number,
     signal: AbortSignal,
-  ): Promise<mongo.Batch> {
+  ): Promise<mongo.Batch<Uint8Array>> {
     const { database, collection } = this.target;
     const asked = filterOf(filter);
     if (next !== null && next.cursor !== null) {
@@ -213,7 +225,7 @@ export class MongoSource implements Source {
       // It stands behind what is asked for now, whether that arrives or not.
       next.cursor = null;
       try {
-        return await mongo.more(database, collection, cursor, size, { signal });
+        return await mongo.moreRaw(database, collection, cursor, size, { signal });
       } catch (error) {
         if (!isNumber(error, CURSOR_NOT_FOUND)) throw error;
       }
@@ -222,7 +234,7 @@ export class MongoSource implements Source {
       const path = partsOfPath(sort.column).join('.');
       const order = { sort: { [path]: sort.direction }, skip: next?.read ?? 0 };
       const command = { find: collection, filter: asked, ...order, batchSize: size };
-      return mongo.open(database, command, { signal });
+      return mongo.openRaw(database, command, { signal });
     }
     const direction = sort?.direction ?? 1;
     // Ids of all types have one order, which `$gt` outside of `$expr` does not know.
@@ -233,7 +245,7 @@ export class MongoSource implements Source {
       ...{ find: collection, filter: wanted },
       ...{ sort: { _id: direction }, batchSize: size },
     };
-    return mongo.open(database, command, { signal });
+    return mongo.openRaw(database, command, { signal });
   }
 
   rowOf(key: string): Row | null {
@@ -243,7 +255,7 @@ export class MongoSource implements Source {
   }
 
   private async opened(document: mongo.Document, signal?: AbortSignal): Promise<Opened | null> {
-    const [row] = await this.rows([document], signal);
+    const [row] = await this.rows([{ value: document, brief: null }], signal);
     if (row === undefined) return null;
     return { row, text: printShell(document), system: [], version: document };
   }

@@ -2,7 +2,7 @@
 import { EXPIRES } from '../../pure/columns/columns';
 import { sortedBy } from '../../pure/values/compare';
 import { partsOfPath, valueAtPath } from '../../pure/values/path';
-import type { Row, Source } from './source';
+import { type Row, type Source, shownOf } from './source';
 
 export interface Sort {
   column: string;
@@ -40,5 +40,5 @@ function byExpiry(rows: readonly Row[], direction: 1 | -1): Row[] {
 export function sortRows(rows: readonly Row[], sort: Sort, { api }: Source): readonly Row[] {
   if (sort.column === EXPIRES) return byExpiry(rows, sort.direction);
   const parts = partsOfPath(sort.column);
-  return sortedBy(rows, ({ value }) => valueAtPath(value, parts), api, sort.direction);
+  return sortedBy(rows, (row) => valueAtPath(shownOf(row), parts), api, sort.direction);
 }

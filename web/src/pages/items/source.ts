@@ -14,11 +14,19 @@ export interface Row {
   /** What one calls it. */
   name: string;
   value: Readonly<Record<string, unknown>>;
+  /** The beginning of each field of a large item, for the list; null or absent: the item is small. */
+  brief?: Readonly<Record<string, unknown>> | null;
   expiry: Expiry;
   /** How the source finds it again. */
   ref: unknown;
   /** The second of its last write, ms, where the server tells it beside the item. */
   writtenMs?: number;
+}
+
+/** What the list shows of a row: all of a small item. */
+export function shownOf(row: Row): Readonly<Record<string, unknown>> {
+  // Not by taking the row apart, which would decode a large item.
+  return row.brief ?? row.value;
 }
 
 export const BY_EXPIRY = 'the database keeps no order by the time left';

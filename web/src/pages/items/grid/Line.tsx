@@ -7,7 +7,7 @@ import { isNumeric, kindOf } from '../../../pure/values/kind';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
 import { visible } from '../../../pure/values/visible';
 import { bothTimes, shownExpiry } from '../expires';
-import type { Row, Source } from '../source';
+import { type Row, type Source, shownOf } from '../source';
 import { CellEditor } from './CellEditor';
 
 export const DRAFT = 'Changed and not saved: a draft is kept';
@@ -55,7 +55,7 @@ function Expires({ row, now }: { row: Row; now: number | null }) {
 
 /** What a cell says, in how few characters, and what its tooltip says. */
 function wordsOf(row: Row, column: string, source: Source, short: string | undefined) {
-  const value = valueAtPath(row.value, partsOfPath(column));
+  const value = valueAtPath(shownOf(row), partsOfPath(column));
   const text = visible(source.shown(value));
   const typed = typedText(value) ?? (text.length > 12 ? text : undefined);
   const kind = kindOf(value);

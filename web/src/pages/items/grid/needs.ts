@@ -2,7 +2,7 @@
 import { EXPIRES, titleOf } from '../../../pure/columns/columns';
 import { isPlainObject } from '../../../pure/values/kind';
 import { partsOfPath, valueAtPath } from '../../../pure/values/path';
-import type { Row, Source } from '../source';
+import { type Row, type Source, shownOf } from '../source';
 
 /** px of a character of a cell and of a head, and what stands around them. */
 const [CELL, CELL_ROUND] = [7.8, 20];
@@ -44,7 +44,7 @@ export function needsOf(
     const [parts, isId] = [partsOfPath(id), id === source.idField];
     const lengths = some.map((row) => {
       if (isId) return row.name.length;
-      const value = valueAtPath(row.value, parts);
+      const value = valueAtPath(shownOf(row), parts);
       return isSurelyLonger(value) ? WIDEST + 1 : source.shown(value).length;
     });
     const cells = Math.max(0, ...lengths) * CELL + CELL_ROUND + (isId ? SELECT : 0);

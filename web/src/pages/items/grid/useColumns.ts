@@ -17,7 +17,7 @@ import {
 import { ListTally } from '../../../pure/columns/tally';
 import type { Target } from '../../../state/place';
 import { usePreference } from '../../../state/preference';
-import type { Row, Source } from '../source';
+import { type Row, type Source, shownOf } from '../source';
 import { needsOf } from './needs';
 
 /** Documents that say which columns are shown without a choice: others that are loaded move none. */
@@ -46,7 +46,7 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
   const [kept, keep] = usePreference(name, '', isText);
   const choice = useMemo(() => readLayout(kept), [kept]);
   const [idField, keys] = [source?.idField ?? 'id', source?.keys];
-  const values = useMemo(() => rows.map(({ value }) => value), [rows]);
+  const values = useMemo(() => rows.map(shownOf), [rows]);
   const tally = useMemo(() => new ListTally(), [name]);
   const all = useMemo(
     () => columnsFrom(tally.of(values), idField, keys),

@@ -1,7 +1,7 @@
 // Ids in sight without their middles, so that they can be told apart.
 import { useMemo } from 'react';
 import { toldApart } from '../../../pure/columns/shorten';
-import type { Row, Source } from '../source';
+import { type Row, type Source, shownOf } from '../source';
 
 /** Of an id: px of a character, and of what stands beside it. */
 const [LETTER, BESIDE] = [7.9, 46];
@@ -13,8 +13,8 @@ export function useNames(rows: readonly Row[], source: Source, width: number): M
   return useMemo(() => {
     const most = Math.floor((width - BESIDE) / LETTER);
     const names = rows
-      .map(({ name, value }) =>
-        name.startsWith('ObjectId') ? source.shown(value[source.idField]) : name,
+      .map((row) =>
+        row.name.startsWith('ObjectId') ? source.shown(shownOf(row)[source.idField]) : row.name,
       )
       .map((name) => (CUTTABLE.test(name) ? name : ''));
     const short = toldApart(

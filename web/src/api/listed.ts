@@ -1,0 +1,109 @@
+// Documents of a list, as bytes. A small one is decoded at once. Of a large one only the beginning of each field is,
+// which is all that a list shows: decoding a document of 16 MB would stop the page for a moment, and a list
+// has a hundred of them. It is decoded whole when something needs the whole.
+import { deserialize, type Document } from 'bson';
+import { ARRAY, BINARY, OBJECT, STRING, sizeOfValue, viewOf } from './bsonLayout';
+import { readFarDates } from './farDates';
+import { KEEP_TYPES } from './mongo';
+
+/** Bytes from which a document is large. */
+const LARGE = 64 * 1024;
+/** Bytes that are decoded of a field of a large document. */
+const OF_A_FIELD = 600;
+/** Fields of a large document that are decoded. */
+const FIELDS = 300;
+/** Fields that say what a document is and when it expires, wherever they are. */
+const ALWAYS: ReadonlySet<string> = new Set(['_id', 'ttl']);
+
+export interface Listed {
+  /** The whole document. */
+  readonly value: Document;
+  /** The beginning of a large document; null for a small one. */
+  readonly brief: Document | null;
+}
+
+const decoder = new TextDecoder();
+
+function decoded(bytes: Uint8Array): Document {
+  const document = deserialize(bytes, KEEP_TYPES);
+  readFarDates(bytes, document);
+  return document;
+}
+
+/** Decodes one element, which is copied into a document of its own. */
+function element(bytes: Uint8Array, begin: number, end: number): unknown {
+  const alone = new Uint8Array(end - begin + 5);
+  viewOf(alone).setInt32(0, alone.length, true);
+  alone.set(bytes.subarray(begin, end), 4);
+  return Object.values(decoded(alone))[0];
+}
+
+class Beginning {
+  private readonly view: DataView;
+
+  constructor(private readonly bytes: Uint8Array) {
+    this.view = viewOf(bytes);
+  }
+
+  /** Calls `visit` with each element of the document at `begin` until it returns false. */
+  private each(
+    begin: number,
+    visit: (name: string, type: number, from: number, at: number, end: number) => boolean,
+  ): void {
+    const last = begin + this.view.getInt32(begin, true) - 1;
+    for (let from = begin + 4; from < last; ) {
+      const type = this.bytes[from] ?? 0;
+      const zero = this.bytes.indexOf(0, from + 1);
+      const end = zero + 1 + sizeOfValue(this.bytes, this.view, type, zero + 1);
+      const name = decoder.decode(this.bytes.subarray(from + 1, zero));
+      if (!visit(name, type, from, zero + 1, end)) return;
+      from = end;
+    }
+  }
+
+  /** Decodes the first `left` bytes of a value, and no less than its type. */
+  private begun(type: number, from: number, at: number, end: number, left: number): unknown {
+    if (end - at <= left) return element(this.bytes, from, end);
+    if (type === STRING) return decoder.decode(this.bytes.subarray(at + 4, at + 4 + left));
+    if (type === BINARY) return `binary data of ${this.view.getInt32(at, true)} bytes`;
+    if (type !== OBJECT && type !== ARRAY) return 'a long value';
+    const entries: [string, unknown][] = [];
+    let rest = left;
+    this.each(at, (name, type, from, at, end) => {
+      entries.push([name, this.begun(type, from, at, end, rest)]);
+      rest -= Math.min(end - from, rest);
+      return rest > 0;
+    });
+    return type === ARRAY ? entries.map(([, value]) => value) : named(entries);
+  }
+
+  document(): Document {
+    const entries: [string, unknown][] = [];
+    this.each(0, (name, type, from, at, end) => {
+      if (entries.length < FIELDS || ALWAYS.has(name)) {
+        const left = ALWAYS.has(name) ? Number.POSITIVE_INFINITY : OF_A_FIELD;
+        entries.push([name, this.begun(type, from, at, end, left)]);
+      }
+      return true;
+    });
+    return named(entries);
+  }
+}
+
+/** An object that has a key `__proto__` like any other. */
+function named(entries: readonly [string, unknown][]): Document {
+  return Object.fromEntries(entries);
+}
+
+/** Reads a document of a list from its bytes. */
+export function listed(bytes: Uint8Array): Listed {
+  if (bytes.length <= LARGE) return { value: decoded(bytes), brief: null };
+  let whole: Document | undefined;
+  return {
+    brief: new Beginning(bytes).document(),
+    get value() {
+      whole ??= decoded(bytes);
+      return whole;
+    },
+  };
+}
