@@ -22,6 +22,7 @@ import { useSaveKey } from '../../ui/useSaveKey';
 import { useToastRoom } from '../../ui/useToastRoom';
 import { Conflict } from './Conflict';
 import { bothTimes, instant, shownExpiry } from './expires';
+import { LARGE_TEXT, LargeText } from './LargeText';
 import { LifeActions, NoLifeActions, whyNone } from './LifeActions';
 import { NewerBanner } from './NewerBanner';
 import { type Opened, READ_ONLY, type Row, type Source } from './source';
@@ -178,6 +179,11 @@ function Editor({ source, item, writable, gone, heading }: EditorProps) {
     heading !== null && document.activeElement === heading ? START : null,
   );
   const text = useDeferredValue(item.text);
+  const [isAsked, ask] = useState(false);
+  if (item.text.length > LARGE_TEXT && !item.dirty && item.opened !== null && !isAsked) {
+    const { name } = item.opened.row;
+    return <LargeText source={source} name={name} text={item.text} onEdit={() => ask(true)} />;
+  }
   return (
     <>
       <div className="items-text">

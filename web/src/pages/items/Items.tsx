@@ -32,6 +32,7 @@ import './many/many.css';
 import { Missing } from './Missing';
 import { SelectionBar } from './many/SelectionBar';
 import { useMany } from './many/useMany';
+import { completedMongoFilter } from './mongoFilter';
 import { completedFilter } from './nosqlFilter';
 import { quickly, quickOf } from './quick';
 import { rowActions } from './rowActions';
@@ -61,12 +62,10 @@ type Shown = { row: Row | null; copy: string | null; turn: number; focus: Focus 
 /** An item lies over the list there, as items.css has it. */
 const OVER = '(max-width: 900px), (max-height: 560px)';
 
-const asTyped = (filter: string) => filter;
-
 export default function Items({ target }: { target: Target }) {
   const writable = mayWrite(useStore(session));
   const { query } = usePlace();
-  const complete = target.door === 'nosql' ? completedFilter : asTyped;
+  const complete = target.door === 'nosql' ? completedFilter : completedMongoFilter;
   const filter = complete(query.get('filter') ?? '');
   const linked = query.get('item');
   const { source, missing, failure, live, refresh: refreshSource } = useSource(target);
