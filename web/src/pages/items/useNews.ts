@@ -37,8 +37,9 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
   const [more, setMore] = useState(0);
   const [turn, setTurn] = useState(0);
   const isAll = filter === '' && rows.cursor === null;
-  const latest = useRef({ rows, hidden, live, isAll });
-  latest.current = { rows, hidden, live, isAll };
+  const removed = told.gone.size;
+  const latest = useRef({ rows, hidden, live, isAll, removed });
+  latest.current = { rows, hidden, live, isAll, removed };
   const forget = useCallback(() => {
     tell(NO_NEWS);
     setTurn((n) => n + 1);
@@ -56,9 +57,10 @@ export function useNews({ source, filter, rows, hidden, live }: NewsAbout): News
     // Where the API does not tell who is new, more live than are listed; a number that was asked before
     // the last row left says nothing, so it has to last.
     const countMore = () => {
-      const { rows: now, live: alive, isAll: isWhole } = latest.current;
+      const { rows: now, live: alive, isAll: isWhole, removed: gone } = latest.current;
       const isTold = source.api === 'nosql' || !isWhole || alive === null || now.loading;
-      const found = isTold ? 0 : Math.max(0, alive - now.rows.length);
+      // Those that were removed are listed still, and not alive.
+      const found = isTold ? 0 : Math.max(0, alive - (now.rows.length - gone));
       setMore(Math.min(found, moreBefore));
       moreBefore = found;
     };

@@ -1,8 +1,9 @@
 // Figures of a collection: what lives, what dies when, what is dead and not yet reaped, what it takes, and
 // what is asked of it.
 import { type Amount, type Forecast, forecast, series } from '../../api/admin';
+import * as mongo from '../../api/mongo';
 import { bytes, counted } from '../../pure/figures/amount';
-import { inWords, spelled } from '../../pure/time/duration';
+import { inWords } from '../../pure/time/duration';
 import type { Target } from '../../state/place';
 import { usePolled } from '../../state/polled';
 import { Failure } from '../../ui/Failure';
@@ -12,23 +13,29 @@ import { Storage } from './collection/Storage';
 import { ExpiryChart } from './ExpiryChart';
 import { SlowOperations } from './slow/SlowOperations';
 import { DAY, HOUR } from './steps';
+import { type DateRule, ruleWords } from './ruleWords';
 import './metrics.css';
 
 const REFRESH_MS = 5000;
+/** Indexes change seldom. */
+const RULES_MS = 30_000;
 
-function defaultWords(value: Forecast['default']): string {
-  if (value === null) return 'Off: nothing expires by it';
-  return value === -1 ? 'On (no default)' : `On: ${spelled(value)}`;
+async function dateRules({ door, database, collection }: Target): Promise<DateRule[]> {
+  if (door === 'nosql') return [];
+  const indexes = await mongo.listIndexes(database, collection);
+  return indexes.flatMap(({ name, key, expireAfterSeconds: seconds }) =>
+    seconds === null || '_ts' in key ? [] : [{ name, seconds }],
+  );
 }
 
-function figuresOf(known: Forecast, noun: string): Figure[] {
+function figuresOf(known: Forecast, rules: readonly DateRule[], noun: string): Figure[] {
   const amount = ({ documents, bytes: size }: Amount) =>
     `${counted(documents, noun)}, ${bytes(size)}`;
   const { hour, day, week } = known.dies_within;
   const dead = known.unreaped_estimate;
   const oldest = `The oldest expired ${inWords(dead.oldest_dead_seconds)} ago.`;
   return [
-    { name: 'Time to Live', value: defaultWords(known.default) },
+    { name: 'Time to Live', value: ruleWords(known.default, rules) },
     { name: 'Live', value: amount(known.live), ...(known.exact ? {} : { hint: 'about' }) },
     { name: 'Expires within an hour', value: amount(hour) },
     { name: 'Expires within a day', value: amount(day) },
@@ -45,6 +52,7 @@ function figuresOf(known: Forecast, noun: string): Figure[] {
 export default function CollectionMetrics({ target }: { target: Target }) {
   const noun = target.door === 'nosql' ? 'item' : 'document';
   const known = usePolled(() => forecast(target), REFRESH_MS);
+  const rules = usePolled(() => dateRules(target), RULES_MS);
   const hours = usePolled(() => series(target, HOUR.seconds, 24), REFRESH_MS);
   const days = usePolled(() => series(target, DAY.seconds, 30), REFRESH_MS);
   const chartFailure = hours.failure ?? days.failure;
@@ -57,7 +65,7 @@ export default function CollectionMetrics({ target }: { target: Target }) {
       {known.value === null ? (
         known.failure === null && <p className="hint">Loading…</p>
       ) : (
-        <Figures figures={figuresOf(known.value, noun)} label="Figures" />
+        <Figures figures={figuresOf(known.value, rules.value ?? [], noun)} label="Figures" />
       )}
       <Storage target={target} />
       {chartFailure !== null && known.failure === null && <Failure error={chartFailure} />}

@@ -6,8 +6,9 @@ import type { CsvOptions } from '../../../pure/importing/csv';
 import type { ImportForm } from '../../../pure/importing/file';
 import { whereIn } from '../../../pure/importing/found';
 import type { Api } from '../../../pure/values/compare';
+import { Banner } from '../../../ui/Banner';
 import { Button } from '../../../ui/Button';
-import { type Chosen, firstOf, formOf, SHOWN } from './chosen';
+import { type Chosen, endsEarly, firstOf, formOf, SHOWN } from './chosen';
 import { PreviewTable } from './PreviewTable';
 import { ON_EXISTING, type OnExisting } from './writer';
 
@@ -98,6 +99,7 @@ export function ImportPreview(props: ImportPreviewProps) {
   const rows = found.flatMap((one) => (one.kind === 'document' ? [one.value] : []));
   const refused = found.flatMap((one) => (one.kind === 'refused' ? [one] : []));
   const options = form.kind === 'csv' ? form.options : null;
+  const isCut = endsEarly(chosen, form);
   const put = (next: CsvOptions) => setForm({ kind: 'csv', options: next });
   const delimited = (delimiter: string) => {
     const guessed = formOf(chosen, api, 'csv', delimiter);
@@ -163,13 +165,19 @@ export function ImportPreview(props: ImportPreviewProps) {
           </label>
         ))}
       </fieldset>
+      {isCut && (
+        <Banner look="warn">
+          The file ends early: its array is not closed. Only the {noun}s that are complete can be
+          imported.
+        </Banner>
+      )}
       <div className="row dialog-buttons">
         <Button
-          look="primary"
+          {...(isCut ? {} : { look: 'primary' as const })}
           disabled={chosen.isWhole && rows.length === 0}
           onClick={() => onBegin(form, onExisting)}
         >
-          Import
+          {isCut ? `Import the complete ${noun}s` : 'Import'}
         </Button>
         <Button onClick={onBack}>Another file</Button>
         <Button onClick={onClose}>Cancel</Button>

@@ -6,6 +6,8 @@ import type { Found } from '../../../pure/importing/found';
 import type { Api } from '../../../pure/values/compare';
 
 const HEAD_BYTES = 64 * 1024;
+/** Bytes of the end of a file that are looked at. */
+const TAIL_BYTES = 1024;
 /** Documents that are shown before anything is written. */
 export const SHOWN = 5;
 
@@ -15,13 +17,21 @@ export interface Chosen {
   head: string;
   /** There is nothing behind the beginning. */
   isWhole: boolean;
+  tail: string;
 }
 
 export async function chosenFile(file: Blob, name: string): Promise<Chosen> {
   const bytes = await file.slice(0, HEAD_BYTES).arrayBuffer();
   // What is no text is told by the preview; a character that is cut is left out.
   const head = new TextDecoder().decode(bytes, { stream: true });
-  return { name, file, head, isWhole: file.size <= HEAD_BYTES };
+  const tail = new TextDecoder().decode(await file.slice(-TAIL_BYTES).arrayBuffer());
+  return { name, file, head, isWhole: file.size <= HEAD_BYTES, tail };
+}
+
+/** Whether a file is an array of JSON whose end is missing, as of a download that broke off. */
+export function endsEarly({ head, tail }: Chosen, form: ImportForm): boolean {
+  if (form.kind !== 'json' || !/^\ufeff?\s*\[/.test(head)) return false;
+  return !/\]\s*$/.test(tail);
 }
 
 /** An id of the NoSQL API is always a text. A field that is empty is left out: a null where a ttl or a

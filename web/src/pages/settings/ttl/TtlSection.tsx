@@ -35,11 +35,10 @@ const NAMES: Readonly<Record<TtlOption, string>> = {
 function meaning(option: TtlOption, { many, one, place }: Nouns): string {
   switch (option) {
     case 'off': {
-      const beside = one === 'document' ? ' Date TTL indexes go on by themselves.' : '';
+      const beside = one === 'document' ? ' Date TTL indexes are not affected.' : '';
       return (
-        `Nothing in this ${place} expires by its age: ${many} live until they are deleted, also those ` +
-        `with a “ttl” of their own, which is kept and not interpreted. What has expired before stays ` +
-        `gone.${beside}`
+        `No ${one} of this ${place} expires by its age. A “ttl” in ${many} is stored but ignored. ` +
+        `What has expired stays gone.${beside}`
       );
     }
     case 'on-nodefault':
