@@ -50,8 +50,8 @@ pub use differences::Differences;
 pub use engine::{Engine, Options};
 pub use error::{Error, HintRefusal, IndexConflict, IndexRefusal, Kind, What};
 pub use expire::{
-    DocumentExpiries, DocumentExpiry, ExpiryReason, Forecast, ForecastOfAll, HorizonAmounts,
-    Preview, Series, SeriesSteps,
+    DocumentExpiries, DocumentExpiry, ExpiryPlace, ExpiryReason, Forecast, ForecastOfAll,
+    HorizonAmounts, NextToExpire, Preview, Series, SeriesSteps,
 };
 pub use feed::{Event, EventKind, EventPage, EventsWanted};
 pub use index::{IndexChange, IndexChanged, missing_indexes};

@@ -18,6 +18,8 @@ pub const SEEN_BYTES: usize = 64;
 pub const BATCH_COPIES: usize = 2;
 /// Work of looking at a row, beside its bytes: others run about every 256 rows.
 pub const ROW_WORK: usize = 3 * 1024;
+/// Bytes of a key in a place in the order of expiry, as clients send it back.
+pub const MAX_EXPIRY_PLACE_BYTES: usize = 16 << 10;
 /// Work of looking at a candidate.
 pub const CANDIDATE_WORK: usize = 1024;
 /// Times a write looks again after a conflict before it gives up.

@@ -212,6 +212,23 @@ export async function series(target: Target, step: number, steps: number): Promi
   const path = `${collection(target)}/expiry/series?door=${target.door}&step=${step}&steps=${steps}`;
   return (await send({ path, quiet: true })).json() as Series;
 }
+export interface NextToExpire {
+  items: { id: string; expires_at_ms: number }[];
+  /** Where to go on; null: no other item expires. */
+  after: string | null;
+}
+
+/** The items of a container that expire next, the earliest first. */
+export async function nextToExpire(
+  target: Target,
+  limit: number,
+  after: string | null,
+  signal: AbortSignal,
+): Promise<NextToExpire> {
+  const place = after === null ? '' : `&after=${encodeURIComponent(after)}`;
+  const path = `${collection(target)}/expiry/next?door=${target.door}&limit=${limit}${place}`;
+  return (await send({ path, quiet: true, signal })).json() as NextToExpire;
+}
 export async function accountSeries(step: number, steps: number): Promise<AccountSeries> {
   const path = `/_ebb/expiry/series?step=${step}&steps=${steps}`;
   return (await send({ path, quiet: true })).json() as AccountSeries;

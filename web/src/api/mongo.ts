@@ -243,6 +243,22 @@ async function all(database: string, command: Document, collection: string): Pro
   return found;
 }
 
+/** All documents of a cursor as bytes. */
+export async function allRaw(
+  database: string,
+  command: Document,
+  collection: string,
+  options?: CommandOptions,
+): Promise<Uint8Array[]> {
+  let batch = await openRaw(database, command, options);
+  const found = [...batch.documents];
+  while (batch.cursor !== null) {
+    batch = await moreRaw(database, collection, batch.cursor, 1000, options);
+    found.push(...batch.documents);
+  }
+  return found;
+}
+
 /** Those that have something: every server lists `admin`, `config` and `local` besides. */
 export async function listDatabases(options: CommandOptions = {}): Promise<string[]> {
   const command = { listDatabases: 1, nameOnly: true, filter: { empty: false } };
@@ -287,14 +303,7 @@ export interface DocumentExpiry {
   by: string | null;
 }
 
-/** When each of these documents dies; those that are gone are left out. At most 1000 ids. */
-export async function expiryOf(
-  database: string,
-  collection: string,
-  ids: unknown[],
-  options: CommandOptions = {},
-): Promise<DocumentExpiry[]> {
-  const reply = await run(database, { ebbExpiry: collection, ids }, { quiet: true, ...options });
+function expiriesOf(reply: Document): DocumentExpiry[] {
   return (reply.documents as Document[]).map((found) => ({
     id: found._id,
     writtenMs: (found.written as Date).getTime(),
@@ -302,4 +311,28 @@ export async function expiryOf(
     expiresAtMs: found.diesAt === null ? null : (found.diesAt as Date).getTime(),
     by: found.by === null ? null : String(found.by),
   }));
+}
+
+/** When each of these documents dies; those that are gone are left out. At most 1000 ids. */
+export async function expiryOf(
+  database: string,
+  collection: string,
+  ids: unknown[],
+  options: CommandOptions = {},
+): Promise<DocumentExpiry[]> {
+  return expiriesOf(
+    await run(database, { ebbExpiry: collection, ids }, { quiet: true, ...options }),
+  );
+}
+
+/** The documents that expire next, the earliest first, and where to go on; null: no other expires. */
+export async function nextToExpire(
+  database: string,
+  collection: string,
+  { size, after }: { size: number; after: string | null },
+  options: CommandOptions = {},
+): Promise<{ expiries: DocumentExpiry[]; after: string | null }> {
+  const command = { ebbExpiry: collection, next: size, after };
+  const reply = await run(database, command, options);
+  return { expiries: expiriesOf(reply), after: reply.after === null ? null : String(reply.after) };
 }

@@ -1,22 +1,27 @@
-//! When documents expire and by which rule, by their ids: what their headers say, and nothing else
-//! of them. For people who ask why a document is going to expire, or why it is not.
+//! When documents expire and by which rule: of documents that are asked for by their ids, and of all of a
+//! collection in the order of expiry. Only headers are looked at.
+//!
+//! No index has that order: a deadline depends on the settings in force. The next documents are those with
+//! the least deadlines of one walk over all headers, which holds as many keys as are asked for.
 
-use std::sync::Arc;
+use std::{collections::BinaryHeap, sync::Arc};
 
+use bytes::Bytes;
 use clock::Instant;
 use document::{Value, ValueRef};
 use evaluation::Context;
 use expiry::{Class, DefaultTtl, ExpiryRule};
-use store::Store;
+use store::{KeyRange, Store};
 
 use crate::{
     catalog::Collection,
     engine::Engine,
     error::{Error, Halt},
     keys,
-    limits::CANDIDATE_WORK,
+    limits::{CANDIDATE_WORK, MAX_EXPIRY_PLACE_BYTES},
     retry::read_in_view,
-    view::LiveView,
+    row::Row,
+    view::{LiveView, Pages, charge_keys},
     yielding::yield_if_due,
 };
 
@@ -53,7 +58,62 @@ pub struct DocumentExpiries {
     pub documents: Vec<DocumentExpiry>,
 }
 
+/// A place in the order of expiry: by deadline, and by key among documents with the same deadline.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ExpiryPlace {
+    at: Instant,
+    key: Bytes,
+}
+
+impl ExpiryPlace {
+    /// Returns the place as text that [`parse`](Self::parse) reads.
+    pub fn to_text(&self) -> String {
+        let key: String = self.key.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{}-{key}", self.at.ms)
+    }
+
+    /// Reads a place; returns `None` for any other text.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (ms, hex) = text.rsplit_once('-')?;
+        if hex.len() % 2 != 0 || MAX_EXPIRY_PLACE_BYTES < hex.len() / 2 {
+            return None;
+        }
+        let digits: Option<Vec<u8>> =
+            hex.chars().map(|digit| Some(u8::try_from(digit.to_digit(16)?).ok()?)).collect();
+        let key: Vec<u8> = digits?.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+        Some(Self { at: Instant::from_ms(ms.parse().ok()?), key: key.into() })
+    }
+}
+
+/// The documents of a collection that expire next.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NextToExpire {
+    /// The instant at which all of them are live.
+    pub now: Instant,
+    /// Their expiries, the earliest first. Documents that never expire are not among them.
+    pub expiries: DocumentExpiries,
+    /// Where to go on; `None` when no other document expires.
+    pub after: Option<ExpiryPlace>,
+}
+
 impl<S: Store> Engine<S> {
+    /// Returns the expiries of at most `limit` documents that expire after a place in the order of expiry,
+    /// or first of all. It looks at every header of the collection. `id_field` names the field that holds a
+    /// document's id.
+    pub async fn next_to_expire(
+        &self,
+        collection: &Arc<Collection>,
+        id_field: &str,
+        after: Option<&ExpiryPlace>,
+        limit: usize,
+        operation: &Context,
+    ) -> Result<NextToExpire, Error> {
+        let read = read_in_view!(self, collection, |view| {
+            view.read_next_to_expire(id_field, after, limit, operation).await
+        });
+        Ok(read?.0)
+    }
+
     /// When documents expire, by their ids; those that are not live are left out.
     pub async fn document_expiries(
         &self,
@@ -77,27 +137,79 @@ impl<S: Store> LiveView<S> {
             yield_if_due(operation, CANDIDATE_WORK).await?;
             // Through the view, as any read: what has expired has no expiry to tell of.
             let Some(row) = self.get_row(&keys::row(*id)).await? else { continue };
-            let Some(header) = row.header() else { continue };
-            let (expires_at, rule) = record.settings.expiry_and_rule(&header);
-            // An index that was dropped has no name any more; documents that it made expire are not
-            // live.
-            let name = |id| record.indexes.iter().find(|index| index.id == id);
-            let ends = match rule {
-                Some(ExpiryRule::Default) => Some(ExpiryReason::Default),
-                Some(ExpiryRule::Own) => Some(ExpiryReason::Own),
-                Some(ExpiryRule::Date(id)) => {
-                    name(id).map(|index| ExpiryReason::Index(index.name.clone()))
-                }
-                None => None,
-            };
-            // The id as it is stored: `1` may have been asked for, and `1.0` be there.
-            documents.push(DocumentExpiry {
-                id: row.document().get("_id").unwrap_or(*id).to_value(),
-                written_s: header.ts,
-                class: header.class,
-                expiry: ends.filter(|_| expires_at < Instant::MAX).map(|ends| (expires_at, ends)),
-            });
+            documents.extend(self.expiry_of(&row, "_id"));
         }
         Ok(DocumentExpiries { default: record.settings.default, documents })
+    }
+
+    async fn read_next_to_expire(
+        &self,
+        id_field: &str,
+        after: Option<&ExpiryPlace>,
+        limit: usize,
+        operation: &Context,
+    ) -> Result<NextToExpire, Halt> {
+        let settings = &self.state.record.settings;
+        // The greatest place is on top: it leaves when an earlier one comes. One more than is wanted says
+        // whether there are others.
+        let mut nearest = BinaryHeap::with_capacity(limit + 2);
+        let mut pages = Pages::of(KeyRange::all());
+        while let Some(page) = self.next_rows(&mut pages).await? {
+            for row in &page.items {
+                let at = row.expires_at;
+                let is_beyond =
+                    |place: &ExpiryPlace| (at, &row.key[..]) >= (place.at, &place.key[..]);
+                if at == Instant::MAX
+                    || after.is_some_and(|after| (at, &row.key[..]) <= (after.at, &after.key[..]))
+                    || (limit < nearest.len() && nearest.peek().is_some_and(is_beyond))
+                {
+                    continue;
+                }
+                // Copied: the key as it was read keeps a whole page in memory.
+                nearest.push(ExpiryPlace { at, key: Bytes::copy_from_slice(&row.key[..]) });
+                if limit + 1 < nearest.len() {
+                    nearest.pop();
+                }
+            }
+            charge_keys(operation, page.examined).await?;
+        }
+        let mut places = nearest.into_sorted_vec();
+        let has_more = limit < places.len();
+        places.truncate(limit);
+        let mut documents = Vec::with_capacity(places.len());
+        for place in &places {
+            yield_if_due(operation, CANDIDATE_WORK).await?;
+            if let Some(row) = self.get_row(&place.key).await? {
+                documents.extend(self.expiry_of(&row, id_field));
+            }
+        }
+        let expiries = DocumentExpiries { default: settings.default, documents };
+        let after = places.pop().filter(|_| has_more);
+        Ok(NextToExpire { now: self.instant, expiries, after })
+    }
+
+    /// Returns when and why the document of a row expires; `None` for a row without a header or an id, which
+    /// no live row is.
+    fn expiry_of(&self, row: &Row, id_field: &str) -> Option<DocumentExpiry> {
+        let record = &self.state.record;
+        let header = row.header()?;
+        let (expires_at, rule) = record.settings.expiry_and_rule(&header);
+        // An index that was dropped has no name any more; documents that it made expire are not live.
+        let name = |id| record.indexes.iter().find(|index| index.id == id);
+        let reason = match rule {
+            Some(ExpiryRule::Default) => Some(ExpiryReason::Default),
+            Some(ExpiryRule::Own) => Some(ExpiryReason::Own),
+            Some(ExpiryRule::Date(id)) => {
+                name(id).map(|index| ExpiryReason::Index(index.name.clone()))
+            }
+            None => None,
+        };
+        // The id as it is stored: `1` may have been asked for, and `1.0` be there.
+        Some(DocumentExpiry {
+            id: row.document().get(id_field)?.to_value(),
+            written_s: header.ts,
+            class: header.class,
+            expiry: reason.filter(|_| expires_at < Instant::MAX).map(|reason| (expires_at, reason)),
+        })
     }
 }

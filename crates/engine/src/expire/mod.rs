@@ -20,5 +20,7 @@ mod reap;
 mod trim;
 
 pub(crate) use change::apply_default;
-pub use document_expiry::{DocumentExpiries, DocumentExpiry, ExpiryReason};
+pub use document_expiry::{
+    DocumentExpiries, DocumentExpiry, ExpiryPlace, ExpiryReason, NextToExpire,
+};
 pub use forecast::{Forecast, ForecastOfAll, HorizonAmounts, Preview, Series, SeriesSteps};

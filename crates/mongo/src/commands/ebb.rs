@@ -8,6 +8,8 @@
 //!     dies_within: {hour: {..}, day: {..}, week: {..}}, unreaped_estimate: {..}, exact: true, ok: 1}
 //! {ebbExpiry: "c", ids: [1]}
 //! => {default: 3600, documents: [{_id: 1, written: .., class: "inherit", diesAt: .., by: ..}], ok: 1}
+//! {ebbExpiry: "c", next: 100, after: null}
+//! => {default: 3600, documents: [..], after: "1700000000000-0a", ok: 1}
 //! ```
 //!
 //! An index's name stands in `by` where a date index decides, `default` or `ttl` where they do.
@@ -17,7 +19,8 @@ use std::sync::Arc;
 use clock::{ClockMode, ClockRefusal, Instant};
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
 use engine::{
-    Amount, Class, Collection, DefaultTtl, DocumentExpiry, ExpiryReason, HorizonAmounts, Store,
+    Amount, Class, Collection, DefaultTtl, DocumentExpiries, DocumentExpiry, ExpiryPlace,
+    ExpiryReason, HorizonAmounts, Store,
 };
 
 use crate::{
@@ -132,7 +135,8 @@ fn default_of(default: DefaultTtl) -> Value {
 /// removed yet.
 ///
 /// With `preview: {default: n}` it says what would expire if the default were n; with `ids: [id,
-/// ..]` when these documents expire and by which rule.
+/// ..]` when these documents expire and by which rule; with `next: n` which n documents expire next, and
+/// `after` where to go on.
 pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;
@@ -142,6 +146,12 @@ pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(BadValue, "give ids or preview, not both"));
         }
         return list_expirations(call, &collection, &ids.iter().collect::<Vec<_>>()).await;
+    }
+    if let Some(limit) = call.args().get("next") {
+        if call.args().get("preview").is_some() {
+            return Err(Error::new(BadValue, "give next or preview, not both"));
+        }
+        return list_next(call, &collection, limit).await;
     }
     if let Some(preview) = call.args().document("preview")? {
         let default = match preview.get("default") {
@@ -189,6 +199,40 @@ async fn list_expirations<S: Store>(
         "default": default_of(fates.default),
         "documents": Value::Array(documents.collect()),
     })
+}
+
+/// Lists the documents that expire next, the earliest first: at most `next` of them, after the place that an
+/// earlier reply named in `after`.
+async fn list_next<S: Store>(
+    call: &Call<'_, S>,
+    collection: &Arc<Collection>,
+    limit: ValueRef<'_>,
+) -> Result<DocBuf> {
+    let limit = Number::of(limit).and_then(Number::to_i64_exact);
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+    let limit = limit.filter(|limit| (1..=MAX_EXPIRY_IDS).contains(limit)).ok_or_else(|| {
+        Error::new(BadValue, format!("'next' must be a number from 1 to {MAX_EXPIRY_IDS}"))
+    })?;
+    let after = match call.args().get("after") {
+        None | Some(ValueRef::Null) => None,
+        Some(ValueRef::String(text)) => Some(ExpiryPlace::parse(text).ok_or_else(bad_place)?),
+        Some(_) => return Err(bad_place()),
+    };
+    let context = call.evaluation_context().await?;
+    let engine = &call.door.engine;
+    let next = engine.next_to_expire(collection, "_id", after.as_ref(), limit, &context).await?;
+    let DocumentExpiries { default, documents } = next.expiries;
+    let documents = documents.into_iter().map(|fate| Value::Document(expiration_entry(fate)));
+    ok(doc! {
+        "default": default_of(default),
+        "documents": Value::Array(documents.collect()),
+        "after": next.after.map_or(Value::Null, |place| Value::String(place.to_text())),
+    })
+}
+
+/// The error of a place that no reply named.
+fn bad_place() -> Error {
+    Error::new(BadValue, "'after' must be the value of an earlier reply")
 }
 
 /// The entry of one document: when it was written, its class, when it expires and what says so.

@@ -304,8 +304,8 @@ rows! {
         CommandRow::writes(Rights::Server(&[Action::ConfigureFailPoint])).on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
         CommandRow::by_arguments(ebb::moves_clock, Rights::ByArguments(ebb::clock_needs)).on_admin().in_api(&[]).home(Home::First);
-    "ebbExpiry" => ebb::run_expiry, &["preview", "ids"],
-        "forecast and preview of a collection's expiry; with `ids` when those documents expire, and by which rule",
+    "ebbExpiry" => ebb::run_expiry, &["preview", "ids", "next", "after"],
+        "forecast and preview of a collection's expiry; with `ids` when those documents expire, and by which rule; with `next: n` which n documents expire next",
         CommandRow::reads(Rights::Collection(&[Action::EbbExpiry, Action::Find])).in_api(&[]);
 }
 

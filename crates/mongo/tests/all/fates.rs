@@ -163,3 +163,80 @@ async fn what_cannot_be_asked_is_refused() {
     let missing = doc! { "ebbExpiry": "none", "ids": array![1], "$db": "db" };
     assert_eq!(number(&client.run(missing).await, "code"), 26);
 }
+
+/// Ids and deadlines of a reply, and where to go on.
+fn listed(reply: &Document) -> (Vec<(Value, Value)>, Value) {
+    let listed = fates(reply).into_iter().map(|(id, _, at, _)| (id, at)).collect();
+    (listed, reply.get("after").unwrap().clone())
+}
+
+#[tokio::test]
+async fn documents_are_listed_in_the_order_of_expiry() {
+    let mut client = Client::new();
+    let key = doc! { "key": doc! { "_ts": 1 }, "name": "t", "expireAfterSeconds": 500 };
+    good(&mut client, doc! { "createIndexes": "c", "indexes": array![key], "$db": "db" }).await;
+    // Ids are in another order than deadlines; five documents share one.
+    let mut documents = vec![doc! { "_id": 0, "ttl": -1 }];
+    documents.extend((1..=300).map(|n| doc! { "_id": n, "ttl": 1_000 - 3 * n }));
+    documents.extend((301..=305).map(|n| doc! { "_id": n }));
+    insert(&mut client, &documents).await;
+    let mut want: Vec<_> = (1..=300).map(|n| (1_000 - 3 * n, n)).collect();
+    want.extend((301..=305).map(|n| (500, n)));
+    want.sort_unstable();
+    let want: Vec<_> = want.iter().map(|(s, n)| (Value::Int32(*n), at(i64::from(*s)))).collect();
+    for limit in [1, 7, 100, 305, 1_000] {
+        let (mut found, mut after) = (Vec::new(), Value::Null);
+        loop {
+            let ask = doc! { "ebbExpiry": "c", "next": limit, "after": after, "$db": "db" };
+            let (some, next) = listed(&client.run(ask).await);
+            assert!(some.len() <= limit as usize);
+            found.extend(some);
+            after = next;
+            if after == Value::Null {
+                break;
+            }
+        }
+        assert_eq!(found, want, "by {limit}");
+    }
+}
+
+#[tokio::test]
+async fn what_expires_between_two_pages_is_left_out() {
+    let mut client = Client::new();
+    let key = doc! { "key": doc! { "_ts": 1 }, "name": "t", "expireAfterSeconds": -1 };
+    good(&mut client, doc! { "createIndexes": "c", "indexes": array![key], "$db": "db" }).await;
+    let documents: Vec<_> = (1..=6).map(|n| doc! { "_id": n, "ttl": 10 * n }).collect();
+    insert(&mut client, &documents).await;
+    let ask = |after| doc! { "ebbExpiry": "c", "next": 2, "after": after, "$db": "db" };
+    let (first, after) = listed(&client.run(ask(Value::Null)).await);
+    assert_eq!(first, [(Value::Int32(1), at(10)), (Value::Int32(2), at(20))]);
+    good(&mut client, doc! { "ebbClock": 1, "advanceSeconds": 40, "$db": "admin" }).await;
+    let (second, after) = listed(&client.run(ask(after)).await);
+    assert_eq!(second, [(Value::Int32(5), at(50)), (Value::Int32(6), at(60))]);
+    assert_eq!(after, Value::Null);
+}
+
+#[tokio::test]
+async fn a_list_in_the_order_of_expiry_refuses_what_it_does_not_understand() {
+    let mut client = Client::new();
+    insert(&mut client, &[doc! { "_id": 1 }]).await;
+    for wrong in [
+        doc! { "next": 0 },
+        doc! { "next": -1 },
+        doc! { "next": 1_001 },
+        doc! { "next": "5" },
+        doc! { "next": 5, "after": 5 },
+        doc! { "next": 5, "after": "" },
+        doc! { "next": 5, "after": "5-0" },
+        doc! { "next": 5, "after": "x-00" },
+        doc! { "next": 5, "after": "5-zz" },
+        doc! { "next": 5, "after": format!("5-{}", "00".repeat(20_000)) },
+        doc! { "next": 5, "preview": doc! { "default": 5 } },
+    ] {
+        let mut command = doc! { "ebbExpiry": "c" };
+        wrong.clone().into_iter().for_each(|(name, value)| command.push(name, value));
+        command.push("$db", "db");
+        let reply = client.run(command).await;
+        assert_eq!(number(&reply, "code"), 2, "{wrong:?}: {reply:?}");
+    }
+}

@@ -9,8 +9,8 @@ use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
 };
 use engine::{
-    Amount, Collection, DefaultTtl as Ttl, Forecast, HorizonAmounts, Model, Namespace, Series,
-    SeriesSteps, Unreaped,
+    Amount, Collection, DefaultTtl as Ttl, ExpiryPlace, Forecast, HorizonAmounts, Model, Namespace,
+    Series, SeriesSteps, Unreaped,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,6 +19,11 @@ use super::{
     Shared,
     error::{Error, Result},
 };
+
+/// Items that are listed where no number is asked for.
+const NEXT_ITEMS: usize = 100;
+/// The largest number that may be asked for.
+const MAX_NEXT_ITEMS: usize = 1_000;
 
 /// Which API's collection is meant, `mongo` or `nosql`, where both have one of that name.
 #[derive(Debug, Deserialize)]
@@ -162,6 +167,53 @@ pub(super) fn forecast_json(forecast: &Forecast) -> Value {
         "date_indexes": forecast.date_indexes,
         "exact": true,
     })
+}
+
+/// How many items are listed, and after which.
+#[derive(Debug, Deserialize)]
+pub(crate) struct NextAsked {
+    limit: Option<usize>,
+    after: Option<String>,
+}
+
+/// Handles `GET .../expiry/next?limit=100&after=place`: the items of a container that expire next, the earliest
+/// first, and the place to go on at. The MongoDB API has `ebbExpiry` with `next` for collections.
+///
+/// ```text
+/// {"now_ms": .., "items": [{"id": "a", "expires_at_ms": ..}, ..], "after": "1700000000000-0a"}
+/// ```
+pub(crate) async fn get_next(
+    State(shared): State<Shared>,
+    Path((database, collection)): Path<(String, String)>,
+    asked: std::result::Result<Query<NextAsked>, QueryRejection>,
+) -> Result<Json<Value>> {
+    let asked = parse_query(asked)?;
+    let limit = asked.limit.unwrap_or(NEXT_ITEMS);
+    if !(1..=MAX_NEXT_ITEMS).contains(&limit) {
+        return Err(Error::bad_request(format!("limit must be from 1 to {MAX_NEXT_ITEMS}")));
+    }
+    let after =
+        match asked.after.as_deref() {
+            None => None,
+            Some(text) => Some(ExpiryPlace::parse(text).ok_or_else(|| {
+                Error::bad_request("after must be the value of an earlier answer")
+            })?),
+        };
+    let which = Which { door: Some("nosql".to_owned()) };
+    let container = find_collection(&shared, &Namespace::new(database, collection), &which)?;
+    let engine = &shared.engine;
+    let next =
+        engine.next_to_expire(&container, "id", after.as_ref(), limit, &Default::default()).await?;
+    let items = next.expiries.documents.iter().filter_map(|document| {
+        let (at, _) = document.expiry.as_ref()?;
+        let id = document.id.as_ref().as_str()?;
+        Some(json!({ "id": id, "expires_at_ms": at.ms }))
+    });
+    Ok(Json(json!({
+        "now_ms": next.now.ms,
+        "items": items.collect::<Vec<_>>(),
+        "after": next.after.map(|place| place.to_text()),
+    })))
 }
 
 /// Handles `POST .../expiry/preview` with `{"default": n}` (seconds; -1: documents do not expire by

@@ -136,6 +136,7 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route(&format!("{collection}/expiry"), get(expiry::get_forecast))
         .route(&format!("{collection}/expiry/preview"), post(expiry::get_preview))
         .route(&format!("{collection}/expiry/series"), get(expiry::get_series))
+        .route(&format!("{collection}/expiry/next"), get(expiry::get_next))
         .route(&format!("{collection}/indexes"), get(indexes::get_indexes))
         .route("/_ebb/expiry/series", get(expiry::get_all_series))
         .route(CONFIG, any(explorer::get_page))

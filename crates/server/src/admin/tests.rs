@@ -179,6 +179,42 @@ async fn what_is_no_series_is_refused() {
     server.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn items_that_expire_next_are_listed_in_pages() {
+    let server = Server::new(&Config::for_tests()).await;
+    let dbs = "/_portal/api/nosql/dbs";
+    let container = r#"{"id":"c","partitionKey":{"paths":["/pk"]},"defaultTtl":-1}"#;
+    for (path, body) in [(dbs, r#"{"id":"i"}"#), (&format!("{dbs}/i/colls"), container)] {
+        let made = server.ask_admin("POST", path, body).await;
+        assert_eq!(made.status, 201, "{made:?}");
+    }
+    let mut client = server.connect_nosql().await;
+    for (id, ttl) in [("a", 30), ("b", 10), ("c", -1), ("d", 20)] {
+        let item = json!({ "id": id, "pk": "p", "ttl": ttl }).to_string();
+        let key = [("x-ms-documentdb-partitionkey", r#"["p"]"#)];
+        let made = client.ask("POST", "/dbs/i/colls/c/docs", &key, &item).await;
+        assert_eq!(made.status, 201, "{made:?}");
+    }
+    let path = "/_ebb/databases/i/collections/c/expiry/next";
+    let first = server.ask_well("GET", &format!("{path}?limit=2"), "").await;
+    let ids = |answer: &Value| -> Vec<String> {
+        let items = answer["items"].as_array().unwrap().iter();
+        items.map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&first), ["b", "d"]);
+    let after = first["after"].as_str().unwrap();
+    let second = server.ask_well("GET", &format!("{path}?limit=2&after={after}"), "").await;
+    assert_eq!(ids(&second), ["a"]);
+    assert_eq!(second["after"], Value::Null);
+    for wrong in ["limit=0", "limit=1001", "limit=x", "after=x", "after=1-0"] {
+        let answer = server.ask_admin("GET", &format!("{path}?{wrong}"), "").await;
+        assert_eq!(answer.status, 400, "{wrong}");
+    }
+    let missing = "/_ebb/databases/i/collections/none/expiry/next";
+    assert_eq!(server.ask_admin("GET", missing, "").await.status, 404);
+    server.stop().await;
+}
+
 const FEATURES: &str = "/_ebb/features";
 
 fn features(on: bool, source: &str) -> Value {

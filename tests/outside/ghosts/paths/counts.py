@@ -142,6 +142,12 @@ def _(c):
     return c.all_or_controls(c.command("ebbExpiry", "r")["live"]["documents"])
 
 
+@read("ebbExpiry next")
+def _(c):
+    listed = c.command("ebbExpiry", "r", next=1000)["documents"]
+    return "t" in [document["_id"] for document in listed]
+
+
 @read("GET expiry")
 def _(c):
     path = f"/_ebb/databases/{c.db.name}/collections/r/expiry"

@@ -13,8 +13,8 @@ import { cut } from '../../pure/values/cut';
 import { partsOfPath } from '../../pure/values/path';
 import type { Target } from '../../state/place';
 import { MongoMany, unchanged } from './many/mongoMany';
+import type { Sort } from './sort';
 import {
-  BY_EXPIRY,
   type Changed,
   type Check,
   type Cursor,
@@ -27,6 +27,7 @@ import {
   type RowsPage,
   type Source,
   UNKNOWN_EXPIRY,
+  whyNotByExpiry,
 } from './source';
 import { documentTemplate } from './template';
 import { documentOf, isDocument } from './typedDocument';
@@ -135,19 +136,15 @@ export class MongoSource implements Source {
       const facts = await mongo.expiryOf(database, collection, ids, { signal });
       const known = new Map(facts.map((fact) => [keyOf(fact.id), fact]));
       for (const document of some) {
-        const { _id, ttl } = briefOf(document);
-        const fact = known.get(keyOf(_id));
-        if (fact === undefined) continue;
-        const meaning = meaningOfBson(ttl);
-        const expiry = expiryOfDocument(meaning, fact, this.defaultTtl);
-        found.push(this.row(document, expiry, fact.writtenMs));
+        const fact = known.get(keyOf(briefOf(document)._id));
+        if (fact !== undefined) found.push(this.rowOfFact(document, fact));
       }
     }
     return found;
   }
 
-  whyNotSorted(_: string, column: string): string | null {
-    if (column === EXPIRES) return BY_EXPIRY;
+  whyNotSorted(filter: string, { column, direction }: Sort): string | null {
+    if (column === EXPIRES) return whyNotByExpiry(filter, direction);
     return partsOfPath(column).some((part) => /[.$]/.test(part))
       ? 'MongoDB does not sort by names with a dot or a dollar sign'
       : null;
@@ -170,12 +167,52 @@ export class MongoSource implements Source {
     };
   }
 
+  /** The documents that expire next, in that order; what never expires is not among them. */
+  private async byExpiry(
+    after: string | null,
+    size: number,
+    signal: AbortSignal,
+  ): Promise<RowsPage> {
+    const { database, collection } = this.target;
+    const { expiries, after: next } = await mongo.nextToExpire(
+      database,
+      collection,
+      { size: Math.min(size, IDS), after },
+      { signal },
+    );
+    const filter = { _id: { $in: expiries.map(({ id }) => id) } };
+    const found = await mongo.allRaw(database, { find: collection, filter }, collection, {
+      signal,
+    });
+    const documents = new Map(
+      found.map((bytes) => {
+        const document = listed(bytes);
+        return [keyOf(briefOf(document)._id), document];
+      }),
+    );
+    const rows = expiries.flatMap((fact) => {
+      // One may have expired between the two answers.
+      const document = documents.get(keyOf(fact.id));
+      return document === undefined ? [] : [this.rowOfFact(document, fact)];
+    });
+    return { rows, cursor: next === null ? null : { next: { after: next } } };
+  }
+
+  private rowOfFact(document: Listed, fact: mongo.DocumentExpiry): Row {
+    const meaning = meaningOfBson(briefOf(document).ttl);
+    return this.row(document, expiryOfDocument(meaning, fact, this.defaultTtl), fact.writtenMs);
+  }
+
   async load(
     ask: LoadAsk,
     cursor: Cursor | null,
     size: number,
     signal: AbortSignal,
   ): Promise<RowsPage> {
+    if (ask.sort?.column === EXPIRES) {
+      const after = cursor === null ? null : (cursor.next as { after: string }).after;
+      return this.byExpiry(after, size, signal);
+    }
     const next = cursor === null ? null : (cursor.next as Next);
     const batch = await this.batch(ask, next, size, signal);
     try {
@@ -207,7 +244,9 @@ export class MongoSource implements Source {
   }
 
   release(cursor: Cursor): void {
-    const next = cursor.next as Next;
+    const next = cursor.next as Next | { after: string };
+    // The server holds nothing for a list by expiry.
+    if ('after' in next) return;
     void mongo.close(next.cursor);
     next.cursor = null;
   }

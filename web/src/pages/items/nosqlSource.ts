@@ -1,4 +1,5 @@
 // Items of a container of the NoSQL door. Texts go to the server as they were typed.
+import { nextToExpire } from '../../api/admin';
 import { changesSince } from '../../api/changeFeed';
 import { ApiError } from '../../api/http';
 import * as nosql from '../../api/nosql';
@@ -14,8 +15,8 @@ import type { Target } from '../../state/place';
 import { countQuery, unordered } from './countQuery';
 import { partsOf, pointerOf, valueAt } from './keyPath';
 import { NosqlMany } from './many/nosqlMany';
+import type { Sort } from './sort';
 import {
-  BY_EXPIRY,
   type Changed,
   type Check,
   type Cursor,
@@ -28,6 +29,7 @@ import {
   type RowsPage,
   type Source,
   UNKNOWN_EXPIRY,
+  whyNotByExpiry,
 } from './source';
 import { itemTemplate, type Template } from './template';
 
@@ -38,6 +40,9 @@ interface Ref {
   id: string;
   partition: readonly unknown[];
 }
+
+/** Names an item of a list by expiry. */
+const placeOf = (id: unknown, at: number | null) => JSON.stringify([id, at]);
 
 const refOf = (row: Row) => row.ref as Ref;
 
@@ -62,7 +67,10 @@ export class NosqlSource implements Source {
   readonly many: NosqlMany;
   private readonly policy: Record<string, unknown> | undefined;
 
-  constructor(target: Target, container: nosql.ContainerRecord) {
+  constructor(
+    private readonly target: Target,
+    container: nosql.ContainerRecord,
+  ) {
     this.at = { database: target.database, container: target.collection };
     this.paths = container.partitionKey.paths;
     this.policy = container.indexingPolicy;
@@ -118,8 +126,8 @@ export class NosqlSource implements Source {
     return expiryOfItem(meaningOfJson(text), value._ts, this.defaultTtl);
   }
 
-  whyNotSorted(filter: string, column: string): string | null {
-    if (column === EXPIRES) return BY_EXPIRY;
+  whyNotSorted(filter: string, { column, direction }: Sort): string | null {
+    if (column === EXPIRES) return whyNotByExpiry(filter, direction);
     return unordered(filter)?.length === filter.length
       ? null
       : 'the filter has an order or a number of items of its own';
@@ -130,12 +138,42 @@ export class NosqlSource implements Source {
     return Promise.resolve((parts) => (isIncluded(policy, parts) ? `/${parts.join('/')}/?` : null));
   }
 
+  /** The items that expire next, in that order; what never expires is not among them. */
+  private async byExpiry(
+    after: string | null,
+    size: number,
+    signal: AbortSignal,
+  ): Promise<RowsPage> {
+    const next = await nextToExpire(this.target, size, after, signal);
+    const parameters = [{ name: '@ids', value: next.items.map(({ id }) => id) }];
+    const text = 'SELECT * FROM c WHERE ARRAY_CONTAINS(@ids, c.id)';
+    const found = new Map<string, Row[]>();
+    let continuation: string | null = null;
+    do {
+      const options = { parameters, continuation, maxItems: size, signal };
+      const page: nosql.Page<nosql.Item> = await nosql.query(this.at, text, options);
+      for (const row of page.rows.map((value) => this.row(value))) {
+        // Items of other partitions may have the same id.
+        const key = placeOf(row.value.id, row.expiry.expiresAtMs);
+        found.set(key, [...(found.get(key) ?? []), row]);
+      }
+      continuation = page.continuation;
+    } while (continuation !== null);
+    // One may have expired, or been changed, between the two answers.
+    const rows = next.items.flatMap(
+      ({ id, expires_at_ms: at }) => found.get(placeOf(id, at))?.splice(0, 1) ?? [],
+    );
+    return { rows, cursor: next.after === null ? null : { next: next.after } };
+  }
+
   async load(
     { filter, sort }: LoadAsk,
     cursor: Cursor | null,
     size: number,
     signal: AbortSignal,
   ): Promise<RowsPage> {
+    if (sort?.column === EXPIRES)
+      return this.byExpiry(cursor === null ? null : (cursor.next as string), size, signal);
     const continuation = cursor === null ? null : (cursor.next as string);
     const names = sort === null ? [] : partsOfPath(sort.column);
     const order =

@@ -29,7 +29,11 @@ export function shownOf(row: Row): Readonly<Record<string, unknown>> {
   return row.brief ?? row.value;
 }
 
-export const BY_EXPIRY = 'the database keeps no order by the time left';
+/** Why a list is not sorted by expiry by the server; null: it is, the next to expire first. */
+export function whyNotByExpiry(filter: string, direction: Sort['direction']): string | null {
+  if (direction < 0) return 'the server lists what expires next, not what expires last';
+  return filter.trim() === '' ? null : 'the server sorts by expiry only without a filter';
+}
 
 /** Of a row that has not been read. */
 export const UNKNOWN_EXPIRY: Expiry = { expiresAtMs: null, by: null, reason: null };
@@ -121,8 +125,8 @@ export interface Source {
   copyOf(row: Row, id: string): Promise<string | null>;
   /** After a failure the same cursor may be asked again, and leaves out nothing. */
   load(ask: LoadAsk, cursor: Cursor | null, size: number, signal: AbortSignal): Promise<RowsPage>;
-  /** Why the server cannot sort a list by this field; null: it can. */
-  whyNotSorted(filter: string, column: string): string | null;
+  /** Why the server cannot sort a list like this; null: it can. */
+  whyNotSorted(filter: string, sort: Sort): string | null;
   /** What says which index serves an order by the field with these names; null: none does. */
   readIndexes(): Promise<(parts: readonly string[]) => string | null>;
   /** Asks what others have done since; a mark of null begins now. Says nothing of its failure. */

@@ -1,7 +1,7 @@
 // How a list is sorted: by the server, with an index or without one, or the loaded rows alone; and what
 // is said of that.
 import { useEffect, useMemo, useState } from 'react';
-import { titleOf } from '../../pure/columns/columns';
+import { EXPIRES, titleOf } from '../../pure/columns/columns';
 import { partsOfPath } from '../../pure/values/path';
 import { readSort, type Sort } from './sort';
 import type { Source } from './source';
@@ -39,6 +39,7 @@ function useIndexes(source: Source | null): ServedBy | null {
 }
 
 function servedWords(served: ServedBy | null, column: string): string {
+  if (column === EXPIRES) return 'next to expire first; what never expires is not listed';
   if (served === null) return 'the server sorts';
   const index = served(partsOfPath(column));
   return index === null
@@ -50,20 +51,21 @@ export function useOrder(source: Source | null, filter: string, text: string | n
   const served = useIndexes(source);
   const sort = useMemo(() => readSort(text), [text]);
   return useMemo(() => {
-    const whyNot = (column: string) => source?.whyNotSorted(filter, column) ?? null;
-    const asked = sort !== null && whyNot(sort.column) === null ? sort : null;
+    const whyNot = (by: Sort) => source?.whyNotSorted(filter, by) ?? null;
+    const asked = sort !== null && whyNot(sort) === null ? sort : null;
     const loadedOnly = (why: string) => `sorts the loaded rows alone: ${why}`;
     return {
       sort,
       asked,
       tip: (column) => {
-        const why = whyNot(column);
+        // A first click sorts upwards.
+        const why = whyNot({ column, direction: 1 });
         return why === null ? servedWords(served, column) : loadedOnly(why);
       },
       words: (loaded, unsorted) => {
         if (sort === null) return null;
         const way = sort.direction > 0 ? 'ascending' : 'descending';
-        const why = whyNot(sort.column) ?? unsorted;
+        const why = whyNot(sort) ?? unsorted;
         const how =
           why === null
             ? servedWords(served, sort.column)
