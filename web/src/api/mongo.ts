@@ -232,12 +232,17 @@ export async function closeAll(): Promise<void> {
 }
 
 /** All documents of a cursor. */
-async function all(database: string, command: Document, collection: string): Promise<Document[]> {
+async function all(
+  database: string,
+  command: Document,
+  collection: string,
+  options?: CommandOptions,
+): Promise<Document[]> {
   const found: Document[] = [];
-  let batch = await open(database, command);
+  let batch = await open(database, command, options);
   found.push(...batch.documents);
   while (batch.cursor !== null) {
-    batch = await more(database, collection, batch.cursor, 1000);
+    batch = await more(database, collection, batch.cursor, 1000, options);
     found.push(...batch.documents);
   }
   return found;
@@ -259,16 +264,28 @@ export async function allRaw(
   return found;
 }
 
-/** Those that have something: every server lists `admin`, `config` and `local` besides. */
+/** Databases that every server lists, also where they hold nothing. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set(['admin', 'config', 'local']);
+
+/** Those that hold a collection. */
 export async function listDatabases(options: CommandOptions = {}): Promise<string[]> {
-  const command = { listDatabases: 1, nameOnly: true, filter: { empty: false } };
-  const reply = await run('admin', command, options);
-  return (reply.databases as Document[]).map((found) => String(found.name));
+  const reply = await run('admin', { listDatabases: 1, nameOnly: true }, options);
+  const names = (reply.databases as Document[]).map((found) => String(found.name));
+  const holds = await Promise.all(
+    names.map(async (name) => {
+      if (!OF_THE_SERVER.has(name)) return true;
+      return (await listCollections(name, options)).length > 0;
+    }),
+  );
+  return names.filter((_, at) => holds[at]);
 }
 
-export async function listCollections(database: string): Promise<string[]> {
+export async function listCollections(
+  database: string,
+  options: CommandOptions = {},
+): Promise<string[]> {
   const command = { listCollections: 1, nameOnly: true, cursor: { batchSize: 1000 } };
-  const found = await all(database, command, '$cmd.listCollections');
+  const found = await all(database, command, '$cmd.listCollections', options);
   return found.map((record) => String(record.name));
 }
 
