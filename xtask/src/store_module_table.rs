@@ -87,6 +87,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "reserve",
             "room",
             "filter_progress",
+            "inputs",
             "filter",
             "writeback",
             "pins",

@@ -181,8 +181,9 @@ mod tests {
         place.apply(applied.n + 1, under, vec![new], 0);
         assert!(inner.flush_place(&place).unwrap());
         assert_eq!(seen(&store).await, [Some("old".into()), Some("old".into())]);
-        // The flush has left some to let go of, and says so.
-        assert!(inner.release_place(&place).unwrap());
+        // The flush has kept what the half of the entry replaces, and nothing else is left of before.
+        assert!(!inner.release_place(&place).unwrap());
+        assert_eq!(inner.old_views().memory, 0);
         // It stays half applied when a tree has panicked.
         inner.stop_commits(&Error::new(Kind::Unavailable, "fault on purpose"));
         drop(applying);

@@ -30,6 +30,15 @@ const TABLE_BYTES: u64 = 64 * 1024 * 1024;
 /// The same in a burst. The second level holds this many of them before it is merged with the next,
 /// which can wait too.
 const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
+/// Tables of the first level that are merged although a view is older than one of them. Replaced
+/// versions are kept then.
+const TABLES_FOR_OLD_VIEWS: usize = 16;
+/// Bytes of replaced versions that are not worth a compaction.
+const FEW_BYTES: u64 = 8 * 1024 * 1024;
+/// A place is compacted as a whole when this part of its bytes may be replaced versions.
+const SWEPT_SHARE: u64 = 4;
+/// The largest place that is compacted for that, bytes: others wait meanwhile.
+const LARGEST_SWEEP: u64 = 16 * 1024 * 1024 * 1024;
 /// Ticks without a write after which a burst is over.
 const REST_TICKS: u64 = 5;
 /// Looks between two attempts after a failure.
@@ -82,7 +91,9 @@ fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
     }
     let at_rest = of.place.buffer().written_at + REST_TICKS <= inner.tick.load(Ordering::Relaxed);
     let done = compact_while_changing(inner, of, at_rest)
-        .and_then(|()| inner.release_place(&of.place).map(|more| !more));
+        .and_then(|()| sweep_where_due(inner, &of.place, at_rest))
+        .and_then(|swept| inner.release_place(&of.place).map(|more| !more && swept))
+        .map(|done| done && of.nothing_to_do.is_some());
     match done {
         Ok(done) => !(done && at_rest),
         Err(error) => {
@@ -96,19 +107,53 @@ fn look_after(inner: &OpenStore, of: &mut Watched) -> bool {
 
 /// Compacts a place while that changes anything.
 fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) -> Result<(), Error> {
-    let tree = &of.place.tree;
+    let place = &of.place;
+    let tree = &place.tree;
     let shape = || (tree.l0_run_count(), tree.table_count(), tree.disk_space());
     let mut seen = (shape(), at_rest);
     // One call does one step of work; as long as the tables change there may be more.
     while of.nothing_to_do != Some(seen) && !inner.ending.load(Ordering::SeqCst) {
+        let _alone = place.begin_compaction();
+        let settled = place.settle_inputs();
+        let forget = place.forget_below(inner.published.oldest_view());
+        if forget == 0 && tree.l0_run_count() < TABLES_FOR_OLD_VIEWS {
+            // A view is open that is older than the newest table. Most end soon, and then the
+            // compaction may leave out what was replaced.
+            of.nothing_to_do = None;
+            break;
+        }
         of.nothing_to_do = Some(seen);
-        // Versions that an open view sees are kept.
-        let compact = || tree.compact(Arc::new(leveled(at_rest)), inner.published.oldest_view());
-        let compacted = inner.make_tables(&of.place, compact);
+        let new_bytes = newest_bytes(place);
+        let compact = || tree.compact(Arc::new(leveled(at_rest)), forget);
+        let compacted = inner.make_tables(place, compact);
+        drop(settled);
         compacted.map_err(|error| from_tree("compact a tree", &error))?;
-        seen.0 = shape();
+        let (_, _, before) = std::mem::replace(&mut seen.0, shape());
+        match forget {
+            0 if of.nothing_to_do != Some(seen) => place.note_superseded(new_bytes),
+            0 => {}
+            _ => place.note_swept(before.saturating_sub(tree.disk_space())),
+        }
     }
     Ok(())
+}
+
+/// Bytes of the tables that were flushed and not merged yet.
+fn newest_bytes(place: &Place) -> u64 {
+    place.tree.current_version().level(0).map_or(0, |level| level.size())
+}
+
+/// Compacts a place as a whole when much of it may be versions that no view reads any more: no other
+/// compaction may come to them in a place at rest. Returns whether there are none, or few.
+fn sweep_where_due(inner: &OpenStore, place: &Place, at_rest: bool) -> Result<bool, Error> {
+    let (superseded, all) = (place.superseded_bytes(), place.tree.disk_space());
+    if superseded < FEW_BYTES || superseded < all / SWEPT_SHARE || LARGEST_SWEEP < all {
+        return Ok(true);
+    }
+    if at_rest && place.forget_below(inner.published.oldest_view()) != 0 {
+        compact_whole(inner, place)?;
+    }
+    Ok(place.superseded_bytes() == 0)
 }
 
 /// How eagerly tables are merged.
@@ -123,7 +168,16 @@ fn leveled(at_rest: bool) -> Leveled {
 
 /// Compacts a place as a whole, so that its filter sees every row.
 pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Error> {
-    let compact = || place.tree.major_compact(TABLE_BYTES, inner.published.oldest_view());
-    let compacted = inner.make_tables(place, compact);
-    compacted.map_err(|error| from_tree("compact a tree", &error))
+    let _alone = place.begin_compaction();
+    let settled = place.settle_inputs();
+    let forget = place.forget_below(inner.published.oldest_view());
+    let superseded = place.superseded_bytes();
+    let compacted = inner.make_tables(place, || place.tree.major_compact(TABLE_BYTES, forget));
+    drop(settled);
+    compacted.map_err(|error| from_tree("compact a tree", &error))?;
+    if forget != 0 {
+        // All of it, whatever the tables took.
+        place.note_swept(superseded);
+    }
+    Ok(())
 }

@@ -1,11 +1,14 @@
 //! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
-//! tombstone, so that no older version can surface.
+//! tombstone, so that no older version can surface. Every tree has a filter, since making one says
+//! that a compaction has chosen its tables.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAccessor, Verdict};
 use parking_lot::Mutex;
 use store::{DropFilter, DropPredicate, Space};
+
+use crate::inputs::Inputs;
 
 /// The predicate in force, shared by the filters of all trees.
 #[derive(Clone, Default)]
@@ -24,23 +27,26 @@ impl PredicateInForce {
     }
 }
 
-/// Makes the filters of the tree of one space.
+/// Makes the filters of one tree.
 pub(crate) struct FilterFactory {
-    space: Space,
+    /// Whose rows the predicate is asked about; of other trees everything is kept.
+    space: Option<Space>,
     predicate: AssertUnwindSafe<PredicateInForce>,
+    inputs: AssertUnwindSafe<Arc<Inputs>>,
 }
 
 impl FilterFactory {
-    /// The filters of a space; none for those that are of no collection.
-    pub(crate) fn for_space(
-        space: Space,
+    /// The filters of the tree of a space.
+    pub(crate) fn new(
+        space: Option<Space>,
         predicate: &PredicateInForce,
-    ) -> Option<Arc<dyn Factory>> {
-        match space {
-            Space::Rows(_) | Space::Index(_) => {
-                Some(Arc::new(Self { space, predicate: AssertUnwindSafe(predicate.clone()) }))
-            }
-            Space::Catalog | Space::Counts => None,
+        inputs: &Arc<Inputs>,
+    ) -> Self {
+        let has_documents = |space: &Space| matches!(space, Space::Rows(_) | Space::Index(_));
+        Self {
+            space: space.filter(has_documents),
+            predicate: AssertUnwindSafe(predicate.clone()),
+            inputs: AssertUnwindSafe(Arc::clone(inputs)),
         }
     }
 }
@@ -51,8 +57,9 @@ impl Factory for FilterFactory {
     }
 
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
+        self.inputs.note_chosen();
         // Asked when the compaction begins, and kept.
-        Box::new(SpaceFilter(self.predicate.filter_for(self.space)))
+        Box::new(SpaceFilter(self.space.and_then(|space| self.predicate.filter_for(space))))
     }
 }
 

@@ -26,6 +26,8 @@ const TICKS_AFTER_FAILURE: u32 = 5;
 const REST_TICKS: u64 = 10;
 /// Ticks between two looks at what is stored.
 const MEASURE_TICKS: u64 = 100;
+/// Ticks between two looks at the open views.
+const VIEW_TICKS: u64 = 10;
 /// Keys in memory that are not worth a table.
 const FEW_KEYS: usize = 1_000;
 /// Ticks between two looks for places at rest.
@@ -39,8 +41,12 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
         if inner.budget.excess().is_none() || 0 < wait || inner.stop_reason().is_some() {
             // Woken when a budget is used up.
             std::thread::park_timeout(PAUSE);
-            if inner.tick.fetch_add(1, Ordering::Relaxed).is_multiple_of(MEASURE_TICKS) {
+            let tick = inner.tick.fetch_add(1, Ordering::Relaxed);
+            if tick.is_multiple_of(MEASURE_TICKS) {
                 inner.metrics.note_stored(inner.stored_bytes());
+            }
+            if tick.is_multiple_of(VIEW_TICKS) {
+                inner.metrics.note_old_views(inner.old_views());
             }
             wait = u32::saturating_sub(wait, 1);
         }
@@ -71,6 +77,9 @@ fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
         inner.all_places().into_iter().filter(|_| failing).min_by_key(floor_of)
     });
     let flushed = due.map_or(Ok(false), |place| inner.flush_place(&place))?;
+    if flushed {
+        inner.metrics.note_old_views(inner.old_views());
+    }
     inner.cut_journal()?;
     Ok(flushed)
 }

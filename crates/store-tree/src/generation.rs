@@ -18,7 +18,7 @@ use std::{
 };
 
 use journal::{Entry, Journal};
-use lsm_tree::AbstractTree as _;
+use lsm_tree::{AbstractTree as _, SequenceNumberCounter};
 use parking_lot::{Mutex, RwLock};
 use store::{Error, Kind, Space};
 
@@ -93,7 +93,7 @@ impl Generation {
         let archive = open_archive(lasting, &*journal, applied)?;
         let inner = Arc::new(OpenStore {
             archive,
-            published: Published::new(places, &trees.counter),
+            published: Published::new(places, &trees.counter, Arc::clone(&lasting.time)),
             journal: Mutex::new(Some(journal)),
             working: RwLock::new(()),
             trees,
@@ -253,7 +253,9 @@ fn apply_all(
     // Beyond all that the tables have: entries may be missing where a loss was accepted.
     let all = replayed.places.values().chain([&replayed.directory]);
     let newest = all.filter_map(|place| place.tree.get_highest_seqno()).max().unwrap_or(0);
-    trees.counter.fetch_max(applied.under.max(newest) + 1);
+    // A view reads above the numbers of the trees' own states, also where nothing was found.
+    let first = number_after(0, &SequenceNumberCounter::default());
+    trees.counter.fetch_max(applied.under.max(newest).max(first) + 1);
     Ok((replayed, applied))
 }
 

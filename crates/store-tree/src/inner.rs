@@ -23,7 +23,7 @@ use crate::{
     errors::{from_io, from_tree},
     filter_progress::FilterProgress,
     manifest,
-    metrics::{StoredBytes, TreeMetrics},
+    metrics::{OldViews, StoredBytes, TreeMetrics},
     place::Place,
     published::{PlaceMap, Published},
     room::Room,
@@ -33,9 +33,9 @@ use crate::{
 
 /// How long a compaction under way may keep the store from being opened again.
 const RETIRE_WITHIN: Duration = Duration::from_secs(5);
-/// How long whoever lets go of memory waits for entries under way to be applied: a group takes some
-/// ten milliseconds. Without a newer view what was flushed would stay in memory until the next flush.
-const APPLIED_WITHIN: Duration = Duration::from_millis(50);
+/// How long a flush waits for entries under way to be shown: a group takes some ten milliseconds. One
+/// that does not wait writes the replaced versions of keys, too.
+const SHOWN_WITHIN: Duration = Duration::from_millis(50);
 /// Places that are flushed at the same time when all are.
 const FLUSHES_AT_ONCE: usize = 4;
 
@@ -163,9 +163,13 @@ impl OpenStore {
         if place.buffer().floor().is_none() || place.is_dropped() {
             return Ok(false);
         }
-        let oldest = self.published.oldest_view();
-        let freed = self.make_tables(place, || place.flush(oldest, || self.sync_journal()))?;
-        self.budget.note_freed(freed);
+        let prepare = || {
+            self.sync_journal()?;
+            // What is written may be of entries under way, which no view sees before they are shown.
+            self.published.wait_until_shown(SHOWN_WITHIN);
+            Ok(self.published.oldest_view())
+        };
+        self.make_tables(place, || place.flush(prepare))?;
         self.compactor.note_tables(place);
         self.release_place(place).map(|_| true)
     }
@@ -192,17 +196,13 @@ impl OpenStore {
         made
     }
 
-    /// Lets go of memory and files of a place that no view reads; returns whether some are left.
+    /// Frees memory and files of a place that were replaced and that no read holds; returns whether
+    /// some are left.
     pub(crate) fn release_place(&self, place: &Place) -> Result<bool, Error> {
-        // The newest view would pin them, too. Whoever applies entries makes the next one by itself. Of
-        // a store that is stopped an entry may be half applied; it is stopped under the same lock.
-        if let Some(applying) = self.published.while_nothing_is_applied(APPLIED_WITHIN)
-            && self.stop_reason().is_none()
-        {
-            self.published.publish(&applying);
-        }
-        let released = place.release(self.published.oldest_view());
-        released.map_err(|error| from_tree("let go of old files", &error))
+        let released = place.release();
+        let (freed, more) = released.map_err(|error| from_tree("let go of old files", &error))?;
+        self.budget.note_freed(freed);
+        Ok(more)
     }
 
     /// Writes the memory of all places that have entries up to this one to tables, several at a
@@ -244,6 +244,16 @@ impl OpenStore {
             journal: self.journal_bytes(),
             tables,
             garbage: self.trees.file_bytes().saturating_sub(tables),
+        }
+    }
+
+    /// Returns what views hold back.
+    pub(crate) fn old_views(&self) -> OldViews {
+        let places = self.all_places();
+        OldViews {
+            age: self.published.oldest_age(),
+            memory: places.iter().map(|place| place.held_bytes()).sum(),
+            tables: places.iter().map(|place| place.superseded_bytes()).sum(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What the committer measures, and what is stored.
 
+use std::time::Duration;
+
 use metrics::Histogram;
 use parking_lot::Mutex;
 
@@ -15,12 +17,24 @@ pub struct TreeMetrics {
     pub group_size: Histogram,
     /// Looked at every ten seconds: every file is asked.
     stored: Mutex<StoredBytes>,
+    /// Looked at once a second, and at each flush.
+    old_views: Mutex<OldViews>,
 }
 
 impl TreeMetrics {
     /// Bytes on the disk at the last look.
     pub fn stored_bytes(&self) -> StoredBytes {
         *self.stored.lock()
+    }
+
+    /// What views held back at the last look.
+    pub fn old_views(&self) -> OldViews {
+        *self.old_views.lock()
+    }
+
+    /// Notes a look at the views.
+    pub(crate) fn note_old_views(&self, views: OldViews) {
+        *self.old_views.lock() = views;
     }
 
     /// Notes a look.
@@ -35,6 +49,7 @@ impl Default for TreeMetrics {
             fsync_ns: Histogram::of_durations(),
             group_size: Histogram::new(SIZES),
             stored: Mutex::default(),
+            old_views: Mutex::default(),
         }
     }
 }
@@ -48,4 +63,17 @@ pub struct StoredBytes {
     pub tables: u64,
     /// Of tables that were replaced or dropped and are not deleted yet.
     pub garbage: u64,
+}
+
+/// What is kept because views are open that are not the newest: those of reads in progress and of
+/// backups.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OldViews {
+    /// For how long the oldest has not been the newest.
+    pub age: Duration,
+    /// Bytes of memory that was written to tables and that a read still holds.
+    pub memory: u64,
+    /// Bytes of tables with versions of keys that newer ones have replaced, at most. They go with a
+    /// compaction after the view has ended.
+    pub tables: u64,
 }

@@ -21,7 +21,7 @@ use crate::{
     generation::Generation,
     keeper,
     lasting::AcrossOpenings,
-    metrics::{StoredBytes, TreeMetrics},
+    metrics::{OldViews, StoredBytes, TreeMetrics},
     options::TreeOptions,
     room::Room,
     shared::StoreShared,
@@ -119,6 +119,12 @@ impl TreeStore {
     pub fn stored_bytes(&self) -> StoredBytes {
         let Ok(live) = self.shared.open_generation() else { return StoredBytes::default() };
         live.inner.stored_bytes()
+    }
+
+    /// What open views hold back.
+    pub fn old_views(&self) -> OldViews {
+        let Ok(live) = self.shared.open_generation() else { return OldViews::default() };
+        live.inner.old_views()
     }
 }
 

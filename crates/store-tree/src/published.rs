@@ -1,27 +1,26 @@
 //! What readers see: the places, and the number up to which each tree has everything.
 //!
-//! Entries are applied under numbers far apart; between two of them a tree numbers its own flushes
-//! and compactions. Where an entry stands half applied, the counter is still below its number:
+//! Each entry is applied under a number of its own. Where one stands half applied, the counter is
+//! still below its number:
 //!
 //! ```text
-//!  number:   … │ 7·2²⁰ │ +1  +2  +3            │ 8·2²⁰ │ +1 …
-//!              │ entry │ flushes, compactions  │ entry │
-//!  counter:            ▲ once entry 7 is in all its trees: a view reads below it
+//!  number:   … │ 7·2²⁰ │      │ 8·2²⁰ │      │ 9·2²⁰ │
+//!              │ entry │      │ entry │      │ half of an entry
+//!  counter:            ▲ then         ▲ now: a view reads below it
 //! ```
 //!
-//! A view that reads below the counter has to find all entries below it, in whichever version of a
-//! tree its number leads to. It does as long as no view is made while an entry stands half applied: a
-//! flush may have put a part of that entry into a version with a number from before it, and has then
-//! left out what the part replaces. Views from before the version do not read it; one that was made
-//! now would, and would find neither the old nor the new. So whoever applies entries and whoever
-//! makes a view hold [`Applying`].
+//! A view is a number. It reads the newest state of each tree (memtables and tables), and in it only
+//! what was put in below its number, so it holds no memory and no file between two reads. What it
+//! needs is that flushes and compactions keep the versions of keys that it sees: they leave out
+//! replaced versions only where all that they read is visible to the oldest view (`forget_below` in
+//! `place.rs`). While an older view is open, replaced versions are kept on the disk.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use arc_swap::{ArcSwap, Guard};
 use lsm_tree::SequenceNumberCounter;
 use parking_lot::{Mutex, MutexGuard};
-use store::Space;
+use store::{Space, Timepiece};
 
 use crate::{
     pins::{Pin, Pins},
@@ -34,7 +33,7 @@ const APART: u64 = 1 << 20;
 /// Which space is where.
 pub(crate) type PlaceMap = HashMap<Space, Arc<Place>, foldhash::fast::RandomState>;
 
-/// What readers see at one moment. As long as somebody has it, trees keep what it reads.
+/// What readers see at one moment. As long as somebody has it, trees keep the versions that it reads.
 pub(crate) struct View {
     /// It reads what was put in below this number.
     pub(crate) number: u64,
@@ -42,22 +41,28 @@ pub(crate) struct View {
     _pin: Pin,
 }
 
-/// No entry stands half applied but by whoever holds this, and nobody else makes a view.
+/// Held by whoever applies entries, until they are shown: what has been applied and the newest view
+/// are of the same moment for whoever else gets it.
 pub(crate) struct Applying<'a>(#[expect(dead_code, reason = "held")] MutexGuard<'a, ()>);
 
 /// The newest view, and how it becomes newer.
 pub(crate) struct Published {
     current: ArcSwap<View>,
-    /// See [`Applying`].
     applying: Mutex<()>,
     places: Mutex<Arc<PlaceMap>>,
     pins: Arc<Pins>,
     counter: SequenceNumberCounter,
+    /// Says how old views are.
+    time: Arc<dyn Timepiece>,
 }
 
 impl Published {
     /// A first view of all that is below the counter.
-    pub(crate) fn new(places: PlaceMap, counter: &SequenceNumberCounter) -> Self {
+    pub(crate) fn new(
+        places: PlaceMap,
+        counter: &SequenceNumberCounter,
+        time: Arc<dyn Timepiece>,
+    ) -> Self {
         let (places, pins) = (Arc::new(places), Arc::<Pins>::default());
         Self {
             current: ArcSwap::from_pointee(new_view(counter, &places, &pins)),
@@ -65,6 +70,7 @@ impl Published {
             places: Mutex::new(places),
             pins,
             counter: counter.clone(),
+            time,
         }
     }
 
@@ -88,10 +94,9 @@ impl Published {
         Applying(self.applying.lock())
     }
 
-    /// The same for whoever applies nothing; `None` when somebody does for that long, who shows it
-    /// then.
-    pub(crate) fn while_nothing_is_applied(&self, within: Duration) -> Option<Applying<'_>> {
-        self.applying.try_lock_for(within).map(Applying)
+    /// Waits until the entries that are being applied are shown, at most this long.
+    pub(crate) fn wait_until_shown(&self, within: Duration) {
+        drop(self.applying.try_lock_for(within));
     }
 
     /// Shows all that is below the counter by now.
@@ -99,7 +104,7 @@ impl Published {
         let places = self.places.lock();
         // A view of the same moment pins the same.
         if self.current.load().number != self.counter.get() {
-            self.current.store(Arc::new(new_view(&self.counter, &places, &self.pins)));
+            self.supersede(&places);
         }
     }
 
@@ -109,7 +114,24 @@ impl Published {
         let mut changed = PlaceMap::clone(&places);
         change(&mut changed);
         *places = Arc::new(changed);
-        self.current.store(Arc::new(new_view(&self.counter, &places, &self.pins)));
+        self.supersede(&places);
+    }
+
+    /// Makes a new view the newest.
+    fn supersede(&self, places: &Arc<PlaceMap>) {
+        let new = new_view(&self.counter, places, &self.pins);
+        let old = self.current.load().number;
+        if old != new.number {
+            self.pins.note_superseded(old, self.time.monotonic_ns());
+        }
+        self.current.store(Arc::new(new));
+    }
+
+    /// Returns for how long the oldest view has not been the newest; zero where it still is.
+    pub(crate) fn oldest_age(&self) -> Duration {
+        let since = self.pins.oldest_superseded_ns();
+        let age = since.map_or(0, |since| self.time.monotonic_ns().saturating_sub(since));
+        Duration::from_nanos(age)
     }
 
     /// All places of spaces.
@@ -119,7 +141,7 @@ impl Published {
 }
 
 /// A view of what is below the counter. Pinned before any older one can be let go, so that the
-/// oldest pin never passes it.
+/// oldest pin never passes it: whoever reads that pin knows that all views to come are newer.
 fn new_view(counter: &SequenceNumberCounter, places: &Arc<PlaceMap>, pins: &Arc<Pins>) -> View {
     let number = counter.get();
     View { number, places: Arc::clone(places), _pin: pins.pin(number) }
@@ -132,6 +154,8 @@ pub(crate) fn number_after(under: u64, counter: &SequenceNumberCounter) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use store::laws::ManualTime;
+
     use super::*;
 
     #[test]
@@ -146,7 +170,8 @@ mod tests {
     #[test]
     fn a_view_pins_what_it_reads() {
         let counter = SequenceNumberCounter::new(9);
-        let published = Published::new(PlaceMap::default(), &counter);
+        let time = ManualTime::default();
+        let published = Published::new(PlaceMap::default(), &counter, time.timepiece());
         let first = published.view_to_keep();
         counter.fetch_max(20);
         published.publish(&published.begin_applying());

@@ -31,6 +31,7 @@ use store::{Error, Kind, Space};
 use crate::{
     errors::{from_io, from_tree},
     filter::{FilterFactory, PredicateInForce},
+    inputs::Inputs,
     manifest,
     place::{Graveyard, Place},
 };
@@ -126,22 +127,26 @@ impl Trees {
         space: Option<Space>,
         folder: PathBuf,
     ) -> Result<Place, Error> {
-        let opened = self.config_of(space, &folder).open();
+        let inputs = Arc::<Inputs>::default();
+        let opened = self.config_of(space, &folder, &inputs).open();
         match opened.map_err(|error| from_tree("open a tree", &error))? {
             AnyTree::Standard(tree) => {
-                Ok(Place::new(number, space, tree, folder, Arc::clone(&self.graveyard)))
+                Ok(Place::new(number, space, tree, folder, inputs, Arc::clone(&self.graveyard)))
             }
             AnyTree::Blob(_) => Err(Error::new(Kind::Corrupt, "a tree is of another kind")),
         }
     }
 
-    fn config_of(&self, space: Option<Space>, folder: &Path) -> Config {
+    fn config_of(&self, space: Option<Space>, folder: &Path, inputs: &Arc<Inputs>) -> Config {
         let rows = matches!(space, Some(Space::Rows(_)));
         let filter = BloomConstructionPolicy::BitsPerKey(FILTER_BITS);
         let (apart, places) = if rows { (1, HASH_PLACES) } else { (ENTRIES_APART, 0.0) };
-        let factory = space.and_then(|space| FilterFactory::for_space(space, &self.predicate));
-        // The tree raises a visible number by itself, also amid an entry: nobody reads this one.
-        Config::new(folder, self.counter.clone(), SequenceNumberCounter::default())
+        let factory = FilterFactory::new(space, &self.predicate, inputs);
+        // The tree numbers its flushes and compactions from 0, far below all entries, so that any
+        // view reads the newest of its states: see `published.rs`. It raises a visible number by
+        // itself, also amid an entry: nobody reads this one.
+        let [states, visible] = [(); 2].map(|()| SequenceNumberCounter::default());
+        Config::new(folder, states, visible)
             .use_cache(Arc::clone(&self.cache))
             .use_descriptor_table(Some(Arc::clone(&self.descriptors)))
             .data_block_size_policy(BlockSizePolicy::all(BLOCK_BYTES))
@@ -154,7 +159,7 @@ impl Trees {
             .index_block_partitioning_policy(PartitioningPolicy::all(true))
             .filter_block_pinning_policy(PinningPolicy::all(true))
             .index_block_pinning_policy(PinningPolicy::all(true))
-            .with_compaction_filter_factory(factory)
+            .with_compaction_filter_factory(Some(Arc::new(factory)))
     }
 
     /// Numbers of all folders that are there.

@@ -10,3 +10,4 @@ mod kept;
 mod kills;
 mod laws;
 mod metrics;
+mod views;

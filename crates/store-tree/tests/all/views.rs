@@ -1,0 +1,193 @@
+//! Views stay as they are, however old they are and whatever is flushed and compacted meanwhile; and
+//! they hold neither memory nor files of the states that the trees have left.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use bytes::Bytes;
+use store::{
+    Commit, Direction, KeyRange, Limit, Mutation, Snapshot as _, Space, Store as _,
+    laws::ManualTime,
+};
+use store_tree::{TreeOptions, TreeSnapshot, TreeStore};
+use tempfile::TempDir;
+
+const SPACES: [Space; 3] = [Space::Rows(1), Space::Index(1), Space::Counts];
+/// Few keys, so that each has many versions.
+const KEYS: u64 = 40;
+const MIB: u64 = 1 << 20;
+
+/// Numbers that depend on a seed alone.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (self.0 >> 33) % bound
+    }
+
+    /// Bytes that do not compress.
+    fn bytes(&mut self, length: u64) -> Bytes {
+        (0..length).map(|_| u8::try_from(self.below(256)).unwrap()).collect()
+    }
+}
+
+type Rows = BTreeMap<(usize, Bytes), Bytes>;
+
+/// A view, and what it has to find.
+struct Held {
+    snapshot: TreeSnapshot,
+    rows: Rows,
+}
+
+fn open(directory: &TempDir, buffer_bytes: u64) -> TreeStore {
+    let options = TreeOptions {
+        buffer_bytes,
+        journal_bytes: 64 * MIB,
+        segment_bytes: 4 * MIB,
+        cache_bytes: MIB,
+        ..TreeOptions::new(directory.path())
+    };
+    TreeStore::open(&options, ManualTime::default().timepiece()).unwrap()
+}
+
+fn key(number: u64) -> Bytes {
+    Bytes::from(format!("key-{number:04}"))
+}
+
+/// Reads everything in both directions, in pages of some size, and some keys one by one.
+async fn check(held: &Held, random: &mut Random) {
+    for (at, space) in SPACES.into_iter().enumerate() {
+        let want: Vec<(Bytes, Bytes)> = held
+            .rows
+            .iter()
+            .filter(|((of, _), _)| *of == at)
+            .map(|((_, key), value)| (key.clone(), value.clone()))
+            .collect();
+        for direction in [Direction::Forward, Direction::Backward] {
+            let rows = 1 + usize::try_from(random.below(50)).unwrap();
+            let (mut range, mut found) = (KeyRange::all(), Vec::new());
+            loop {
+                let limit = Limit { rows, bytes: usize::MAX };
+                let page = held.snapshot.scan(space, &range, direction, limit).await.unwrap();
+                found.extend(page.rows);
+                let Some((last, _)) = found.last().filter(|_| page.more) else { break };
+                match direction {
+                    Direction::Forward => range.start = [&last[..], &[0]].concat().into(),
+                    Direction::Backward => range.end = Some(last.to_vec()),
+                }
+            }
+            if direction == Direction::Backward {
+                found.reverse();
+            }
+            assert!(found == want, "{space:?} {direction:?}");
+        }
+        for number in 0..KEYS {
+            let found = held.snapshot.get(space, &key(number)).await.unwrap();
+            assert_eq!(found.as_ref(), held.rows.get(&(at, key(number))), "{space:?} {number}");
+        }
+    }
+}
+
+/// One history: commits of a few keys, views that are kept for a while, and compactions.
+async fn run_history(seed: u64) {
+    let directory = TempDir::new().unwrap();
+    let store = open(&directory, 64 * 1024);
+    for space in SPACES {
+        store.create_space(space).unwrap();
+    }
+    let mut random = Random(seed);
+    let (mut rows, mut views) = (Rows::new(), Vec::<Held>::new());
+    for step in 0..600 {
+        let count = 1 + random.below(8);
+        let mut mutations = Vec::new();
+        for _ in 0..count {
+            let at = usize::try_from(random.below(3)).unwrap();
+            let key = key(random.below(KEYS));
+            if random.below(5) == 0 {
+                rows.remove(&(at, key.clone()));
+                mutations.push(Mutation::Delete { space: SPACES[at], key });
+            } else {
+                // Most are small, so that a block has several versions; some fill several blocks.
+                let length = [10, 100, 1_000, 20_000][usize::try_from(random.below(4)).unwrap()];
+                let value = random.bytes(length);
+                rows.insert((at, key.clone()), value.clone());
+                mutations.push(Mutation::Put { space: SPACES[at], key, value });
+            }
+        }
+        store.commit(vec![Commit::new(vec![], move |_| mutations.clone())]).await.unwrap();
+        if random.below(20) == 0 {
+            views.push(Held { snapshot: store.snapshot(), rows: rows.clone() });
+        }
+        if random.below(25) == 0 {
+            store.reap_space(SPACES[usize::try_from(random.below(2)).unwrap()]).await.unwrap();
+        }
+        if !views.is_empty() && random.below(12) == 0 {
+            let at = usize::try_from(random.below(views.len() as u64)).unwrap();
+            check(&views[at], &mut random).await;
+            if random.below(3) == 0 {
+                views.swap_remove(at);
+            }
+        }
+        if step % 100 == 99 {
+            check(&Held { snapshot: store.snapshot(), rows: rows.clone() }, &mut random).await;
+        }
+    }
+    for view in &views {
+        check(view, &mut random).await;
+    }
+}
+
+#[tokio::test]
+async fn views_of_every_age_find_what_there_was() {
+    for seed in 1..=4 {
+        run_history(seed).await;
+    }
+}
+
+/// Waits for what threads of the store do by themselves, for as long as a slow disk needs.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..600 {
+        if holds() {
+            return;
+        }
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+    panic!("{what}");
+}
+
+#[tokio::test]
+async fn an_old_view_holds_no_memory_and_its_disk_comes_back() {
+    let directory = TempDir::new().unwrap();
+    let store = open(&directory, 2 * MIB);
+    store.create_space(SPACES[0]).unwrap();
+    let mut random = Random(7);
+    let mut rows_of = |round: u64| {
+        let rows: Vec<_> = (0..64).map(|number| (key(number), random.bytes(16 * 1024))).collect();
+        let last = (key(999), Bytes::from(round.to_string()));
+        let put = |(key, value)| Mutation::Put { space: SPACES[0], key, value };
+        let mutations: Vec<_> = rows.into_iter().chain([last]).map(put).collect();
+        vec![Commit::new(vec![], move |_| mutations.clone())]
+    };
+    store.commit(rows_of(0)).await.unwrap();
+    let old = store.snapshot();
+    let before = store.old_views();
+    assert_eq!((before.memory, before.tables), (0, 0));
+    // Many times what memory may hold, over the same keys.
+    for round in 1..=40 {
+        store.commit(rows_of(round)).await.unwrap();
+        assert!(store.old_views().memory <= 4 * MIB, "{:?}", store.old_views());
+    }
+    wait_until("memory stays", || store.old_views().memory == 0);
+    let held = store.old_views();
+    assert!(20 * MIB < held.tables, "{held:?}");
+    let found = old.get(SPACES[0], &key(999)).await.unwrap();
+    assert_eq!(found.as_deref(), Some(&b"0"[..]));
+    let (all, listed) = (store.stored_bytes(), store.disk_bytes());
+    assert!(30 * MIB < all.tables, "all versions since are kept: {all:?} {listed}");
+    drop(old);
+    // Nobody writes any more, and no other compaction would come to them.
+    wait_until("the disk is not given back", || store.stored_bytes().tables < 4 * MIB);
+    assert!(store.old_views().tables < 8 * MIB, "{:?}", store.old_views());
+    let found = store.snapshot().get(SPACES[0], &key(999)).await.unwrap();
+    assert_eq!(found.as_deref(), Some(&b"40"[..]));
+}
