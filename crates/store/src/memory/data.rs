@@ -34,16 +34,11 @@ pub(super) struct MemoryData {
 impl MemoryData {
     /// Adds a version, and lets those go that nobody reads.
     pub(super) fn put_version(&mut self, space: Space, key: Bytes, value: Option<Bytes>, seq: u64) {
-        let oldest = self.open.keys().next().copied();
         let keys = self.spaces.entry(space).or_default();
         let versions = keys.entry(key.clone()).or_default();
         self.bytes = self.bytes.saturating_sub(weight_of_key(&key, versions));
-        match oldest {
-            // Nobody reads what was before.
-            None => versions.clear(),
-            Some(oldest) => forget_before(versions, oldest),
-        }
         versions.push((seq, value));
+        forget_unread(versions, &self.open);
         if recount_key(keys, &key, &mut self.bytes) {
             self.outdated.push_back((seq, space, key));
         }
@@ -61,7 +56,7 @@ impl MemoryData {
             let Some(keys) = self.spaces.get_mut(&space) else { continue };
             let Some(versions) = keys.get_mut(&key) else { continue };
             self.bytes = self.bytes.saturating_sub(weight_of_key(&key, versions));
-            forget_before(versions, oldest);
+            forget_unread(versions, &self.open);
             recount_key(keys, &key, &mut self.bytes);
         }
     }
@@ -109,11 +104,17 @@ fn weight_of_key(key: &Bytes, versions: &Versions) -> usize {
     if versions.is_empty() { 0 } else { KEY + key.len() + values.sum::<usize>() }
 }
 
-/// Keeps what the oldest snapshot sees and everything later.
-fn forget_before(versions: &mut Versions, oldest: u64) {
-    // The last version up to the oldest snapshot is what that one sees.
-    let seen = versions.iter().rposition(|(version, _)| *version <= oldest).unwrap_or(0);
-    versions.drain(..seen);
+/// Keeps the newest version and those that an open snapshot reads: not those between two snapshots, so
+/// that a key that is often written does not grow while one of them is open.
+fn forget_unread(versions: &mut Versions, open: &BTreeMap<u64, usize>) {
+    let mut at = 0;
+    while let Some([(seq, _), (next, _)]) = versions.get(at..at + 2) {
+        if open.range(seq..next).next().is_some() {
+            at += 1;
+        } else {
+            versions.remove(at);
+        }
+    }
 }
 
 /// Counts a key again, or lets it go when it is deleted for everybody. True when it has versions
@@ -180,5 +181,21 @@ mod tests {
         assert!(data.outdated.is_empty());
         data.drop_space(SPACE);
         assert_eq!(data.bytes, 0);
+    }
+
+    #[test]
+    fn versions_between_two_snapshots_are_kept_for_neither() {
+        let mut data = MemoryData::default();
+        put(&mut data, "a", Some("first"), 1);
+        data.open.insert(1, 1);
+        for seq in 2..1_000 {
+            if seq == 500 {
+                data.open.insert(499, 1);
+            }
+            put(&mut data, "a", Some("later"), seq);
+        }
+        let kept: Vec<u64> = data.spaces[&SPACE][&b"a"[..]].iter().map(|(seq, _)| *seq).collect();
+        assert_eq!(kept, [1, 499, 999]);
+        assert_eq!(data.bytes, KEY + 1 + 3 * (VERSION + 5));
     }
 }
