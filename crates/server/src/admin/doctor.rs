@@ -2,13 +2,14 @@
 //! would not leave as it is. It follows the areas of the CIS benchmark for MongoDB (logins, rights, TLS,
 //! audit, files, the operating system) as far as they are a server's to see. It changes nothing.
 
-use std::{fmt::Display, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
+use std::{fmt::Display, os::unix::fs::PermissionsExt, path::Path, sync::Arc, time::Duration};
 
 use axum::{Json, extract::State};
 use clock::ClockMode;
 use rustix::process::{Resource, geteuid, getrlimit};
 use serde_json::{Value, json};
 use store::Health;
+use store_tree::OldViews;
 
 use super::Shared;
 use crate::{
@@ -21,6 +22,9 @@ use crate::{
 const FEW_DESCRIPTORS: u64 = 8192;
 /// Part of a device, in percent, below which little is left for compaction and growth.
 const LITTLE_ROOM: u64 = 10;
+
+/// Views of this age keep much of what is overwritten on the disk.
+const LONG_VIEW: Duration = Duration::from_secs(3600);
 
 /// How bad something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +90,7 @@ const CHECKS: &[Check] = &[
     ("reaping", check_reaping),
     ("store", check_store),
     ("cluster", check_cluster),
+    ("old views", check_old_views),
 ];
 
 /// Handles `GET /_ebb/doctor`.
@@ -307,6 +312,27 @@ fn check_cluster(shared: &Shared) -> Finding {
     }
 }
 
+/// Views keep replaced versions of documents on the disk until they end, whoever reads them.
+fn check_old_views(shared: &Shared) -> Finding {
+    let Some(measured) = &shared.measured else {
+        return good("the server keeps nothing on a disk");
+    };
+    judge_old_views(measured.old_views())
+}
+
+fn judge_old_views(views: OldViews) -> Finding {
+    let (seconds, memory) = (views.age.as_secs(), views.memory >> 20);
+    let text = format!(
+        "the oldest view of a read or backup is {seconds} s old; views hold {memory} MiB of memory \
+         and at most {} MiB on the disk",
+        views.tables >> 20
+    );
+    if LONG_VIEW <= views.age {
+        return warning(text, "end the operation or backup (`currentOp`, `killOp`)");
+    }
+    good(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,6 +351,13 @@ mod tests {
             let found = check_tls(address.as_ref(), mode, "");
             assert_eq!(found.grade, want, "{address:?} {mode:?}");
         }
+    }
+
+    #[test]
+    fn a_view_of_hours_is_a_warning() {
+        let views = |seconds| OldViews { age: Duration::from_secs(seconds), ..OldViews::default() };
+        assert_eq!(judge_old_views(views(3599)).grade, Grade::Good);
+        assert_eq!(judge_old_views(views(3600)).grade, Grade::Warning);
     }
 
     #[test]

@@ -163,6 +163,23 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     ] {
         registry.register_with_unit(kind, what, Unit::Bytes, bytes);
     }
+    let views: Vec<_> = measured.iter().map(|measured| measured.old_views()).collect();
+    registry.register_with_unit(
+        "storage_oldest_view",
+        "How long ago the oldest view of a read or backup was the newest",
+        Unit::Seconds,
+        ConstGauge::new(views.iter().map(|views| views.age.as_secs_f64()).fold(0.0, f64::max)),
+    );
+    for (kind, what, bytes) in [
+        ("storage_held_memory", "Bytes of flushed memory that a read still holds", {
+            gauge_of(views.iter().map(|views| views.memory))
+        }),
+        ("storage_held_tables", "Bytes of tables with replaced versions of documents, at most", {
+            gauge_of(views.iter().map(|views| views.tables))
+        }),
+    ] {
+        registry.register_with_unit(kind, what, Unit::Bytes, bytes);
+    }
     let waits = measured.iter().map(|measured| measured.fsync_ns.read_distribution());
     registry.register_with_unit(
         "fsync",
