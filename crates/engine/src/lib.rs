@@ -77,7 +77,7 @@ pub use expiry::{Class, DefaultTtl, Lifetime};
 pub use select::statement::Flow;
 pub use store::{Direction, Space, Store};
 pub use write::{
-    Edited, Effect, Inserted, NewDocument, Receipt, ReceiptPut, Receipts, Removed, Update, Updated,
-    Writer,
+    Edited, Effect, Inserted, NewDocument, Receipt, ReceiptPut, Receipts, Removed, StatementEffect,
+    Update, Updated, WriteGroup, Writer,
 };
 pub use yielding::yield_now;

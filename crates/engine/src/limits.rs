@@ -34,8 +34,13 @@ pub const MAX_ENTRIES_PER_DOCUMENT: usize = 100_000;
 pub const MAX_NAMESPACE_BYTES: usize = 255;
 /// Documents of another collection that one row may bring in, bytes (MongoDB: 100 MB a stage).
 pub const MAX_LOOKUP_BYTES: usize = 100 * 1024 * 1024;
-/// Bytes of documents that are inserted in one commit, roughly, where they leave a receipt together.
+/// Bytes of documents that are written in one commit with their receipt, or in one group of
+/// statements, roughly.
 pub const UNIT_BYTES: usize = 4 * 1024 * 1024;
+/// Documents that a statement of a group may update or remove; a statement with more runs alone.
+pub const GROUP_MATCHES: usize = 256;
+/// Milliseconds after which a view takes no more statements of a group.
+pub const GROUP_VIEW_MS: i64 = 100;
 /// Seconds that the receipt of a write is kept after it was put last.
 pub const RECEIPT_SECONDS: i64 = 30 * 60;
 /// Commits of one commit call.

@@ -16,6 +16,8 @@ pub(crate) const COMMAND_ROOM_BYTES: usize = 16 * 1024;
 pub(crate) const MAX_COMMAND_BYTES: usize = MAX_DOCUMENT_BYTES + COMMAND_ROOM_BYTES;
 /// Operations of one write command.
 pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
+/// Statements of a write command that are committed together, at most.
+pub(crate) const GROUP_STATEMENTS: usize = 1_000;
 /// Documents of a first batch when nothing is asked for.
 pub(crate) const FIRST_BATCH: usize = 101;
 /// Bytes of documents of one batch, at most.

@@ -118,7 +118,7 @@ fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
 }
 
 /// A value as it stands in index keys.
-pub(super) fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
+pub(crate) fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
     let mut out = Vec::new();
     encode(value, TypeOrder::Bson, descending, &mut out);
     out
@@ -158,6 +158,20 @@ fn of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
                 vec![Span { end: prefix_successor(&start), start }, class_span(own, descending)];
             spans.sort_by(|a, b| a.start.cmp(&b.start));
             Some(Bounds::Spans(spans))
+        }
+        _ => None,
+    }
+}
+
+/// The component that every scalar has which meets the test, where the test is an equality with a
+/// value. A document that lacks the value does not meet such a test; an array meets it by one of its
+/// elements.
+pub(crate) fn equality_component(test: &PathTest) -> Option<Vec<u8>> {
+    match test {
+        PathTest::Compare(Comparison::Eq, value)
+            if is_point(value) && value.kind() != Kind::Null =>
+        {
+            Some(encode_component(value.as_ref(), false))
         }
         _ => None,
     }

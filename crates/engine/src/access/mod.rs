@@ -15,7 +15,9 @@ mod exact;
 mod hint;
 mod implied;
 
-pub(crate) use bounds::prefix_successor;
+pub(crate) use bounds::{
+    collect_conjuncts, encode_component, equality_component, prefix_successor,
+};
 pub(crate) use choose::{Access, ChosenAccess, choose_access};
 pub(crate) use exact::Residual;
 pub use hint::Hint;

@@ -172,7 +172,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     /// Fails when another live document holds a value of a unique index.
     ///
     /// An expired holder is no hindrance: its entry is not seen, and is overwritten.
-    async fn check_unique(
+    pub(super) async fn check_unique(
         &self,
         entries: &DocumentEntries,
         document: DocRef<'_>,
@@ -186,6 +186,20 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             }
         }
         Ok(())
+    }
+
+    /// The keys in unique indexes that a write takes (`entries`) or gives up (`previous`).
+    pub(super) fn unique_keys_of(
+        &self,
+        entries: Option<&DocumentEntries>,
+        previous: Option<&Previous>,
+    ) -> Vec<Bytes> {
+        let mut keys: Vec<Bytes> = entries.map(|held| held.unique.clone()).unwrap_or_default();
+        if let Some(previous) = previous {
+            let held = previous.entries.iter().filter(|key| self.unique_index(key).is_some());
+            keys.extend(held.chain(&previous.unsure).cloned());
+        }
+        keys
     }
 
     /// The commit that writes `body` under `row_key`, over `previous` when that is live. What it

@@ -13,6 +13,8 @@
 
 mod draft;
 mod find_and_modify;
+mod group;
+mod group_part;
 mod insert;
 mod mutations;
 mod previous;
@@ -21,13 +23,15 @@ mod receipt;
 mod remove;
 mod unit;
 mod update;
+mod written;
 
 pub(crate) use draft::{DocumentEntries, WriteDraft};
 pub use find_and_modify::Edited;
+pub use group::WriteGroup;
 pub use insert::{Inserted, NewDocument};
 pub(crate) use mutations::birth_number;
 pub(crate) use previous::Previous;
-pub use receipt::{Effect, Receipt, ReceiptPut, Receipts};
+pub use receipt::{Effect, Receipt, ReceiptPut, Receipts, StatementEffect};
 pub use remove::Removed;
 pub(crate) use unit::as_one;
 pub use update::{Update, Updated, Writer};

@@ -78,6 +78,23 @@ pub enum Effect<'a> {
         /// As it was.
         before: &'a Bytes,
     },
+    /// The statements at these positions of a command do this.
+    Statements(&'a [(usize, StatementEffect)]),
+}
+
+/// What a statement of a group does to a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementEffect {
+    /// It is inserted.
+    Inserted,
+    /// It is edited.
+    Edited,
+    /// It is made by an update that found none, and has this id.
+    Upserted(Value),
+    /// It is removed.
+    Removed,
+    /// Nothing is written; whether a document was found.
+    Unwritten(bool),
 }
 
 /// The door's part in a write that leaves receipts.

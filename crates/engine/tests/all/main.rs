@@ -27,4 +27,5 @@ mod reaping_is_paused;
 mod receipts;
 mod records_change_together;
 mod series_say_what_expires_in_each_step;
+mod statements_are_committed_together;
 mod uses_of_indexes_are_counted;

@@ -29,6 +29,7 @@ impl Receipts for Notes {
             }
             Effect::Upserted { id, .. } => format!("upserted {id:?}"),
             Effect::Removed { before } => format!("removed {:?}", DocRef::Raw(before)),
+            Effect::Statements(statements) => format!("statements {statements:?}"),
         };
         let body = Some(doc! { "_id": 7, "said": text.as_str() }.to_buf());
         self.said.lock().unwrap().push(text);

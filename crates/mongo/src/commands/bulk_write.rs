@@ -21,33 +21,29 @@
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc};
-use engine::{Batch, BatchLimit, Namespace, Plan, Store};
+use document::{DocBuf, DocRef, Document, Number, ValueRef, doc};
+use engine::{Namespace, Store, WriteGroup};
 use evaluation::Context;
-use pipeline::{Expr, Filter, exec::Stage};
 
 use super::{
+    bulk_outcomes::{Done, Totals, outcome_entry, reply_with_outcomes},
     delete, insert,
-    statements::{check_batch, ends_command, open_book},
+    statements::{RunStatement, Staged, check_batch, open_book, run_statements},
     update,
 };
 use crate::{
     access::{Action, Actions},
     arguments::Args,
     call::Call,
-    cursor_description::CursorDescription,
-    cursors::NewCursor,
     errors::{BadValue, Error, Result},
     names,
-    numbered::Place,
+    numbered::{Book, Place},
     parsers::{
         hint::parse_hint,
         statements::{UpdateFields, check_update, parse_search, parse_update},
     },
-    query::begin_query,
-    replies::{cursor::batch_limit, finish_reply, numbers::saturated_int},
+    replies::numbers::saturated_int,
     rights::{Asked, Need, Object, is_set},
-    session,
 };
 
 /// Arguments of `bulkWrite`.
@@ -79,19 +75,6 @@ const UPDATE_FIELDS: UpdateFields = UpdateFields {
 };
 /// Fields of an operation that removes.
 const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation"];
-/// The name of its cursor, in database `admin`.
-const CURSOR: &str = "$cmd.bulkWrite";
-
-/// What all operations did together, as the reply counts it.
-#[derive(Default)]
-struct Totals {
-    inserted: usize,
-    matched: usize,
-    modified: usize,
-    upserted: usize,
-    deleted: usize,
-    errors: usize,
-}
 
 /// What it asks of its sender: of each operation what the command of its kind would ask. One that
 /// cannot be read asks for nothing, and spoils the command before anything runs.
@@ -163,32 +146,16 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let context = call.evaluation_context().await?;
     let book = open_book(call, operations.len()).await?;
-    let mut totals = Totals::default();
-    let mut results = Vec::new();
-    for (at, operation) in operations.into_iter().enumerate() {
-        // Totals grow only with operations that succeed.
-        let place = book.as_ref().map(|book| Place { book, at });
-        let outcome =
-            apply_operation(call, &namespaces, operation, &context, place, &mut totals).await;
-        let index = saturated_int(at);
-        match outcome {
-            Ok(fields) if errors_only => drop(fields),
-            Ok(fields) => results.push(outcome_entry(1.0, index, fields)),
-            Err(error) if ends_command(call, &error) => return Err(error),
-            Err(error) => {
-                totals.errors += 1;
-                // What an operation did before it failed is not counted.
-                let mut fields = doc! { "n": 0 };
-                for (name, value) in error.reply_fields() {
-                    fields.push(name, value);
-                }
-                results.push(outcome_entry(0.0, index, fields));
-                if ordered {
-                    break;
-                }
-            }
-        }
-    }
+    let mut run = Run {
+        call,
+        namespaces,
+        book: book.as_ref(),
+        errors_only,
+        totals: Totals::default(),
+        results: Vec::new(),
+    };
+    run_statements(call, operations, ordered, Ok(context), book.as_ref(), &mut run).await?;
+    let Run { totals, results, .. } = run;
     let mut repeated = Document::new();
     if let Some(book) = &book {
         book.finish(0 < totals.errors).await?;
@@ -197,35 +164,116 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_outcomes(call, results, &totals, repeated, size).await
 }
 
-/// The outcome of one operation: whether it succeeded, its position, and what it did or why it
-/// failed.
-fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
-    let mut entry = doc! { "ok": ok, "idx": index };
-    for (name, value) in fields {
-        entry.push(name, value);
-    }
-    entry
+/// A `bulkWrite` under way.
+struct Run<'a, S: Store> {
+    call: &'a Call<'a, S>,
+    namespaces: Vec<Namespace>,
+    book: Option<&'a Book<'a, S>>,
+    errors_only: bool,
+    /// They grow only with operations that succeed.
+    totals: Totals,
+    results: Vec<Document>,
 }
 
-/// Runs one operation; returns what its outcome says beside its position.
-async fn apply_operation<S: Store>(
-    call: &Call<'_, S>,
-    namespaces: &[Namespace],
-    operation: DocRef<'_>,
-    context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
-    totals: &mut Totals,
-) -> Result<Document> {
-    let kind = operation.iter().next().map_or("", |(name, _)| name);
-    let args = Args::new(kind, operation);
-    let namespace =
-        namespaces.get(namespace_place(&args, namespaces.len())?).ok_or_else(no_place)?;
-    match kind {
-        "insert" => insert_one(call, namespace, &args, context, place, totals).await,
-        "update" => update_one(call, namespace, &args, context, place, totals).await,
-        "delete" => delete_one(call, namespace, &args, context, place, totals).await,
-        other => Err(unknown_kind(other)),
+impl<S: Store> RunStatement<S> for Run<'_, S> {
+    type Outcome = Done;
+
+    async fn stage(
+        &mut self,
+        at: usize,
+        operation: DocRef<'_>,
+        context: &Arc<Context>,
+        group: &mut WriteGroup<'_, S>,
+    ) -> Result<Staged<Done>> {
+        let (call, place) = (self.call, self.book.map(|book| Place { book, at }));
+        let (args, namespace) = self.operation_of(operation)?;
+        Ok(match args.of {
+            "insert" => {
+                let document = args.need_document("document")?;
+                let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
+                insert::stage_insert(call, namespace, at, document, &writer, place, group)
+                    .await?
+                    .map(|()| Done::Inserted)
+            }
+            "update" => {
+                let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
+                let staged =
+                    update::stage_update(call, namespace, at, statement, &context, place, group);
+                let staged = staged.await.map_err(|error| error.with_namespace(namespace))?;
+                staged.map(Done::Updated)
+            }
+            "delete" => {
+                let removal = removal_of(&args)?;
+                delete::stage_removal(call, namespace, at, &removal, context, place, group)
+                    .await?
+                    .map(Done::Removed)
+            }
+            other => return Err(unknown_kind(other)),
+        })
     }
+
+    fn note_staged(&mut self, at: usize, done: &Done) {
+        let place = self.book.map(|book| Place { book, at });
+        match done {
+            Done::Inserted => {}
+            Done::Updated(updated) => update::note_updated(self.call, place, updated),
+            Done::Removed(count) => delete::note_removed(self.call, place, *count),
+        }
+    }
+
+    async fn run_statement(
+        &mut self,
+        at: usize,
+        operation: DocRef<'_>,
+        context: &Arc<Context>,
+    ) -> Result<Done> {
+        let (call, place) = (self.call, self.book.map(|book| Place { book, at }));
+        let (args, namespace) = self.operation_of(operation)?;
+        match args.of {
+            "insert" => insert_one(call, namespace, &args, context, place).await,
+            "update" => update_one(call, namespace, &args, context, place).await,
+            "delete" => {
+                let removal = removal_of(&args)?;
+                delete::remove_documents(call, namespace, &removal, context, place)
+                    .await
+                    .map(Done::Removed)
+            }
+            other => Err(unknown_kind(other)),
+        }
+    }
+
+    fn add_up(&mut self, at: usize, done: Done) {
+        let fields = self.totals.count(done);
+        if !self.errors_only {
+            self.results.push(outcome_entry(1.0, saturated_int(at), fields));
+        }
+    }
+
+    fn note_failure(&mut self, at: usize, error: &Error) {
+        self.totals.errors += 1;
+        // What an operation did before it failed is not counted.
+        let mut fields = doc! { "n": 0 };
+        for (name, value) in error.reply_fields() {
+            fields.push(name, value);
+        }
+        self.results.push(outcome_entry(0.0, saturated_int(at), fields));
+    }
+}
+
+impl<S: Store> Run<'_, S> {
+    /// The arguments of an operation, named after its kind, and its namespace.
+    fn operation_of<'d>(&self, operation: DocRef<'d>) -> Result<(Args<'d>, &Namespace)> {
+        let kind = operation.iter().next().map_or("", |(name, _)| name);
+        let args = Args::new(kind, operation);
+        let place = namespace_place(&args, self.namespaces.len())?;
+        Ok((args, self.namespaces.get(place).ok_or_else(no_place)?))
+    }
+}
+
+/// What a delete removes.
+fn removal_of(args: &Args<'_>) -> Result<delete::Removal> {
+    let find = parse_search(args, "filter")?;
+    Ok(delete::Removal { find, many: args.bool("multi")?.unwrap_or(false) })
 }
 
 /// Checks what an operation looks like: one that is malformed spoils the command before any other
@@ -274,18 +322,13 @@ async fn insert_one<S: Store>(
     args: &Args<'_>,
     context: &Context,
     place: Option<Place<'_, S>>,
-    totals: &mut Totals,
-) -> Result<Document> {
+) -> Result<Done> {
     let document = args.need_document("document")?;
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
-    let (count, mut errors) =
+    let (_, mut errors) =
         insert::insert_documents(call, namespace, &[document], true, &writer, place).await?;
-    totals.inserted += count;
     // One document, so at most one error.
-    match errors.pop() {
-        Some((_, error)) => Err(error),
-        None => Ok(doc! { "n": 1 }),
-    }
+    errors.pop().map_or(Ok(Done::Inserted), |(_, error)| Err(error))
 }
 
 /// Runs the update of an operation, which may insert.
@@ -295,105 +338,8 @@ async fn update_one<S: Store>(
     args: &Args<'_>,
     context: &Arc<Context>,
     place: Option<Place<'_, S>>,
-    totals: &mut Totals,
-) -> Result<Document> {
+) -> Result<Done> {
     let (statement, context) = parse_update(args, &UPDATE_FIELDS, context)?;
     let updated = update::update_documents(call, namespace, statement, &context, place).await;
-    let updated = updated.map_err(|error| error.with_namespace(namespace))?;
-    totals.matched += updated.matched;
-    totals.modified += updated.modified;
-    totals.upserted += usize::from(updated.upserted.is_some());
-    // An upsert counts as one document that was touched, as in `update`.
-    let n = updated.matched + usize::from(updated.upserted.is_some());
-    let mut fields = doc! { "n": saturated_int(n), "nModified": saturated_int(updated.modified) };
-    if let Some(id) = updated.upserted {
-        fields.push("upserted", doc! { "_id": id });
-    }
-    Ok(fields)
-}
-
-/// Runs the delete of an operation.
-async fn delete_one<S: Store>(
-    call: &Call<'_, S>,
-    namespace: &Namespace,
-    args: &Args<'_>,
-    context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
-    totals: &mut Totals,
-) -> Result<Document> {
-    let find = parse_search(args, "filter")?;
-    let many = args.bool("multi")?.unwrap_or(false);
-    let count = delete::remove_documents(call, namespace, &find, many, context, place).await?;
-    totals.deleted += count;
-    Ok(doc! { "n": saturated_int(count) })
-}
-
-/// The first batch of outcomes; the others wait in a cursor.
-async fn reply_with_outcomes<S: Store>(
-    call: &Call<'_, S>,
-    results: Vec<Document>,
-    totals: &Totals,
-    repeated: Document,
-    size: Option<u64>,
-) -> Result<DocBuf> {
-    let namespace = Namespace::new("admin", CURSOR);
-    let results = Value::Array(results.into_iter().map(Value::Document).collect());
-    let stages = vec![Stage::Documents(Expr::Literal(results))];
-    let plan = Plan::new(Filter::always()).with_stages(stages);
-    // The writes are done: their outcomes, which are small, are reported in any case.
-    // Limits of time and memory would lose what the client has to know now.
-    let context = Arc::new(Context::default());
-    let mut cursor = begin_query(call, &namespace, plan, context)?;
-    // A first batch of nothing is allowed, and still opens a cursor.
-    let wanted = match size {
-        Some(0) => BatchLimit { documents: 0, bytes: 0 },
-        size => batch_limit(size, usize::MAX, &call.door.settings.memory),
-    };
-    let batch = cursor.next_batch(wanted).await?;
-    let id = match batch.done {
-        true => 0,
-        false => {
-            // The same as for a query's cursor, so that `currentOp` shows this one too.
-            let mut about = CursorDescription::new(call.body, &cursor.explain());
-            about.note_batch(batch.documents.len());
-            let opened = NewCursor {
-                cursor,
-                keep: false,
-                session: session::session_id(call.body),
-                connection: call.connection.id,
-                owner: call.connection.sender(),
-                about,
-            };
-            call.door.cursors.open(namespace, opened, &call.operation)?
-        }
-    };
-    Ok(build_reply(&batch, id, totals, &repeated))
-}
-
-/// The reply: a batch of outcomes and the totals.
-fn build_reply(batch: &Batch, id: i64, totals: &Totals, repeated: &Document) -> DocBuf {
-    let mut builder = document::DocBuilder::new();
-    builder.document("cursor", |cursor| {
-        cursor.append("id", ValueRef::Int64(id));
-        cursor.array("firstBatch", |outcomes| {
-            for outcome in &batch.documents {
-                outcomes.push(ValueRef::Document(DocRef::Raw(outcome)));
-            }
-        });
-        cursor.append("ns", ValueRef::String("admin.$cmd.bulkWrite"));
-    });
-    for (name, count) in [
-        ("nErrors", totals.errors),
-        ("nInserted", totals.inserted),
-        ("nMatched", totals.matched),
-        ("nModified", totals.modified),
-        ("nUpserted", totals.upserted),
-        ("nDeleted", totals.deleted),
-    ] {
-        builder.append(name, Value::Int32(saturated_int(count)).as_ref());
-    }
-    for (name, value) in repeated.fields() {
-        builder.append(name, value.as_ref());
-    }
-    finish_reply(builder)
+    updated.map(Done::Updated).map_err(|error| error.with_namespace(namespace))
 }

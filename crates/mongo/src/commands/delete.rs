@@ -8,13 +8,13 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, doc};
-use engine::{Find, Namespace, Store};
+use engine::{Find, Namespace, Store, WriteGroup};
 use evaluation::Context;
 
 use super::{
     insert::bypass_need,
     statements::{
-        RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+        RunStatement, Staged, check_batch, check_one, open_book, push_errors, run_statements,
     },
 };
 use crate::{
@@ -22,7 +22,7 @@ use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::{Error, Result},
+    errors::Result,
     numbered::{Book, Done, Place},
     parsers::statements::{check_delete, deletes_many, parse_search},
     replies::{numbers::saturated_int, ok},
@@ -52,7 +52,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let context = call.evaluation_context().await;
     let book = open_book(call, statements.len()).await?;
     let mut run = Run { call, namespace, book: book.as_ref(), removed: 0 };
-    let errors = run_statements(statements, ordered, context, &mut run).await?;
+    let errors =
+        run_statements(call, statements, ordered, context, book.as_ref(), &mut run).await?;
     let mut reply = doc! { "n": saturated_int(run.removed) };
     push_errors(&mut reply, &errors);
     if let Some(book) = &book {
@@ -70,9 +71,24 @@ struct Run<'a, S: Store> {
     removed: usize,
 }
 
-impl<S: Store> RunStatement for Run<'_, S> {
-    fn ends_command(&self, error: &Error) -> bool {
-        ends_command(self.call, error)
+impl<S: Store> RunStatement<S> for Run<'_, S> {
+    type Outcome = usize;
+
+    async fn stage(
+        &mut self,
+        at: usize,
+        statement: DocRef<'_>,
+        context: &Arc<Context>,
+        group: &mut WriteGroup<'_, S>,
+    ) -> Result<Staged<usize>> {
+        let args = Args::new("delete.deletes", statement);
+        let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
+        let place = self.book.map(|book| Place { book, at });
+        stage_removal(self.call, &self.namespace, at, &removal, context, place, group).await
+    }
+
+    fn note_staged(&mut self, at: usize, removed: &usize) {
+        note_removed(self.call, self.book.map(|book| Place { book, at }), *removed);
     }
 
     async fn run_statement(
@@ -80,32 +96,70 @@ impl<S: Store> RunStatement for Run<'_, S> {
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-    ) -> Result<()> {
+    ) -> Result<usize> {
         let args = Args::new("delete.deletes", statement);
-        let find = parse_search(&args, "q")?;
-        let many = deletes_many(&args)?;
+        let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
         let place = self.book.map(|book| Place { book, at });
-        self.removed +=
-            remove_documents(self.call, &self.namespace, &find, many, context, place).await?;
-        Ok(())
+        remove_documents(self.call, &self.namespace, &removal, context, place).await
+    }
+
+    fn add_up(&mut self, _at: usize, removed: usize) {
+        self.removed += removed;
     }
 }
 
-/// Removes what is found, one document or all (`many`), and returns how many that were. A
-/// collection that is not there has nothing to remove.
+/// What a statement removes.
+pub(super) struct Removal {
+    pub(super) find: Find,
+    /// All documents that match, not only the first.
+    pub(super) many: bool,
+}
+
+/// Adds a statement to a group. A collection that is not there has nothing to remove.
+pub(super) async fn stage_removal<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    at: usize,
+    removal: &Removal,
+    context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
+    group: &mut WriteGroup<'_, S>,
+) -> Result<Staged<usize>> {
+    if let Some(removed) = done_before(place, removal.many).await? {
+        return Ok(Staged::Repeated(removed));
+    }
+    let Some(collection) = call.find_collection(namespace) else {
+        group.pass(at);
+        return Ok(Staged::Added(0));
+    };
+    let removed = group.remove(at, &collection, &removal.find, removal.many, context).await;
+    // Alone it looks for the collection again.
+    if Call::<S>::came_late(&removed) {
+        return Ok(Staged::Left);
+    }
+    Ok(removed?.map_or(Staged::Left, Staged::Added))
+}
+
+/// What an earlier attempt of a numbered command removed for a statement. A statement with a place may
+/// only be about one document.
+async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<usize>> {
+    check_one(place, many, "limit=0")?;
+    let Some(Place { book, at }) = place else { return Ok(None) };
+    Ok(book.find(at).await?.map(|done| usize::from(done.hit)))
+}
+
+/// Removes what is found, one document or all, and returns how many that were. A collection that is
+/// not there has nothing to remove.
 pub(super) async fn remove_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
-    find: &Find,
-    many: bool,
+    removal: &Removal,
     context: &Arc<Context>,
     place: Option<Place<'_, S>>,
 ) -> Result<usize> {
-    check_one(place, many, "limit=0")?;
-    if let Some(Place { book, at }) = place
-        && let Some(done) = book.find(at).await?
-    {
-        return Ok(usize::from(done.hit));
+    let Removal { find, many } = removal;
+    if let Some(removed) = done_before(place, *many).await? {
+        return Ok(removed);
     }
     let engine = &call.door.engine;
     loop {
@@ -119,15 +173,24 @@ pub(super) async fn remove_documents<S: Store>(
                 let removed = engine.find_and_remove_with(&collection, find, context, receipts);
                 removed.await.map(|removed| usize::from(removed.is_some()))
             }
-            None => engine.remove(&collection, find, many, context).await.map(|it| it.count),
+            None => engine.remove(&collection, find, *many, context).await.map(|it| it.count),
         };
         if !Call::<S>::came_late(&removed) {
             let count = removed?;
-            note_unwritten(place, count);
-            Counters::add(&call.connection.counters.deleted, count as u64);
+            note_removed(call, place, count);
             return Ok(count);
         }
     }
+}
+
+/// Notes what a statement removed, where the command counts and keeps it.
+pub(super) fn note_removed<S: Store>(
+    call: &Call<'_, S>,
+    place: Option<Place<'_, S>>,
+    removed: usize,
+) {
+    note_unwritten(place, removed);
+    Counters::add(&call.connection.counters.deleted, removed as u64);
 }
 
 /// Notes in the receipts of a numbered delete that it removed nothing, where that is so.

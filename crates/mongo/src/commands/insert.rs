@@ -8,9 +8,9 @@
 //! A command that ran is `ok: 1`, whatever became of its documents.
 
 use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
-use engine::{ListOrdering, Namespace, NewDocument, Store};
+use engine::{ListOrdering, Namespace, NewDocument, Store, WriteGroup};
 
-use super::statements::{check_batch, open_book, push_errors};
+use super::statements::{Staged, check_batch, open_book, push_errors};
 use crate::{
     access::Action,
     call::Call,
@@ -146,6 +146,30 @@ pub(super) async fn insert_documents<S: Store>(
     }
     errors.sort_by_key(|(at, _)| *at);
     Ok((before + inserted.count, errors))
+}
+
+/// Adds the insert of one document to a group; `at` is its position in the command.
+pub(super) async fn stage_insert<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    at: usize,
+    document: DocRef<'_>,
+    writer: &DocumentWriter,
+    place: Option<Place<'_, S>>,
+    group: &mut WriteGroup<'_, S>,
+) -> Result<Staged<()>> {
+    if positions_left(1, place).await?.is_empty() {
+        return Ok(Staged::Repeated(()));
+    }
+    let new = prepare_document(call, document, writer)?;
+    let (collection, _) = call.ensure_collection(namespace).await?;
+    let inserted = group.insert(at, &collection, new).await;
+    // Alone it looks for the collection again.
+    if Call::<S>::came_late(&inserted) {
+        return Ok(Staged::Left);
+    }
+    let inserted = inserted.map_err(|error| Error::from(error).with_namespace(namespace))?;
+    Ok(inserted.map_or(Staged::Left, Staged::Added))
 }
 
 /// The positions of a list that no earlier attempt has done.

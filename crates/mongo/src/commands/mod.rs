@@ -8,6 +8,8 @@
 
 /// `aggregate`
 mod aggregate;
+/// What the operations of `bulkWrite` did.
+mod bulk_outcomes;
 /// `bulkWrite`
 mod bulk_write;
 /// `create`, `drop`, `dropDatabase`, `renameCollection`

@@ -9,14 +9,14 @@
 use std::sync::Arc;
 
 use document::{DocRef, Document, Value};
-use engine::Store;
+use engine::{Receipts, Store, WriteGroup};
 use evaluation::Context;
 
 use crate::{
     call::Call,
     door::Topology,
     errors::{Error, InvalidLength, InvalidOptions, Result, TransactionTooOld, WriteConflict},
-    limits::MAX_WRITE_BATCH,
+    limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
     numbered::{Book, Place, label::may_repeat},
     parsers::number::parse_numbered,
 };
@@ -76,48 +76,219 @@ pub(super) fn check_one<S: Store>(
     Err(Error::new(InvalidOptions, message))
 }
 
-/// What runs the statements of one command and adds up what they did.
-pub(super) trait RunStatement {
-    /// Whether a failure is that of the whole command, and no statement runs after it.
-    fn ends_command(&self, error: &Error) -> bool;
+/// What a statement did that was not run alone.
+pub(super) enum Staged<T> {
+    /// It is part of the group, and has done this once the group is committed.
+    Added(T),
+    /// An earlier attempt of the command did this.
+    Repeated(T),
+    /// It is not part of the group: what it does may depend on the group's other statements.
+    Left,
+}
 
-    /// Runs one statement; `at` is its position in the command.
+impl<T> Staged<T> {
+    /// The same with what the statement did turned into something else.
+    pub(super) fn map<U>(self, turn: impl FnOnce(T) -> U) -> Staged<U> {
+        match self {
+            Self::Added(done) => Staged::Added(turn(done)),
+            Self::Repeated(done) => Staged::Repeated(turn(done)),
+            Self::Left => Staged::Left,
+        }
+    }
+}
+
+/// Runs the statements of one command and adds up what they did.
+pub(super) trait RunStatement<S: Store> {
+    /// What a statement did.
+    type Outcome: Send;
+
+    /// Adds a statement to a group; `at` is its position in the command.
+    fn stage(
+        &mut self,
+        at: usize,
+        statement: DocRef<'_>,
+        context: &Arc<Context>,
+        group: &mut WriteGroup<'_, S>,
+    ) -> impl Future<Output = Result<Staged<Self::Outcome>>> + Send;
+
+    /// A statement of a group has taken place.
+    fn note_staged(&mut self, at: usize, outcome: &Self::Outcome);
+
+    /// Runs one statement alone, with commits of its own.
     fn run_statement(
         &mut self,
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-    ) -> impl Future<Output = Result<()>> + Send;
+    ) -> impl Future<Output = Result<Self::Outcome>> + Send;
+
+    /// Adds up what a statement did. Called in the order of statements.
+    fn add_up(&mut self, at: usize, outcome: Self::Outcome);
+
+    /// A statement has failed. Called in the order of statements, between calls of
+    /// [`add_up`](Self::add_up).
+    fn note_failure(&mut self, _at: usize, _error: &Error) {}
 }
 
-/// Runs statements one after the other, and returns the failures by position. In an `ordered`
-/// command the first failure is the last statement that runs; else each has its turn.
+/// Runs statements in their order, and returns the failures by position. In an `ordered` command the
+/// first failure is the last statement that runs; else each has its turn.
+///
+/// Statements are committed in groups, so that the command waits for the disk once per group and not
+/// once per statement. Results are those that the statements have one after the other, see
+/// [`WriteGroup`]. A statement that cannot be part of a group runs alone.
 ///
 /// Errors: those that are no statement's own, see [`ends_command`].
 ///
 /// `context` is the command's. What is wrong with its constants fails each statement and not the
 /// command, so it is handed on as it is.
-pub(super) async fn run_statements(
+pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
+    call: &Call<'_, S>,
     statements: Vec<DocRef<'_>>,
     ordered: bool,
     context: Result<Arc<Context>>,
-    runner: &mut (impl RunStatement + Send),
+    book: Option<&Book<'_, S>>,
+    runner: &mut R,
 ) -> Result<Vec<(usize, Error)>> {
-    let mut errors = Vec::new();
-    for (at, statement) in statements.into_iter().enumerate() {
-        let ran = match &context {
-            Ok(context) => runner.run_statement(at, statement, context).await,
-            Err(error) => Err(error.clone()),
-        };
-        if let Err(error) = ran {
-            if runner.ends_command(&error) {
-                return Err(error);
+    let failures = Failures { call, ordered, errors: Vec::new() };
+    let mut run = Run { call, statements, book, runner, failures, next: 0 };
+    // Statements before this position run alone.
+    let mut alone = 0;
+    while run.next < run.statements.len() {
+        let context = match &context {
+            Ok(context) => context,
+            Err(error) => {
+                if run.note(Err(error.clone()))? {
+                    break;
+                }
+                continue;
             }
-            errors.push((at, error));
-            if ordered {
+        };
+        if run.next < alone || run.statements.len() - run.next == 1 {
+            let Some(statement) = run.statements.get(run.next) else { break };
+            let ran = run.runner.run_statement(run.next, *statement, context).await;
+            if run.note(ran)? {
                 break;
             }
+            continue;
+        }
+        match run.run_group(context).await? {
+            Ended::Command => break,
+            Ended::Group => {}
+            // A group that took nothing, or that another writer came before, goes on with one
+            // statement that waits for what it has to.
+            Ended::Early => alone = run.next + 1,
+            Ended::Full(end) => alone = end,
         }
     }
-    Ok(errors)
+    Ok(run.failures.errors)
+}
+
+/// How a group ended.
+enum Ended {
+    /// No statement runs after it.
+    Command,
+    /// It was committed.
+    Group,
+    /// The next statement was left out of it, or evaluated too early.
+    Early,
+    /// The store was full and nothing was written; the group had the statements up to this position.
+    Full(usize),
+}
+
+/// Failures by position.
+struct Failures<'c, 'a, S: Store> {
+    call: &'c Call<'a, S>,
+    ordered: bool,
+    errors: Vec<(usize, Error)>,
+}
+
+/// Statements under way.
+struct Run<'c, 'a, 's, 'r, S: Store, R> {
+    call: &'c Call<'a, S>,
+    statements: Vec<DocRef<'s>>,
+    book: Option<&'c Book<'a, S>>,
+    runner: &'r mut R,
+    failures: Failures<'c, 'a, S>,
+    /// The position of the first one that has not run.
+    next: usize,
+}
+
+impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
+    /// Notes what the next statement did. Returns whether it is the last that runs.
+    fn note(&mut self, ran: Result<R::Outcome>) -> Result<bool> {
+        let at = self.next;
+        self.next += 1;
+        match ran {
+            Ok(outcome) => self.runner.add_up(at, outcome),
+            Err(error) if ends_command(self.failures.call, &error) => return Err(error),
+            Err(error) => {
+                self.runner.note_failure(at, &error);
+                self.failures.errors.push((at, error));
+                return Ok(self.failures.ordered);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Runs as many of the next statements as make a group.
+    async fn run_group(&mut self, context: &Arc<Context>) -> Result<Ended> {
+        let first = self.next;
+        let mut group = self.call.door.engine.write_group(GROUP_STATEMENTS);
+        let mut staged = Vec::new();
+        let mut left = false;
+        for (at, statement) in self.statements.iter().enumerate().skip(first) {
+            match self.runner.stage(at, *statement, context, &mut group).await {
+                Ok(Staged::Left) => {
+                    left = true;
+                    break;
+                }
+                Ok(done) => staged.push(Ok(done)),
+                Err(error) => {
+                    let last = self.failures.ordered || ends_command(self.call, &error);
+                    staged.push(Err(error));
+                    if last {
+                        break;
+                    }
+                }
+            }
+        }
+        let writing = group.positions();
+        let end = first + staged.len();
+        let receipts = self.book.map(|book| -> &dyn Receipts { book });
+        let mut ended = if left && staged.is_empty() { Ended::Early } else { Ended::Group };
+        match group.commit(receipts).await {
+            Ok(None) => {}
+            Ok(Some(again)) => {
+                // What is behind it was evaluated as if it had taken place.
+                staged.truncate(again.saturating_sub(first));
+                ended = Ended::Early;
+            }
+            // Alone, statements that make room are told from others.
+            Err(error) if error.kind == engine::Kind::Full => return Ok(Ended::Full(end)),
+            Err(error) => {
+                let error = Error::from(error);
+                for at in writing {
+                    if let Some(staged) = staged.get_mut(at.saturating_sub(first)) {
+                        *staged = Err(error.clone());
+                    }
+                }
+            }
+        }
+        for done in staged {
+            let done = done.map(|done| match done {
+                Staged::Added(outcome) => {
+                    self.runner.note_staged(self.next, &outcome);
+                    Some(outcome)
+                }
+                Staged::Repeated(outcome) => Some(outcome),
+                Staged::Left => None,
+            });
+            if let Some(done) = done.transpose()
+                && self.note(done)?
+            {
+                return Ok(Ended::Command);
+            }
+        }
+        Ok(ended)
+    }
 }

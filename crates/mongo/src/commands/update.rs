@@ -6,19 +6,18 @@
 //! ```
 //!
 //! `n` counts documents that were found or inserted, `nModified` those whose bytes changed.
-//! Statements run one after the other, each with commits of its own: a command is not a
-//! transaction.
+//! Statements take effect one after the other: a command is not a transaction.
 
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef, doc};
-use engine::{Collection, Namespace, Store, Updated};
+use engine::{Collection, Namespace, Store, Updated, WriteGroup};
 use evaluation::Context;
 
 use super::{
     insert::bypass_need,
     statements::{
-        RunStatement, check_batch, check_one, ends_command, open_book, push_errors, run_statements,
+        RunStatement, Staged, check_batch, check_one, open_book, push_errors, run_statements,
     },
 };
 use crate::{
@@ -26,7 +25,7 @@ use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::{Error, Result},
+    errors::Result,
     numbered::{Book, Done, Place},
     parsers::statements::{UPDATE_FIELDS, UpdateStatement, check_update, parse_update},
     replies::{numbers::saturated_int, ok},
@@ -70,7 +69,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let book = open_book(call, statements.len()).await?;
     let book = book.as_ref();
     let mut run = Run { call, namespace, book, matched: 0, modified: 0, upserted: Vec::new() };
-    let errors = run_statements(statements, ordered, context, &mut run).await?;
+    let errors = run_statements(call, statements, ordered, context, book, &mut run).await?;
     let n = run.matched + run.upserted.len();
     let mut reply = doc! { "n": saturated_int(n), "nModified": saturated_int(run.modified) };
     if !run.upserted.is_empty() {
@@ -95,9 +94,26 @@ struct Run<'a, S: Store> {
     upserted: Vec<Value>,
 }
 
-impl<S: Store> RunStatement for Run<'_, S> {
-    fn ends_command(&self, error: &Error) -> bool {
-        ends_command(self.call, error)
+impl<S: Store> RunStatement<S> for Run<'_, S> {
+    type Outcome = Updated;
+
+    async fn stage(
+        &mut self,
+        at: usize,
+        statement: DocRef<'_>,
+        context: &Arc<Context>,
+        group: &mut WriteGroup<'_, S>,
+    ) -> Result<Staged<Updated>> {
+        let args = Args::new("update.updates", statement);
+        let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
+        let place = self.book.map(|book| Place { book, at });
+        let staged =
+            stage_update(self.call, &self.namespace, at, statement, &context, place, group).await;
+        staged.map_err(|error| error.with_namespace(&self.namespace))
+    }
+
+    fn note_staged(&mut self, at: usize, updated: &Updated) {
+        note_updated(self.call, self.book.map(|book| Place { book, at }), updated);
     }
 
     async fn run_statement(
@@ -105,20 +121,83 @@ impl<S: Store> RunStatement for Run<'_, S> {
         at: usize,
         statement: DocRef<'_>,
         context: &Arc<Context>,
-    ) -> Result<()> {
+    ) -> Result<Updated> {
         let args = Args::new("update.updates", statement);
         let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
         let place = self.book.map(|book| Place { book, at });
         let updated =
             update_documents(self.call, &self.namespace, statement, &context, place).await;
-        let updated = updated.map_err(|error| error.with_namespace(&self.namespace))?;
+        updated.map_err(|error| error.with_namespace(&self.namespace))
+    }
+
+    fn add_up(&mut self, at: usize, updated: Updated) {
         self.matched += updated.matched;
         self.modified += updated.modified;
         if let Some(id) = updated.upserted {
             self.upserted.push(Value::Document(doc! { "index": saturated_int(at), "_id": id }));
         }
-        Ok(())
     }
+}
+
+/// Adds a statement to a group. A collection is only made for an upsert.
+pub(super) async fn stage_update<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    at: usize,
+    mut statement: UpdateStatement,
+    context: &Arc<Context>,
+    place: Option<Place<'_, S>>,
+    group: &mut WriteGroup<'_, S>,
+) -> Result<Staged<Updated>> {
+    if let Some(updated) = done_before(place, statement.many).await? {
+        return Ok(Staged::Repeated(updated));
+    }
+    call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
+    let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
+    let update = engine::Update {
+        find: statement.find,
+        edit: &statement.edit,
+        many: statement.many,
+        upsert: statement.upsert,
+        context: Arc::clone(context),
+        writer: &writer,
+    };
+    let collection = match call.find_collection(namespace) {
+        Some(collection) => collection,
+        None if update.upsert => call.ensure_collection(namespace).await?.0,
+        None => {
+            group.pass(at);
+            return Ok(Staged::Added(Updated::default()));
+        }
+    };
+    let updated = group.update(at, &collection, &update).await;
+    // Alone it looks for the collection again.
+    if Call::<S>::came_late(&updated) {
+        return Ok(Staged::Left);
+    }
+    Ok(updated?.map_or(Staged::Left, Staged::Added))
+}
+
+/// What an earlier attempt of a numbered command did for a statement. A statement with a place may
+/// only be about one document.
+async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<Updated>> {
+    check_one(place, many, "multi=true")?;
+    let Some(Place { book, at }) = place else { return Ok(None) };
+    let done = book.find(at).await?;
+    Ok(done.map(|Done { hit, modified, upserted }| {
+        let matched = usize::from(hit && upserted.is_none());
+        Updated { matched, modified: usize::from(modified), upserted }
+    }))
+}
+
+/// Notes what a statement did, where the command counts and keeps it.
+pub(super) fn note_updated<S: Store>(
+    call: &Call<'_, S>,
+    place: Option<Place<'_, S>>,
+    updated: &Updated,
+) {
+    note_unwritten(place, updated);
+    Counters::add(&call.connection.counters.updated, updated.modified as u64);
 }
 
 /// Runs a statement. A collection is only made for an upsert.
@@ -129,12 +208,8 @@ pub(super) async fn update_documents<S: Store>(
     context: &Arc<Context>,
     place: Option<Place<'_, S>>,
 ) -> Result<Updated> {
-    check_one(place, statement.many, "multi=true")?;
-    if let Some(Place { book, at }) = place
-        && let Some(Done { hit, modified, upserted }) = book.find(at).await?
-    {
-        let matched = usize::from(hit && upserted.is_none());
-        return Ok(Updated { matched, modified: usize::from(modified), upserted });
+    if let Some(updated) = done_before(place, statement.many).await? {
+        return Ok(updated);
     }
     call.door.timestamps.fill_edit(&mut statement.edit, context.now_ms);
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
@@ -161,8 +236,7 @@ pub(super) async fn update_documents<S: Store>(
         };
         if !Call::<S>::came_late(&updated) {
             let updated = updated?;
-            note_unwritten(place, &updated);
-            Counters::add(&call.connection.counters.updated, updated.modified as u64);
+            note_updated(call, place, &updated);
             return Ok(updated);
         }
     }

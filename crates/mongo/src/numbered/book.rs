@@ -6,11 +6,11 @@
 //! this attempt has read, and so is the page that says which number the session is at: one that
 //! comes second is told so, and begins again with what the other has done.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use bytes::Bytes;
 use document::{DocBuf, Document, Value};
-use engine::{Effect, Engine, Kind, ReceiptPut, Receipts, Store};
+use engine::{Effect, Engine, Kind, ReceiptPut, Receipts, StatementEffect, Store};
 use parking_lot::Mutex;
 
 use super::page::{Done, Page, STATEMENTS};
@@ -92,8 +92,10 @@ struct State {
     /// Pages as they are once the commit that was asked about last has taken place; those that are
     /// put in it.
     asked: Vec<(u32, Page)>,
-    /// Statements that were done by an earlier attempt.
+    /// Statements that were done by an earlier attempt, in the order of the command.
     repeated: Vec<i32>,
+    /// The same.
+    repeated_ids: HashSet<i32>,
 }
 
 /// The receipts of one numbered command.
@@ -161,7 +163,8 @@ impl<'a, S: Store> Book<'a, S> {
         self.read_page(page).await?;
         let mut state = self.state.lock();
         let done = state.pages.get(&page).and_then(|held| held.page.done(place));
-        if done.is_some() {
+        // A statement may be looked up again when its group was refused.
+        if done.is_some() && state.repeated_ids.insert(id) {
             state.repeated.push(id);
         }
         Ok(done)
@@ -191,7 +194,10 @@ impl<'a, S: Store> Book<'a, S> {
     /// end.
     pub(crate) fn note_unwritten(&self, at: usize, done: &Done, answer: Option<Answer>) {
         let (page, place) = page_of(self.ids.id_at(at));
-        if let Some(held) = self.state.lock().pages.get_mut(&page) {
+        if let Some(held) = self.state.lock().pages.get_mut(&page)
+            // A group keeps it with its commit.
+            && (held.page.done(place).as_ref() != Some(done) || answer.is_some())
+        {
             held.page.set(place, done);
             held.page.answer = answer;
             held.unwritten = true;
@@ -264,6 +270,15 @@ fn results(state: &State, effect: Effect<'_>) -> (Vec<(usize, Done)>, Option<Ans
         }
         Effect::Removed { before } => {
             (vec![(first, Done::hit())], answer(true, Some(before), None))
+        }
+        Effect::Statements(statements) => {
+            let done = |effect: &StatementEffect| match effect {
+                StatementEffect::Inserted | StatementEffect::Removed => Done::hit(),
+                StatementEffect::Edited => Done { modified: true, ..Done::hit() },
+                StatementEffect::Upserted(id) => Done { upserted: Some(id.clone()), ..Done::hit() },
+                StatementEffect::Unwritten(found) => Done { hit: *found, ..Done::default() },
+            };
+            (statements.iter().map(|(at, effect)| (*at, done(effect))).collect(), None)
         }
     }
 }

@@ -13,6 +13,7 @@ mod exporters;
 mod fail_points;
 mod fates;
 mod forwarded;
+mod grouped_statements;
 mod hints;
 mod index_stats;
 mod indexes;

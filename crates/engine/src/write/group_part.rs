@@ -1,0 +1,224 @@
+//! One collection of a group of write statements: finds what a statement is about and drafts what it
+//! writes, or says that it does not fit into the group. See `group.rs` for when that is.
+
+use std::{collections::HashSet, sync::Arc};
+
+use bytes::Bytes;
+use document::{DocBuf, Value};
+use evaluation::Context;
+use expiry::Lifetime;
+use store::{Commit, Store};
+
+use super::{
+    NewDocument, Update, Updated, WriteDraft,
+    draft::row_key,
+    insert::duplicate_id,
+    written::{WrittenDocument, WrittenDocuments},
+};
+use crate::{
+    engine::Engine,
+    error::{Error, Halt},
+    limits::{GROUP_MATCHES, ROW_WORK, UNIT_BYTES},
+    read::{Find, Finder, UsedIndexes},
+    row::Row,
+    view::LiveView,
+    yielding::yield_if_due,
+};
+
+/// A collection in a group.
+pub(super) struct Part<S: Store> {
+    /// All statements about the collection are evaluated in it.
+    pub(super) view: LiveView<S>,
+    pub(super) written: WrittenDocuments,
+}
+
+/// What a statement writes, before it is part of the group.
+#[derive(Default)]
+pub(super) struct Drafted {
+    /// Indexes that its search used, which count once it is added.
+    pub(super) used: Arc<UsedIndexes>,
+    pub(super) commits: Vec<Commit>,
+    pub(super) documents: Vec<WrittenDocument>,
+    /// Values of unique indexes that it takes or gives up.
+    pub(super) unique: HashSet<Bytes>,
+}
+
+/// What an update does to a document that it has found.
+enum Edited {
+    /// Nothing: the document stays as it is.
+    Unchanged,
+    Changed(DocBuf),
+}
+
+impl<S: Store> Part<S> {
+    /// What an update writes; `None` where it does not fit.
+    pub(super) async fn draft_update(
+        &mut self,
+        engine: &Engine<S>,
+        update: &Update<'_>,
+    ) -> Result<Option<(Updated, Drafted)>, Halt> {
+        let (find, context) = (&update.find, &*update.context);
+        let (mut updated, mut drafted) = (Updated::default(), Drafted::new());
+        let used = &drafted.used;
+        let Some(rows) = self.find_rows(engine, find, update.many, context, used).await? else {
+            return Ok(None);
+        };
+        if rows.is_empty() && update.upsert {
+            let made = update.edit.insert(&find.filter, context)?;
+            let made = update.writer.with_id(made);
+            let lifetime = update.writer.lifetime_of(&made)?;
+            updated.upserted = Some(made.get("_id").map_or(Value::Null, |id| id.to_value()));
+            let new = NewDocument { document: made, lifetime, since: None };
+            let fits = self.draft_new(new, &mut drafted).await?;
+            return Ok(fits.then_some((updated, drafted)));
+        }
+        for row in rows {
+            yield_if_due(context, ROW_WORK + row.body().len()).await?;
+            updated.matched += 1;
+            let Edited::Changed(document) = edit_row(&row, update)? else { continue };
+            let lifetime = update.writer.lifetime_of(&document)?;
+            let key = row.key.clone();
+            let put = (key, document, lifetime, None);
+            if !self.draft_put(put, Some(row), &mut drafted).await? {
+                return Ok(None);
+            }
+            updated.modified += 1;
+        }
+        Ok(Some((updated, drafted)))
+    }
+
+    /// What a removal writes; `None` where it does not fit.
+    pub(super) async fn draft_removal(
+        &mut self,
+        engine: &Engine<S>,
+        find: &Find,
+        many: bool,
+        context: &Context,
+    ) -> Result<Option<Drafted>, Halt> {
+        let mut drafted = Drafted::new();
+        let used = &drafted.used;
+        let Some(rows) = self.find_rows(engine, find, many, context, used).await? else {
+            return Ok(None);
+        };
+        for row in rows {
+            yield_if_due(context, ROW_WORK + row.body().len()).await?;
+            let draft = WriteDraft::of(&self.view);
+            let (key, before) = (row.key.clone(), Some(row.clone()));
+            let previous = draft.previous_version(row).await?;
+            let unique = draft.unique_keys_of(None, Some(&previous));
+            if !drafted.claim(&self.written, unique) {
+                return Ok(None);
+            }
+            drafted.commits.push(draft.remove_document(previous));
+            drafted.documents.push(WrittenDocument { key, before, after: None });
+        }
+        Ok(Some(drafted))
+    }
+
+    /// What an insert writes; `None` where it does not fit.
+    pub(super) async fn draft_insert(&self, new: NewDocument) -> Result<Option<Drafted>, Halt> {
+        let mut drafted = Drafted::new();
+        let fits = self.draft_new(new, &mut drafted).await?;
+        Ok(fits.then_some(drafted))
+    }
+
+    /// Drafts a document that is not there yet; false where it does not fit.
+    async fn draft_new(&self, new: NewDocument, drafted: &mut Drafted) -> Result<bool, Halt> {
+        let NewDocument { document, lifetime, since } = new;
+        let key = row_key(document.as_ref())?;
+        if self.written.has_key(&key) {
+            return Ok(false);
+        }
+        if self.view.get_row(&key).await?.is_some() {
+            return Err(duplicate_id(document.as_ref()).into());
+        }
+        self.draft_put((key, document, lifetime, since), None, drafted).await
+    }
+
+    /// Drafts the write of a document over `row`, or where there is none; false where it does not
+    /// fit.
+    async fn draft_put(
+        &self,
+        (key, document, lifetime, since): (Bytes, DocBuf, Lifetime, Option<i64>),
+        row: Option<Row>,
+        drafted: &mut Drafted,
+    ) -> Result<bool, Halt> {
+        let Self { view, written } = self;
+        let draft = WriteDraft { since, ..WriteDraft::of(view) };
+        let before = row.clone();
+        let previous = match row {
+            Some(row) => Some(draft.previous_version(row).await?),
+            None => None,
+        };
+        let entries = draft.entries_of(document.as_ref(), &key)?;
+        // Before the view is asked who holds the values: it does not show what the group changes.
+        if !drafted.claim(written, draft.unique_keys_of(Some(&entries), previous.as_ref())) {
+            return Ok(false);
+        }
+        draft.check_unique(&entries, document.as_ref(), &key).await?;
+        let after = Bytes::copy_from_slice(document.bytes());
+        let commit = draft.put_checked(key.clone(), document, lifetime, previous, entries, None)?;
+        drafted.commits.push(commit);
+        drafted.documents.push(WrittenDocument { key, before, after: Some(after) });
+        Ok(true)
+    }
+
+    /// The rows that a statement is about; `None` where that depends on what the group writes, or
+    /// where they are too many.
+    async fn find_rows(
+        &mut self,
+        engine: &Engine<S>,
+        find: &Find,
+        many: bool,
+        context: &Context,
+        used: &Arc<UsedIndexes>,
+    ) -> Result<Option<Vec<Row>>, Halt> {
+        let Self { view, written } = self;
+        if written.may_meet(&find.filter, context) {
+            return Ok(None);
+        }
+        if !many {
+            let first = engine.first_row(view, find, context, used).await?;
+            return Ok(Some(first.into_iter().collect()));
+        }
+        let mut finder = Finder::new(&view.state, find, Some(used))?;
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        loop {
+            let more = finder.take_matching(view, context, GROUP_MATCHES).await?;
+            if more.is_empty() {
+                return Ok(Some(rows));
+            }
+            bytes += more.iter().map(|row| row.value.len()).sum::<usize>();
+            rows.extend(more);
+            if GROUP_MATCHES < rows.len() || UNIT_BYTES < bytes {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+impl Drafted {
+    fn new() -> Self {
+        Self { used: Arc::new(UsedIndexes::deferred()), ..Self::default() }
+    }
+
+    /// Takes values of unique indexes for the statement. Returns false where the group, or another
+    /// document of the statement, takes or gives up one of them: then who holds it in the view says
+    /// nothing.
+    fn claim(&mut self, written: &WrittenDocuments, unique: Vec<Bytes>) -> bool {
+        let own: HashSet<Bytes> = unique.into_iter().collect();
+        if own.iter().any(|key| written.has_claimed(key) || self.unique.contains(key)) {
+            return false;
+        }
+        self.unique.extend(own);
+        true
+    }
+}
+
+/// What an update makes of a row.
+fn edit_row(row: &Row, update: &Update<'_>) -> Result<Edited, Error> {
+    // The filter says which element of an array the edit is about.
+    let filter = update.edit.needs_filter().then_some(&*update.find.filter);
+    let outcome = update.edit.apply(row.document(), filter, &update.context)?;
+    Ok(if outcome.changed { Edited::Changed(outcome.document) } else { Edited::Unchanged })
+}

@@ -1,0 +1,147 @@
+//! Groups of write statements: which statements a group takes, and that what another writer has
+//! changed meanwhile is left with all behind it.
+
+use document::{Document, doc};
+use engine::{Find, Update, WriteGroup};
+use pipeline::edit::Edit;
+use test_kit::{Kit, PausingStore, TtlField, equal, ready, unique_index};
+
+/// Adds an upsert that replaces the document with an id; returns whether the group took it.
+fn put(kit: &Kit, group: &mut WriteGroup<'_, PausingStore>, at: usize, document: Document) -> bool {
+    let find = Find::new(equal("_id", document.get("_id").cloned().unwrap()));
+    put_where(kit, group, at, find, document).unwrap()
+}
+
+fn put_where(
+    kit: &Kit,
+    group: &mut WriteGroup<'_, PausingStore>,
+    at: usize,
+    find: Find,
+    document: Document,
+) -> Result<bool, engine::Error> {
+    let edit = Edit::Replacement(document);
+    let context = test_kit::context();
+    let update =
+        Update { find, edit: &edit, many: false, upsert: true, context, writer: &TtlField };
+    Ok(ready(group.update(at, &kit.collection(), &update))?.is_some())
+}
+
+fn remove(
+    kit: &Kit,
+    group: &mut WriteGroup<'_, PausingStore>,
+    at: usize,
+    id: i32,
+) -> Option<usize> {
+    let (find, context) = (Find::new(equal("_id", id)), test_kit::context());
+    ready(group.remove(at, &kit.collection(), &find, true, &context)).unwrap()
+}
+
+#[test]
+fn statements_about_different_documents_are_one_group() {
+    let kit = Kit::default();
+    for id in 0..50 {
+        kit.insert(doc! { "_id": id, "a": 0 }).unwrap();
+    }
+    let mut group = kit.engine.write_group(1_000);
+    for id in 0..100 {
+        assert!(put(&kit, &mut group, id as usize, doc! { "_id": id, "a": 1 }));
+    }
+    assert_eq!(group.positions(), (0..100).collect::<Vec<_>>());
+    // Nothing is visible before the commit.
+    assert_eq!(kit.all_ids().len(), 50);
+    assert_eq!(ready(group.commit(None)).unwrap(), None);
+    assert_eq!(kit.all_ids().len(), 100);
+}
+
+#[test]
+fn a_statement_about_a_document_of_the_group_is_left() {
+    let kit = Kit::default();
+    kit.insert(doc! { "_id": 1, "a": 1 }).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "a": 2 }));
+    assert!(put(&kit, &mut group, 1, doc! { "_id": 2, "a": 3 }));
+    // As it was, as it will be, and one that is new.
+    for a in [1, 2, 3] {
+        let find = Find::new(equal("a", a));
+        let put = put_where(&kit, &mut group, 2, find, doc! { "_id": 9, "a": 9 });
+        assert!(!put.unwrap(), "{a}");
+    }
+    assert_eq!(remove(&kit, &mut group, 2, 2), None);
+    assert_eq!(remove(&kit, &mut group, 2, 3), Some(0));
+    let find = Find::new(equal("a", 4));
+    assert!(put_where(&kit, &mut group, 3, find, doc! { "_id": 4, "a": 4 }).unwrap());
+    assert_eq!(group.positions(), [0, 1, 3]);
+    assert_eq!(ready(group.commit(None)).unwrap(), None);
+    assert_eq!(kit.all_ids(), [1, 2, 4]);
+}
+
+#[test]
+fn a_unique_value_that_the_group_takes_or_gives_up_is_left() {
+    let kit = Kit::default();
+    kit.create_index(unique_index("u")).unwrap();
+    kit.insert(doc! { "_id": 1, "u": 1 }).unwrap();
+    kit.insert(doc! { "_id": 5, "u": 5 }).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "u": 2 }));
+    assert!(!put(&kit, &mut group, 1, doc! { "_id": 2, "u": 1 }), "given up");
+    assert!(!put(&kit, &mut group, 1, doc! { "_id": 3, "u": 2 }), "taken");
+    // Of a value that the group does not touch the view says who holds it.
+    let find = Find::new(equal("_id", 4));
+    put_where(&kit, &mut group, 1, find, doc! { "_id": 4, "u": 5 }).unwrap_err();
+    assert!(put(&kit, &mut group, 2, doc! { "_id": 4, "u": 4 }));
+    assert_eq!(ready(group.commit(None)).unwrap(), None);
+}
+
+#[test]
+fn what_another_writer_has_changed_is_left_with_all_behind_it() {
+    let kit = Kit::default();
+    let mut group = kit.engine.write_group(1_000);
+    for id in 0..5 {
+        assert!(put(&kit, &mut group, 10 + id as usize, doc! { "_id": id, "a": 1 }));
+    }
+    kit.insert(doc! { "_id": 2, "a": 7 }).unwrap();
+    assert_eq!(ready(group.commit(None)).unwrap(), Some(12));
+    assert_eq!(kit.all_ids(), [0, 1, 2]);
+}
+
+#[test]
+fn what_has_expired_before_the_commit_is_not_written() {
+    let kit = Kit::default();
+    kit.set_default(Some(-1));
+    kit.insert(doc! { "_id": 1, "ttl": 5 }).unwrap();
+    let mut group = kit.engine.write_group(1_000);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 1, "a": 1 }));
+    assert!(put(&kit, &mut group, 1, doc! { "_id": 2, "a": 1 }));
+    kit.move_to(5_000);
+    assert_eq!(ready(group.commit(None)).unwrap(), Some(0));
+    assert!(kit.all_ids().is_empty());
+}
+
+#[test]
+fn a_full_group_takes_no_more() {
+    let kit = Kit::default();
+    let mut group = kit.engine.write_group(2);
+    for id in 0..3 {
+        let taken = put(&kit, &mut group, id as usize, doc! { "_id": id });
+        assert_eq!(taken, id < 2);
+    }
+    let mut group = kit.engine.write_group(1_000);
+    let large = "x".repeat(engine::limits::UNIT_BYTES);
+    assert!(put(&kit, &mut group, 0, doc! { "_id": 7, "text": large.as_str() }));
+    assert!(!put(&kit, &mut group, 1, doc! { "_id": 8 }));
+}
+
+#[test]
+fn a_statement_about_many_documents_runs_alone() {
+    let kit = Kit::default();
+    let many = i32::try_from(engine::limits::GROUP_MATCHES).unwrap() + 1;
+    for id in 0..many {
+        kit.insert(doc! { "_id": id, "a": id % 2 }).unwrap();
+    }
+    let mut group = kit.engine.write_group(1_000);
+    let context = test_kit::context();
+    let mut removed =
+        |find: Find| ready(group.remove(0, &kit.collection(), &find, true, &context)).unwrap();
+    assert_eq!(removed(Find::new(pipeline::Filter::always())), None);
+    assert_eq!(removed(Find::new(equal("a", 1))), Some(usize::try_from(many / 2).unwrap()));
+}
