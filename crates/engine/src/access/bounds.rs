@@ -1,4 +1,5 @@
-//! What a filter says about one field, as ranges of encoded key components.
+//! Ranges of encoded key components of one field: what one test of a filter says about it, and how
+//! ranges are combined.
 //!
 //! ```text
 //!  {a: 5}                    point   enc(5)
@@ -7,9 +8,7 @@
 //!  {a: /^ab/}                spans   texts that begin with "ab", and patterns
 //! ```
 //!
-//! Components are cut at a bound length, so a bound that is cut becomes inclusive. Several
-//! conditions on one field may be combined only where no row has more than one value there: with
-//! arrays different elements may meet them.
+//! Components are cut at a bound length, so a bound that is cut becomes inclusive.
 
 use document::{
     Kind, Value, ValueRef,
@@ -20,6 +19,11 @@ use pipeline::{
     Filter,
     filter::{Comparison, PathTest},
 };
+
+/// Behind all components, which never begin with this byte.
+const END: [u8; 1] = [0xff];
+/// Spans that a negation may leave; it says too little to be worth more.
+const MAX_LEFT_SPANS: usize = 100;
 
 /// Half-open range of components, ready to follow a prefix.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,46 +51,8 @@ pub(crate) fn collect_conjuncts<'a>(filter: &'a Filter, out: &mut Vec<&'a Filter
     }
 }
 
-/// Bounds that the conjuncts put on a path. `single` says that no document has more than one value
-/// there, so that several conjuncts may be combined.
-pub(crate) fn bounds_on_path(
-    conjuncts: &[&Filter],
-    path: &str,
-    descending: bool,
-    single: bool,
-) -> Option<Bounds> {
-    if !single && path.split('.').any(|part| part.bytes().all(|byte| byte.is_ascii_digit())) {
-        // A filter reads the part as a position and as a name, an index holds one of the two.
-        return None;
-    }
-    let tests = conjuncts.iter().filter_map(|part| match part {
-        Filter::Path(at, test) if at.as_str() == path => Some(test),
-        _ => None,
-    });
-    let mut best: Option<Bounds> = None;
-    for test in tests {
-        let Some(found) = of_test(test, descending) else { continue };
-        best = Some(match best {
-            None => found,
-            // One value per row has to meet all conditions.
-            Some(held) if single => intersect_bounds(held, found),
-            Some(held) => narrower_bounds(held, found),
-        });
-    }
-    best
-}
-
-/// The one of two bounds that likely leaves fewer rows; both hold.
-fn narrower_bounds(held: Bounds, found: Bounds) -> Bounds {
-    match (&held, &found) {
-        (Bounds::Spans(_), Bounds::Points(_)) => found,
-        (Bounds::Points(a), Bounds::Points(b)) if b.len() < a.len() => found,
-        _ => held,
-    }
-}
-
 /// What is within both.
-fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
+pub(super) fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
     match (a, b) {
         (Bounds::Points(points), Bounds::Points(other)) => {
             Bounds::Points(points.into_iter().filter(|point| other.contains(point)).collect())
@@ -117,6 +83,57 @@ fn intersect_bounds(a: Bounds, b: Bounds) -> Bounds {
     }
 }
 
+/// What is within one of both.
+pub(super) fn union_bounds(a: Bounds, b: Bounds) -> Bounds {
+    match (a, b) {
+        (Bounds::Points(mut points), Bounds::Points(other)) => {
+            points.extend(other);
+            points.sort();
+            points.dedup();
+            Bounds::Points(points)
+        }
+        (a, b) => {
+            let mut all = [spans_of(a), spans_of(b)].concat();
+            all.sort_by(|a, b| a.start.cmp(&b.start));
+            let mut spans: Vec<Span> = Vec::with_capacity(all.len());
+            for span in all {
+                match spans.last_mut() {
+                    Some(last) if span.start <= last.end => {
+                        last.end = last.end.clone().max(span.end);
+                    }
+                    _ => spans.push(span),
+                }
+            }
+            Bounds::Spans(spans)
+        }
+    }
+}
+
+/// What is within neither of the bounds; `None` where that would be many spans.
+pub(super) fn complement_bounds(bounds: Bounds) -> Option<Bounds> {
+    let mut spans = Vec::new();
+    let mut start = Vec::new();
+    for taken in spans_of(bounds) {
+        if start < taken.start {
+            spans.push(Span { start, end: taken.start });
+        }
+        start = taken.end;
+    }
+    spans.push(Span { start, end: END.to_vec() });
+    (spans.len() <= MAX_LEFT_SPANS).then_some(Bounds::Spans(spans))
+}
+
+/// Bounds as spans, in key order.
+fn spans_of(bounds: Bounds) -> Vec<Span> {
+    match bounds {
+        Bounds::Points(points) => points
+            .into_iter()
+            .map(|point| Span { end: prefix_successor(&point), start: point })
+            .collect(),
+        Bounds::Spans(spans) => spans,
+    }
+}
+
 /// A value as it stands in index keys.
 pub(crate) fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8> {
     let mut out = Vec::new();
@@ -125,7 +142,7 @@ pub(crate) fn encode_component(value: ValueRef<'_>, descending: bool) -> Vec<u8>
 }
 
 /// The bounds that one test puts on a field; `None` where it puts none.
-fn of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
+pub(super) fn bounds_of_test(test: &PathTest, descending: bool) -> Option<Bounds> {
     match test {
         PathTest::Compare(Comparison::Eq, value) => is_point(value)
             .then(|| Bounds::Points(vec![encode_component(value.as_ref(), descending)])),
@@ -190,20 +207,43 @@ fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Opt
         value.kind(),
         Kind::Array | Kind::Undefined | Kind::Regex | Kind::MinKey | Kind::MaxKey | Kind::Null
     );
-    if nan || open {
+    if nan || open || comparison == Comparison::Eq {
         return None;
     }
-    let mut span = class_span(value.as_ref(), descending);
-    let mut edge = encode_component(value.as_ref(), descending);
+    let span = class_span(value.as_ref(), descending);
+    Some(cut_span(span, comparison, value.as_ref(), descending))
+}
+
+/// The bounds of a comparison in the order over all types, where values of other types are less or
+/// greater, too.
+pub(super) fn bounds_over_types(
+    comparison: Comparison,
+    value: ValueRef<'_>,
+    descending: bool,
+) -> Bounds {
+    if comparison == Comparison::Eq {
+        return Bounds::Points(vec![encode_component(value, descending)]);
+    }
+    let all = Span { start: Vec::new(), end: END.to_vec() };
+    cut_span(all, comparison, value, descending)
+}
+
+/// The part of a span that compares so with a value.
+fn cut_span(
+    mut span: Span,
+    comparison: Comparison,
+    value: ValueRef<'_>,
+    descending: bool,
+) -> Bounds {
+    let mut edge = encode_component(value, descending);
     let cut = KEPT_KEY_COMPONENT_BYTES < edge.len();
     edge.truncate(KEPT_KEY_COMPONENT_BYTES);
     // Turned round when descending: what is greater comes first.
     let (from, included) = match comparison {
         Comparison::Gt => (!descending, false),
-        Comparison::Gte => (!descending, true),
+        Comparison::Gte | Comparison::Eq => (!descending, true),
         Comparison::Lt => (descending, false),
         Comparison::Lte => (descending, true),
-        Comparison::Eq => return None,
     };
     let included = included || cut;
     match (from, included) {
@@ -212,7 +252,7 @@ fn of_comparison(comparison: Comparison, value: &Value, descending: bool) -> Opt
         (false, true) => span.end = prefix_successor(&edge),
         (false, false) => span.end = edge,
     }
-    Some(Bounds::Spans(vec![span]))
+    Bounds::Spans(vec![span])
 }
 
 /// All components of a value's class that a value of it may be compared with.

@@ -8,6 +8,8 @@
 //!   5,000            all fields of a unique index are equal to something
 //!   1,000 per field  equal to something (or one of several things)
 //!     500            a range of the next field
+//!     300            the next field is missing
+//!      40            the next field is not equal to something, or not in a range
 //!     600 or 100     the index gives the order of the sort, with bounds or without
 //!     400            a range of ids
 //! ```
@@ -18,9 +20,10 @@ use store::{Direction, KeyRange};
 
 use super::{
     Hint,
-    bounds::{Bounds, bounds_on_path, collect_conjuncts, prefix_successor},
+    bounds::{Bounds, Span, collect_conjuncts, prefix_successor},
+    conditions::{MISSING, PathBounds, bounds_on_path, demands_value},
     exact::{Residual, residual_of},
-    implied::{excludes_missing, filter_implies},
+    implied::filter_implies,
 };
 use crate::{
     catalog::{CollectionState, ID_INDEX, IndexShape, IndexSpec},
@@ -206,20 +209,19 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     };
     let sorted = by_id.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
     let (score, access) = match bounds_on_path(parts, "_id", false, true) {
-        Some(Bounds::Points(mut keys)) => {
+        Some(PathBounds { bounds: Bounds::Points(mut keys), .. }) => {
             if direction == Direction::Backward {
                 keys.reverse();
             }
             (10_000, Access::Ids(keys))
         }
-        Some(Bounds::Spans(spans)) => {
-            let range =
-                |span: super::bounds::Span| KeyRange { start: span.start, end: Some(span.end) };
+        Some(PathBounds { bounds: Bounds::Spans(spans), score }) => {
+            let range = |span: Span| KeyRange { start: span.start, end: Some(span.end) };
             let mut ranges: Vec<_> = spans.into_iter().map(range).collect();
             if direction == Direction::Backward {
                 ranges.reverse();
             }
-            (400, Access::Rows(ranges))
+            (score.min(400), Access::Rows(ranges))
         }
         None => (0, Access::Rows(vec![KeyRange::all()])),
     };
@@ -238,7 +240,7 @@ fn index_access<'a>(
 ) -> ScoredAccess<'a> {
     let mut prefixes = vec![keys::index_prefix(index.id)];
     let mut spans = None;
-    let (mut points, mut equal) = (0, 0);
+    let (mut points, mut equal, mut score) = (0, 0, 0);
     for (at, (path, descending)) in index.key.iter().enumerate() {
         // Values of several fields may come from different elements of an array, so only the first
         // field can be bounded.
@@ -247,16 +249,22 @@ fn index_access<'a>(
         }
         match bounds_on_path(parts, path, *descending, !index.multikey) {
             // Each combination of points is a range of its own.
-            Some(Bounds::Points(found)) if prefixes.len() * found.len() <= MAX_RANGES => {
+            Some(PathBounds { bounds: Bounds::Points(found), score: worth })
+                if prefixes.len() * found.len() <= MAX_RANGES =>
+            {
                 let several = found.len() != 1;
                 prefixes = extend_prefixes(&prefixes, &found);
                 points += 1;
+                score += worth;
                 if !several && equal == at {
                     equal += 1;
                 }
             }
-            Some(Bounds::Spans(found)) => {
+            Some(PathBounds { bounds: Bounds::Spans(found), score: worth })
+                if prefixes.len() * found.len() <= MAX_RANGES =>
+            {
                 spans = Some(found);
+                score += worth;
                 break;
             }
             _ => break,
@@ -269,9 +277,9 @@ fn index_access<'a>(
     // A sparse index lacks rows that a filter for missing values matches.
     let usable = !index.sparse || first_excludes_missing(parts, &index.key);
     let full = points == index.key.len();
-    let mut score = points * 1_000 + usize::from(spans.is_some()) * 500;
     score += usize::from(full && index.unique) * 5_000;
-    score += usize::from(order.is_some()) * if bounded { 600 } else { 100 };
+    // A bound that leaves out little counts as none.
+    score += usize::from(order.is_some()) * if MISSING <= score { 600 } else { 100 };
     if !usable || !(bounded || order.is_some()) {
         score = 0;
     }
@@ -303,7 +311,7 @@ fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>>
 }
 
 /// The ranges of entries that begin with these prefixes, bounded by the spans of the next field.
-fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<super::bounds::Span>>) -> Vec<KeyRange> {
+fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange> {
     let mut out = Vec::new();
     for prefix in prefixes {
         match &spans {
@@ -353,15 +361,5 @@ fn direction_for_sort(
 
 /// Whether the filter leaves out documents that lack the first field of a sparse index.
 fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
-    use pipeline::filter::PathTest;
-    let Some((first, _)) = key.first() else { return false };
-    parts.iter().any(|part| match part {
-        Filter::Path(path, test) if path.as_str() == first => match test {
-            PathTest::Compare(comparison, value) => excludes_missing(*comparison, value),
-            PathTest::Exists | PathTest::Pattern(_) => true,
-            PathTest::In(set) => set.values().iter().all(|value| !value.as_ref().is_nullish()),
-            _ => false,
-        },
-        _ => false,
-    })
+    key.first().is_some_and(|(first, _)| parts.iter().any(|part| demands_value(part, first)))
 }

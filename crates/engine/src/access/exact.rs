@@ -52,7 +52,7 @@ pub(super) fn residual_of(
 
 /// Whether the ranges that `bounds` makes of a test have the components of exactly the values that
 /// meet it.
-fn is_exact(test: &PathTest) -> bool {
+pub(super) fn is_exact(test: &PathTest) -> bool {
     match test {
         PathTest::Compare(Comparison::Eq, value) => is_plain(value) || value.kind() == Kind::Null,
         PathTest::Compare(_, value) => is_plain(value) && is_whole(value),
@@ -66,7 +66,7 @@ fn is_exact(test: &PathTest) -> bool {
 
 /// Whether a value is of a kind whose components compare as values do, within its class and only
 /// there.
-fn is_plain(value: &Value) -> bool {
+pub(super) fn is_plain(value: &Value) -> bool {
     match value.kind() {
         Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 => {
             Number::of(value.as_ref()).is_some_and(|number| !number.is_nan())

@@ -3,14 +3,16 @@
 //! matches: it may name too many rows, never too few.
 //!
 //! ```text
-//!  filter ──▶ bounds   what the filter says about each field of an index, as ranges of key bytes
-//!         ──▶ implied  whether a partial index has every row that the filter matches
-//!         ──▶ choose   scores the ways and takes the best
-//!         ──▶ exact    what of the filter is left to be checked on the rows
+//!  filter ──▶ conditions  what the filter says about each field of an index
+//!         ──▶ bounds      the same as ranges of key bytes
+//!         ──▶ implied     whether a partial index has every row that the filter matches
+//!         ──▶ choose      scores the ways and takes the best
+//!         ──▶ exact       what of the filter is left to be checked on the rows
 //! ```
 
 mod bounds;
 mod choose;
+mod conditions;
 mod exact;
 mod hint;
 mod implied;

@@ -1,0 +1,313 @@
+//! What the conditions of a filter say about one path of an index, together: bounds that every
+//! entry, or one entry, of a document that meets the filter lies in.
+//!
+//! ```text
+//!  {a: 5}                                    bounds of the test itself
+//!  {$or: [{a: {$lt: 3}}, {a: {$gt: 7}}]}     the union, where each alternative bounds the path
+//!  {a: {$elemMatch: {b: 5}}}   path a.b      an element has the value: as {"a.b": 5}
+//!  {a: {$not: {$gt: 5}}}                     what the test leaves, where its bounds are exact
+//!  {a: {$exists: false}}                     null, which stands for a missing value
+//!  {$expr: {$gt: ["$a", 5]}}                 all greater values, of other types too
+//! ```
+//!
+//! Bounds may cover too much, since rows are checked, but never too little. With arrays each element
+//! has an entry, and a condition is met by one of them, or a negation by none: only then several
+//! conditions may not be combined.
+
+use document::{Kind, Value, ValueRef};
+use pipeline::{
+    Expr, Filter,
+    filter::{Comparison, Condition, PathTest},
+};
+
+use super::{
+    bounds::{
+        Bounds, bounds_of_test, bounds_over_types, collect_conjuncts, complement_bounds,
+        encode_component, intersect_bounds, union_bounds,
+    },
+    exact::{is_exact, is_plain},
+    implied::excludes_missing,
+};
+
+/// Score of one of several values.
+const POINTS: usize = 1_000;
+/// Score of a range.
+const SPANS: usize = 500;
+/// Score of a missing value: often that of most documents.
+pub(super) const MISSING: usize = 300;
+/// Score of all but some values, which is worth less than the order of a sort.
+const NEGATED: usize = 40;
+
+/// What is known about a path.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PathBounds {
+    pub(super) bounds: Bounds,
+    /// How few rows they likely leave; see the scores in `choose`.
+    pub(super) score: usize,
+}
+
+/// Bounds that the conjuncts put on a path. `single` says that no document has more than one value
+/// there, so that several conjuncts may be combined.
+pub(super) fn bounds_on_path(
+    conjuncts: &[&Filter],
+    path: &str,
+    descending: bool,
+    single: bool,
+) -> Option<PathBounds> {
+    let field = Field { path, descending, single };
+    if !single && has_position(path) {
+        // A filter reads the part as a position and as a name, an index holds one of the two.
+        return None;
+    }
+    field.of_all(conjuncts.iter().copied())
+}
+
+/// Whether a filter is met only by documents that have a value at a path; no when in doubt.
+pub(super) fn demands_value(filter: &Filter, path: &str) -> bool {
+    match filter {
+        Filter::And(all) => all.iter().any(|part| demands_value(part, path)),
+        Filter::Or(any) => !any.is_empty() && any.iter().all(|part| demands_value(part, path)),
+        Filter::Path(at, test) if at.as_str() == path => rejects_missing(test),
+        Filter::Path(at, PathTest::ElemMatch(inner)) => {
+            path_below(path, at.as_str()).is_some_and(|rest| demands_value(inner, rest))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a test is never met where nothing is.
+fn rejects_missing(test: &PathTest) -> bool {
+    match test {
+        PathTest::Compare(comparison, value) => excludes_missing(*comparison, value),
+        PathTest::In(set) => set.values().iter().all(|value| !value.as_ref().is_nullish()),
+        PathTest::Exists
+        | PathTest::Pattern(_)
+        | PathTest::ElemMatch(_)
+        | PathTest::ElemValue(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a part of a path is a number.
+fn has_position(path: &str) -> bool {
+    path.split('.').any(|part| part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What is left of `path` below `at`, where a part of it is no position.
+fn path_below<'p>(path: &'p str, at: &str) -> Option<&'p str> {
+    path.strip_prefix(at)?.strip_prefix('.').filter(|rest| !has_position(rest))
+}
+
+/// A path of an index.
+#[derive(Clone, Copy)]
+struct Field<'a> {
+    path: &'a str,
+    descending: bool,
+    /// No document has an array on the path.
+    single: bool,
+}
+
+impl Field<'_> {
+    /// What all of these say.
+    fn of_all<'f>(self, parts: impl IntoIterator<Item = &'f Filter>) -> Option<PathBounds> {
+        let parts = parts.into_iter().filter_map(|part| self.of_part(part));
+        parts.reduce(|held, found| self.combine(held, found))
+    }
+
+    /// Two bounds that both hold: of one value of a document, or each of some value.
+    fn combine(self, held: PathBounds, found: PathBounds) -> PathBounds {
+        if self.single { intersect(held, found) } else { narrower(held, found) }
+    }
+
+    fn of_part(self, part: &Filter) -> Option<PathBounds> {
+        match part {
+            Filter::And(all) => self.of_all(all),
+            Filter::Or(any) => {
+                let mut found: Option<PathBounds> = None;
+                for part in any {
+                    let one = self.of_part(part)?;
+                    found = Some(match found {
+                        None => one,
+                        Some(held) => PathBounds {
+                            score: held.score.min(one.score),
+                            bounds: union_bounds(held.bounds, one.bounds),
+                        },
+                    });
+                }
+                found.map(scored_by_shape)
+            }
+            Filter::Nor(none) => {
+                let found = none.iter().filter_map(|part| self.of_negation(part));
+                found.reduce(|held, found| self.combine(held, found))
+            }
+            Filter::Not(part) => self.of_negation(part),
+            Filter::Path(at, test) => self.of_test_at(at.as_str(), test),
+            Filter::Expr(expr) => self.of_expression(expr),
+            Filter::Never => None,
+        }
+    }
+
+    /// What a test at this path, or at an array that the path goes through, says.
+    fn of_test_at(self, at: &str, test: &PathTest) -> Option<PathBounds> {
+        if at == self.path {
+            return match test {
+                PathTest::ElemValue(condition) => self.of_element(condition),
+                test => bounds_of_test(test, self.descending).map(scored),
+            };
+        }
+        let PathTest::ElemMatch(inner) = test else { return None };
+        let below = Field { path: path_below(self.path, at)?, ..self };
+        let mut parts = Vec::new();
+        collect_conjuncts(inner, &mut parts);
+        let found = parts.into_iter().filter_map(|part| match part {
+            // An element without a value, such as an array in the array, may have no entry that says
+            // so.
+            Filter::Path(at, test) if rejects_missing(test) => below.of_test_at(at.as_str(), test),
+            _ => None,
+        });
+        found.reduce(|held, found| below.combine(held, found))
+    }
+
+    /// What a condition on an element of the array at the path says. All of it is about one element,
+    /// which has one entry.
+    fn of_element(self, condition: &Condition) -> Option<PathBounds> {
+        match condition {
+            Condition::All(all) => {
+                let found = all.iter().filter_map(|condition| self.of_element(condition));
+                found.reduce(intersect)
+            }
+            Condition::Not(condition) => match &**condition {
+                Condition::Test(test) if is_exact(test) => self.without(test),
+                _ => None,
+            },
+            Condition::Test(test) => bounds_of_test(test, self.descending).map(scored),
+            Condition::Never => None,
+        }
+    }
+
+    /// What is left when a condition is not met: no value of the document meets it.
+    fn of_negation(self, part: &Filter) -> Option<PathBounds> {
+        match part {
+            Filter::Not(part) => self.of_part(part),
+            Filter::Or(any) => {
+                let found = any.iter().filter_map(|part| self.of_negation(part));
+                found.reduce(|held, found| self.combine(held, found))
+            }
+            Filter::Path(at, test) if at.as_str() == self.path => match test {
+                // An entry without a value is that of null.
+                PathTest::Exists => {
+                    let null = encode_component(ValueRef::Null, self.descending);
+                    Some(PathBounds { bounds: Bounds::Points(vec![null]), score: MISSING })
+                }
+                // With arrays an entry of null may be that of an element without the field, and of an
+                // array without elements.
+                test if is_exact(test) && (self.single || rejects_missing(test)) => {
+                    self.without(test)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// What the bounds of an exact test leave.
+    fn without(self, test: &PathTest) -> Option<PathBounds> {
+        let bounds = complement_bounds(bounds_of_test(test, self.descending)?)?;
+        Some(PathBounds { bounds, score: NEGATED })
+    }
+
+    /// What an expression that has to be true says: comparisons of the path with constants.
+    fn of_expression(self, expr: &Expr) -> Option<PathBounds> {
+        let (function, args) = match expr {
+            Expr::And(all) => {
+                let found = all.iter().filter_map(|expr| self.of_expression(expr));
+                return found.reduce(|held, found| self.combine(held, found));
+            }
+            Expr::Call(function, args) => (function.name, args.as_slice()),
+            _ => return None,
+        };
+        let comparison = match function {
+            "$eq" => Comparison::Eq,
+            "$gt" => Comparison::Gt,
+            "$gte" => Comparison::Gte,
+            "$lt" => Comparison::Lt,
+            "$lte" => Comparison::Lte,
+            _ => return None,
+        };
+        let (comparison, path, value) = match args {
+            [Expr::Field(path), Expr::Literal(value)] => (comparison, path, value),
+            [Expr::Literal(value), Expr::Field(path)] => (turned(comparison), path, value),
+            _ => return None,
+        };
+        if path.as_str() != self.path || !is_plain(value) {
+            return None;
+        }
+        // An expression compares an array as a whole, which has no entry of its own.
+        if !self.single && may_hold_for_array(comparison, value) {
+            return None;
+        }
+        Some(scored(bounds_over_types(comparison, value.as_ref(), self.descending)))
+    }
+}
+
+/// The comparison with its sides exchanged.
+fn turned(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Eq => Comparison::Eq,
+        Comparison::Gt => Comparison::Lt,
+        Comparison::Gte => Comparison::Lte,
+        Comparison::Lt => Comparison::Gt,
+        Comparison::Lte => Comparison::Gte,
+    }
+}
+
+/// Whether an array as a whole may compare so with a value: arrays come after numbers and texts, and
+/// before the other kinds that have bounds.
+fn may_hold_for_array(comparison: Comparison, value: &Value) -> bool {
+    let array_is_greater = matches!(
+        value.kind(),
+        Kind::Int32 | Kind::Int64 | Kind::Double | Kind::Decimal128 | Kind::String
+    );
+    match comparison {
+        Comparison::Eq => false,
+        Comparison::Gt | Comparison::Gte => array_is_greater,
+        Comparison::Lt | Comparison::Lte => !array_is_greater,
+    }
+}
+
+/// Bounds with the score of what they are.
+fn scored(bounds: Bounds) -> PathBounds {
+    let score = match &bounds {
+        Bounds::Points(_) => POINTS,
+        Bounds::Spans(_) => SPANS,
+    };
+    PathBounds { bounds, score }
+}
+
+/// The same bounds, with no higher score than what they are.
+fn scored_by_shape(found: PathBounds) -> PathBounds {
+    let PathBounds { bounds, score } = scored(found.bounds);
+    PathBounds { bounds, score: score.min(found.score) }
+}
+
+/// One value has to meet both.
+fn intersect(held: PathBounds, found: PathBounds) -> PathBounds {
+    let score = held.score.max(found.score);
+    let both = PathBounds { bounds: intersect_bounds(held.bounds, found.bounds), score };
+    // Points within a weak span are points still.
+    let shape = scored(both.bounds);
+    PathBounds { score: score.min(shape.score), bounds: shape.bounds }
+}
+
+/// The one of two bounds that likely leaves fewer rows; both hold.
+fn narrower(held: PathBounds, found: PathBounds) -> PathBounds {
+    match (&held.bounds, &found.bounds) {
+        _ if held.score < found.score => found,
+        (Bounds::Points(a), Bounds::Points(b))
+            if held.score == found.score && b.len() < a.len() =>
+        {
+            found
+        }
+        _ => held,
+    }
+}
