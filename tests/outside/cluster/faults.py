@@ -122,6 +122,15 @@ def kill_cassandra(cluster):
         yield []
 
 
+def silence_cassandra(cluster):
+    """SIGSTOP of a node of Cassandra: its connections stay, and nobody answers."""
+    number = CHOSEN.randint(1, 3)
+    yield []
+    with Cassandra().silent(number):
+        time.sleep(AWAY)
+        yield []
+
+
 def step_wall(is_owner, step):
     """The wall clock of the owner, or of a follower, is an hour off at once. Whoever owns the data
     then hands them over."""
@@ -164,6 +173,7 @@ FAULTS = {
     "owner not reached by the others": cut_from_others("inward"),
     "owner does not reach the others": cut_from_others("outward"),
     "kill -9 of a node of Cassandra": kill_cassandra,
+    "SIGSTOP of a node of Cassandra": silence_cassandra,
 }
 #: Those that want a cluster with walls, and so on the machine's clocks.
 WALL_FAULTS = {

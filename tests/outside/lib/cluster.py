@@ -232,6 +232,16 @@ class Cluster:
             found = verify(self.keyspace, node.data_dir, within)
             assert found.returncode == 0, f"{node.name}: {found.stdout}{found.stderr}"
 
+    def refuse_hand_over(self, to, shard=0):
+        """Asks for a hand-over that is refused; returns the status and what is said."""
+        body = {"shard": shard, "to": to.name}
+        [through, *_] = self.serving()
+        try:
+            answer = through.admin("/_ebb/cluster/hand-over", body, HAND_OVER)
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode()
+        raise AssertionError(f"not refused: {answer}")
+
     def hand_over(self, to):
         """Has the owner hand the data to a node, and returns the seconds it says that took."""
         body = {"shard": 0, "to": to.name}
@@ -270,6 +280,17 @@ class Cassandra:
     def start(self, number):
         """Starts a node again, and waits until it answers."""
         self.run("start-node", number)
+
+    @contextlib.contextmanager
+    def silent(self, number):
+        """A node answers nothing and closes nothing while the body runs, as one whose machine or network is
+        gone."""
+        process = int((pathlib.Path(FOLDER) / str(number) / "pid").read_text())
+        os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(process, signal.SIGCONT)
 
     def repair(self, number, *keyspaces):
         """Brings what it missed to a node."""

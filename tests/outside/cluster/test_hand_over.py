@@ -1,0 +1,110 @@
+"""A hand-over lands where an operator says and stays there, or is refused at no cost; and nodes tell
+which of them live."""
+
+import json
+import subprocess
+import time
+
+import pytest
+from badinput.wire import Wire, command, msg
+from lib.cluster import Cluster, Node
+from lib.server import EBB_BIN
+
+CONFLICT, FAILED = 409, 1
+#: Seconds in which placement looks several times.
+LOOKS = 6
+#: Seconds after which a client that has a place was answered.
+ANSWERED_WITHIN = 15
+#: Clients at each node.
+PLACES = 6
+
+
+def admin(node, *words):
+    line = [EBB_BIN, "admin", "cluster", *words, "--admin-addr", node.admin_url.removeprefix("http://")]
+    key = node.data_dir / "admin.key"
+    line += ["--key-file", str(key)] if key.exists() else []
+    return subprocess.run(line, capture_output=True, text=True, timeout=60)
+
+
+def shard_of(node, number):
+    return next(each for each in node.about()["shards"] if each["shard"] == number)
+
+
+def told_of(node, other):
+    return next(each for each in node.about()["nodes"] if each["name"] == other.name)
+
+
+def test_a_node_that_cannot_own_the_data_is_refused_and_shown():
+    with Cluster([Node, Node, Node]) as cluster:
+        owner = cluster.whole()
+        hanging, dead = cluster.followers()
+        assert told_of(owner, dead)["state"] == "up"
+        assert told_of(owner, dead)["behind"] == 0
+        owner.client["d"]["c"].insert_one({"_id": 1})
+        before = shard_of(owner, 0)["epoch"]
+        hanging.pause()
+        dead.kill()
+        try:
+            for target in (hanging, dead):
+                status, said = cluster.refuse_hand_over(target)
+                assert (status, target.name in said) == (CONFLICT, True), said
+                # Nothing was given up for it.
+                assert owner.role() == "owner"
+                ran = admin(owner, "hand-over", "0", "--to", target.name)
+                assert ran.returncode == FAILED, ran
+            cluster.until(
+                lambda: told_of(owner, dead)["state"] == "down", f"{dead.name} is not down"
+            )
+            record = told_of(owner, dead)
+            assert record["beat_age_ms"] >= 10_000, record
+            assert record["behind"] is None, record
+            assert told_of(owner, owner)["state"] == "up"
+            shown = admin(owner, "status").stdout
+            assert f"node {dead.name}: down, last beat " in shown, shown
+        finally:
+            hanging.go_on()
+        assert shard_of(owner, 0)["epoch"] == before
+        dead.start()
+        cluster.whole()
+        done = admin(owner, "hand-over", "0", "--to", hanging.name, "--json")
+        assert done.returncode == 0, done
+        assert json.loads(done.stdout)["owner"] == hanging.name
+
+
+def test_what_an_operator_moved_stays():
+    with Cluster([Node, Node], shards=3) as cluster:
+        cluster.whole()
+        first, second = cluster.nodes
+        # Nodes have to live for a while until placement counts them.
+        time.sleep(LOOKS)
+        for number in range(3):
+            owner = next(
+                node for node in cluster.nodes if node.name == shard_of(first, number)["owner"]
+            )
+            target = second if owner is first else first
+            done = admin(owner, "hand-over", str(number), "--to", target.name)
+            assert done.returncode == 0, done
+            time.sleep(LOOKS)
+            assert shard_of(target, number)["owner"] == target.name
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_each_node_serves_as_many_clients_as_it_may(beyond):
+    """A client that is passed on takes one place, not two; one beyond is closed."""
+    with Cluster([Node, Node], flags=["--max-connections", str(PLACES)]) as cluster:
+        cluster.whole()
+        for node in cluster.nodes:
+            node.client.close()
+            node.items.close()
+        for node in cluster.nodes:
+            clients = [Wire(node.address) for _ in range(PLACES + beyond)]
+            served = [is_served(client) for client in clients]
+            for client in clients:
+                client.close()
+            assert served == [True] * PLACES + [False] * beyond, (node.name, served)
+            if beyond:
+                assert "all places for connections are taken" in node.log.read_text()
+
+
+def is_served(client):
+    return client.ask(msg(command(("find", "c"))), ANSWERED_WITHIN) is not None

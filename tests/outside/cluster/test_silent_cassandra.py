@@ -1,0 +1,95 @@
+"""A node of Cassandra that answers nothing and closes nothing costs next to nothing: writes go on,
+also large ones, reads do not notice, and no node loses its lease. One round on each node; ROUNDS
+says how many."""
+
+import os
+import threading
+import time
+
+from lib.cluster import Cassandra, Cluster, Node
+from lib.seed import TORTURE
+
+ROUNDS = int(os.environ.get("ROUNDS", 10 if TORTURE else 1))
+#: Seconds for which a node is silent: longer than a lease and its margin.
+SILENT = 6.0
+#: Seconds without an acknowledgement, on a machine that does other work too. Without a second
+#: attempt at another node it is more than four.
+WITHOUT = 2.5
+#: Bytes of a document whose entry has many parts.
+LARGE = 4 << 20
+
+
+class Asking:
+    """A client that asks again and again, and when it was answered."""
+
+    def __init__(self, ask):
+        self.ask, self.answered, self.failed = ask, [time.monotonic()], []
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        number = 0
+        while not self.over.is_set():
+            number += 1
+            try:
+                self.ask(number)
+                self.answered.append(time.monotonic())
+            except Exception as error:
+                self.failed.append(repr(error))
+            time.sleep(0.02)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+    def longest(self, since):
+        """The longest time without an answer since then."""
+        times = [since, *(at for at in self.answered if since < at), time.monotonic()]
+        return max(after - before for before, after in zip(times, times[1:], strict=False))
+
+
+def rounded(seconds):
+    return round(seconds, 2)
+
+
+def epoch(cluster):
+    return cluster.owner().about()["shards"][0]["epoch"]
+
+
+def test_a_silent_node_of_cassandra_stops_nothing(capsys):
+    told = []
+    with Cluster([Node, Node]) as cluster:
+        owner = cluster.whole()
+        [follower] = cluster.followers()
+        writer = follower.connect_once()["d"]["c"]
+        reader = owner.connect_once()["d"]["c"]
+        writes = Asking(lambda number: writer.insert_one({"_id": number}))
+        reads = Asking(lambda _: reader.find_one())
+        with writes, reads:
+            for round in range(3 * ROUNDS):
+                number = round % 3 + 1
+                before, began = epoch(cluster), time.monotonic()
+                with Cassandra().silent(number):
+                    large = {"_id": f"large {round}", "bytes": os.urandom(LARGE)}
+                    owner.client["d"]["large"].insert_one(large)
+                    took = time.monotonic() - began
+                    time.sleep(max(0.0, SILENT - took))
+                    states = [node.ready() for node in cluster.nodes]
+                    gaps = writes.longest(began), reads.longest(began)
+                assert max(gaps) < WITHOUT, (number, gaps)
+                # It ended while the node was silent.
+                assert took < SILENT, (number, took)
+                assert epoch(cluster) == before
+                assert [status for status, _ in states] == [200, 200], states
+                told.append((number, *(rounded(figure) for figure in (*gaps, took))))
+        assert (writes.failed, reads.failed) == ([], [])
+        assert writer.count_documents({}) == len(writes.answered) - 1
+        cluster.verify(*cluster.nodes)
+    with capsys.disabled():
+        print("\nnode, seconds without a write, without a read, until 4 MB were written:")
+        for line in told:
+            print(" ", *line)
