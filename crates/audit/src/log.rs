@@ -90,12 +90,22 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Writes a line, but not for more than so many refusals in a second. Where that fails the log of the
+    /// Writes a line; of refusals not more than [`REFUSALS_A_SECOND`]. Where that fails the log of the
     /// server says so, and the server goes on.
     pub fn note(&self, event: &Event<'_>) {
+        self.write_counted(event, event.outcome != 0);
+    }
+
+    /// Writes a line about what requires no right, so that any client may cause as many as it likes: it
+    /// counts as a refusal does.
+    pub fn note_unprivileged(&self, event: &Event<'_>) {
+        self.write_counted(event, true);
+    }
+
+    fn write_counted(&self, event: &Event<'_>, is_bounded: bool) {
         let second = clock::monotonic_time().as_secs();
         let mut inner = self.inner.lock();
-        let (writes, left_out) = inner.refusals.count(second, event.outcome != 0);
+        let (writes, left_out) = inner.refusals.count(second, is_bounded);
         if let Some(left_out) = left_out {
             let (api, object) = (Api::Server, left_out.to_string());
             let action = "refusalsLeftOut";
@@ -212,6 +222,20 @@ mod tests {
         assert_eq!(refusals.count(5, false), (true, None));
         assert_eq!(refusals.count(6, true), (true, Some(7)));
         assert_eq!(refusals.count(7, false), (true, None));
+    }
+
+    #[test]
+    fn what_requires_no_right_is_bounded_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit.log");
+        let log = AuditLog::open(&path).unwrap();
+        let (api, action) = (Api::Mongo, "killSessions");
+        let event = Event { api, action, peer: "", user: None, object: "", outcome: 0 };
+        let before = clock::monotonic_time().as_secs();
+        (0..10 * REFUSALS_A_SECOND).for_each(|_| log.note_unprivileged(&event));
+        // Should the loop have taken several seconds, each may have its lines, and one that counts.
+        let seconds = clock::monotonic_time().as_secs() - before + 1;
+        assert!(lines(&path) <= seconds * u64::from(REFUSALS_A_SECOND + 1));
     }
 
     #[test]

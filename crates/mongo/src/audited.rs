@@ -11,6 +11,7 @@ use crate::{
     command_row::{CommandRow, Work},
     door::Door,
     errors::{Result, Unauthorized},
+    rights::Rights,
 };
 
 /// Writes down a command that was done or refused, if it is one of those.
@@ -26,25 +27,36 @@ pub(crate) fn note_command<S: Store>(call: &Call<'_, S>, row: &CommandRow, reply
             _ => call.database.to_owned(),
         };
         let user = call.connection.sender().user.map(|user| user.to_string());
-        note(call.door, call.connection, row.name, user.as_deref(), &object, code);
+        let requires_right = !matches!(row.rights, Rights::Open | Rights::Login);
+        let line = Line { action: row.name, user: user.as_deref(), object: &object, code };
+        note(call.door, call.connection, line, requires_right);
     }
 }
 
 /// Writes down that somebody logged in as this user by a mechanism, or could not.
 pub(crate) fn note_login<S: Store>(call: &Call<'_, S>, user: &str, mechanism: &str, code: i32) {
-    note(call.door, call.connection, "login", Some(user), mechanism, code);
+    let line = Line { action: "login", user: Some(user), object: mechanism, code };
+    note(call.door, call.connection, line, true);
 }
 
-fn note<S: Store>(
-    door: &Door<S>,
-    connection: &Connection,
-    action: &str,
-    user: Option<&str>,
-    object: &str,
+/// What a line says beside where the sender is.
+struct Line<'a> {
+    action: &'a str,
+    user: Option<&'a str>,
+    object: &'a str,
     code: i32,
-) {
+}
+
+/// Writes a line. Those about what requires no right are bounded, as refusals are: any client could fill
+/// the disk with them.
+fn note<S: Store>(door: &Door<S>, connection: &Connection, line: Line<'_>, requires_right: bool) {
     let Some(log) = &door.settings.audit else { return };
     let api = if connection.relayed_sender.is_some() { Api::Admin } else { Api::Mongo };
     let peer = connection.peer.as_str();
-    log.note(&Event { api, action, peer, user, object, outcome: code.into() });
+    let Line { action, user, object, code } = line;
+    let event = Event { api, action, peer, user, object, outcome: code.into() };
+    match requires_right {
+        true => log.note(&event),
+        false => log.note_unprivileged(&event),
+    }
 }

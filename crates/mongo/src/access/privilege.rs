@@ -44,6 +44,10 @@ impl Privilege {
                 None => unknown.push(name.to_owned()),
             }
         }
+        // Such a privilege would be left out of a set, and with it the right that naming it requires.
+        if actions.is_empty() && unknown.is_empty() {
+            return Err(Error::new(FailedToParse, "missing actions field"));
+        }
         Ok(Self { resource, actions })
     }
 

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use document::{ArrayRef, DocBuf, Value, ValueRef, doc};
 use engine::Store;
 
-use super::users::{check_roles, role_needs};
+use super::users::{check_roles, need_elements, or_on_own_database, role_needs};
 use crate::{
     access::{Action, Inherited, Privileges, Role, RoleName, builtin, would_cycle},
     authorize::{check_needs, check_users},
@@ -82,12 +82,14 @@ pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 
 /// What commands ask of their sender that add to a role.
 pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    listed_needs(asked, Action::GrantRole)
+    let needs = listed_needs(asked, Action::GrantRole)?;
+    Ok(or_on_own_database(needs, Action::GrantRole, asked))
 }
 
 /// What commands ask of their sender that take from a role.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    listed_needs(asked, Action::RevokeRole)
+    let needs = listed_needs(asked, Action::RevokeRole)?;
+    Ok(or_on_own_database(needs, Action::RevokeRole, asked))
 }
 
 fn no_role(name: &RoleName) -> Error {
@@ -199,7 +201,7 @@ pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 /// Runs `grantPrivilegesToRole`.
 pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, |role, asked| {
-        let given = Privileges::parse(asked.args().need_array("privileges")?)?;
+        let given = Privileges::parse(need_elements(asked, "privileges")?)?;
         role.privileges.add_all(&given)
     })
     .await
@@ -208,7 +210,7 @@ pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<Doc
 /// Runs `revokePrivilegesFromRole`.
 pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, |role, asked| {
-        let taken = Privileges::parse(asked.args().need_array("privileges")?)?;
+        let taken = Privileges::parse(need_elements(asked, "privileges")?)?;
         role.privileges.remove_all(&taken);
         Ok(())
     })
@@ -218,7 +220,7 @@ pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<Do
 /// Runs `grantRolesToRole`.
 pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, |role, asked| {
-        let given = RoleName::parse_list(asked.args().need_array("roles")?, asked.database)?;
+        let given = RoleName::parse_list(need_elements(asked, "roles")?, asked.database)?;
         let new: Vec<_> = given.into_iter().filter(|it| !role.roles.contains(it)).collect();
         role.roles.extend(new);
         Ok(())
@@ -229,7 +231,7 @@ pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 /// Runs `revokeRolesFromRole`.
 pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, |role, asked| {
-        let taken = RoleName::parse_list(asked.args().need_array("roles")?, asked.database)?;
+        let taken = RoleName::parse_list(need_elements(asked, "roles")?, asked.database)?;
         role.roles.retain(|it| !taken.contains(it));
         Ok(())
     })

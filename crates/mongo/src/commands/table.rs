@@ -342,6 +342,8 @@ pub fn table() -> &'static [CommandRow] {
 pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, place };
 
 #[cfg(test)]
+mod empty_tests;
+#[cfg(test)]
 mod roles_tests;
 #[cfg(test)]
 mod tests;

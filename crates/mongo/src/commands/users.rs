@@ -12,7 +12,7 @@
 //! A user's logins end at once where it is removed; what it may do changes at once for those who are
 //! logged in.
 
-use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
+use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
 use crate::{
@@ -54,7 +54,8 @@ fn listed_roles(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     roles.map(|roles| RoleName::parse_list(roles, asked.database)).transpose()
 }
 
-/// What giving or taking roles asks for.
+/// Returns the rights that giving or taking roles requires: the action on the database of each role. An
+/// empty list requires none, so that the caller has to require something else.
 pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for role in roles {
@@ -64,6 +65,24 @@ pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
         }
     }
     needs
+}
+
+/// Returns these needs, or the right to the action on the command's own database where they are none: what
+/// a command requires must not vanish with the elements of its lists.
+pub(super) fn or_on_own_database(needs: Vec<Need>, action: Action, asked: &Asked<'_>) -> Vec<Need> {
+    if needs.is_empty() { vec![Need::on_database(action, asked.database)] } else { needs }
+}
+
+/// Reads a list that must not be empty.
+///
+/// Errors: 2 for an empty one, as in MongoDB.
+pub(super) fn need_elements<'a>(asked: &Asked<'a>, field: &str) -> Result<ArrayRef<'a>> {
+    let list = asked.args().need_array(field)?;
+    if list.iter().next().is_none() {
+        let text = format!("{} command requires a non-empty \"{field}\" array", asked.name);
+        return Err(Error::new(BadValue, text));
+    }
+    Ok(list)
 }
 
 /// What `createUser` asks of its sender.
@@ -76,12 +95,14 @@ pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// What `updateUser` asks of its sender, beside what it asks of one who changes the own password or
-/// data, which [`update_user`] looks at.
+/// Returns what `updateUser` requires, except for a change of the sender's own password or data, which
+/// [`update_user`] checks.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = Vec::new();
     if let Some(roles) = listed_roles(asked)? {
-        // For those that the user loses by it see `update_user`.
+        // The roles that the user has now are taken away. `update_user` checks the databases of those that
+        // are not given again; this right is needed whatever there is, also for a user without roles.
+        needs.push(Need::on_database(Action::RevokeRole, asked.database));
         needs.extend(role_needs(Action::GrantRole, &roles));
     }
     if asked.args().get("authenticationRestrictions").is_some() {
@@ -97,12 +118,14 @@ pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 
 /// What `grantRolesToUser` asks of its sender.
 pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    Ok(role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default()))
+    let needs = role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default());
+    Ok(or_on_own_database(needs, Action::GrantRole, asked))
 }
 
 /// What `revokeRolesFromUser` asks of its sender.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
-    Ok(role_needs(Action::RevokeRole, &listed_roles(asked)?.unwrap_or_default()))
+    let needs = role_needs(Action::RevokeRole, &listed_roles(asked)?.unwrap_or_default());
+    Ok(or_on_own_database(needs, Action::RevokeRole, asked))
 }
 
 fn no_user(name: &UserName) -> Error {
@@ -272,7 +295,7 @@ async fn change_roles<S: Store>(
     check_users(call)?;
     let asked = call.asked()?;
     let name = named(&asked)?;
-    let roles = RoleName::parse_list(asked.args().need_array("roles")?, call.database)?;
+    let roles = RoleName::parse_list(need_elements(&asked, "roles")?, call.database)?;
     let _one = call.door.users.lock().await;
     let Some(Kept { value: mut user, version }) = call.door.users.user(&name)? else {
         return Err(no_user(&name));
@@ -294,7 +317,14 @@ fn wanted(asked: &Asked<'_>) -> Result<Wanted> {
     Ok(match asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
         value if value.is_number() => Wanted::OfDatabase,
         ValueRef::Document(all) if is_set(all, "forAllDBs") => Wanted::All,
-        ValueRef::Array(list) => Wanted::Named(UserName::parse_list(list, asked.database)?),
+        ValueRef::Array(list) => {
+            let names = UserName::parse_list(list, asked.database)?;
+            if names.is_empty() {
+                let text = "usersInfo takes a user, a list of at least one user, or 1";
+                return Err(Error::new(BadValue, text));
+            }
+            Wanted::Named(names)
+        }
         value => Wanted::Named(vec![UserName::parse(value, asked.database)?]),
     })
 }

@@ -126,7 +126,7 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
 }
 
 /// The message that a driver would send.
-fn message(database: &str, body: &Document) -> Message {
+pub(super) fn message(database: &str, body: &Document) -> Message {
     let mut body = body.clone();
     body.push("$db", database);
     let mut payload = vec![0; 5];

@@ -1,0 +1,152 @@
+//! What commands require when their arguments are empty. A right that is made of the elements of a list is
+//! no right where the list is empty, so each command that requires nothing then is named here with the
+//! reason why that is safe. A new command without a fixed right has to be named too.
+
+use document::{Document, Value, array};
+
+use super::{ROWS, roles_tests::message};
+use crate::{access::Privileges, command_row::CommandRow, errors::Result, rights::Rights};
+
+/// What a command does that may require nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Empty {
+    /// It requires a right whatever its arguments are.
+    Requires,
+    /// It requires nothing, since it is for everybody, before a login too.
+    Everybody(&'static str),
+    /// It requires nothing beside a login, since it is about the sender's own, or looks at rights as it runs.
+    Own(&'static str),
+    /// It requires nothing in some forms without arguments, and these are refused or do nothing.
+    Refused(&'static str),
+}
+
+use Empty::{Everybody, Own, Refused, Requires};
+
+const HANDSHAKE: &str = "drivers ask who the server is before they log in";
+const CONSTANT: &str = "answers what is the same for all, or what the sender has said";
+const LOGIN: &str = "is how a client logs in";
+const SESSIONS: &str = "is about sessions of the sender alone";
+
+/// Every command whose row does not name a right on the server, its database or its collection.
+const COMMANDS: &[(&str, Empty)] = &[
+    ("hello", Everybody(HANDSHAKE)),
+    ("isMaster", Everybody(HANDSHAKE)),
+    ("ismaster", Everybody(HANDSHAKE)),
+    ("ping", Everybody(CONSTANT)),
+    ("buildInfo", Everybody(CONSTANT)),
+    ("buildinfo", Everybody(CONSTANT)),
+    ("whatsmyuri", Everybody(CONSTANT)),
+    ("connectionStatus", Everybody("shows the sender's own login and roles")),
+    ("listCommands", Everybody(CONSTANT)),
+    ("endSessions", Everybody(SESSIONS)),
+    ("logout", Everybody("ends the sender's own login")),
+    ("saslStart", Everybody(LOGIN)),
+    ("saslContinue", Everybody(LOGIN)),
+    ("authenticate", Everybody(LOGIN)),
+    ("startSession", Own("makes a number up")),
+    ("refreshSessions", Own(SESSIONS)),
+    ("killSessions", Own(SESSIONS)),
+    ("getMore", Own("finds cursors of the sender alone, whose needs are checked again")),
+    ("killCursors", Own("finds cursors of the sender alone, or asks for killAnyCursor")),
+    ("killOp", Own("finds operations of the sender alone, or asks for killop")),
+    (
+        "listDatabases",
+        Own("shows databases on which the sender has a right, or asks for listDatabases"),
+    ),
+    ("ebbClock", Own("reads the clock, and asks for ebbClock to move it")),
+    ("aggregate", Own("without a collection has documents of its own, and asks for what it joins")),
+    ("usersInfo", Own("shows the sender, asks for viewUser on others, and refuses an empty list")),
+    ("rolesInfo", Own("shows roles of the sender, asks for viewRole on others")),
+    (
+        "bulkWrite",
+        Refused("an empty list of operations is refused, and so is one without a namespace"),
+    ),
+    ("renameCollection", Refused("both names have to be given")),
+    ("explain", Refused("what is not a command that can be explained is refused by its name")),
+    ("updateUser", Own("asks for a right on each field that is given, and refuses to change none")),
+    ("listCollections", Requires),
+    ("currentOp", Requires),
+    ("insert", Requires),
+    ("update", Requires),
+    ("findAndModify", Requires),
+    ("findandmodify", Requires),
+    ("createUser", Requires),
+    ("dropUser", Requires),
+    ("dropAllUsersFromDatabase", Requires),
+    ("grantRolesToUser", Requires),
+    ("revokeRolesFromUser", Requires),
+    ("createRole", Requires),
+    ("updateRole", Requires),
+    ("grantPrivilegesToRole", Requires),
+    ("revokePrivilegesFromRole", Requires),
+    ("grantRolesToRole", Requires),
+    ("revokeRolesFromRole", Requires),
+    ("dropRole", Requires),
+    ("dropAllRolesFromDatabase", Requires),
+];
+
+/// A command with all forms of empty arguments: none, and each of them nothing.
+fn bodies(row: &CommandRow) -> Vec<Document> {
+    let empty = [Value::Array(Vec::new()), Value::Document(Document::new()), Value::from(false)];
+    let firsts = [1.into(), "c".into(), "shop.c".into()].into_iter().chain(empty.clone());
+    let mut bodies = Vec::new();
+    for first in firsts {
+        let of = |value: Option<&Value>| {
+            let mut body = Document::new();
+            body.push(row.name, first.clone());
+            for field in row.fields.iter().filter(|_| value.is_some()) {
+                body.push(*field, value.cloned().unwrap_or(Value::Null));
+            }
+            body
+        };
+        bodies.push(of(None));
+        bodies.extend(empty.iter().map(|value| of(Some(value))));
+        // One empty list beside nothing else, and one element that has nothing in it.
+        for field in row.fields {
+            for value in [array![], array![Document::new()]] {
+                let mut body = of(None);
+                body.push(*field, value);
+                bodies.push(body);
+            }
+        }
+    }
+    bodies
+}
+
+/// Whether the sender needs no privilege for a command. An error is a refusal.
+fn asks_for_nothing(row: &'static CommandRow, body: &Document) -> Result<bool> {
+    let database = if row.admin_only { "admin" } else { "shop" };
+    let message = message(database, body);
+    let needs = row.rights.needs(&row.asked(message.body(), database, &message))?;
+    Ok(needs.iter().all(|need| need.is_met(&Privileges::new())))
+}
+
+#[test]
+fn empty_arguments_require_what_others_do() {
+    for row in ROWS {
+        let of_nothing = |body: &Document| asks_for_nothing(row, body).unwrap_or(false);
+        let free = bodies(row).into_iter().find(of_nothing);
+        let named: Vec<Empty> =
+            COMMANDS.iter().filter(|(name, _)| *name == row.name).map(|(_, it)| *it).collect();
+        let fixed =
+            matches!(row.rights, Rights::Server(_) | Rights::Database(_) | Rights::Collection(_));
+        if fixed {
+            assert_eq!((&free, named.len()), (&None, 0), "{}", row.name);
+            continue;
+        }
+        let [empty] = named[..] else { panic!("say here what {} requires: {free:?}", row.name) };
+        match empty {
+            Requires => assert_eq!(free, None, "{}", row.name),
+            Everybody(why) => {
+                assert!(matches!(row.rights, Rights::Open) && !why.is_empty(), "{}", row.name);
+            }
+            Own(why) | Refused(why) => {
+                assert!(free.is_some() && !why.is_empty(), "{} requires a right", row.name);
+                assert!(!row.before_login(), "{}", row.name);
+            }
+        }
+    }
+    for (name, _) in COMMANDS {
+        assert!(ROWS.iter().any(|row| row.name == *name), "there is no command {name}");
+    }
+}
