@@ -80,6 +80,9 @@ pub(crate) struct Follower {
     /// The pauses after a look and a reading that find nothing new: they become longer, up to a bound.
     look_pause: u64,
     read_pause: u64,
+    /// Whether the record of a node has the term in which the shard is owned. When it has not any more the
+    /// shard was released.
+    has_term: bool,
 }
 
 impl Follower {
@@ -104,6 +107,7 @@ impl Follower {
             looking: None,
             making: None,
             look_due: 0,
+            has_term: false,
         }
     }
 
@@ -206,15 +210,18 @@ impl Follower {
         now: u64,
     ) -> Vec<FollowerFact> {
         let shard = self.settings.shard;
-        let (mut is_new_epoch, mut committed) = (false, 0);
+        let (mut is_new_epoch, mut has_term, mut committed) = (false, false, 0);
         let seen = self.shard.as_ref().map_or(0, |record| record.epoch);
         for term in terms.filter(|term| term.shard == shard) {
             mark(&mut self.marks, term.epoch, term.committed);
             is_new_epoch |= seen < term.epoch;
+            has_term |= seen == term.epoch;
             committed = committed.max(term.committed);
         }
+        let was_released = self.has_term && !has_term;
+        self.has_term = has_term;
         // Not sooner than a reading that has failed is to be tried again.
-        if is_new_epoch && now + self.settings.watch < self.look_due {
+        if (is_new_epoch || was_released) && now + self.settings.watch < self.look_due {
             self.look_at_once(now);
         }
         let read = self.end_of_read().map_or(u64::MAX, |(_, _, n)| n);
@@ -392,4 +399,87 @@ impl Follower {
 fn mark(marks: &mut BTreeMap<u64, u64>, epoch: u64, committed: u64) {
     let mark = marks.entry(epoch).or_default();
     *mark = committed.max(*mark);
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use uuid::Uuid;
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn term(epoch: u64, committed: u64) -> TermRecord {
+        TermRecord { shard: 0, epoch, committed, clock: Bytes::new() }
+    }
+
+    fn open_shard() -> ShardRecord {
+        ShardRecord {
+            shard: 0,
+            epoch: 3,
+            claim: Uuid::nil(),
+            node: Uuid::nil(),
+            incarnation: 1,
+            phase: Phase::Open,
+            opened: 3,
+            ends: Vec::new(),
+            clock: Bytes::new(),
+            bases: Vec::new(),
+        }
+    }
+
+    /// Lets time pass on a shard where nothing changes; returns how often it was asked for, and its journal.
+    fn pass(follower: &mut Follower, now: &mut u64, ms: u64) -> (usize, usize) {
+        let (mut looks, mut readings) = (0, 0);
+        for _ in 0..ms / 10 {
+            follower.tick(*now, Backlog::default());
+            for ask in follower.asks() {
+                let answer = match ask.request {
+                    Request::ReadShard { .. } => {
+                        looks += 1;
+                        Reply::Shard(Some(open_shard()))
+                    }
+                    _ => {
+                        readings += 1;
+                        Reply::Parts(Vec::new())
+                    }
+                };
+                follower.answer(ask.token, Ok(answer), *now);
+            }
+            *now += 10 * MS;
+        }
+        (looks, readings)
+    }
+
+    /// A shard without news is asked for seldom, and at once when the nodes' records tell some.
+    #[test]
+    fn what_does_not_change_is_looked_at_seldom() {
+        let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
+        let rest = settings.rest / MS;
+        let (mut follower, mut now) = (Follower::new(settings, 1, Place::default(), false), 0);
+        follower.note_terms([term(3, 0)].iter(), now);
+        pass(&mut follower, &mut now, 60_000);
+        follower.note_terms([term(3, 0)].iter(), now);
+        let (looks, readings) = pass(&mut follower, &mut now, 10 * rest);
+        assert!((9..12).contains(&looks) && (9..12).contains(&readings), "{looks} {readings}");
+        for (terms, expected) in [
+            (vec![term(3, 0)], (0, 0)),
+            // Something was committed.
+            (vec![term(3, 1)], (0, 1)),
+            // The shard was given up.
+            (vec![], (1, 0)),
+            // Another node owns it.
+            (vec![term(4, 0)], (1, 1)),
+        ] {
+            let is_at_rest = pass(&mut follower, &mut now, rest) <= (2, 2);
+            assert!(is_at_rest || terms.len() == 1);
+            // Between two looks that are due by themselves.
+            while now + 500 * MS > follower.look_due.min(follower.read_due) {
+                pass(&mut follower, &mut now, 100);
+            }
+            follower.note_terms(terms.iter(), now);
+            assert_eq!(pass(&mut follower, &mut now, 10), expected, "{terms:?}");
+        }
+    }
 }

@@ -33,7 +33,9 @@ pub struct Settings {
     pub abandon: u64,
     /// From one beat to the next.
     pub beat: u64,
-    /// From one look at the other nodes and the shard to the next.
+    /// From one look at the other nodes to the next.
+    pub nodes: u64,
+    /// From one look at the shard to the next, while it changes.
     pub watch: u64,
     /// From one reading of the journal to the next while entries come.
     pub read: u64,
@@ -81,10 +83,11 @@ impl Settings {
             margin: 500 * MS,
             abandon: 12_000 * MS,
             beat: 750 * MS,
+            nodes: 400 * MS,
             watch: 250 * MS,
             read: 50 * MS,
             idle: 250 * MS,
-            rest: 4_000 * MS,
+            rest: 10_000 * MS,
             again: 50 * MS,
             patience: 500 * MS,
             part_bytes: 256 << 10,

@@ -90,7 +90,7 @@ impl Watch {
     /// Looks again when it is time.
     pub(crate) fn tick(&mut self, now: u64) {
         if self.pending.is_none() && self.due <= now {
-            self.due = now + self.settings.watch;
+            self.due = now + self.settings.nodes;
             self.pending = Some(self.asks.ask(Request::ReadNodes));
         }
     }

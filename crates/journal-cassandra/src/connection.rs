@@ -36,7 +36,7 @@ const LATE_LONG: Duration = Duration::from_millis(300);
 /// How many nodes of Cassandra a request is sent to at the most.
 const ATTEMPTS: usize = 3;
 /// How often a connection is tried, and how long it may take to answer until it is closed.
-const KEEPALIVE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(2));
+const KEEPALIVE: (Duration, Duration) = (Duration::from_millis(1_100), Duration::from_secs(2));
 
 /// What requests are executed with.
 #[derive(Debug)]

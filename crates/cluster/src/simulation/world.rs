@@ -139,7 +139,7 @@ impl World {
                 *time /= 10;
             }
             // Histories are short, and faults of readers are found by reading often.
-            settings.rest = settings.watch;
+            (settings.rest, settings.nodes) = (settings.watch, settings.watch);
             settings.abandon = rng.choice([0, 100 * MS, 1_200 * MS]).unwrap_or(0);
             settings.patience = number * rng.choice([0, 20 * MS, 50 * MS]).unwrap_or(0);
             (settings.part_bytes, settings.segment_bytes) = (50, segment_bytes);
