@@ -16,10 +16,11 @@ use memory::Share;
 use regex::{Regex, RegexBuilder};
 
 use super::{
+    groups::Flags,
     leading,
     looking::{self, Count, KnownPositions, Looking, Spans},
     program,
-    syntax::{Flags, translate, translate_aheads},
+    syntax::{translate, translate_aheads},
 };
 use crate::{
     error::{Error, Kind},
@@ -64,19 +65,16 @@ impl Pattern {
     /// elsewhere the pattern is walked by machines of its own.
     pub fn with_look_ahead(source: &str, options: &str) -> Result<Self, Error> {
         match Self::with_guards(source, options) {
-            Err(error) if error.kind == Kind::Unsupported && has_look_ahead(source) => {
-                Self::with_machines(source, options)
-            }
+            // The machines know more; what they do not know either is refused with the same words.
+            Err(error) if error.kind == Kind::Unsupported => Self::with_machines(source, options),
             built => built,
         }
     }
 
     /// A pattern with look-ahead anywhere in it.
     fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
-        let mut flags = flags_of(options)?;
-        // They hold for the look-aheads too, which become patterns of their own.
-        let rest = own_flags(source, &mut flags);
-        let (main, aheads) = translate_aheads(rest, flags)?;
+        let flags = flags_of(options)?;
+        let (main, aheads) = translate_aheads(source, flags)?;
         let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
         let share = looking::hold(bytes)?;
         // Never used: there has to be one.
@@ -199,9 +197,13 @@ impl Pattern {
                 '.' | '[' | '(' | ')' | '$' | '^' | '*' | '+' | '?' | '{' | '}' => break,
                 plain => plain,
             };
-            // The character may be left out or repeated: it is not required.
-            if matches!(chars.peek(), Some('*' | '?' | '{')) {
-                break;
+            // The character may be left out or repeated: it is not required. A comment or an empty
+            // quotation may stand before the repetition.
+            let mut ahead = chars.clone();
+            match (ahead.next(), ahead.next()) {
+                (Some('*' | '?' | '{'), _) => break,
+                (Some('('), Some('?')) | (Some('\\'), Some('Q' | 'E')) => break,
+                _ => {}
             }
             prefix.push(literal);
             // The character has to be there once; what follows it is open.
@@ -242,39 +244,12 @@ impl MatchFinder<'_, '_> {
     }
 }
 
-/// Whether a pattern seems to have a look-ahead; a look in the text is enough to try.
-fn has_look_ahead(source: &str) -> bool {
-    source.contains("(?=") || source.contains("(?!")
-}
-
-/// Takes flags off the start of a pattern (`(?i)`), which hold for all of it.
-fn own_flags<'s>(source: &'s str, flags: &mut Flags) -> &'s str {
-    let Some((letters, rest)) = source.strip_prefix("(?").and_then(|it| it.split_once(')')) else {
-        return source;
-    };
-    let mut own = *flags;
-    for letter in letters.chars() {
-        match letter {
-            'i' => own.ignore_case = true,
-            'm' => own.multi_line = true,
-            's' => own.dot_all = true,
-            'x' => own.extended = true,
-            _ => return source,
-        }
-    }
-    *flags = own;
-    rest
-}
-
 /// The flags of these options; fails for a letter that is not one.
 fn flags_of(options: &str) -> Result<Flags, Error> {
     let mut flags = Flags::default();
     for option in options.chars() {
         match option {
-            'i' => flags.ignore_case = true,
-            'm' => flags.multi_line = true,
-            's' => flags.dot_all = true,
-            'x' => flags.extended = true,
+            'i' | 'm' | 's' | 'x' => _ = flags.set(option, true),
             'u' => {}
             other => {
                 let text = format!("invalid flag in regex options: {other}");
@@ -298,11 +273,8 @@ fn short_enough(source: &str) -> Result<(), Error> {
 fn compile_regex(source: &str, flags: Flags) -> Result<(Regex, Share), Error> {
     let translated = translate(source, flags)?;
     let mut builder = RegexBuilder::new(&translated);
-    builder
-        .case_insensitive(flags.ignore_case)
-        .multi_line(flags.multi_line)
-        .dot_matches_new_line(flags.dot_all)
-        .ignore_whitespace(flags.extended);
+    // The other options are already in what was written.
+    builder.case_insensitive(flags.ignore_case);
     program::build_regex(&mut builder)?.map_err(refused_build)
 }
 

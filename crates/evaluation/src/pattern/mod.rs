@@ -7,12 +7,17 @@
 //! anchored pattern it becomes patterns of its own (`leading`), elsewhere a walk backward answers
 //! it (`looking`).
 
+mod class;
 mod compiled;
+mod escape;
+mod groups;
 mod leading;
 mod looking;
 mod program;
 mod recent;
 mod syntax;
+#[cfg(test)]
+mod tests;
 mod text;
 
 pub use compiled::{MatchFinder, Pattern};

@@ -12,24 +12,13 @@
 //! (?=x)a        ->   (?P<__ahead_0>)a       with x as a pattern of its own, where look-ahead may be
 //! ```
 
-use crate::{
-    error::{Error, Kind},
-    numbers::PATTERN_REFUSED,
-    pattern::text::{Text, invalid},
+use super::{
+    class::read_class,
+    escape::{Escape, read_escape},
+    groups::{Flags, Opening, read_opening},
+    text::{Text, invalid, unsupported},
 };
-
-/// The options of a pattern.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flags {
-    /// `i`: letters of both cases are the same.
-    pub(super) ignore_case: bool,
-    /// `m`: `^` and `$` are at every line.
-    pub(super) multi_line: bool,
-    /// `s`: `.` is a line break, too.
-    pub(super) dot_all: bool,
-    /// `x`: white space and comments are left out.
-    pub(super) extended: bool,
-}
+use crate::error::Error;
 
 /// A look-ahead that was taken out of a pattern.
 #[derive(Debug)]
@@ -39,6 +28,9 @@ pub(super) struct Ahead {
     /// Rewritten.
     pub(super) pattern: String,
 }
+
+/// Deepest nesting of groups, as in Perl's library.
+const MAX_NESTING: usize = 250;
 
 /// What stands in a rewritten pattern for a look-ahead, in front of its number: an empty group.
 const AHEAD: &str = "__ahead_";
@@ -58,27 +50,28 @@ pub(super) fn translate_aheads(source: &str, flags: Flags) -> Result<(String, Ve
     Rewrite::new(source, flags, Some(Vec::new())).whole()
 }
 
-/// The refusal of what a pattern uses, by name.
-fn unsupported(what: &str) -> Error {
-    let text = format!("Regular expression is not supported: it uses {what}");
-    Error::new(Kind::Unsupported, PATTERN_REFUSED, text)
-}
-
 /// A pattern while it is rewritten.
 struct Rewrite<'a> {
-    /// What is read and what was written.
+    /// The text that is read and the text that was written.
     text: Text<'a>,
-    /// The options of the whole.
+    /// The flags that hold here.
     flags: Flags,
+    /// The flags that held where each open group began.
+    around: Vec<Flags>,
+    /// How many groups that keep their text were opened.
+    groups: usize,
+    /// Whether a repetition may follow: something was read that can be repeated.
+    repeatable: bool,
     /// Look-aheads so far, where they are taken out.
     aheads: Option<Vec<Ahead>>,
-    /// Some of the pattern has flags of its own.
-    has_flags: bool,
 }
 
 impl<'a> Rewrite<'a> {
     fn new(source: &'a str, flags: Flags, aheads: Option<Vec<Ahead>>) -> Self {
-        Self { text: Text::new(source), flags, aheads, has_flags: false }
+        let mut text = Text::new(source);
+        // Patterns are UTF-8 whether or not they ask for it.
+        while text.take("(*UTF8)") || text.take("(*UTF)") {}
+        Self { text, flags, around: Vec::new(), groups: 0, repeatable: false, aheads }
     }
 
     /// Rewrites all of the pattern.
@@ -86,13 +79,7 @@ impl<'a> Rewrite<'a> {
         while let Some(next) = self.text.rest.next() {
             self.outside(next)?;
         }
-        let aheads = self.aheads.unwrap_or_default();
-        // A look-ahead is compiled for itself, with the flags of the whole: it would not know those
-        // around it.
-        if self.has_flags && !aheads.is_empty() {
-            return Err(unsupported("look-ahead beside flags inside of the pattern"));
-        }
-        Ok((self.text.out, aheads))
+        Ok((self.text.out, self.aheads.unwrap_or_default()))
     }
 
     /// Writes the end of the text, or the line break before it. With look-ahead in the pattern that
@@ -118,159 +105,242 @@ impl<'a> Rewrite<'a> {
     /// Takes out a look-ahead whose beginning was read, up to its closing parenthesis. Those inside
     /// it are taken out first, so that each knows only look-aheads before it in the list.
     fn ahead(&mut self, wanted: bool) -> Result<(), Error> {
-        // What is written until the closing parenthesis is the look-ahead's pattern.
-        let around = std::mem::take(&mut self.text.out);
-        let mut depth = 0_usize;
-        loop {
+        if self.aheads.is_none() {
+            return Err(unsupported("look-ahead"));
+        }
+        // The text that is written until the closing parenthesis is the look-ahead's pattern. It is
+        // compiled for itself, with the flags that hold here.
+        let around = std::mem::replace(&mut self.text.out, self.flags.as_group());
+        let depth = self.around.len();
+        self.open(false)?;
+        while depth < self.around.len() {
             match self.text.rest.next() {
                 None => return Err(invalid("missing closing parenthesis")),
-                Some(')') if depth == 0 => break,
-                Some(')') => {
-                    depth -= 1;
-                    self.text.out.push(')');
-                }
-                Some('(') => depth += usize::from(self.group()?),
-                Some(other) => self.outside(other)?,
+                Some(next) => self.outside(next)?,
             }
         }
         let pattern = std::mem::replace(&mut self.text.out, around);
         self.stand(wanted, pattern)
     }
 
+    /// Notes that a group is open; `keeps` says whether it keeps its text.
+    fn open(&mut self, keeps: bool) -> Result<(), Error> {
+        if MAX_NESTING <= self.around.len() {
+            return Err(invalid("parentheses are too deeply nested"));
+        }
+        self.around.push(self.flags);
+        self.groups += usize::from(keeps);
+        self.repeatable = false;
+        Ok(())
+    }
+
     /// Rewrites what a character outside of classes begins.
     fn outside(&mut self, next: char) -> Result<(), Error> {
+        let before = std::mem::replace(&mut self.repeatable, true);
         match next {
-            '\\' => self.escape()?,
-            '[' => self.text.class()?,
-            '(' => drop(self.group()?),
-            '^' if self.flags.multi_line && self.aheads.is_some() => {
-                // Behind the last line break no line begins.
-                self.text.out.push_str(r"(?:\A|^");
-                self.stand(false, r"\z".to_owned())?;
+            '\\' => return self.escape(before),
+            '[' => return self.class(),
+            '(' => return self.group(before),
+            ')' => {
+                let Some(flags) = self.around.pop() else {
+                    return Err(invalid("unmatched closing parenthesis"));
+                };
+                self.flags = flags;
                 self.text.out.push(')');
             }
-            '$' if self.flags.multi_line => self.text.out.push('$'),
-            '$' => self.end()?,
-            '*' | '+' | '?' => self.repeat(next)?,
-            '{' if self.is_count() => {
-                self.text.out.push('{');
-                while self.text.rest.peek().is_some_and(|c| *c != '}') {
-                    self.text.out.extend(self.text.rest.next());
-                }
-                self.text.skip(1);
-                self.repeat('}')?;
+            '|' => {
+                self.repeatable = false;
+                self.text.out.push('|');
             }
-            // Not a count: a brace.
-            '{' | '}' => self.text.out.extend(['\\', next]),
-            // A comment up to the end of the line.
-            '#' if self.flags.extended => while self.text.rest.next().is_some_and(|c| c != '\n') {},
-            other => self.text.out.push(other),
+            '^' => {
+                self.repeatable = false;
+                self.line_start()?;
+            }
+            '$' => {
+                self.repeatable = false;
+                match self.flags.multi_line {
+                    true => self.text.out.push_str("(?m:$)"),
+                    false => self.end()?,
+                }
+            }
+            '*' | '+' | '?' => self.repeat(before, &next.to_string())?,
+            '{' => match self.count()? {
+                Some(count) => self.repeat(before, &count)?,
+                // Not a count: a brace.
+                None => self.text.literal('{'),
+            },
+            '.' => self.text.out.push_str(match self.flags.dot_all {
+                true => "(?s:.)",
+                false => r"[^\n]",
+            }),
+            '#' if self.flags.extended => {
+                self.repeatable = before;
+                while self.text.rest.next().is_some_and(|c| c != '\n') {}
+            }
+            _ if self.flags.extended && is_blank(next) => self.repeatable = before,
+            other => self.text.literal(other),
         }
         Ok(())
     }
 
-    /// Writes a repetition sign. A `+` after it would make it possessive, which needs backtracking;
-    /// a `?` makes it lazy.
-    fn repeat(&mut self, sign: char) -> Result<(), Error> {
-        self.text.out.push(sign);
-        match self.text.rest.peek() {
-            Some('+') => Err(unsupported("a possessive quantifier")),
-            Some('?') => {
-                self.text.skip(1);
-                self.text.out.push('?');
-                Ok(())
-            }
-            _ => Ok(()),
+    /// Writes the start of the text, or of any line.
+    fn line_start(&mut self) -> Result<(), Error> {
+        if !self.flags.multi_line {
+            self.text.out.push_str(r"\A");
+        } else if self.aheads.is_some() {
+            // Behind the last line break no line begins.
+            self.text.out.push_str(r"(?:\A|(?m:^)");
+            self.stand(false, r"\z".to_owned())?;
+            self.text.out.push(')');
+        } else {
+            self.text.out.push_str("(?m:^)");
         }
+        Ok(())
     }
 
-    /// Whether a `{` that was just read opens a repetition count.
-    fn is_count(&self) -> bool {
-        let body: String = self.text.rest.clone().take_while(|c| *c != '}').collect();
-        let closed = self.text.rest.clone().any(|c| c == '}');
-        let (low, high) = body.split_once(',').unwrap_or((&body, ""));
-        let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
-        closed && !low.is_empty() && digits(low) && digits(high)
-    }
-
-    /// Reads what an opening parenthesis begins; returns whether a group is open now. Comments and
-    /// look-aheads are read to their ends.
-    fn group(&mut self) -> Result<bool, Error> {
-        if self.text.starts_with("?#") {
-            while self.text.rest.next().is_some_and(|c| c != ')') {}
-            return Ok(false);
-        }
-        for (text, wanted) in [("?=", true), ("?!", false)] {
-            if self.aheads.is_some() && self.text.starts_with(text) {
-                self.text.skip(2);
-                self.ahead(wanted)?;
-                return Ok(false);
+    /// Writes a class.
+    fn class(&mut self) -> Result<(), Error> {
+        // Two classes by name are signs: where a word begins and where it ends.
+        for (sign, written) in [("[:<:]]", r"(?-u:\b{start})"), ("[:>:]]", r"(?-u:\b{end})")] {
+            if self.text.take(sign) {
+                self.text.out.push_str(written);
+                return Ok(());
             }
         }
-        // Named groups `(?<` would be taken for look-behind, so that the longer beginnings are
-        // asked for.
-        let refused = [
-            ("?=", "look-ahead"),
-            ("?!", "look-ahead"),
-            ("?<=", "look-behind"),
-            ("?<!", "look-behind"),
-            ("?>", "an atomic group"),
-            ("?|", "a branch reset group"),
-            ("?R", "recursion"),
-            ("?&", "recursion"),
-            ("?P>", "recursion"),
-            ("?P=", "a reference back"),
-            ("?(", "a conditional group"),
-            ("?C", "a callout"),
-        ];
-        if let Some((_, what)) = refused.iter().find(|(text, _)| self.text.starts_with(text)) {
-            return Err(unsupported(what));
+        let set = read_class(&mut self.text, self.flags.ignore_case)?;
+        self.text.set(&set)
+    }
+
+    /// Writes a repetition. A `+` after it would make it possessive, which needs backtracking; a
+    /// `?` makes it lazy.
+    fn repeat(&mut self, repeatable: bool, sign: &str) -> Result<(), Error> {
+        if !repeatable {
+            return Err(invalid("quantifier does not follow a repeatable item"));
         }
-        self.text.out.push('(');
-        // Another way to write a named group.
-        if self.text.starts_with("?'") {
-            self.text.skip(2);
-            let name: String = self.text.rest.by_ref().take_while(|c| *c != '\'').collect();
-            self.text.out.push_str(&format!("?P<{name}>"));
-        } else if self.text.starts_with("*") {
-            return Err(unsupported("a backtracking verb"));
-        } else if self.text.starts_with("?") {
-            self.text.skip(1);
+        self.text.out.push_str(sign);
+        self.repeatable = false;
+        if self.text.take("+") {
+            return Err(unsupported("a possessive quantifier"));
+        }
+        if self.text.take("?") {
             self.text.out.push('?');
-            self.has_flags |=
-                self.text.rest.peek().is_some_and(|c| c.is_ascii_lowercase() || *c == '-');
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Reads a repetition count whose opening brace was read, if it is one.
+    fn count(&mut self) -> Result<Option<String>, Error> {
+        let before = self.text.rest.clone();
+        let low = self.text.digits(10, 6);
+        let comma = self.text.take(",");
+        let high = if comma { self.text.digits(10, 6) } else { String::new() };
+        if low.is_empty() || !self.text.take("}") {
+            self.text.rest = before;
+            return Ok(None);
+        }
+        let number = |digits: &str| match digits.parse::<u16>() {
+            Ok(number) => Ok(number),
+            Err(_) => Err(invalid("number too big in {} quantifier")),
+        };
+        let low = number(&low)?;
+        Ok(Some(match (comma, high.as_str()) {
+            (false, _) => format!("{{{low}}}"),
+            (true, "") => format!("{{{low},}}"),
+            (true, high) => {
+                let high = number(high)?;
+                if high < low {
+                    return Err(invalid("numbers out of order in {} quantifier"));
+                }
+                format!("{{{low},{high}}}")
+            }
+        }))
+    }
+
+    /// Rewrites what an opening parenthesis begins.
+    fn group(&mut self, before: bool) -> Result<(), Error> {
+        match read_opening(&mut self.text, self.flags)? {
+            Opening::Comment => self.repeatable = before,
+            Opening::Ahead(wanted) => self.ahead(wanted)?,
+            Opening::Flags(flags) => {
+                self.flags = flags;
+                self.repeatable = false;
+                self.text.out.push_str(&flags.as_directive());
+            }
+            Opening::Group { keeps, flags } => {
+                self.open(keeps)?;
+                self.flags = flags;
+            }
+        }
+        Ok(())
     }
 
     /// Rewrites an escape outside of classes.
-    fn escape(&mut self) -> Result<(), Error> {
-        let Some(next) = self.text.rest.next() else { return Err(invalid("\\ at end of pattern")) };
-        match next {
-            'd' => self.text.out.push_str("[0-9]"),
-            'D' => self.text.out.push_str("[^0-9]"),
-            'w' => self.text.out.push_str("[0-9A-Za-z_]"),
-            'W' => self.text.out.push_str("[^0-9A-Za-z_]"),
-            's' => self.text.out.push_str(r"[\t\n\x0B\f\r\x20]"),
-            'S' => self.text.out.push_str(r"[^\t\n\x0B\f\r\x20]"),
-            'h' => {
-                self.text.out.push_str(r"[\t\x20\u{A0}\u{1680}\u{2000}-\u{200A}\u{202F}\u{3000}]")
+    fn escape(&mut self, before: bool) -> Result<(), Error> {
+        let sign = match read_escape(&mut self.text, Some(self.groups))? {
+            Escape::Char(found) => {
+                self.text.literal(found);
+                return Ok(());
             }
-            'v' => self.text.out.push_str(r"[\n\x0B\f\r\u{85}\u{2028}\u{2029}]"),
-            'N' => self.text.out.push_str(r"[^\n]"),
-            'R' => self.text.out.push_str(r"(?:\r\n|[\n\x0B\f\r\u{85}\u{2028}\u{2029}])"),
-            // ASCII word boundaries, as `\w` is ASCII too.
-            'b' => self.text.out.push_str(r"(?-u:\b)"),
-            'B' if self.aheads.is_some() => self.stand(false, r"(?-u:\b)".to_owned())?,
-            'B' => self.text.out.push_str(r"\B"),
-            'Z' => self.end()?,
-            'Q' => self.text.quoted(),
-            'E' => {}
-            'K' | 'G' | 'X' | 'C' => return Err(unsupported(&format!("\\{next}"))),
-            '1'..='7' if self.text.is_octal() => self.text.octal(next),
-            'k' | 'g' | '1'..='9' => return Err(unsupported("a reference back")),
-            other => self.text.plain_escape(other),
+            Escape::Set(set) => return self.text.set(&set),
+            Escape::Sign(sign) => sign,
+        };
+        match sign {
+            'R' => return self.line_break(),
+            'E' => self.repeatable = before,
+            'Q' => self.repeatable = self.quoted() || before,
+            'g' if self.text.starts_with("<") || self.text.starts_with("'") => {
+                return Err(unsupported("recursion"));
+            }
+            '1'..='9' | 'g' | 'k' => return Err(unsupported("a reference back")),
+            'C' | 'G' | 'K' | 'X' => return Err(unsupported(&format!("\\{sign}"))),
+            _ => {
+                self.repeatable = false;
+                self.position(sign)?;
+            }
         }
         Ok(())
     }
+
+    /// Writes a sign that stands for a position. Words are those of ASCII, as `\w` is.
+    fn position(&mut self, sign: char) -> Result<(), Error> {
+        match sign {
+            'b' => self.text.out.push_str(r"(?-u:\b)"),
+            // The engine offers the ASCII form of `\B` for bytes only: any position is either
+            // between two characters of one kind, or a boundary.
+            'B' if self.aheads.is_some() => self.stand(false, r"(?-u:\b)".to_owned())?,
+            'B' => return Err(unsupported("\\B")),
+            'Z' => self.end()?,
+            other => self.text.out.extend(['\\', other]),
+        }
+        Ok(())
+    }
+
+    /// Writes `\R`, any line break; a carriage return and a line feed that follows it are one.
+    fn line_break(&mut self) -> Result<(), Error> {
+        if self.aheads.is_none() {
+            return Err(unsupported("\\R"));
+        }
+        self.text.out.push_str(r"(?:\r\n|\r");
+        self.stand(false, r"\n".to_owned())?;
+        self.text.out.push_str(r"|[\n\x0B\f\u{85}\u{2028}\u{2029}])");
+        Ok(())
+    }
+
+    /// Writes everything up to `\E` as it stands; returns whether that was anything.
+    fn quoted(&mut self) -> bool {
+        let mut any = false;
+        while let Some(next) = self.text.rest.next() {
+            if next == '\\' && self.text.take("E") {
+                break;
+            }
+            any = true;
+            self.text.literal(next);
+        }
+        any
+    }
+}
+
+/// Whether a character is left out of an extended pattern.
+fn is_blank(c: char) -> bool {
+    matches!(c, '\t'..='\r' | ' ' | '\u{85}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
 }

@@ -35,8 +35,8 @@ const fn row(part: Part, name: &'static str, support: Support) -> Row {
 }
 
 /// How patterns differ.
-const REGEX: &str = "matched in linear time, so look-behind, look-ahead beside flags inside of the pattern, references back, recursion, atomic \
-                     groups and possessive quantifiers are refused by name";
+const REGEX: &str = "matched in linear time, so look-behind, references back, recursion, conditions, verbs, atomic groups, \
+                     possessive quantifiers and \\C, \\G, \\K, \\X are refused by name";
 /// How sorts over arrays differ.
 const ARRAY_SORT: &str = "paths through two different arrays may sort by the first value of each \
                           where MongoDB refuses them";

@@ -122,9 +122,19 @@ impl RegexCall {
                 return Err(type_mismatch(51106, text));
             }
         };
+        if options.is_some_and(|options| options.contains('\0')) {
+            let text =
+                format!("{name}: regular expression options cannot contain an embedded null byte");
+            return Err(invalid_request(51110, text));
+        }
         let (pattern, own) = match regex.value() {
             None => return Ok(None),
             Some(value) if value.is_nullish() => return Ok(None),
+            Some(ValueRef::String(pattern)) if pattern.contains('\0') => {
+                let text =
+                    format!("{name}: regular expression cannot contain an embedded null byte");
+                return Err(invalid_request(51109, text));
+            }
             Some(ValueRef::String(pattern)) => (pattern, ""),
             Some(ValueRef::Regex { pattern, options }) => (pattern, options),
             Some(_) => {

@@ -4,10 +4,7 @@ use regex_automata::nfa::thompson::{Compiler, Config, NFA, State, WhichCaptures}
 use regex_automata::util::primitives::{PatternID, StateID};
 use regex_syntax::ParserBuilder;
 
-use super::super::{
-    compiled::refused_syntax,
-    syntax::{Flags, ahead_of},
-};
+use super::super::{compiled::refused_syntax, groups::Flags, syntax::ahead_of};
 use crate::{
     error::{Error, Kind},
     numbers::PATTERN_REFUSED,
@@ -51,9 +48,6 @@ impl Machine {
         let hir = ParserBuilder::new()
             .nest_limit(MAX_NESTING)
             .case_insensitive(flags.ignore_case)
-            .multi_line(flags.multi_line)
-            .dot_matches_new_line(flags.dot_all)
-            .ignore_whitespace(flags.extended)
             .build()
             .parse(pattern)
             .map_err(|error| refused_syntax(&error.to_string()))?;

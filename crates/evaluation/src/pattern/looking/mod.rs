@@ -18,10 +18,7 @@ use std::cell::Cell;
 use backward::Positions;
 use machine::Machine;
 
-use super::{
-    program,
-    syntax::{Ahead, Flags},
-};
+use super::{groups::Flags, program, syntax::Ahead};
 use crate::{
     error::{Error, Kind},
     numbers::{LIMIT_EXCEEDED, PATTERN_REFUSED},

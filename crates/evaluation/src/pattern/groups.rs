@@ -1,0 +1,172 @@
+//! The beginnings of groups in Perl's syntax: names, flags, comments, look-ahead, and those that
+//! need backtracking, which are refused by name.
+
+use super::text::{Text, invalid, unsupported};
+use crate::error::Error;
+
+/// The options of a pattern, or of a part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flags {
+    /// `i`: letters of both cases are the same.
+    pub(super) ignore_case: bool,
+    /// `m`: `^` and `$` are at every line.
+    pub(super) multi_line: bool,
+    /// `s`: `.` is a line break, too.
+    pub(super) dot_all: bool,
+    /// `x`: white space and comments are left out.
+    pub(super) extended: bool,
+    /// `U`: repetitions are lazy, and those with a `?` are not.
+    pub(super) swapped: bool,
+}
+
+impl Flags {
+    /// The flags that the engine has to know, as they stand in a group: `i-U`. The others are
+    /// already in what is written.
+    fn written(self) -> &'static str {
+        match (self.ignore_case, self.swapped) {
+            (true, true) => "iU",
+            (true, false) => "i-U",
+            (false, true) => "U-i",
+            (false, false) => "-iU",
+        }
+    }
+
+    /// A directive that sets these flags from here on.
+    pub(super) fn as_directive(self) -> String {
+        format!("(?{})", self.written())
+    }
+
+    /// The beginning of a group with these flags, without its closing parenthesis.
+    pub(super) fn as_group(self) -> String {
+        format!("(?{}:", self.written())
+    }
+
+    /// Sets or unsets a flag by its letter; returns whether there is such a one.
+    pub(super) fn set(&mut self, letter: char, on: bool) -> bool {
+        let flag = match letter {
+            'i' => &mut self.ignore_case,
+            'm' => &mut self.multi_line,
+            's' => &mut self.dot_all,
+            'x' => &mut self.extended,
+            'U' => &mut self.swapped,
+            _ => return false,
+        };
+        *flag = on;
+        true
+    }
+}
+
+/// The beginning of a group.
+#[derive(Debug)]
+pub(super) enum Opening {
+    /// A comment, which was read to its end.
+    Comment,
+    /// A look-ahead, and whether it has to be met.
+    Ahead(bool),
+    /// Flags for all that follows in the group around.
+    Flags(Flags),
+    /// A group, which was written, and the flags that hold in it.
+    Group {
+        /// Whether it keeps the text that it matched.
+        keeps: bool,
+        /// The flags inside.
+        flags: Flags,
+    },
+}
+
+/// Beginnings of groups that are refused, and what they are.
+const REFUSED: &[(&str, &str)] = &[
+    ("?<=", "look-behind"),
+    ("?<!", "look-behind"),
+    ("?>", "an atomic group"),
+    ("?|", "a branch reset group"),
+    ("?R", "recursion"),
+    ("?&", "recursion"),
+    ("?P>", "recursion"),
+    ("?P=", "a reference back"),
+    ("?(", "a conditional group"),
+    ("?C", "a callout"),
+    ("?J", "names that stand for several groups"),
+    ("?n", "groups that keep no text by default"),
+];
+
+/// Reads the beginning of a group whose opening parenthesis was read.
+pub(super) fn read_opening(text: &mut Text<'_>, flags: Flags) -> Result<Opening, Error> {
+    if text.take("?#") {
+        return match text.up_to(')') {
+            Some(_) => Ok(Opening::Comment),
+            None => Err(invalid("missing ) after (?# comment")),
+        };
+    }
+    if text.take("?=") {
+        return Ok(Opening::Ahead(true));
+    }
+    if text.take("?!") {
+        return Ok(Opening::Ahead(false));
+    }
+    if let Some((_, what)) = REFUSED.iter().find(|(begin, _)| text.starts_with(begin)) {
+        return Err(unsupported(what));
+    }
+    if text.starts_with("*") {
+        return Err(match text.rest.clone().nth(1) {
+            Some(next) if next.is_ascii_alphabetic() || next == ':' => {
+                unsupported("a backtracking verb")
+            }
+            _ => invalid("quantifier does not follow a repeatable item"),
+        });
+    }
+    if !text.take("?") {
+        text.out.push('(');
+        return Ok(Opening::Group { keeps: true, flags });
+    }
+    for (begin, end) in [("P<", '>'), ("<", '>'), ("'", '\'')] {
+        if text.take(begin) {
+            let name = group_name(text, end)?;
+            text.out.push_str(&format!("(?P<{name}>"));
+            return Ok(Opening::Group { keeps: true, flags });
+        }
+    }
+    inner_flags(text, flags)
+}
+
+/// Reads the name of a group and the character that ends it.
+fn group_name(text: &mut Text<'_>, end: char) -> Result<String, Error> {
+    let mut name = String::new();
+    while let Some(next) = text.rest.next_if(|c| c.is_alphanumeric() || *c == '_') {
+        name.push(next);
+    }
+    if name.is_empty() {
+        return Err(invalid("subpattern name expected"));
+    }
+    if name.starts_with(char::is_numeric) {
+        return Err(invalid("subpattern name must start with a non-digit"));
+    }
+    if text.rest.next() != Some(end) {
+        return Err(invalid("syntax error in subpattern name (missing terminator?)"));
+    }
+    Ok(name)
+}
+
+/// Reads the flags of a group up to its colon, or of all that follows up to a parenthesis.
+fn inner_flags(text: &mut Text<'_>, around: Flags) -> Result<Opening, Error> {
+    let (mut flags, mut on) = (around, true);
+    if text.take("^") {
+        flags = Flags { swapped: around.swapped, ..Flags::default() };
+    }
+    loop {
+        match text.rest.next() {
+            Some(')') => return Ok(Opening::Flags(flags)),
+            Some(':') => {
+                text.out.push_str(&flags.as_group());
+                return Ok(Opening::Group { keeps: false, flags });
+            }
+            Some('-') if on => on = false,
+            Some('0'..='9' | '+' | '-') => return Err(unsupported("recursion")),
+            Some('x') if text.starts_with("x") => return Err(unsupported("the flag xx")),
+            Some('J') => return Err(unsupported("names that stand for several groups")),
+            Some('n') => return Err(unsupported("groups that keep no text by default")),
+            Some(letter) if flags.set(letter, on) => {}
+            _ => return Err(invalid("unrecognized character after (? or (?-")),
+        }
+    }
+}

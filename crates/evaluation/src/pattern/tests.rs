@@ -1,0 +1,176 @@
+//! Each escape of Perl's syntax, inside and outside of classes, against what MongoDB answers: a table
+//! of patterns and the characters of a sample that they match. Where MongoDB matches something that
+//! only a backtracking engine can match, the table has the refusal.
+
+use super::Pattern;
+use crate::{
+    error::{Error, Kind},
+    numbers::PATTERN_REFUSED,
+};
+
+/// The characters that each pattern of the table is tried with.
+const SAMPLE: &str = "\0\x01\x07\x08\t\n\x0b\x0c\r\x11\x1b !-0189AHVahvxz_~é\u{85}\u{a0}\u{17f}\u{1680}\
+    \u{180e}\u{2000}\u{200b}\u{2028}\u{2029}\u{202f}\u{205f}\u{212a}\u{3000}日😀";
+/// The table: a pattern, a tab, and what it matches.
+const TABLE: &str = include_str!("escapes.txt");
+
+fn free(_: usize) -> Result<(), Error> {
+    Ok(())
+}
+
+/// Characters as the table has them: all but visible ASCII as `\u{..}`.
+fn shown(text: &str) -> String {
+    let one = |c: char| match c {
+        '"'..='~' if c != '\\' => c.to_string(),
+        other => format!("\\u{{{:x}}}", u32::from(other)),
+    };
+    text.chars().map(one).collect()
+}
+
+/// What a pattern matches of the sample, as the table says it.
+fn matched(pattern: &str) -> String {
+    match Pattern::with_look_ahead(&format!(r"\A(?:{pattern})\z"), "") {
+        Err(error) => {
+            assert_eq!(error.number, PATTERN_REFUSED, "{pattern}");
+            let unsupported = error.kind == Kind::Unsupported;
+            if unsupported { "unsupported" } else { "invalid" }.to_owned()
+        }
+        Ok(compiled) => {
+            let is_match = |c: &char| compiled.is_match(&c.to_string(), &free).unwrap();
+            let (yes, no): (String, String) = SAMPLE.chars().partition(is_match);
+            let few = yes.chars().count() * 2 <= SAMPLE.chars().count();
+            if few { format!("only {}", shown(&yes)) } else { format!("all but {}", shown(&no)) }
+        }
+    }
+}
+
+#[test]
+fn every_escape_means_what_it_does_in_mongodb() {
+    let mut wrong = Vec::new();
+    for line in TABLE.lines() {
+        let (pattern, wanted) = line.split_once('\t').unwrap();
+        let found = matched(pattern);
+        if found != wanted {
+            wrong.push(format!("{pattern}: {found}, expected: {wanted}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn patterns_find_what_they_find_in_mongodb() {
+    for (pattern, options, text, wanted) in [
+        (r"\Bber", "", "über", false),
+        (r"ü\Bb", "", "üb", false),
+        (r"o\B", "", "foo", true),
+        (r"a\012b", "", "a\nb", true),
+        (r"^a\Hb$", "", "a\nb", true),
+        (r"^a\Vb$", "", "a b", true),
+        // A carriage return and a line feed are one line break, which is never taken apart.
+        (r"^\R$", "", "\r\n", true),
+        (r"^\R{2}$", "", "\r\n", false),
+        (r"^\R\n", "", "\r\n", false),
+        (r"^\R\R$", "", "\n\r", true),
+        // Flags inside of a pattern hold up to the end of the group.
+        ("(?m)^b$", "", "a\nb\nc", true),
+        ("(?:(?m)^)b$", "", "a\nb\nc", false),
+        ("(?i-i)AB", "", "ab", false),
+        ("a(?i)b|C", "", "c", true),
+        ("(?:a(?i)b)C", "", "abc", false),
+        ("(?-i)ab", "i", "AB", false),
+        ("(?^)ab", "i", "AB", false),
+        ("(?s:a.)b", "", "a\nb", true),
+        ("a.b", "", "a\nb", false),
+        ("(?)ab", "", "ab", true),
+        ("(?-:ab)", "", "ab", true),
+        ("(?U)^a+$", "", "aa", true),
+        ("a(?i)B(?!C)", "", "abc", false),
+        ("a(?i)B(?!C)", "", "abd", true),
+        ("(?i)a(?=(?-i)b)", "", "AB", false),
+        // White space and comments.
+        ("a b", "x", "ab", true),
+        ("a #c\nb", "x", "ab", true),
+        ("a {2}", "x", "aa", true),
+        (r"a\ b", "x", "a b", true),
+        (r"a\Q b\E", "x", "a b", true),
+        ("[ ]", "x", " ", true),
+        ("(?x)a b", "", "ab", true),
+        ("a\u{a0}b", "x", "a\u{a0}b", true),
+        // Literal text.
+        (r"^\Qa.c\E$", "", "abc", false),
+        (r"^\Qa.c", "", "a.c", true),
+        (r"a\E+", "", "aa", true),
+        (r"^a{,2}$", "", "a{,2}", true),
+        ("^a{2$", "", "a{2", true),
+        ("(*UTF8)é", "", "é", true),
+        (r"[[:<:]]b", "", "a b", true),
+        (r"[[:<:]]b", "", "ab", false),
+        (r"a[[:>:]]", "", "ab", false),
+        // Ten groups and more make a number of two digits a reference, fewer an octal one.
+        (r"(a)\11", "", "a\t", true),
+        (r"\0011", "", "\u{1}1", true),
+    ] {
+        let compiled = Pattern::with_look_ahead(pattern, options).unwrap();
+        assert_eq!(compiled.is_match(text, &free), Ok(wanted), "{pattern} {options} {text:?}");
+    }
+}
+
+#[test]
+fn what_is_no_pattern_or_needs_backtracking_is_refused() {
+    for (pattern, wanted) in [
+        ("(?>a)", "not supported: it uses an atomic group"),
+        ("a++", "not supported: it uses a possessive quantifier"),
+        ("a{1}+", "not supported: it uses a possessive quantifier"),
+        ("(?<=a)b", "not supported: it uses look-behind"),
+        ("(?|a|b)", "not supported: it uses a branch reset group"),
+        ("(?R)", "not supported: it uses recursion"),
+        ("(?1)", "not supported: it uses recursion"),
+        ("(?-1)", "not supported: it uses recursion"),
+        (r"\g<1>", "not supported: it uses recursion"),
+        ("(a)(?P=n)", "not supported: it uses a reference back"),
+        (r"(a)\g{1}", "not supported: it uses a reference back"),
+        (r"(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)\10", "not supported: it uses a reference back"),
+        ("(?(1)a|b)", "not supported: it uses a conditional group"),
+        ("(?C1)a", "not supported: it uses a callout"),
+        ("(*ACCEPT)", "not supported: it uses a backtracking verb"),
+        ("(*UCP)a", "not supported: it uses a backtracking verb"),
+        ("(?J)a", "not supported: it uses names that stand for several groups"),
+        (r"\K", r"not supported: it uses \K"),
+        ("(?z)", "invalid: unrecognized character after (? or (?-"),
+        ("(?u)a", "invalid: unrecognized character after (? or (?-"),
+        ("(?i", "invalid: unrecognized character after (? or (?-"),
+        ("(?#a", "invalid: missing ) after (?# comment"),
+        ("(?<1>a)", "invalid: subpattern name must start with a non-digit"),
+        ("(?<a-b>c)", "invalid: syntax error in subpattern name (missing terminator?)"),
+        ("a**", "invalid: quantifier does not follow a repeatable item"),
+        ("^*", "invalid: quantifier does not follow a repeatable item"),
+        ("(*)", "invalid: quantifier does not follow a repeatable item"),
+        ("a{2,1}", "invalid: numbers out of order in {} quantifier"),
+        ("a{65536}", "invalid: number too big in {} quantifier"),
+        ("a)", "invalid: unmatched closing parenthesis"),
+        ("(a", "invalid: missing closing parenthesis"),
+        ("a\\", "invalid: \\ at end of pattern"),
+    ] {
+        let error = Pattern::with_look_ahead(pattern, "").unwrap_err();
+        let wanted = format!("Regular expression is {wanted}");
+        assert_eq!((error.number, error.message), (PATTERN_REFUSED, wanted), "{pattern}");
+    }
+    for deep in ["(".repeat(300), "(?=".repeat(10_000), format!("{}a", "(?:".repeat(30_000))] {
+        let error = Pattern::with_look_ahead(&deep, "").unwrap_err();
+        assert_eq!(error.number, PATTERN_REFUSED);
+    }
+}
+
+#[test]
+fn an_optional_character_is_no_part_of_the_required_beginning() {
+    for (pattern, wanted) in [
+        ("^ab", Some("ab")),
+        (r"^ab\E*", Some("a")),
+        (r"^ab\Q\E*", Some("a")),
+        ("^ab(?#c)*", Some("a")),
+        ("^ab(?x) *", Some("a")),
+    ] {
+        let Ok(compiled) = Pattern::with_look_ahead(pattern, "") else { continue };
+        assert_eq!(compiled.required_prefix().as_deref(), wanted, "{pattern}");
+    }
+}
