@@ -59,7 +59,7 @@ impl Decimal128 {
 
     /// A quiet NaN with a sign, which no comparison sees.
     /// It is kept because a value that was read has to be written back with the same bits.
-    fn signed_nan(negative: bool) -> Self {
+    pub(crate) fn signed_nan(negative: bool) -> Self {
         Self(Self::NAN.0 | u128::from(negative) << 127)
     }
 

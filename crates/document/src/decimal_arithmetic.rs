@@ -10,13 +10,14 @@ use crate::decimal::{DIGITS, Decimal128, power_of_ten};
 
 impl Decimal128 {
     /// Sum.
-    /// A NaN on either side gives NaN, and so do infinities of opposite signs. Two numbers that
+    /// A NaN on either side gives that NaN, the first one of two; infinities of opposite signs give
+    /// one without a sign. Two numbers that
     /// cancel out give a zero without a sign, in the smaller of the two exponents.
     #[expect(clippy::should_implement_trait, reason = "one of a family of named operations")]
     pub fn add(self, other: Self) -> Self {
         let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
             return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
-                (true, _, _) => Self::NAN,
+                (true, _, _) => self.nan_of(other),
                 (_, None, None) if self.is_negative() != other.is_negative() => Self::NAN,
                 (_, None, _) => self,
                 _ => other,
@@ -40,7 +41,16 @@ impl Decimal128 {
 
     /// Difference.
     pub fn subtract(self, other: Self) -> Self {
+        if self.is_nan() || other.is_nan() {
+            return self.nan_of(other);
+        }
         self.add(other.negate())
+    }
+
+    /// The NaN that an operation on these two gives, one of which is a NaN: the first one, with its
+    /// sign.
+    fn nan_of(self, other: Self) -> Self {
+        Self::signed_nan(if self.is_nan() { self } else { other }.is_negative())
     }
 
     /// Product.
@@ -52,7 +62,8 @@ impl Decimal128 {
                 let product = BigUint::from(a) * BigUint::from(b);
                 Self::rounded(negative, product, i64::from(e) + i64::from(f), false)
             }
-            _ if self.is_nan() || other.is_nan() || self.is_zero() || other.is_zero() => Self::NAN,
+            _ if self.is_nan() || other.is_nan() => self.nan_of(other),
+            _ if self.is_zero() || other.is_zero() => Self::NAN,
             _ => Self::signed_infinity(negative),
         }
     }
@@ -64,7 +75,8 @@ impl Decimal128 {
         let negative = self.is_negative() != other.is_negative();
         let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
             return match (self.is_nan() || other.is_nan(), self.parts(), other.parts()) {
-                (true, _, _) | (_, None, None) => Self::NAN,
+                (true, _, _) => self.nan_of(other),
+                (_, None, None) => Self::NAN,
                 (_, None, _) => Self::signed_infinity(negative),
                 _ => Self::rounded(negative, BigUint::ZERO, 0, false),
             };
@@ -93,8 +105,11 @@ impl Decimal128 {
     /// dividend.
     pub fn remainder(self, other: Self) -> Self {
         let (Some((negative, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
-            let dividend = self.parts().is_some() && !other.is_nan();
-            return if dividend { self } else { Self::NAN };
+            return match (self.is_nan() || other.is_nan(), self.parts()) {
+                (true, _) => self.nan_of(other),
+                (_, Some(_)) => self,
+                (_, None) => Self::NAN,
+            };
         };
         if b == 0 {
             return Self::NAN;
@@ -126,7 +141,7 @@ impl Decimal128 {
                 }
                 Self::rounded(false, root, own, sticky)
             }
-            None if !self.is_negative() => self,
+            None if !self.is_negative() || self.is_nan() => self,
             _ => Self::NAN,
         }
     }

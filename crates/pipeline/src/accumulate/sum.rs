@@ -51,7 +51,17 @@ impl Compensated {
 
     /// The sum to the last digit of a double.
     fn total(&self) -> f64 {
-        if self.sum.is_nan() || self.sum.is_infinite() { self.plain } else { self.sum }
+        if self.sum.is_finite() { self.sum } else { self.plain }
+    }
+
+    /// The sum as a decimal, to about twice the digits of a double: what the doubles lost by
+    /// rounding is a part of it.
+    fn as_decimal(&self) -> Decimal128 {
+        let total = Decimal128::from_f64_exact(self.total());
+        if self.sum.is_finite() && self.rest != 0.0 {
+            return total.add(Decimal128::from_f64_exact(self.rest));
+        }
+        total
     }
 }
 
@@ -107,19 +117,19 @@ impl Sum {
         sum.total()
     }
 
-    /// The sum of everything as a decimal.
-    /// The sum of doubles is taken with all digits that a decimal holds, not with 15.
+    /// The sum of everything as a decimal. Integers and doubles are added to each other before
+    /// they are added to the decimals, as MongoDB does it, which decides the last digits.
     fn as_decimal(&self, decimal: Decimal128) -> Decimal128 {
-        let mut total = decimal;
-        if self.has_double {
-            total = total.add(Decimal128::from_f64_exact(self.double.total()));
-        }
+        let mut others = None;
         if self.whole != 0 {
             // By its text: a sum of integers may have more digits than an `i64` holds.
-            let whole = Decimal128::parse(&self.whole.to_string());
-            total = total.add(whole.unwrap_or(Decimal128::NAN));
+            others = Some(Decimal128::parse(&self.whole.to_string()).unwrap_or(Decimal128::NAN));
         }
-        total
+        if self.has_double {
+            let double = self.double.as_decimal();
+            others = Some(others.map_or(double, |whole| whole.add(double)));
+        }
+        others.map_or(decimal, |others| decimal.add(others))
     }
 
     /// The sum in the widest type that was added; integers that do not fit become doubles.
@@ -175,6 +185,37 @@ impl Avg {
                 Value::Decimal128(self.sum.as_decimal(decimal).divide(count))
             }
             None => Value::Double(self.sum.binary_total() / self.count as f64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(text: &str) -> Value {
+        Value::Decimal128(Decimal128::parse(text).unwrap())
+    }
+
+    #[test]
+    fn decimals_get_what_doubles_lose_among_themselves() {
+        for (values, sum) in [
+            (vec![decimal("0"), 1e16.into(), 1.0.into()], "10000000000000001"),
+            (vec![decimal("1.1"), 2.5.into(), 0.1.into()], "3.700000000000000005551115123125782"),
+            (
+                vec![0.1.into(), 0.2.into(), 0.3.into(), decimal("100")],
+                "100.6000000000000000055511151231258",
+            ),
+            (vec![f64::INFINITY.into(), decimal("1")], "Infinity"),
+            (vec![f64::INFINITY.into(), f64::NEG_INFINITY.into(), decimal("1")], "NaN"),
+        ] {
+            let (mut total, mut backward) = (Sum::default(), Sum::default());
+            values.iter().for_each(|value: &Value| total.add_number(value.as_ref()));
+            values.iter().rev().for_each(|value| backward.add_number(value.as_ref()));
+            for total in [total, backward] {
+                let Value::Decimal128(total) = total.sum_value() else { panic!("{values:?}") };
+                assert_eq!(total.to_string(), sum, "{values:?}");
+            }
         }
     }
 }
