@@ -16,7 +16,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
-use document::{DocBuf, DocRef, Document, Value};
+use document::{DocBuf, DocBuilder, DocRef, Document, Value};
 use evaluation::{Context, Error, Kind};
 
 use crate::{
@@ -90,8 +90,11 @@ impl Edit {
                 outcome_of(old, new.to_buf())
             }
             Self::Pipeline(stages) => {
-                let new = piped(stages, old, context)?;
-                outcome_of(old, new)
+                let (new, moved) = piped(stages, old, context)?;
+                let mut outcome = outcome_of(old, new)?;
+                // MongoDB compares what the pipeline made before the `_id` is put in front.
+                outcome.changed |= moved;
+                Ok(outcome)
             }
         }
     }
@@ -123,8 +126,7 @@ impl Edit {
             }
             Self::Pipeline(stages) => {
                 let start = insert::from_equalities(filter, context)?.to_buf();
-                let new = piped(stages, start.as_ref(), context)?;
-                insert::id_first(new.as_ref().to_tree()).to_buf()
+                piped(stages, start.as_ref(), context)?.0
             }
         };
         if let Some(id) = document.get("_id") {
@@ -186,21 +188,31 @@ fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     Ok(insert::id_first(new))
 }
 
-/// The document that a pipeline makes of another one. It may leave the `_id` out, which is put
-/// back, and may not change it.
+/// The document that a pipeline makes of another one, with the `_id` first, and whether the `_id`
+/// had to be put there. The pipeline may leave it out, and may not change it.
 /// Without an `_id` in the old document the pipeline may make one.
-fn piped(stages: &[Stage], old: DocRef<'_>, context: &Context) -> Result<DocBuf, Error> {
+fn piped(stages: &[Stage], old: DocRef<'_>, context: &Context) -> Result<(DocBuf, bool), Error> {
     let new = edit_with(stages, old, context)?;
-    let Some(id) = old.get("_id") else { return Ok(new) };
-    match new.get("_id") {
-        Some(held) if document::compare(held, id).is_ne() => {
-            Err(check::id_altered(&held.to_value()))
+    let id = match (old.get("_id"), new.get("_id")) {
+        (Some(id), Some(held)) if document::compare(held, id).is_ne() => {
+            return Err(check::id_altered(&held.to_value()));
         }
-        Some(_) => Ok(new),
-        None => {
-            let mut tree = new.as_ref().to_tree();
-            tree.insert_at(0, "_id", id.to_value());
-            Ok(tree.to_buf())
+        (_, Some(_)) if new.as_ref().iter().next().is_some_and(|(name, _)| name == "_id") => {
+            return Ok((new, false));
         }
+        (_, Some(held)) => held,
+        (Some(id), None) => id,
+        (None, None) => return Ok((new, false)),
+    };
+    let mut builder = DocBuilder::new();
+    builder.append("_id", id);
+    let mut passed = new.get("_id").is_none();
+    for (name, value) in new.as_ref().iter() {
+        // A second field of that name stays, and is refused where the document is written.
+        if name == "_id" && !std::mem::replace(&mut passed, true) {
+            continue;
+        }
+        builder.append(name, value);
     }
+    Ok((builder.finish(), true))
 }

@@ -114,10 +114,10 @@ fn parse_step(part: &str) -> EditStep {
 }
 
 /// The array index that a part is: digits only.
-/// Leading zeros are digits, too. A number that is too large is a name.
+/// Leading zeros are digits, too. A number that does not fit into 32 bits is a name.
 pub(super) fn array_index(part: &str) -> Option<usize> {
     let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if digits { part.parse().ok() } else { None }
+    if digits { part.parse::<u32>().ok().and_then(|at| usize::try_from(at).ok()) } else { None }
 }
 
 /// The order in which edits take place: part by part, numbers by value, else by bytes.
@@ -125,7 +125,13 @@ pub(super) fn compare_names(a: &[String], b: &[String]) -> Ordering {
     in_order(a.iter().map(String::as_str), b.iter().map(String::as_str))
 }
 
-/// Orders two paths part by part, indexes by their numbers; one that begins with the other comes
+/// The number by which a part is ordered among others: digits without leading zeros. `01` is
+/// ordered as text, although it is an index of an array.
+fn order_number(part: &str) -> Option<usize> {
+    if part.starts_with('0') && part != "0" { None } else { array_index(part) }
+}
+
+/// Orders two paths part by part, numbers by their values; one that begins with the other comes
 /// after it.
 fn in_order<'t>(
     mut a: impl Iterator<Item = &'t str>,
@@ -136,8 +142,8 @@ fn in_order<'t>(
             (Some(a), Some(b)) => (a, b),
             (a, b) => return a.is_some().cmp(&b.is_some()),
         };
-        let order = match (array_index(a), array_index(b)) {
-            (Some(m), Some(n)) => m.cmp(&n).then_with(|| a.cmp(b)),
+        let order = match (order_number(a), order_number(b)) {
+            (Some(m), Some(n)) => m.cmp(&n),
             _ => a.cmp(b),
         };
         if order.is_ne() {
