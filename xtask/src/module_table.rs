@@ -308,6 +308,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "users",
             "passwords",
             "door",
+            "utf8",
             "call",
             "first_user",
             "slow",

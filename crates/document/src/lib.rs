@@ -40,7 +40,7 @@ pub use number::{Number, compare_numbers};
 pub use object_id::ObjectId;
 pub use order::{BsonOrder, canonical_class, compare, compare_documents};
 pub use path::Path;
-pub use validate::{Invalid, validate, validate_depth};
+pub use validate::{Checked, Invalid, validate, validate_but_text, validate_depth};
 pub use value::{
     ArrayBuilder, ArrayRef, DocBuf, DocBuilder, DocRef, Document, Element, RawElements, Reader,
     Value, ValueRef, element_at,

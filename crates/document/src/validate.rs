@@ -5,7 +5,7 @@
 //! and texts are UTF-8, documents end with a NUL, nothing is nested too deeply. The walk keeps a
 //! stack of where each open document ends; an element may not go beyond the innermost end.
 
-use std::fmt;
+use std::{fmt, ops::Range};
 
 use crate::{
     bits::{i32_at, length_at, nul_after},
@@ -47,20 +47,37 @@ impl std::error::Error for Invalid {}
 /// Checks that `bytes` is exactly one well-formed document within the wire's depth limit; answers
 /// how many elements it has at all levels.
 pub fn validate(bytes: &[u8]) -> Result<usize, Invalid> {
-    check_bytes(bytes, MAX_WIRE_DEPTH)
+    check_bytes(bytes, MAX_WIRE_DEPTH, 0).map(|checked| checked.elements)
+}
+
+/// What a check of a document found that is well-formed but for its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// How many elements the document has at all levels.
+    pub elements: usize,
+    /// Where the texts and names stand that are not UTF-8, in the order of the bytes.
+    pub not_utf8: Vec<Range<usize>>,
+}
+
+/// Checks a document as [`validate`] does, but accepts up to `most` texts and names that are not
+/// UTF-8 and returns where they stand. No reader may see the document before they are replaced.
+pub fn validate_but_text(bytes: &[u8], most: usize) -> Result<Checked, Invalid> {
+    check_bytes(bytes, MAX_WIRE_DEPTH, most)
 }
 
 /// Checks that `bytes` is exactly one well-formed document of at most `max_depth` levels.
 /// For documents that are to be stored, whose limit is lower than that of the wire.
 pub fn validate_depth(bytes: &[u8], max_depth: usize) -> Result<(), Invalid> {
-    check_bytes(bytes, max_depth).map(|_| ())
+    check_bytes(bytes, max_depth, 0).map(|_| ())
 }
 
-/// Checks one document of at most `max_depth` levels, and returns how many elements it has at all
-/// levels.
+/// Checks one document of at most `max_depth` levels and with at most `most_not_utf8` texts that are
+/// not UTF-8.
 /// Returns the first error in the order of the bytes.
-fn check_bytes(bytes: &[u8], max_depth: usize) -> Result<usize, Invalid> {
-    let mut walk = BytesWalk { bytes, at: 0, ends: Vec::with_capacity(8), max_depth, elements: 0 };
+fn check_bytes(bytes: &[u8], max_depth: usize, most_not_utf8: usize) -> Result<Checked, Invalid> {
+    let found = Checked::default();
+    let ends = Vec::with_capacity(8);
+    let mut walk = BytesWalk { bytes, at: 0, ends, max_depth, most_not_utf8, found };
     walk.enter_document(0, bytes.len())?;
     // Bytes after the document are refused too: the caller has split them by the same length.
     if walk.ends.first() != Some(&bytes.len()) {
@@ -69,7 +86,7 @@ fn check_bytes(bytes: &[u8], max_depth: usize) -> Result<usize, Invalid> {
     while let Some(end) = walk.ends.last().copied() {
         walk.check_next(end)?;
     }
-    Ok(walk.elements)
+    Ok(walk.found)
 }
 
 /// A walk over raw bytes that nobody has checked. It keeps its own list of open documents, so that
@@ -83,8 +100,10 @@ struct BytesWalk<'a> {
     ends: Vec<usize>,
     /// How many documents may be open at once.
     max_depth: usize,
-    /// Elements at all levels so far.
-    elements: usize,
+    /// How many texts may be something else than UTF-8.
+    most_not_utf8: usize,
+    /// What was found so far.
+    found: Checked,
 }
 
 impl BytesWalk<'_> {
@@ -120,7 +139,7 @@ impl BytesWalk<'_> {
             return Ok(());
         }
         // The caller charges work by them.
-        self.elements += 1;
+        self.found.elements += 1;
         let kind = *self.bytes.get(self.at).ok_or(Invalid::Length)?;
         // The name comes before the kind is judged; where it ends the value begins.
         let value = self.check_cstring(self.at + 1, last)?;
@@ -135,7 +154,7 @@ impl BytesWalk<'_> {
     }
 
     /// Checks a C string at `at` that must end before `limit`; returns the offset after its NUL.
-    fn check_cstring(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
+    fn check_cstring(&mut self, at: usize, limit: usize) -> Result<usize, Invalid> {
         // The NUL has to lie before the end of the document: its own NUL ends nothing else.
         let end = nul_after(self.bytes, at).filter(|end| *end < limit);
         let end = end.ok_or(Invalid::Terminator)?;
@@ -143,15 +162,22 @@ impl BytesWalk<'_> {
         Ok(end + 1)
     }
 
-    /// Checks that these bytes are UTF-8.
-    fn check_utf8(&self, from: usize, to: usize) -> Result<(), Invalid> {
+    /// Checks that these bytes are UTF-8, or notes that they are not.
+    fn check_utf8(&mut self, from: usize, to: usize) -> Result<(), Invalid> {
         let text = self.bytes.get(from..to).ok_or(Invalid::Length)?;
-        str::from_utf8(text).map(|_| ()).map_err(|_| Invalid::Utf8)
+        if str::from_utf8(text).is_ok() {
+            return Ok(());
+        }
+        if self.most_not_utf8 <= self.found.not_utf8.len() {
+            return Err(Invalid::Utf8);
+        }
+        self.found.not_utf8.push(from..to);
+        Ok(())
     }
 
     /// Checks a string after its length; returns the offset after its NUL. The length counts the
     /// NUL.
-    fn check_string(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
+    fn check_string(&mut self, at: usize, limit: usize) -> Result<usize, Invalid> {
         let len = length_at(self.bytes, at).filter(|len| 0 < *len).ok_or(Invalid::Length)?;
         let start = at + 4;
         let end = start.checked_add(len).filter(|end| *end <= limit).ok_or(Invalid::Length)?;
@@ -163,7 +189,7 @@ impl BytesWalk<'_> {
     }
 
     /// Checks a value without nested documents; returns the offset after it.
-    fn check_scalar(&self, kind: u8, at: usize, limit: usize) -> Result<usize, Invalid> {
+    fn check_scalar(&mut self, kind: u8, at: usize, limit: usize) -> Result<usize, Invalid> {
         let end = match kind {
             // Double, date, timestamp, int64.
             0x01 | 0x09 | 0x11 | 0x12 => at + 8,
@@ -178,7 +204,10 @@ impl BytesWalk<'_> {
                 _ => return Err(Invalid::Bool),
             },
             // A regular expression is two C strings, its pattern and its options.
-            0x0b => self.check_cstring(self.check_cstring(at, limit)?, limit)?,
+            0x0b => {
+                let options = self.check_cstring(at, limit)?;
+                self.check_cstring(options, limit)?
+            }
             // A DBPointer is a string and an ObjectId.
             0x0c => self.check_string(at, limit)? + 12,
             0x10 => at + 4,
@@ -279,6 +308,27 @@ mod tests {
                 assert!(reader.iter().all(|(name, _)| name.len() < changed.len()));
             }
         }
+    }
+
+    #[test]
+    fn texts_that_are_not_utf8_are_found_where_they_may_be() {
+        let mut builder = DocBuilder::new();
+        builder.append_raw(b"a", 0x02, &[3, 0, 0, 0, b'x', 0xff, 0]);
+        builder.append_raw(&[b'n', 0xe9], 0x0a, &[]);
+        builder.append_raw(b"r", 0x0b, &[0xed, 0xa0, 0x80, 0, b'i', 0]);
+        let bytes = builder.finish().into_bytes();
+        assert_eq!(validate(&bytes), Err(Invalid::Utf8));
+        assert_eq!(validate_but_text(&bytes, 2), Err(Invalid::Utf8));
+        let checked = validate_but_text(&bytes, 3).unwrap();
+        assert_eq!(checked.elements, 3);
+        let texts: Vec<&[u8]> =
+            checked.not_utf8.iter().map(|range| &bytes[range.clone()]).collect();
+        assert_eq!(texts, [&[b'x', 0xff][..], &[b'n', 0xe9], &[0xed, 0xa0, 0x80]]);
+        // Everything else is held to the same rules.
+        for end in 0..bytes.len() {
+            assert!(validate_but_text(&bytes[..end], 3).is_err(), "cut at {end}");
+        }
+        assert_eq!(validate_but_text(&nested(100_000), 3), Err(Invalid::Depth(MAX_WIRE_DEPTH)));
     }
 
     #[test]

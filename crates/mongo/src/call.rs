@@ -23,6 +23,7 @@ use crate::{
     operation::Operation,
     rights::Asked,
     siblings::Siblings,
+    utf8,
     wire::{Message, Shape},
 };
 
@@ -106,6 +107,7 @@ impl<'a, S: Store> Call<'a, S> {
             body = body.get(name).and_then(ValueRef::as_document).unwrap_or(body);
             name = body.iter().next().map_or("", |(name, _)| name);
         }
+        utf8::check_command(message, name)?;
         let database = match (&message.database, body.get("$db")) {
             (Some(database), _) => database.as_str(),
             (None, Some(ValueRef::String(database))) => database,

@@ -7,7 +7,7 @@ use document::{DocBuf, DocRef, ObjectId, ValueRef};
 use engine::Lifetime;
 
 use crate::{
-    errors::{Error, Result},
+    errors::{BadValue, Error, Result},
     reserved_property::{RESERVED, reserved_error},
     timestamps,
 };
@@ -31,15 +31,20 @@ pub(crate) struct DocumentWriter {
 }
 
 impl DocumentWriter {
-    /// Checks a document that is about to be stored. Fails with 2 if it sets the reserved property,
-    /// 53 or 52 if its `_id` cannot be one. Only the first `ttl` counts where the name stands
+    /// Checks a document that is about to be stored. Fails with 2 if it sets the reserved property
+    /// or has two fields `_id`, with 53 or 52 if its `_id` cannot be one. Only the first `ttl` counts where the name stands
     /// twice.
     pub(crate) fn check_document(&self, document: DocRef<'_>) -> Result<CheckedDocument> {
-        let (mut ttl, mut has_empty_timestamp) = (None, false);
+        let (mut ttl, mut has_empty_timestamp, mut has_id) = (None, false, false);
         for (name, value) in document.iter() {
             match name {
                 RESERVED => return Err(reserved_error()),
                 "ttl" if ttl.is_none() => ttl = Some(value),
+                // Of two only one could be the key, and readers would not agree on which.
+                "_id" if std::mem::replace(&mut has_id, true) => {
+                    let message = "can't have multiple _id fields in one document";
+                    return Err(Error::new(BadValue, message));
+                }
                 "_id" => check_id(value)?,
                 _ => {}
             }

@@ -119,6 +119,7 @@ mod usage;
 mod users;
 /// What another shard knows of them.
 mod users_copy;
+mod utf8;
 /// Messages as bytes.
 mod wire;
 

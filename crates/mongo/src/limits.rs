@@ -18,6 +18,9 @@ pub(crate) const MAX_COMMAND_BYTES: usize = MAX_DOCUMENT_BYTES + COMMAND_ROOM_BY
 pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
 /// Statements of a write command that are committed together, at most.
 pub(crate) const GROUP_STATEMENTS: usize = 1_000;
+/// Texts of one message that are not UTF-8, at most, for the error of each document that has one. A
+/// message with more of them fails as a whole.
+pub(crate) const MAX_NOT_UTF8: usize = 100_000;
 /// Documents of a first batch when nothing is asked for.
 pub(crate) const FIRST_BATCH: usize = 101;
 /// Bytes of documents of one batch, at most.

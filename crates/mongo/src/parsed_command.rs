@@ -15,10 +15,12 @@ use crate::{
 /// About what a command takes once it is parsed, bytes: a fixed size for each element at any depth,
 /// in the dearest case. Documents that are stored as they came are not parsed.
 pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize {
-    match commands.find_body(message.body()) {
+    let parsed = match commands.find_body(message.body()) {
         Some(known) if known.row.stores_bytes => 0,
         _ => message.elements.saturating_mul(ELEMENT_BYTES),
-    }
+    };
+    let copy = message.as_it_came.as_ref().map_or(0, |bytes| bytes.len());
+    parsed.saturating_add(copy).saturating_add(size_of_val(message.not_utf8.as_slice()))
 }
 
 /// Runs a command of which `weight` bytes are parsed. While a large one is parsed, kept or dropped

@@ -21,6 +21,7 @@ use crate::{
     replies::{numbers::saturated_int, ok},
     reserved_property::{RESERVED, carried_second},
     rights::{Asked, Need},
+    utf8,
 };
 
 /// What it asks of its sender.
@@ -194,6 +195,7 @@ fn prepare_document<S: Store>(
     document: DocRef<'_>,
     writer: &DocumentWriter,
 ) -> Result<NewDocument> {
+    utf8::check_document(call.message, document)?;
     if call.door.carries_timestamps()
         && let Some(since) = document.get(RESERVED)
     {

@@ -19,6 +19,7 @@ use crate::{
     limits::{GROUP_STATEMENTS, MAX_WRITE_BATCH},
     numbered::{Book, Place, label::may_repeat},
     parsers::number::parse_numbered,
+    utf8,
 };
 
 /// How many operations one command may hold: one at least, and as many as `hello` allows.
@@ -165,7 +166,10 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
         };
         if run.next < alone || run.statements.len() - run.next == 1 {
             let Some(statement) = run.statements.get(run.next) else { break };
-            let ran = run.runner.run_statement(run.next, *statement, context).await;
+            let ran = match utf8::check_document(call.message, *statement) {
+                Ok(()) => run.runner.run_statement(run.next, *statement, context).await,
+                Err(error) => Err(error),
+            };
             if run.note(ran)? {
                 break;
             }
@@ -237,7 +241,11 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
         let mut staged = Vec::new();
         let mut left = false;
         for (at, statement) in self.statements.iter().enumerate().skip(first) {
-            match self.runner.stage(at, *statement, context, &mut group).await {
+            let done = match utf8::check_document(self.call.message, *statement) {
+                Ok(()) => self.runner.stage(at, *statement, context, &mut group).await,
+                Err(error) => Err(error),
+            };
+            match done {
                 Ok(Staged::Left) => {
                     left = true;
                     break;

@@ -36,7 +36,9 @@ pub(crate) struct Sequence {
     pub(crate) documents: Vec<Range<usize>>,
 }
 
-/// A request, all of whose documents are valid BSON.
+/// A request, all of whose documents are valid BSON. Texts that came as something else than UTF-8
+/// are mended: every byte that is wrong is a question mark. Nothing of them may be stored, see
+/// `not_utf8`.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) request_id: i32,
@@ -47,6 +49,10 @@ pub(crate) struct Message {
     pub(crate) database: Option<String>,
     /// The payload, uncompressed.
     pub(crate) bytes: Bytes,
+    /// The payload as it came, where texts in it were mended.
+    pub(crate) as_it_came: Option<Bytes>,
+    /// Where the mended texts and names stand in the payload.
+    pub(crate) not_utf8: Vec<Range<usize>>,
     /// Where the command's document stands.
     pub(crate) body: Range<usize>,
     /// Document sequences, each name once.
@@ -64,7 +70,8 @@ impl Message {
             Shape::Msg { .. } => OpCode::Msg,
             Shape::Query => OpCode::Query,
         };
-        whole_message(Header { code: code as i32, ..header }, self.bytes.into())
+        let bytes = self.as_it_came.unwrap_or(self.bytes);
+        whole_message(Header { code: code as i32, ..header }, bytes.into())
     }
 
     /// The command's document.
@@ -80,16 +87,32 @@ impl Message {
     /// A document of its own. One that is a part of this message shares its bytes, so that storing
     /// it copies nothing; the message lives as long as the document.
     pub(crate) fn owned_document(&self, document: DocRef<'_>) -> DocBuf {
-        let DocRef::Raw(part) = document else { return document.to_buf() };
+        match self.range_of(document) {
+            Some(range) => DocBuf::from_trusted(self.bytes.slice(range)),
+            None => document.to_buf(),
+        }
+    }
+
+    /// Where a document stands in this message, if it is a part of it.
+    fn range_of(&self, document: DocRef<'_>) -> Option<Range<usize>> {
+        let DocRef::Raw(part) = document else { return None };
         // Whether it is a part is seen by its address. An address outside wraps around to a large
         // offset.
         let start = (part.as_ptr() as usize).wrapping_sub(self.bytes.as_ptr() as usize);
-        match start.checked_add(part.len()) {
-            Some(end) if end <= self.bytes.len() => {
-                DocBuf::from_trusted(self.bytes.slice(start..end))
-            }
-            _ => document.to_buf(),
-        }
+        let end = start.checked_add(part.len()).filter(|end| *end <= self.bytes.len())?;
+        Some(start..end)
+    }
+
+    /// How many texts of a document of this message came as something else than UTF-8, and where in
+    /// the document the first of them stands.
+    pub(crate) fn not_utf8_in(&self, document: DocRef<'_>) -> (usize, Option<usize>) {
+        let Some(range) = self.range_of(document).filter(|_| !self.not_utf8.is_empty()) else {
+            return (0, None);
+        };
+        let before = |limit: usize| self.not_utf8.partition_point(|text| text.start < limit);
+        let (first, behind) = (before(range.start), before(range.end));
+        let found = self.not_utf8.get(first).filter(|_| first < behind);
+        (behind - first, found.map(|text| text.start - range.start))
     }
 
     /// Documents of the sequence with this name.

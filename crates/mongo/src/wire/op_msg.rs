@@ -10,12 +10,13 @@
 
 use std::ops::Range;
 
-use document::validate;
+use bytes::Bytes;
+use document::validate_but_text;
 
 use super::{Compressor, HEADER_BYTES, Header, Malformed, Message, OpCode, Sequence, Shape};
 use crate::{
     errors::{InvalidBSON, Overflow},
-    limits::{MAX_COMMAND_BYTES, MAX_SECTIONS},
+    limits::{MAX_COMMAND_BYTES, MAX_NOT_UTF8, MAX_SECTIONS},
 };
 
 /// The message ends with a checksum.
@@ -64,7 +65,7 @@ pub(crate) fn more_follows(header: &Header, payload: &[u8]) -> bool {
 /// another server.
 pub(super) fn parse(
     header: &Header,
-    payload: Vec<u8>,
+    mut payload: Vec<u8>,
     compressor: Option<Compressor>,
 ) -> Result<Message, Malformed> {
     let flags = u32_at(&payload, 0).ok_or_else(|| Malformed::fatal("a message without flags"))?;
@@ -76,15 +77,32 @@ pub(super) fn parse(
     let checksum = flags & CHECKSUM_PRESENT != 0;
     // The last four bytes are the checksum's, and no section may reach into them.
     let end = if checksum { check_sum(header, &payload)? } else { payload.len() };
-    let mut sections =
-        Sections { bytes: &payload, at: 4, end, body: None, sequences: Vec::new(), elements: 0 };
+    let mut sections = Sections {
+        bytes: &payload,
+        at: 4,
+        end,
+        body: None,
+        sequences: Vec::new(),
+        elements: 0,
+        not_utf8: Vec::new(),
+    };
     while sections.at < sections.end {
         sections.next_section()?;
     }
     let elements = sections.elements;
-    let (body, sequences) = (sections.body, sections.sequences);
+    let (body, sequences, mut not_utf8) = (sections.body, sections.sequences, sections.not_utf8);
     // The body may stand between or after sequences; most clients send it first.
     let body = body.ok_or_else(|| Malformed::fatal("a message without a body section"))?;
+    let mut as_it_came = None;
+    if !not_utf8.is_empty() {
+        // Everybody else relies on text being UTF-8.
+        as_it_came = Some(Bytes::copy_from_slice(&payload));
+        for range in &not_utf8 {
+            payload.get_mut(range.clone()).map(mend_text);
+        }
+        // The body may stand behind a sequence.
+        not_utf8.sort_unstable_by_key(|range| range.start);
+    }
     Ok(Message {
         request_id: header.request_id,
         shape: Shape::Msg {
@@ -95,10 +113,25 @@ pub(super) fn parse(
         compressor,
         database: None,
         bytes: payload.into(),
+        as_it_came,
+        not_utf8,
         body,
         sequences,
         elements,
     })
+}
+
+/// Puts question marks in place of bytes that are not UTF-8.
+fn mend_text(text: &mut [u8]) {
+    let mut at = 0;
+    while let Some(rest) = text.get_mut(at..)
+        && let Err(wrong) = str::from_utf8(rest)
+    {
+        let from = wrong.valid_up_to();
+        let len = wrong.error_len().unwrap_or(rest.len() - from);
+        rest.iter_mut().skip(from).take(len).for_each(|byte| *byte = b'?');
+        at += from + len;
+    }
 }
 
 /// Checks the CRC-32C at the end; returns where the sections end. It covers the header, which is
@@ -127,6 +160,8 @@ struct Sections<'a> {
     sequences: Vec<Sequence>,
     /// Elements of all documents so far, at all levels.
     elements: usize,
+    /// Where texts and names stand that are not UTF-8.
+    not_utf8: Vec<Range<usize>>,
 }
 
 impl Sections<'_> {
@@ -160,13 +195,18 @@ impl Sections<'_> {
             let text = format!("a document of {} bytes is too large", bytes.len());
             return Err(Malformed::content(crate::errors::BSONObjectTooLarge, text));
         }
-        self.elements += validate(bytes).map_err(|invalid| {
+        let most = MAX_NOT_UTF8.saturating_sub(self.not_utf8.len());
+        let checked = validate_but_text(bytes, most).map_err(|invalid| {
             let code = match invalid {
                 document::Invalid::Depth(_) => Overflow,
                 _ => InvalidBSON,
             };
             Malformed::content(code, invalid.to_string())
         })?;
+        self.elements += checked.elements;
+        // Whether such a text fails the command or one of its documents is known by the command.
+        let here = |range: Range<usize>| start + range.start..start + range.end;
+        self.not_utf8.extend(checked.not_utf8.into_iter().map(here));
         self.at = end;
         Ok(start..end)
     }

@@ -48,6 +48,8 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
         compressor: None,
         database: Some(database),
         bytes: payload.into(),
+        as_it_came: None,
+        not_utf8: Vec::new(),
         body: start..end,
         sequences: Vec::new(),
         elements,

@@ -28,4 +28,5 @@ mod relay;
 mod removed_together;
 mod routers;
 mod sessions;
+mod stored_documents;
 mod x509;
