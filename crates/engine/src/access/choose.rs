@@ -14,7 +14,7 @@
 //!     400            a range of ids
 //! ```
 
-use document::{DocRef, Document};
+use document::{DocRef, Document, limits::KEPT_KEY_COMPONENT_BYTES};
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
@@ -207,9 +207,11 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
         Some(part) if part.descending => Direction::Backward,
         _ => Direction::Forward,
     };
-    let sorted = by_id.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
+    let mut sorted = by_id.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
     let (score, access) = match bounds_on_path(parts, "_id", false, true) {
         Some(PathBounds { bounds: Bounds::Points(mut keys), .. }) => {
+            // The keys of several long ids do not stand in the order of the ids.
+            sorted &= by_id.is_none() || keys.iter().filter(|key| is_cut(key)).count() < 2;
             if direction == Direction::Backward {
                 keys.reverse();
             }
@@ -229,6 +231,11 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     let ranged = if 0 < score { vec!["_id"] } else { Vec::new() };
     let score = score + usize::from(by_id.is_some()) * 50;
     ScoredAccess { score, access, direction, sorted, ranged, partial: None }
+}
+
+/// Whether the key of an id was cut.
+fn is_cut(key: &[u8]) -> bool {
+    KEPT_KEY_COMPONENT_BYTES < key.len()
 }
 
 /// What one index can do. Score 0: nothing.

@@ -11,8 +11,14 @@
 //! without waiting for anything. An entry or an id leads to its row, which is read; an index with
 //! arrays may name a row several times, and `seen` returns it once.
 //!
+//! The keys of long values are cut, so that their order is not known from them: `long_keys` puts the
+//! rows of equal beginnings in order where the order matters.
+//!
 //! What a view cannot tell ([`Halt::LookAgain`]) stops the walk in front of that candidate. Rows
 //! that were found by then are returned, since they are certain.
+
+mod ahead;
+mod long_keys;
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -28,12 +34,14 @@ use pipeline::{
 };
 use store::{KeyRange, Store};
 
+use long_keys::LongKeys;
+
 use super::{Explain, Find, UsedIndexes};
 use crate::{
     access::{Access, ChosenAccess, Residual, choose_access},
     catalog::CollectionState,
     error::{Error, Halt},
-    limits::{FIRST_PAGE_ROWS, PAGE_ROWS, ROW_WORK, SEEN_BYTES, TAKE_BYTES},
+    limits::{ROW_WORK, SEEN_BYTES, TAKE_BYTES},
     row::{Entry, Row},
     view::{LiveView, Pages, charge_keys},
     yielding::yield_if_due,
@@ -79,6 +87,8 @@ pub(crate) struct Finder {
     last: Option<Bytes>,
     /// Rows met through an index that may name a row several times.
     seen: Option<HashSet<Box<[u8]>>>,
+    /// What puts rows with long keys in order; `None` where no order is asked of the walk.
+    long_keys: Option<LongKeys>,
     /// What these hold, from the first walk on.
     held: Option<Share>,
     /// The index that it uses, until the walk is begun, and what the operation has used.
@@ -102,9 +112,11 @@ impl Finder {
             Residual::Parts(left) => Arc::new(left.clone()),
             Residual::Nothing => Arc::new(Filter::always()),
         };
+        let long_keys = LongKeys::of_walk(&chosen, find.sort.as_ref());
         Ok(Self {
             filter,
             chosen,
+            long_keys,
             created: state.record.created,
             at: 0,
             progress: Progress::NotBegun,
@@ -154,6 +166,7 @@ impl Finder {
     /// Nobody asks for a while: what was read ahead is read again then.
     pub(crate) fn forget_read_ahead(&mut self) {
         (self.rows_ahead, self.ahead) = (VecDeque::new(), VecDeque::new());
+        self.long_keys.iter_mut().for_each(LongKeys::forget_rows);
     }
 
     /// Goes on after the last candidate in another view: what was read ahead is read again.
@@ -187,6 +200,18 @@ impl Finder {
         let mut found = Vec::new();
         let mut bytes = 0;
         while found.len() < wanted && bytes < TAKE_BYTES {
+            if let Some(row) = self.next_long() {
+                bytes += row.value.len();
+                found.push(row);
+                continue;
+            }
+            if self.is_before_long() {
+                match self.gather_long(view, context).await {
+                    Ok(()) => continue,
+                    Err(Halt::LookAgain) if !found.is_empty() => break,
+                    Err(halt) => return Err(halt),
+                }
+            }
             if !self.rows_ahead.is_empty() {
                 self.take_rows_ahead(context, wanted, &mut found, &mut bytes)?;
                 // It stopped in front of a row where others are to run.
@@ -253,6 +278,9 @@ impl Finder {
         found.reserve(self.rows_ahead.len().min(wanted - found.len()));
         let (before, mut passed_over) = (self.rows_ahead.len(), None);
         while found.len() < wanted && *bytes < TAKE_BYTES && !context.budget.would_be_due() {
+            if self.is_before_long() {
+                break;
+            }
             let Some(row) = self.rows_ahead.pop_front() else { break };
             context.budget.spend(ROW_WORK + row.body().len())?;
             if self.is_meant(&row, context)? {
@@ -318,81 +346,5 @@ impl Finder {
         let held = self.held.get_or_insert_with(|| context.holding.share());
         held.grow(entry.row_key.len() + SEEN_BYTES)?;
         Ok(true)
-    }
-
-    /// Reads candidates ahead in the order of the walk; false at the end. A page is small where
-    /// little is wanted.
-    async fn read_more<S: Store>(
-        &mut self,
-        view: &LiveView<S>,
-        context: &Context,
-        wanted: usize,
-    ) -> Result<bool, Halt> {
-        self.note_access(view, context);
-        if let Access::Ids(ids) = &self.chosen.access {
-            context.budget.note_examined(1);
-            let id = ids.get(self.at).cloned();
-            self.at += 1;
-            self.ahead.extend(id.map(Candidate::Id));
-            return Ok(!self.ahead.is_empty());
-        }
-        let Some(mut pages) = self.begin_page(wanted) else { return Ok(false) };
-        let examined = self.read_ahead(view, &mut pages).await?;
-        self.progress = Progress::Walking(pages);
-        charge_keys(context, examined).await?;
-        Ok(true)
-    }
-
-    /// The walk is opened in a view: the first time, its index counts as used.
-    fn note_access<S: Store>(&mut self, view: &LiveView<S>, context: &Context) {
-        context.budget.note_access(|| self.chosen.access.way());
-        if let Some((used, index)) = self.uncounted.take() {
-            used.note(&view.collection, index, view.instant.ms.div_euclid(1000));
-        }
-    }
-
-    /// The walk in front of its next page; `None` at the end of all ranges. It is a copy, and put
-    /// back once the page is there: a read that fails or stops has not moved the walk.
-    fn begin_page(&mut self, wanted: usize) -> Option<Pages> {
-        loop {
-            let pages = match &self.progress {
-                Progress::Walking(pages) => pages.clone(),
-                Progress::NotBegun => self.pages_over(self.range_at(self.at)?.clone()),
-            };
-            if !pages.is_done() {
-                return Some(pages.at_most(wanted.clamp(FIRST_PAGE_ROWS, PAGE_ROWS)));
-            }
-            // What was read ahead of this range is used up: the next one.
-            self.at += 1;
-            self.progress = Progress::NotBegun;
-            self.last = None;
-        }
-    }
-
-    /// A walk over what is left of a range.
-    fn pages_over(&self, range: KeyRange) -> Pages {
-        Pages::of(range).in_direction(self.chosen.direction)
-    }
-
-    /// Reads the next page of the range being walked. Returns how many candidates were looked at,
-    /// expired ones included.
-    async fn read_ahead<S: Store>(
-        &mut self,
-        view: &LiveView<S>,
-        pages: &mut Pages,
-    ) -> Result<usize, Halt> {
-        Ok(match &self.chosen.access {
-            Access::Index { index, .. } => {
-                let page = view.next_entries(index, pages).await?.unwrap_or_default();
-                self.ahead.extend(page.items.into_iter().map(Candidate::Entry));
-                page.examined
-            }
-            _ => {
-                let page = view.next_rows(pages).await?.unwrap_or_default();
-                // All before were used: a page is read when there are no more.
-                self.rows_ahead = page.items.into();
-                page.examined
-            }
-        })
     }
 }
