@@ -13,6 +13,8 @@ pub const STEP: usize = 128;
 pub const MAX_VALUE_DEPTH: usize = 200;
 /// Largest document that may be stored, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Largest document that evaluation may build, in bytes: a stored one and something beside it,
-/// since a stage may add a field that a later one takes away.
-pub const MAX_MADE_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;
+/// Largest document that a query may return, in bytes: a stored one and something beside it.
+pub const MAX_RETURNED_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;
+/// Largest document that evaluation may build between two stages, in bytes: a later stage may make
+/// it small again. What it takes is counted like everything that the operation holds.
+pub const MAX_MADE_BYTES: usize = MAX_HELD_BYTES;

@@ -6,7 +6,7 @@ use document::{ArrayRef, DocRef, Value, ValueRef};
 
 use crate::{
     error::{Error, Kind},
-    limits::{MAX_DOCUMENT_BYTES, MAX_MADE_BYTES, MAX_VALUE_DEPTH},
+    limits::{MAX_DOCUMENT_BYTES, MAX_MADE_BYTES, MAX_RETURNED_BYTES, MAX_VALUE_DEPTH},
     numbers::{STRING_TOO_LARGE, TOO_DEEP, VALUE_TOO_LARGE},
 };
 
@@ -42,7 +42,8 @@ pub fn memory_of(value: ValueRef<'_>) -> usize {
     Size::of_value(value).memory
 }
 
-/// Fails when a value is larger or deeper than a document may be; else returns its size.
+/// Fails when a value is larger or deeper than one may become between two stages; else returns its
+/// size.
 pub fn check_built(value: ValueRef<'_>) -> Result<Size, Error> {
     let mut size = Size::default();
     add_value(value, 0, &mut size, MAX_MADE_BYTES)?;
@@ -122,14 +123,15 @@ pub fn check_text(bytes: usize) -> Result<(), Error> {
     Err(Error::new(Kind::TooLarge, STRING_TOO_LARGE, text))
 }
 
-/// A value of so many bytes is too large.
+/// A value of so many bytes is too large. The text names the limit of documents that are returned,
+/// which is the one that users know.
 pub fn too_large(bytes: usize) -> Error {
     Error::new(
         Kind::TooLarge,
         VALUE_TOO_LARGE,
         format!(
             "BSONObj size: {bytes} (0x{bytes:X}) is invalid. Size must be between 0 and {}(16MB)",
-            MAX_MADE_BYTES
+            MAX_RETURNED_BYTES
         ),
     )
 }

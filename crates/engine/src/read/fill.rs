@@ -13,7 +13,7 @@
 
 use bytes::Bytes;
 use document::DocBuf;
-use evaluation::Context;
+use evaluation::{Context, limits::MAX_RETURNED_BYTES, too_large};
 use pipeline::exec::{self, Next, Source, Stage};
 use store::Store;
 
@@ -24,7 +24,7 @@ use super::{
     origin,
 };
 use crate::{
-    error::Halt,
+    error::{Error, Halt},
     limits::{BATCH_COPIES, PAGE_ROWS},
     view::{LiveView, Views},
     yielding::yield_now,
@@ -141,6 +141,11 @@ impl<S: Store> Cursor<S> {
         bytes: &mut usize,
         held: HeldBack,
     ) -> Result<bool, Halt> {
+        // Between two stages it might have been larger. What a stage of another query asked for goes
+        // on between stages.
+        if batch.sources.is_none() && MAX_RETURNED_BYTES < held.document.len() {
+            return Err(Error::from(too_large(held.document.len())).into());
+        }
         if !batch.documents.is_empty() && limit.bytes < *bytes + held.document.len() {
             self.held_back.push_front(held);
             return Ok(false);

@@ -265,6 +265,10 @@ fn build_reply(
         (Some(document), None) => builder.append("value", ValueRef::Document(document)),
         (Some(document), Some(projection)) => {
             let part = projection.apply(document, Some(filter), context)?;
+            let bytes = part.bytes().len();
+            if evaluation::limits::MAX_RETURNED_BYTES < bytes {
+                return Err(evaluation::too_large(bytes).into());
+            }
             builder.append("value", ValueRef::Document(part.as_ref()));
         }
     }

@@ -11,7 +11,7 @@ use evaluation::{Context, Error, Holding};
 
 use super::{
     Meter, Row,
-    group::{group_row, new_states},
+    group_row::{group_row, new_states},
     operator::{Operator, Poll},
     spilling::{Entry, Sorter},
 };
@@ -132,7 +132,8 @@ impl Bucketing {
         let mut id = Document::new();
         id.push("min", open.least);
         id.push("max", next.cloned().unwrap_or(open.greatest));
-        let row = group_row(&Value::Document(id), &self.bucket.fields, open.states)?;
+        let holding = self.meter.holding();
+        let row = group_row(&Value::Document(id), &self.bucket.fields, open.states, holding)?;
         self.meter.clear_held();
         Ok(Some(row))
     }

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocRef, Value, ValueRef};
-use evaluation::{Context, Error, Evaluated, Kind};
+use evaluation::{Context, Error, Evaluated, Kind, readable_bytes};
 
 use super::{
     Row, Stage,
     operator::{Operator, Poll},
     redact,
-    size::checked_size,
+    size::{checked_size, room_for},
     slot::Slot,
 };
 use crate::{
@@ -116,8 +116,15 @@ fn replaced_root(
     let env = Env::new(document, context);
     let got = root.evaluate_borrowed(&env)?;
     match got {
-        Evaluated::Ref(ValueRef::Document(fields)) => checked_size(fields.to_buf()),
-        Evaluated::Own(Value::Document(fields)) => checked_size(fields.to_buf()),
+        Evaluated::Ref(ValueRef::Document(fields)) => {
+            let _room = room_for(readable_bytes(ValueRef::Document(fields)), &context.holding)?;
+            checked_size(fields.to_buf())
+        }
+        Evaluated::Own(Value::Document(fields)) => {
+            let bytes = ValueRef::Document(DocRef::Tree(&fields)).encoded_len();
+            let _room = room_for(bytes, &context.holding)?;
+            checked_size(fields.to_buf())
+        }
         other => {
             let (value, kind) = (shown_or_missing(&other), other.type_name());
             let input = shown(ValueRef::Document(document));

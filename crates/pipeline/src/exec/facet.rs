@@ -13,7 +13,7 @@ use evaluation::{Context, Error, Holding};
 use super::{
     Exec, Meter, Next, Row, Stage, caller_error,
     operator::{Operator, Poll},
-    size::{check_len, checked_size},
+    size::{checked_size, room_for},
 };
 use crate::limits::MAX_STAGE_BYTES;
 
@@ -48,6 +48,8 @@ pub(super) struct Faceting {
     meter: Meter,
     /// What all parts may hold together.
     holding: Holding,
+    /// What the operation may hold.
+    outer: Holding,
     /// The operation with that.
     inner: Option<Arc<Context>>,
     /// Whether all rows have come.
@@ -60,6 +62,7 @@ pub(super) struct Faceting {
 impl Faceting {
     /// A facet of these pipelines.
     pub(super) fn new(facets: &[(String, Arc<[Stage]>)], holding: &Holding) -> Self {
+        let outer = holding.clone();
         let holding = holding.part_within(MAX_STAGE_BYTES);
         let part = |(name, stages): &(String, Arc<[Stage]>)| FacetPart {
             name: name.clone(),
@@ -73,6 +76,7 @@ impl Faceting {
             waiting: None,
             meter: Meter::new("$facet", &holding),
             holding,
+            outer,
             inner: None,
             ended: false,
             answered: false,
@@ -129,7 +133,7 @@ impl Faceting {
         self.answered = true;
         // All parts together may hold several times as much as a document.
         let rows = self.parts.iter().flat_map(|part| &part.rows);
-        check_len(rows.map(|row| row.bytes().len()).sum())?;
+        let _room = room_for(rows.map(|row| row.bytes().len()).sum(), &self.outer)?;
         let mut builder = DocBuilder::new();
         for part in &mut self.parts {
             let rows = std::mem::take(&mut part.rows);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use document::{ArrayRef, DocBuf, DocBuilder, DocRef, Document, Reader, Value, ValueRef};
 use evaluation::{
-    Context, Error, Evaluated, Growth, limits::MAX_DOCUMENT_BYTES, owned_bytes, too_large,
+    Context, Error, Evaluated, Growth, limits::MAX_MADE_BYTES, owned_bytes, too_large,
 };
 
 use crate::expr::{Env, Expr};
@@ -211,8 +211,8 @@ fn write_entry(
             });
         }
     }
-    // No value is larger than a document may be: it is refused before it is many times as large.
-    if MAX_DOCUMENT_BYTES + 16 * 1024 < builder.len() {
+    // A document that is too large is refused before it is many times as large.
+    if MAX_MADE_BYTES < builder.len() {
         return Err(too_large(builder.len()));
     }
     // Fields below count when they are written themselves.

@@ -17,7 +17,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use document::{
-    DocBuilder, DocRef, Document, Value, ValueRef,
+    DocRef, Value, ValueRef,
     key::{TypeOrder, encode},
 };
 use evaluation::{Context, Error, Holding, memory_of};
@@ -26,9 +26,9 @@ use foldhash::fast::RandomState;
 use super::{
     Meter, Row,
     group_error::in_group,
+    group_row::{group_row, new_states},
     operator::{Operator, Poll},
     picked::{MAX_PICKED, Picked},
-    size::append_checked,
     spilling::{
         can_write, damaged_record,
         partitions::{PARTITIONS, Partition, Partitions, Reading, Record},
@@ -333,32 +333,6 @@ impl Grouping {
     }
 }
 
-/// The states of a new group with this key.
-pub(super) fn new_states(
-    fields: &[Field],
-    id: ValueRef<'_>,
-    context: &Context,
-) -> Result<Vec<GroupState>, Error> {
-    let nothing = Document::new();
-    let root = id.as_document().unwrap_or(DocRef::Tree(&nothing));
-    let env = Env::new(root, context);
-    fields.iter().map(|field| field.start_state(&env)).collect()
-}
-
-/// The row of a group: its key as `_id`, then its computed fields.
-pub(super) fn group_row(
-    id: &Value,
-    fields: &[Field],
-    states: Vec<GroupState>,
-) -> Result<Row, Error> {
-    let mut builder = DocBuilder::new();
-    append_checked(&mut builder, "_id", id.as_ref())?;
-    for (field, state) in fields.iter().zip(states) {
-        append_checked(&mut builder, &field.name, state.into_value().as_ref())?;
-    }
-    Ok(Row::not_stored(builder.finish()))
-}
-
 impl Operator for Grouping {
     fn accept_row(&mut self, row: Row, context: &Arc<Context>) -> Result<(), Error> {
         context.budget.spend(row.document.bytes().len() / 64)?;
@@ -381,7 +355,8 @@ impl Operator for Grouping {
         loop {
             if let Some(held) = self.done.as_mut().and_then(Iterator::next) {
                 self.bytes = self.bytes.saturating_sub(held.bytes);
-                let row = group_row(&held.id, &self.picked.group.fields, held.states)?;
+                let row =
+                    group_row(&held.id, &self.picked.group.fields, held.states, &context.holding)?;
                 return Ok(Poll::Row(row));
             }
             if self.done.take().is_some() {

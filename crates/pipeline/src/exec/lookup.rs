@@ -9,7 +9,7 @@ use std::{collections::VecDeque, sync::Arc};
 use document::{DocRef, Path, Value, ValueRef};
 use evaluation::{
     Context, Error, Holding, Kind,
-    limits::{MAX_DOCUMENT_BYTES, STEP},
+    limits::{MAX_MADE_BYTES, STEP},
     memory_of,
 };
 
@@ -17,7 +17,7 @@ use super::{
     Meter, Request, Row, Stage,
     joins::{Sources, set_at_path},
     operator::{Operator, Poll},
-    size::checked_size,
+    size::{checked_size, room_for},
     slot::Slot,
 };
 use crate::{
@@ -134,20 +134,52 @@ pub(super) struct Joining {
     supplied: Option<(Value, Sources)>,
     /// The rows for every row, where all ask for the same.
     kept: Option<(Value, Sources)>,
+    /// Whether each row that is joined becomes a row of its own, in an array of one: an `$unwind`
+    /// of the array follows, so that the whole array need never be there.
+    one_by_one: bool,
+    /// What is left to be joined one by one to the row in the slot.
+    left: Option<VecDeque<Row>>,
     /// Counts the answer and the variables of the request.
     meter: Meter,
 }
 
 impl Joining {
     /// A join that has seen no row.
-    pub(super) fn new(lookup: Lookup, holding: &Holding) -> Self {
+    pub(super) fn new(lookup: Lookup, next: Option<&Stage>, holding: &Holding) -> Self {
         let meter = Meter::new("$lookup", holding);
-        Self { lookup, slot: Slot::default(), supplied: None, kept: None, meter }
+        // The position of an element is that in the whole array.
+        let is_taken_apart = matches!(next,
+            Some(Stage::Unwind(unwind)) if unwind.index.is_none() && unwind.path == lookup.name);
+        let one_by_one = is_taken_apart && !lookup.is_constant();
+        let (supplied, kept, left) = (None, None, None);
+        Self { lookup, slot: Slot::default(), supplied, kept, one_by_one, left, meter }
+    }
+
+    /// The row with the next one of those that are joined to it one by one. Without any it has an
+    /// empty array.
+    fn next_of_left(&mut self, row: Row, context: &Context) -> Result<Poll, Error> {
+        let next = self.left.as_mut().and_then(VecDeque::pop_front);
+        if self.left.as_ref().is_some_and(|left| left.is_empty()) {
+            self.left = None;
+            self.meter.clear_held();
+        } else {
+            self.slot.row = Some(row.clone());
+        }
+        let values = next.iter().map(|next| Value::from(next.document.as_ref())).collect();
+        let from = next.into_iter().map(|next| next.source).collect();
+        self.joined_row(row, (Value::Array(values), from), context)
     }
 
     /// A row with what was joined to it.
     /// Fails when the document would become too large.
-    fn joined_row(&self, row: Row, (rows, from): (Value, Sources)) -> Result<Poll, Error> {
+    fn joined_row(
+        &self,
+        row: Row,
+        (rows, from): (Value, Sources),
+        context: &Context,
+    ) -> Result<Poll, Error> {
+        let bytes = row.document.bytes().len().saturating_add(rows.as_ref().encoded_len());
+        let _room = room_for(bytes, &context.holding)?;
         let document = checked_size(set_at_path(&self.lookup.name, rows, &row.document)?)?;
         let source = row.source.after_join(&row.document, &document, &self.lookup.name, from);
         Ok(Poll::Row(Row { document, source }))
@@ -167,9 +199,12 @@ impl Operator for Joining {
 
     fn poll_row(&mut self, context: &Arc<Context>) -> Result<Poll, Error> {
         let Some(row) = self.slot.row.take() else { return Ok(self.slot.poll_slot()) };
+        if self.left.is_some() {
+            return self.next_of_left(row, context);
+        }
         // The row that asked is in the slot again: now it has its answer.
         if let Some(rows) = self.supplied.take() {
-            let answer = self.joined_row(row, rows);
+            let answer = self.joined_row(row, rows, context);
             // Where the answer is kept it goes on being held.
             if self.kept.is_none() {
                 self.meter.clear_held();
@@ -177,7 +212,7 @@ impl Operator for Joining {
             return answer;
         }
         if let Some(rows) = &self.kept {
-            return self.joined_row(row, rows.clone());
+            return self.joined_row(row, rows.clone(), context);
         }
         let (request, held) = self.lookup.request_for(row.document.as_ref(), context)?;
         self.meter.clear_held();
@@ -188,12 +223,18 @@ impl Operator for Joining {
     }
 
     fn supply_wanted(&mut self, rows: Vec<Row>) -> Result<(), Error> {
+        if self.one_by_one {
+            self.meter.clear_held();
+            rows.iter().try_for_each(|row| self.meter.add_bytes(row.memory_bytes()))?;
+            self.left = Some(rows.into());
+            return Ok(());
+        }
         let bytes: usize = rows.iter().map(|row| row.document.bytes().len()).sum();
         // They all go into one document.
-        if MAX_DOCUMENT_BYTES < bytes {
+        if MAX_MADE_BYTES < bytes {
             let from = &self.lookup.collection;
             let text = format!(
-                "Total size of documents in {from} matching pipeline's $lookup stage exceeds {MAX_DOCUMENT_BYTES} bytes"
+                "Total size of documents in {from} matching pipeline's $lookup stage exceeds {MAX_MADE_BYTES} bytes"
             );
             return Err(Error::new(Kind::TooLarge, 4568, text));
         }
@@ -215,9 +256,12 @@ impl Operator for Joining {
     }
 
     fn resume_input(&mut self) {
-        // What is kept was read in the old view.
+        // What is kept was read in the old view. Of rows that are joined one by one some were
+        // returned already, and the others are checked again when they are.
         (self.supplied, self.kept) = (None, None);
-        self.meter.clear_held();
+        if self.left.is_none() {
+            self.meter.clear_held();
+        }
     }
 }
 

@@ -45,6 +45,11 @@ impl Meter {
         })
     }
 
+    /// What the operation may hold.
+    pub(super) fn holding(&self) -> &Holding {
+        &self.holding
+    }
+
     /// Whether little is left for others.
     /// A stage that can write to disk does so then, before it is refused anything.
     pub(super) fn is_scarce(&self) -> bool {

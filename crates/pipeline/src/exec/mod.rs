@@ -23,6 +23,7 @@ mod fields;
 mod graph;
 mod group;
 mod group_error;
+mod group_row;
 mod joins;
 mod lookup;
 mod meter;

@@ -88,7 +88,9 @@ pub(super) fn start_operator(
         }
         Stage::Group(group) => Box::new(group::Grouping::new(group.clone(), holding)),
         Stage::Unwind(unwind) => Box::new(unwind::Unwinding::new(unwind.clone(), holding)),
-        Stage::Lookup(lookup) => Box::new(lookup::Joining::new((**lookup).clone(), holding)),
+        Stage::Lookup(lookup) => {
+            Box::new(lookup::Joining::new((**lookup).clone(), stages.get(at + 1), holding))
+        }
         Stage::GraphLookup(graph) => Box::new(graph::Walking::new((**graph).clone())),
         Stage::UnionWith(union) => Box::new(lookup::Uniting::new((**union).clone(), holding)),
         Stage::Facet(facets) => Box::new(facet::Faceting::new(facets, holding)),

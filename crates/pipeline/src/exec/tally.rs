@@ -10,9 +10,9 @@
 use std::sync::Arc;
 
 use document::{DocBuf, DocBuilder, Kind, Value, ValueRef};
-use evaluation::Error;
+use evaluation::{Error, Holding};
 
-use super::{Group, Row, Stage, group::group_row};
+use super::{Group, Row, Stage, group_row::group_row};
 use crate::{
     accumulate::Sum,
     expr::Expr,
@@ -99,7 +99,7 @@ impl Tally {
             Made::Group(group) => {
                 let id = group.id.as_literal().cloned().unwrap_or(Value::Null);
                 let states = group.fields.iter().map(|field| state_of(field, count)).collect();
-                group_row(&id, &group.fields, states).map(Some)
+                group_row(&id, &group.fields, states, &Holding::default()).map(Some)
             }
         }
     }

@@ -13,8 +13,12 @@ mod tests;
 
 use std::sync::Arc;
 
-use document::{DocBuf, DocRef};
-use evaluation::{Context, Error, limits::MAX_MADE_BYTES, too_large};
+use document::{DocBuf, DocRef, ValueRef};
+use evaluation::{
+    Context, Error,
+    limits::{MAX_DOCUMENT_BYTES, MAX_MADE_BYTES},
+    too_large,
+};
 
 use crate::{expr::Env, filter::Filter};
 
@@ -111,10 +115,15 @@ impl Projection {
         for special in &self.specials {
             special.apply_to(&mut tree, document, filter, context)?;
         }
-        let projected = tree.to_buf();
-        if projected.bytes().len() > MAX_MADE_BYTES {
-            return Err(too_large(projected.bytes().len()));
+        // It may be several times as large as a stored one, and is there as a tree and as bytes.
+        let bytes = ValueRef::Document(DocRef::Tree(&tree)).encoded_len();
+        if bytes > MAX_MADE_BYTES {
+            return Err(too_large(bytes));
         }
-        Ok(projected)
+        let mut room = context.holding.share();
+        if MAX_DOCUMENT_BYTES / 16 < bytes {
+            room.grow(bytes)?;
+        }
+        Ok(tree.to_buf())
     }
 }
