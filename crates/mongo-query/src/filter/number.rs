@@ -35,6 +35,10 @@ pub(super) fn parse_whole(label: &str, value: ValueRef<'_>) -> Result<i64, Strin
 /// The operand of `$size`.
 pub(super) fn parse_size(value: ValueRef<'_>) -> Result<i64, Error> {
     parse_whole("$size", value)
+        .and_then(|size| match i32::try_from(size) {
+            Ok(_) => Ok(size),
+            Err(_) => Err(format!("Cannot represent $size: {} in an int", shell(value))),
+        })
         .map_err(|reason| Error::bad_value(format!("Failed to parse $size. {reason}")))
 }
 

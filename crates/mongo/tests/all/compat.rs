@@ -56,8 +56,21 @@ how; what is not there yet answers an error that names it.
 * `currentOp` and `$currentOp` show commands of up to 1 KB whole, of others the beginning.
 * A write concern `{j: false}` is acknowledged after the sync like any other.
 * An index on a field that holds arrays gives bounds from its first field only.
-* A key of more than 1,000 bytes is indexed by its beginning and a hash: equality and uniqueness
-  hold, the order of such values among themselves in an index does not.
+* A key of more than 1,000 bytes is indexed by its beginning and a hash. A walk in the order of an index
+  reads all documents of one such beginning together and sorts them by their values, which takes memory
+  for as many as there are (365 where there is not enough).
+* All text is UTF-8. MongoDB stores other bytes as they came; here a document with such text, or such a
+  name of a field, is refused with 22 and a message that names its `_id` and the field: an entry of
+  `writeErrors`, so that the other documents of the command are written. Convert such text before, for
+  example from latin-1. Anywhere else in a command it is an error of the command.
+* A document has one `_id`: a second field of that name is error 2 in each kind of write. MongoDB refuses
+  it in inserts only.
+* Documents between two stages may have 100 MB, as far as there is memory for operations; one that is
+  returned or stored has 16 MB at most.
+* Seconds of an ObjectId are unsigned, as its specification says: dates of ids after 2038 lie in the future,
+  where MongoDB has them before 1970.
+* Errors of constants, such as a division by zero, come up when the expression is evaluated, and not where
+  nothing evaluates it: `{$or: [true, {$divide: [1, 0]}]}` is true.
 * `$collStats` is understood as the first stage of an `aggregate`, with `latencyStats`, `storageStats` and
   `count`.
 * `$indexStats` is understood as the first stage of an `aggregate`. Its counts are those of the node that

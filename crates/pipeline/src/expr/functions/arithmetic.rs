@@ -104,22 +104,18 @@ fn add(call: &In<'_>) -> OptionalValue {
     moved_date(at, sum.sum_value().as_ref(), 1).map(Some)
 }
 
-/// A date moved by a number of milliseconds; of a later date the fraction is cut, not of the number.
+/// A date moved by a number of milliseconds. `$add` rounds the sum to the nearest millisecond, half
+/// of one toward 1970; `$subtract` cuts the fraction of the later date, not of the number.
 /// `sign` is 1 for `$add` and -1 for `$subtract`. NaN, infinities and a result beyond 64 bits are
 /// an error.
 fn moved_date(at: i64, by: ValueRef<'_>, sign: i64) -> Result<Value, Error> {
     let by = match Number::of(by) {
         Some(Number::Int(v)) => Some(v),
-        // The date moves by whole milliseconds. Which way a fraction is cut depends on the sum and
-        // not on the number.
+        // The date moves by whole milliseconds.
         Some(Number::Double(v)) if v.abs() < 9.2e18 => {
-            let (whole, rest) = (v as i64, v.fract());
-            let cut = match at.saturating_add(whole).signum() {
-                1 if sign > 0 && rest < 0.0 => -1,
-                -1 if sign > 0 && rest > 0.0 => 1,
-                _ => 0,
-            };
-            Some(whole + cut)
+            let (whole, rest) = (v.floor() as i64, v - v.floor());
+            let up = if at.saturating_add(whole) < 0 { 0.5 <= rest } else { 0.5 < rest };
+            Some(if sign > 0 { whole + i64::from(up) } else { v as i64 })
         }
         Some(Number::Decimal(v)) if sign > 0 => {
             let moved = Decimal128::from_i64(at).add(v).to_i64(Rounding::HalfEven);

@@ -57,6 +57,10 @@ fn exp(call: &In<'_>) -> OptionalValue {
 /// It never overflows: where `e^-x` is infinite the result is 0.
 fn sigmoid(call: &In<'_>) -> OptionalValue {
     let Some(number) = only_number(call)? else { return NULL };
+    if number.is_nan() {
+        // A NaN stays what it is, its sign included.
+        return some_value(call.value_at(0).to_value());
+    }
     some_value(through_double(number, |x| 1.0 / (1.0 + (-x).exp())))
 }
 
@@ -107,8 +111,8 @@ fn log10(call: &In<'_>) -> OptionalValue {
 
 /// `$log`: a logarithm to a base, as a quotient of natural ones; base 10 has an exact way of its
 /// own.
-/// Null where either is null or missing. The logarithm of NaN is a double, also for decimals; of other
-/// decimals it is a decimal, which may be NaN.
+/// Null where either is null or missing. The logarithm of a NaN, or to that base, is a double, also
+/// for decimals.
 fn log(call: &In<'_>) -> OptionalValue {
     if call.any_nullish() {
         return NULL;
@@ -180,8 +184,9 @@ fn pow(call: &In<'_>) -> OptionalValue {
             some_value(decimal_pow(base, exponent))
         }
         (Number::Int(b), Number::Int(e)) => {
-            // Powers of 1 and -1 need no multiplication, however large the exponent.
+            // Powers of 0, 1 and -1 need no multiplication, however large the exponent.
             let power = match (b, u32::try_from(e)) {
+                (0, _) => Some(i64::from(e == 0)),
                 (1, _) => Some(1),
                 (-1, _) => Some(if e % 2 == 0 { 1 } else { -1 }),
                 (_, Ok(e)) => b.checked_pow(e),

@@ -133,13 +133,32 @@ fn index_of_cp(call: &In<'_>) -> OptionalValue {
     index_of(found.map(|before| before.chars().count() + start))
 }
 
-/// A number cut or rounded to a whole one, as `$substrBytes` takes it.
-/// NaN is 0 and what is beyond 64 bits is the nearest bound, as the machine converts doubles.
-fn whole_argument(value: ValueRef<'_>) -> Option<i64> {
-    match Number::of(value)? {
-        Number::Int(v) => Some(v),
-        Number::Double(v) => Some(v as i64),
-        Number::Decimal(v) => v.to_i64(document::Rounding::HalfEven),
+/// A number cut or rounded to a whole one, as `$substrBytes` takes it; `None` for another type. A
+/// double beyond 64 bits is an error (31109), a decimal beyond them the least number.
+fn whole_argument(value: ValueRef<'_>) -> Result<Option<i64>, Error> {
+    Ok(match Number::of(value) {
+        Some(Number::Int(v)) => Some(v),
+        Some(Number::Double(v)) if !(-9.2e18..=9.2e18).contains(&v) => {
+            let shown = shown_double(v);
+            let text = format!("Can't coerce out of range value {shown} to long");
+            return Err(invalid_request(31109, text));
+        }
+        Some(Number::Double(v)) => Some(v as i64),
+        Some(Number::Decimal(v)) => {
+            Some(v.to_i64(document::Rounding::HalfEven).unwrap_or(i64::MIN))
+        }
+        None => None,
+    })
+}
+
+/// A double as C++ prints it.
+fn shown_double(value: f64) -> String {
+    match value {
+        value if value.is_finite() => {
+            let text = format!("{value:e}");
+            if text.contains("e-") { text } else { text.replace('e', "e+") }
+        }
+        value => value.to_string().to_lowercase(),
     }
 }
 
@@ -149,7 +168,7 @@ fn whole_argument(value: ValueRef<'_>) -> Option<i64> {
 fn substr_bytes(call: &In<'_>) -> OptionalValue {
     let text = coerced_text(call.arg_at(0))?;
     let numeric = |index: usize, code: i32, what: &str| {
-        whole_argument(call.value_at(index)).ok_or_else(|| {
+        whole_argument(call.value_at(index))?.ok_or_else(|| {
             let kind = call.arg_at(index).type_name();
             let text =
                 format!("$substrBytes:  {what} must be a numeric type (is BSON type {kind})");
