@@ -16,5 +16,6 @@ pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 /// Largest document that a query may return, in bytes: a stored one and something beside it.
 pub const MAX_RETURNED_BYTES: usize = MAX_DOCUMENT_BYTES + 16 * 1024;
 /// Largest document that evaluation may build between two stages, in bytes: a later stage may make
-/// it small again. What it takes is counted like everything that the operation holds.
-pub const MAX_MADE_BYTES: usize = MAX_HELD_BYTES;
+/// it small again. While it is written it takes several times as much, which is counted like
+/// everything that the operation holds.
+pub const MAX_MADE_BYTES: usize = 64 * 1024 * 1024;

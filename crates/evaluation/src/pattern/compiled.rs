@@ -71,9 +71,23 @@ impl Pattern {
         }
     }
 
+    /// The same for a pattern of which it matters where its matches end. An end (`$`, `\Z`) in the
+    /// cheap forms takes the last line break into the match.
+    pub fn with_spans(source: &str, options: &str) -> Result<Self, Error> {
+        if source.contains('$') || source.contains("\\Z") {
+            let exact = Self::with_machines(source, options);
+            // What only the cheap forms can do, such as long repetitions, is done by them.
+            if exact.is_ok() {
+                return exact;
+            }
+        }
+        Self::with_look_ahead(source, options)
+    }
+
     /// A pattern with look-ahead anywhere in it.
     fn with_machines(source: &str, options: &str) -> Result<Self, Error> {
         let flags = flags_of(options)?;
+        short_enough(source)?;
         let (main, aheads) = translate_aheads(source, flags)?;
         let (looking, bytes) = Looking::new(&main, &aheads, flags)?;
         let share = looking::hold(bytes)?;

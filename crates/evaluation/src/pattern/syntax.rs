@@ -87,11 +87,20 @@ impl<'a> Rewrite<'a> {
     fn end(&mut self) -> Result<(), Error> {
         match self.aheads {
             Some(_) => self.stand(true, r"\n?\z".to_owned()),
-            None => {
+            None if self.is_at_end() => {
                 self.text.out.push_str(r"(?:\n?\z)");
                 Ok(())
             }
+            // What follows would have to see the line break again.
+            None => Err(unsupported("an end in front of something else")),
         }
+    }
+
+    /// Whether nothing follows that would have to match behind this place.
+    fn is_at_end(&mut self) -> bool {
+        let mut rest = self.text.rest.clone();
+        let closing = (0..self.around.len()).all(|_| rest.next() == Some(')'));
+        closing && matches!(rest.next(), None | Some('|'))
     }
 
     /// Writes that a look-ahead stands here, and keeps its pattern.

@@ -98,6 +98,11 @@ fn patterns_find_what_they_find_in_mongodb() {
         ("a\u{a0}b", "x", "a\u{a0}b", true),
         // Literal text.
         (r"^\Qa.c\E$", "", "abc", false),
+        // An end takes nothing of the text.
+        (r"a$\n", "", "a\n", true),
+        (r"a\Z\z", "", "a\n", false),
+        ("(a$)b", "", "ab", false),
+        ("(a$|b)$", "", "a\n", true),
         (r"^\Qa.c", "", "a.c", true),
         (r"a\E+", "", "aa", true),
         (r"^a{,2}$", "", "a{,2}", true),

@@ -31,7 +31,7 @@ pub static STAGES: &[(&str, Support)] = &[
     (
         "$lookup",
         Support::Differs(
-            "without {db, coll} as from; a row's joined documents are at most 100 MB together",
+            "without {db, coll} as from; a row's joined documents are at most 64 MB together unless `$unwind` follows",
         ),
     ),
     ("$match", Support::Works),

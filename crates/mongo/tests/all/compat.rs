@@ -65,7 +65,7 @@ how; what is not there yet answers an error that names it.
   example from latin-1. Anywhere else in a command it is an error of the command.
 * A document has one `_id`: a second field of that name is error 2 in each kind of write. MongoDB refuses
   it in inserts only.
-* Documents between two stages may have 100 MB, as far as there is memory for operations; one that is
+* Documents between two stages may have 64 MB, as far as there is memory for operations; one that is
   returned or stored has 16 MB at most.
 * Seconds of an ObjectId are unsigned, as its specification says: dates of ids after 2038 lie in the future,
   where MongoDB has them before 1970.

@@ -159,7 +159,11 @@ impl RegexCall {
 /// What is looked ahead at cannot have groups where captures are asked for.
 fn compile_pattern(form: RegexForm, pattern: &str, options: &str) -> Result<Compiled, Error> {
     let name = form.operator_name();
-    match Pattern::with_look_ahead(pattern, options) {
+    let compiled = match form {
+        RegexForm::Match => Pattern::with_look_ahead(pattern, options),
+        RegexForm::Find | RegexForm::FindAll => Pattern::with_spans(pattern, options),
+    };
+    match compiled {
         Ok(pattern) if pattern.has_groups_ahead() && form != RegexForm::Match => Err(
             invalid_request(51111, format!("{name} does not support look-ahead with groups in it")),
         ),

@@ -207,7 +207,10 @@ fn memory_is_counted() {
         ("[{$group: {_id: null, t: {$push: '$text'}}}, {$count: 'n'}]", Some(292)),
         ("[{$bucketAuto: {groupBy: '$_id', buckets: 3}}]", Some(292)),
         ("[{$facet: {a: []}}]", Some(292)),
-        ("[{$limit: 20}, {$facet: {a: []}}]", Some(10334)),
+        // Larger than what may be returned, but not than what may be between two stages.
+        ("[{$limit: 20}, {$facet: {a: []}}, {$project: {n: {$size: '$a'}}}]", None),
+        ("[{$limit: 20}, {$group: {_id: null, t: {$push: '$text'}}}, {$unwind: '$t'}]", None),
+        ("[{$limit: 80}, {$facet: {a: []}}]", Some(10334)),
     ] {
         let stages = parsed(pipeline).unwrap();
         let result = run(stages.into(), Arc::default(), rows.clone(), &[]);

@@ -78,7 +78,8 @@ fn a_replacement_without_an_id_is_a_write_also_where_it_changes_nothing() {
         ["{_id: 1, a: 1}", "{a: 1}", "{_id: 1, a: 1}"],
         ["{_id: 1, a: 1}", "{_id: 1, a: 1}", "= {_id: 1, a: 1}"],
         ["{_id: 1, a: 1}", "{$set: {a: 1}}", "= {_id: 1, a: 1}"],
-        ["{_id: 1, a: 1}", "[{$replaceWith: {a: 1}}]", "= {_id: 1, a: 1}"],
+        ["{_id: 1, a: 1}", "[{$replaceWith: {a: 1}}]", "{_id: 1, a: 1}"],
+        ["{_id: 1, a: 1}", "[{$set: {a: 1}}]", "= {_id: 1, a: 1}"],
     ] {
         check(&row);
     }
