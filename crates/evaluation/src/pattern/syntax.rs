@@ -62,6 +62,10 @@ struct Rewrite<'a> {
     groups: usize,
     /// Whether a repetition may follow: something was read that can be repeated.
     repeatable: bool,
+    /// Whether nothing but flags was read.
+    begins: bool,
+    /// Whether the start of a line was written that has no look-ahead.
+    plain_line_start: bool,
     /// Look-aheads so far, where they are taken out.
     aheads: Option<Vec<Ahead>>,
 }
@@ -71,13 +75,26 @@ impl<'a> Rewrite<'a> {
         let mut text = Text::new(source);
         // Patterns are UTF-8 whether or not they ask for it.
         while text.take("(*UTF8)") || text.take("(*UTF)") {}
-        Self { text, flags, around: Vec::new(), groups: 0, repeatable: false, aheads }
+        Self {
+            text,
+            flags,
+            around: Vec::new(),
+            groups: 0,
+            repeatable: false,
+            begins: true,
+            plain_line_start: false,
+            aheads,
+        }
     }
 
     /// Rewrites all of the pattern.
     fn whole(mut self) -> Result<(String, Vec<Ahead>), Error> {
         while let Some(next) = self.text.rest.next() {
             self.outside(next)?;
+        }
+        // Behind the last line break no line begins, which only an empty match could show.
+        if self.plain_line_start && may_be_empty(&self.text.out) {
+            return Err(unsupported("a start of a line that nothing follows"));
         }
         Ok((self.text.out, self.aheads.unwrap_or_default()))
     }
@@ -146,10 +163,17 @@ impl<'a> Rewrite<'a> {
     /// Rewrites what a character outside of classes begins.
     fn outside(&mut self, next: char) -> Result<(), Error> {
         let before = std::mem::replace(&mut self.repeatable, true);
+        let begins = std::mem::replace(&mut self.begins, false);
         match next {
             '\\' => return self.escape(before),
             '[' => return self.class(),
-            '(' => return self.group(before),
+            '(' => {
+                let flags = self.flags;
+                self.group(before)?;
+                // Flags for all that follows are not in a group.
+                self.begins = begins && self.around.is_empty() && flags != self.flags;
+                return Ok(());
+            }
             ')' => {
                 let Some(flags) = self.around.pop() else {
                     return Err(invalid("unmatched closing parenthesis"));
@@ -163,7 +187,7 @@ impl<'a> Rewrite<'a> {
             }
             '^' => {
                 self.repeatable = false;
-                self.line_start()?;
+                self.line_start(begins)?;
             }
             '$' => {
                 self.repeatable = false;
@@ -192,8 +216,8 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Writes the start of the text, or of any line.
-    fn line_start(&mut self) -> Result<(), Error> {
+    /// Writes the start of the text, or of any line; `begins` says that nothing is in front of it.
+    fn line_start(&mut self, begins: bool) -> Result<(), Error> {
         if !self.flags.multi_line {
             self.text.out.push_str(r"\A");
         } else if self.aheads.is_some() {
@@ -201,8 +225,11 @@ impl<'a> Rewrite<'a> {
             self.text.out.push_str(r"(?:\A|(?m:^)");
             self.stand(false, r"\z".to_owned())?;
             self.text.out.push(')');
-        } else {
+        } else if begins {
+            self.plain_line_start = true;
             self.text.out.push_str("(?m:^)");
+        } else {
+            return Err(unsupported("a start of a line behind something else"));
         }
         Ok(())
     }
@@ -352,4 +379,9 @@ impl<'a> Rewrite<'a> {
 /// Whether a character is left out of an extended pattern.
 fn is_blank(c: char) -> bool {
     matches!(c, '\t'..='\r' | ' ' | '\u{85}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Whether a rewritten pattern can match without reading anything.
+fn may_be_empty(pattern: &str) -> bool {
+    regex_syntax::parse(pattern).is_ok_and(|hir| hir.properties().minimum_len() == Some(0))
 }

@@ -87,6 +87,14 @@ fn patterns_find_what_they_find_in_mongodb() {
         ("a(?i)B(?!C)", "", "abc", false),
         ("a(?i)B(?!C)", "", "abd", true),
         ("(?i)a(?=(?-i)b)", "", "AB", false),
+        // Behind the last line break no line begins.
+        ("^$", "m", "a\n", false),
+        ("^$", "m", "a\n\nb", true),
+        (r"^\s*$", "m", "a\n", false),
+        ("^b", "m", "a\nb", true),
+        ("(?m)^", "", "a\n", true),
+        (r"\n^", "m", "a\n", false),
+        ("x|^b", "m", "a\nb", true),
         // White space and comments.
         ("a b", "x", "ab", true),
         ("a #c\nb", "x", "ab", true),
