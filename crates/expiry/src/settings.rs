@@ -116,6 +116,18 @@ impl Settings {
         Floors { inherit_s, explicit_s, dates: dates.collect() }
     }
 
+    /// The rule by an earlier setting of which all documents of this class and second have expired for good,
+    /// whatever the default is now.
+    pub fn expired_for_good(&self, class: Class, ts: i64) -> Option<ExpiryRule> {
+        match class {
+            Class::Inherit => (ts <= self.inherit_floor).then_some(ExpiryRule::Default),
+            Class::Explicit { deadline } => {
+                (deadline <= self.explicit_floor).then_some(ExpiryRule::Own)
+            }
+            Class::Never => None,
+        }
+    }
+
     /// The instant at which a document expires: `MIN` when it has expired for good, `MAX` when
     /// never.
     pub fn expires_at(&self, header: &Header<'_>) -> Instant {
@@ -124,20 +136,17 @@ impl Settings {
 
     /// The same, and the rule that ends it first; `None` when nothing does.
     pub fn expiry_and_rule(&self, header: &Header<'_>) -> (Instant, Option<ExpiryRule>) {
+        if let Some(rule) = self.expired_for_good(header.class, header.ts) {
+            return (Instant::MIN, Some(rule));
+        }
         let own = match header.class {
             Class::Never => (Instant::MAX, None),
-            Class::Inherit if header.ts <= self.inherit_floor => {
-                return (Instant::MIN, Some(ExpiryRule::Default));
-            }
             Class::Inherit => match self.default {
                 DefaultTtl::Seconds(n) => {
                     (Instant::from_seconds(header.ts.saturating_add(n)), Some(ExpiryRule::Default))
                 }
                 DefaultTtl::Off | DefaultTtl::Infinite => (Instant::MAX, None),
             },
-            Class::Explicit { deadline } if deadline <= self.explicit_floor => {
-                return (Instant::MIN, Some(ExpiryRule::Own));
-            }
             Class::Explicit { deadline } => match self.default {
                 DefaultTtl::Off => (Instant::MAX, None),
                 DefaultTtl::Infinite | DefaultTtl::Seconds(_) => {

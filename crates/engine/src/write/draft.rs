@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef};
-use expiry::{Lifetime, body_checksum};
+use expiry::{Class, Lifetime, body_checksum};
 use store::{Commit, Condition, Mutation, Space, Stamp, Store};
 
 use super::{
@@ -27,7 +27,7 @@ use super::{
 use crate::{
     catalog::{CollectionState, IndexSpec},
     counters::{Counted, count_document},
-    error::{Error, Halt},
+    error::{Error, Halt, Kind},
     feed::put_event,
     index::{DraftedEntries, draft_entries},
     keys,
@@ -227,6 +227,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         entries: DocumentEntries,
         position: Option<usize>,
     ) -> Result<Commit, Halt> {
+        if let Some(since) = self.since {
+            self.check_floors(lifetime, since)?;
+        }
         let moved = previous.as_ref().and_then(|held| held.moves_to(&row_key));
         let conditions = self.put_conditions(&row_key, &entries, previous.as_ref(), moved.as_ref());
         let space = self.view.collection.entries_space();
@@ -282,6 +285,32 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             out
         };
         Ok(Commit::new(conditions, write))
+    }
+
+    /// Refuses a document that counts as written at a second of which an earlier setting has made all
+    /// documents expire: it would be acknowledged and never seen. The settings are those of the view, and the
+    /// commit has the condition that they have not changed since.
+    fn check_floors(&self, lifetime: Lifetime, since: i64) -> Result<(), Error> {
+        let settings = &self.state().record.settings;
+        let ts = since.min(self.view.instant.seconds());
+        let class = lifetime.class_at(ts);
+        if settings.expired_for_good(class, ts).is_none() {
+            return Ok(());
+        }
+        let why = match class {
+            Class::Explicit { deadline } => format!(
+                "its _ts {ts} and its ttl end its life at {deadline}, and documents of this \
+                 collection whose ttl ended by {} have expired for good",
+                settings.explicit_floor
+            ),
+            _ => format!(
+                "its _ts is {ts}, and an earlier time to live of this collection has made documents \
+                 written up to {} expire for good",
+                settings.inherit_floor
+            ),
+        };
+        let help = "insert it without _ts, or into another collection";
+        Err(Error::new(Kind::Invalid, format!("the document would not be seen: {why}; {help}")))
     }
 
     /// What must hold for a write of this row: its own row, that of the key it moves from, the

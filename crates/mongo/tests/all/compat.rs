@@ -30,7 +30,8 @@ how; what is not there yet answers an error that names it.
   `carry_timestamps` is switched on (`PUT /_ebb/features`; off at every start), finds of a client
   whose application is called `mongodump` show it as a last field, unless they sort or project, and
   an insert may set it: a whole number of seconds since 1970, now where it is later. The document's
-  life is counted from there; one that has expired by then is never seen.
+  life is counted from there; one that has expired by then is never seen. One that has expired by an
+  earlier default of the collection is error 2.
 * `numIndexesBefore` and `numIndexesAfter` are true counts: 1 and 2 where a collection gets its
   first index.
 

@@ -135,6 +135,46 @@ async fn what_is_restored_dies_when_it_would_have_died() {
 }
 
 #[tokio::test]
+async fn a_document_below_a_floor_is_a_write_error_that_names_the_reason() {
+    let mut client = client(true);
+    let now = now(&mut client).await;
+    // A default for a moment, which is off again: what it made expire stays expired.
+    insert(&mut client, &[doc! { "_id": 0 }]).await;
+    expire_after(&mut client, 10).await;
+    let command = doc! { "dropIndexes": "c", "index": "_ts_1", "$db": "db" };
+    assert_eq!(number(&client.run(command).await, "ok"), 1);
+    let documents = [
+        doc! { "_id": 1, "_ts": now - 3600 },
+        doc! { "_id": 2, "_ts": now - 10 },
+        doc! { "_id": 3, "_ts": now - 9 },
+        doc! { "_id": 4, "_ts": now - 3600, "ttl": -1 },
+        doc! { "_id": 5, "_ts": now - 3600, "ttl": 3600 },
+        doc! { "_id": 6, "_ts": now - 3600, "ttl": 3601 },
+        doc! { "_id": 7, "_ts": now + 3600, "ttl": 1 },
+        doc! { "_id": 8, "ttl": 1 },
+    ];
+    let reply = insert(&mut client, &documents).await;
+    assert_eq!(number(&reply, "n"), 5, "{reply:?}");
+    let Some(Value::Array(errors)) = reply.get("writeErrors") else { panic!("{reply:?}") };
+    let tree = |it: &Value| it.as_ref().as_document().unwrap().to_tree();
+    let errors: Vec<Document> = errors.iter().map(tree).collect();
+    let found: Vec<i64> = errors.iter().map(|error| number(error, "index")).collect();
+    assert_eq!(found, [0, 1, 4]);
+    for (error, part) in errors.iter().zip(["written up to", "written up to", "its ttl end"]) {
+        assert_eq!(number(error, "code"), 2);
+        let Some(Value::String(text)) = error.get("errmsg") else { panic!("{error:?}") };
+        assert!(text.contains(part) && text.contains("without _ts"), "{text}");
+    }
+    assert_eq!(ids(&mut client).await, [0, 3, 4, 6, 7, 8]);
+    // In an ordered list nothing is written behind it.
+    let documents = [doc! { "_id": 9 }, doc! { "_id": 1, "_ts": 5 }, doc! { "_id": 10 }];
+    let ordered = doc! { "insert": "c", "$db": "db" };
+    let reply = client.send(ordered, &[("documents", &documents)]).await;
+    assert_eq!(number(&reply, "n"), 1, "{reply:?}");
+    assert_eq!(ids(&mut client).await, [0, 3, 4, 6, 7, 8, 9]);
+}
+
+#[tokio::test]
 async fn what_is_restored_into_a_collection_that_expires_dies_then_too() {
     let mut client = client(true);
     insert(&mut client, &[doc! { "_id": 0 }]).await;
