@@ -139,6 +139,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "yielding",
             "amount",
             "attempts",
+            "turns",
             "catalog",
             "access",
             "entry",

@@ -44,6 +44,11 @@ impl Attempts {
         self.left = MAX_ATTEMPTS;
     }
 
+    /// Whether the attempt under way is the first.
+    pub(crate) fn is_first(&self) -> bool {
+        self.left + 1 == MAX_ATTEMPTS
+    }
+
     /// Begins another one.
     ///
     /// # Errors

@@ -33,6 +33,7 @@ mod resource;
 mod retry;
 mod row;
 mod rules;
+mod turns;
 mod view;
 mod write;
 mod yielding;

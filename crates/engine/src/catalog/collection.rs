@@ -27,7 +27,7 @@ use super::{
     BuildProgress, Dialect, IndexSpec, IndexUsage, Record, demand::Demand, encode_record,
     index_figures::IndexFigures,
 };
-use crate::{error::Error, keys};
+use crate::{error::Error, keys, turns::Turns};
 
 /// A partial index's filter, parsed.
 pub(crate) type PartialFilter = Option<Arc<Filter>>;
@@ -80,6 +80,8 @@ pub struct Collection {
     pub(crate) figures: IndexFigures,
     /// What queries ask of its paths.
     pub(crate) demand: Demand,
+    /// Turns of writers that find the first document in an order by looking at all.
+    pub(crate) turns: Turns,
 }
 
 /// Whether a list of operations stops at its first failure.
@@ -102,6 +104,7 @@ impl Collection {
             state: ArcSwap::from_pointee(state),
             dropped: AtomicBool::new(false),
             demand: Demand::default(),
+            turns: Turns::default(),
         }
     }
 

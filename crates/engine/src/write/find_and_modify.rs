@@ -8,7 +8,10 @@ use document::Value;
 use evaluation::Context;
 use store::Store;
 
-use super::{Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, update::Update};
+use super::{
+    Effect, Receipts, WriteDraft, draft::row_key, insert::duplicate_id, turn::join_turns,
+    update::Update,
+};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -50,8 +53,10 @@ impl<S: Store> Engine<S> {
         receipts: Option<&dyn Receipts>,
     ) -> Result<Edited, Error> {
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
+        let mut turn = None;
         loop {
             attempts.begin_next()?;
+            join_turns(collection, &update.find, &update.context, &attempts, &mut turn).await?;
             let view = self.view(collection).await?;
             match self.modify_in(&view, update, receipts, &used).await {
                 Ok(Some(Some(edited))) => return Ok(edited),
@@ -165,8 +170,10 @@ impl<S: Store> Engine<S> {
         receipts: Option<&dyn Receipts>,
     ) -> Result<Option<Bytes>, Error> {
         let (mut attempts, used) = (Attempts::to_write(), Arc::<UsedIndexes>::default());
+        let mut turn = None;
         loop {
             attempts.begin_next()?;
+            join_turns(collection, find, context, &attempts, &mut turn).await?;
             let view = self.view(collection).await?;
             match self.remove_first(&view, find, context, receipts, &used).await {
                 Ok(Some(found)) => return Ok(found),

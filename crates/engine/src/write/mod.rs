@@ -21,6 +21,7 @@ mod previous;
 mod prolong;
 mod receipt;
 mod remove;
+mod turn;
 mod unit;
 mod update;
 mod written;

@@ -16,7 +16,7 @@ use memory::Share;
 use pipeline::edit::Edit;
 use store::{Commit, Outcome, Store};
 
-use super::WriteDraft;
+use super::{WriteDraft, turn::join_turns};
 use crate::{
     attempts::Attempts,
     catalog::Collection,
@@ -92,9 +92,12 @@ impl<S: Store> Engine<S> {
             held: update.context.holding.share(),
             used: Arc::default(),
         };
-        let mut attempts = Attempts::to_write();
+        let (mut attempts, mut turn) = (Attempts::to_write(), None);
         loop {
             attempts.begin_next()?;
+            if !update.many {
+                join_turns(collection, &update.find, &update.context, &attempts, &mut turn).await?;
+            }
             let view = self.view(collection).await?;
             let mut finder = Finder::new(&view.state, &update.find, Some(&done.used))?;
             match self.update_in(&view, &mut finder, update, &mut updated, &mut done).await {

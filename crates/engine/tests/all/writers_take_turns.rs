@@ -1,0 +1,112 @@
+//! Many writers that each look at all documents for the first in an order get through, with few looks each.
+
+use std::{
+    collections::BTreeSet,
+    pin::Pin,
+    sync::Arc,
+    task::{Context as Waking, Poll, Waker},
+};
+
+use document::doc;
+use engine::{Edited, Error, Find, ListOrdering, Update};
+use evaluation::Context;
+use expiry::Lifetime;
+use pipeline::edit::Edit;
+use test_kit::{Kit, TtlField, context, equal, ready, sort_by};
+
+const ROWS: i32 = 1_500;
+const WRITERS: usize = 16;
+
+/// Runs all at the same time on this thread.
+fn at_once<T>(operations: Vec<Pin<Box<dyn Future<Output = T> + '_>>>) -> Vec<T> {
+    let mut waking = Waking::from_waker(Waker::noop());
+    let mut waiting: Vec<_> = operations.into_iter().map(Some).collect();
+    let mut done = Vec::new();
+    for _ in 0..1_000_000 {
+        for slot in &mut waiting {
+            let Some(operation) = slot else { continue };
+            if let Poll::Ready(result) = operation.as_mut().poll(&mut waking) {
+                done.push(result);
+                *slot = None;
+            }
+        }
+        if waiting.iter().all(Option::is_none) {
+            return done;
+        }
+    }
+    panic!("an operation waits for ever");
+}
+
+fn kit() -> Kit {
+    let kit = Kit::default();
+    let documents = (0..ROWS).map(|id| {
+        let document = doc! { "_id": id, "n": ROWS - id, "state": 0, "pad": "x".repeat(1000) };
+        (document.to_buf(), Lifetime::Inherit)
+    });
+    let documents = documents.collect();
+    ready(kit.engine.insert(&kit.collection(), documents, ListOrdering::Ordered)).unwrap();
+    kit
+}
+
+/// The first with this state in the order of `n`, which no index gives.
+fn first() -> Find {
+    Find { sort: Some(sort_by("n", false)), ..Find::new(equal("state", 0)) }
+}
+
+/// How much work all of them did, in looks at all documents, of which a writer alone needs one.
+fn looks(contexts: &[Arc<Context>]) -> u64 {
+    let (kit, alone) = (kit(), context());
+    ready(kit.engine.find_and_remove(&kit.collection(), &first(), &alone)).unwrap();
+    let spent: u64 = contexts.iter().map(|context| context.budget.spent()).sum();
+    spent.div_ceil(alone.budget.spent())
+}
+
+/// Each looks once at the same time as the others, and once in its turn.
+const MOST: u64 = 3 * WRITERS as u64;
+
+#[test]
+fn updates_of_the_first_in_an_order_take_each_another_document() {
+    let kit = kit();
+    let collection = kit.collection();
+    let edit = Edit::Replacement(doc! { "state": 1 });
+    let contexts: Vec<Arc<Context>> = (0..WRITERS).map(|_| context()).collect();
+    let update = |context: &Arc<Context>| Update {
+        find: first(),
+        edit: &edit,
+        many: false,
+        upsert: false,
+        context: Arc::clone(context),
+        writer: &TtlField,
+    };
+    let updates: Vec<Update<'_>> = contexts.iter().map(update).collect();
+    let operations = updates.iter().map(|update| {
+        let operation: Pin<Box<dyn Future<Output = Result<Edited, Error>> + '_>> =
+            Box::pin(kit.engine.find_and_update(&collection, update));
+        operation
+    });
+    let done = at_once(operations.collect());
+    let found: BTreeSet<Vec<u8>> =
+        done.into_iter().map(|edited| edited.unwrap().before.unwrap().to_vec()).collect();
+    assert_eq!(found.len(), WRITERS);
+    let looks = looks(&contexts);
+    assert!(looks <= MOST, "{looks} looks of {WRITERS} writers");
+}
+
+#[test]
+fn removals_of_the_first_in_an_order_take_each_another_document() {
+    let kit = kit();
+    let collection = kit.collection();
+    let contexts: Vec<Arc<Context>> = (0..WRITERS).map(|_| context()).collect();
+    let find = first();
+    let operations = contexts.iter().map(|context| {
+        let operation: Pin<Box<dyn Future<Output = Result<Option<bytes::Bytes>, Error>> + '_>> =
+            Box::pin(kit.engine.find_and_remove(&collection, &find, context));
+        operation
+    });
+    let done = at_once(operations.collect());
+    let found: BTreeSet<Vec<u8>> =
+        done.into_iter().map(|removed| removed.unwrap().unwrap().to_vec()).collect();
+    assert_eq!(found.len(), WRITERS);
+    let looks = looks(&contexts);
+    assert!(looks <= MOST, "{looks} looks of {WRITERS} writers");
+}
