@@ -1,6 +1,6 @@
-"""A server with 512 MB is written to while something reads one view for long: a backup, an aggregation,
-`updateMany` of large documents, index builds. What is written meanwhile goes to the disk, as without
-the reader: memory stays within its bound, nobody is ended, and the files go when the reader has.
+"""A server with 512 MB is written to while something reads one view for long: a backup, an
+aggregation, `updateMany` of large documents, index builds. What is written meanwhile goes to the
+disk, as without the reader: memory stays within its bound, and nobody is ended.
 
 WRITTEN says how many megabytes are written beside each of them (default 600; 4,000 with --torture).
 """
@@ -25,14 +25,8 @@ READ, LARGE = 150, 1_000_000
 PATIENCE = 240
 
 #: It takes far longer than the writers do, for each document.
-SLOW = {
-    "$expr": {
-        "$gt": [
-            {"$size": {"$filter": {"input": {"$range": [0, 200_000]}, "cond": {"$eq": ["$$this", 7]}}}},
-            1,
-        ]
-    }
-}
+FILTER = {"input": {"$range": [0, 200_000]}, "cond": {"$eq": ["$$this", 7]}}
+SLOW = {"$expr": {"$gt": [{"$size": {"$filter": FILTER}}, 1]}}
 
 
 @pytest.fixture(scope="module")
