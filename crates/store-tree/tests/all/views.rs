@@ -72,7 +72,7 @@ async fn check(held: &Held, random: &mut Random) {
                 found.extend(page.rows);
                 let Some((last, _)) = found.last().filter(|_| page.more) else { break };
                 match direction {
-                    Direction::Forward => range.start = [&last[..], &[0]].concat().into(),
+                    Direction::Forward => range.start = [&last[..], &[0]].concat(),
                     Direction::Backward => range.end = Some(last.to_vec()),
                 }
             }
