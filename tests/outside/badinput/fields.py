@@ -200,7 +200,7 @@ COMMANDS = {
     "count": (
         "t",
         {"@": "c", "query": {"n": 1}},
-        """@:text/73 query:doc limit:number skip:number hint:any collation:doc fields:any
+        """@:text/73 query:doc limit:number/2/9 skip:number hint:any collation:doc fields:any
         queryHash:any""",
     ),
     "distinct": (

@@ -10,7 +10,19 @@ use document::{DocBuf, DocRef, Document, Value, doc};
 use engine::Store;
 
 use super::server_status;
-use crate::{call::Call, errors::Result, replies::ok};
+use crate::{
+    access::Action,
+    call::Call,
+    errors::Result,
+    replies::ok,
+    rights::{Asked, Need, Object},
+};
+
+/// What it asks of its sender: the rights to all that MongoDB's answer holds.
+pub(super) fn needs(_: &Asked<'_>) -> Result<Vec<Need>> {
+    let rights = [Action::ServerStatus, Action::ReplSetGetStatus];
+    Ok(rights.map(|right| Need::of(right, Object::Server)).into())
+}
 
 /// Runs `getDiagnosticData`.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {

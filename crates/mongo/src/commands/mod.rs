@@ -98,7 +98,7 @@ use crate::{
     audited::note_command,
     authorize::check_rights_of_now,
     call::Call,
-    command_row::{ANY_ARGUMENT, CommandRow, Home, Known, NotYet},
+    command_row::{ANY_ARGUMENT, CommandRow, Home, Known, NotYet, Work},
     counters::Counters,
     errors::{CommandNotFound, Error, Result, WriteConflict},
     limits::MAX_BEGINNINGS,
@@ -199,8 +199,11 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
 /// Counts a command among what was done with its collection, and what it has looked at.
 fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
     // A `getMore` goes on with the operation that opened its cursor.
-    let running = call.connection.running_command();
-    let operation = running.map_or_else(|| Arc::clone(&call.operation), |it| it.operation);
+    let resumed = match row.work {
+        Work::GetMore => call.connection.running_command().map(|running| running.operation),
+        _ => None,
+    };
+    let operation = resumed.as_ref().unwrap_or(&call.operation);
     call.connection.counters.note_looked(&operation.looked);
     let name = call.body.get(row.collection_in.unwrap_or(row.name));
     let Some(collection) = name.and_then(ValueRef::as_str) else { return };

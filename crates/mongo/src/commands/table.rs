@@ -139,7 +139,7 @@ rows! {
         CommandRow::reads(Rights::Server(&[Action::ServerStatus])).no_write_concern().without_documents();
     "getDiagnosticData" => diagnostic_data::run, &[ANY_ARGUMENT],
         "serverStatus and figures of the machine, for exporters",
-        CommandRow::reads(Rights::Server(&[Action::ServerStatus, Action::ReplSetGetStatus])).on_admin().no_write_concern().without_documents();
+        CommandRow::reads(Rights::ByArguments(diagnostic_data::needs)).on_admin().no_write_concern().without_documents();
     "top" => top::run, &[ANY_ARGUMENT], "how each collection was used since the start, and for how long",
         CommandRow::reads(Rights::Server(&[Action::Top])).on_admin().no_write_concern().without_documents().home(Home::Any);
     "getParameter" => parameters::get_parameters, &[ANY_ARGUMENT], "a setting, or all of them",

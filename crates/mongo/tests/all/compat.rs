@@ -79,7 +79,10 @@ how; what is not there yet answers an error that names it.
   each other operation counts once for each index that it walks; `collMod` does not set counts back.
 * `currentOp` shows index builds that the server goes on with after a start as `createIndexes` without
   a number (`opid`), since nobody waits for them and nobody can end them.
-* Collations other than the simple one are refused by name.
+* Collations other than the simple one are refused by name (115). So are indexes of the kinds `text`, `2d`,
+  `2dsphere`, `hashed` and wildcard, `create` with `capped`, `viewOn`, `timeseries`, `clusteredIndex` or
+  `encryptedFields`, and `find` with `tailable`, `awaitData`, `min`, `max`, `returnKey` or `showRecordId`.
+* A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.
 * Operations hold half of `--memory` together. One that needs more than is left is error 365
   (`TemporarilyUnavailable`) and may be tried again; idle cursors that hold much are closed before
   that, the oldest of the connection whose cursors hold most first (their next `getMore` is 43), and
