@@ -79,7 +79,7 @@ impl ExpiryPlace {
             return None;
         }
         let digits: Option<Vec<u8>> =
-            hex.chars().map(|digit| Some(u8::try_from(digit.to_digit(16)?).ok()?)).collect();
+            hex.chars().map(|digit| u8::try_from(digit.to_digit(16)?).ok()).collect();
         let key: Vec<u8> = digits?.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect();
         Some(Self { at: Instant::from_ms(ms.parse().ok()?), key: key.into() })
     }
