@@ -15,10 +15,13 @@ use crate::error::Error;
 
 /// Bytes before a payload.
 const HEAD: usize = 13;
-/// The largest payload, unpacked: an entry of the journal may have a gigabyte.
-const PLAIN_MAX: u32 = (1 << 30) + (128 << 20);
-/// What a payload that does not shrink may grow by.
-const PACKED_MAX: u32 = PLAIN_MAX + (PLAIN_MAX >> 7);
+/// The largest entries, unpacked: one of the journal may have a gigabyte.
+const ENTRIES_MAX: u32 = (1 << 30) + (128 << 20);
+/// The largest piece, unpacked: a few megabytes and one row, which may have a document before and after a
+/// change.
+const PIECE_MAX: u32 = 128 << 20;
+/// The largest of all other payloads.
+const SMALL_MAX: u32 = 1 << 20;
 /// Memory that is asked for before the bytes are there.
 const AT_ONCE: usize = 8 << 20;
 /// The level of compression: the fastest ordinary one.
@@ -59,6 +62,20 @@ impl FrameKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or(0, |(byte, _)| *byte)
     }
 
+    /// The largest payload, unpacked.
+    fn plain_max(self) -> u32 {
+        match self {
+            Self::Piece => PIECE_MAX,
+            Self::Entries => ENTRIES_MAX,
+            Self::Header | Self::Clock | Self::Switches | Self::Trailer | Self::Failed => SMALL_MAX,
+        }
+    }
+
+    /// The largest payload, packed: one that does not shrink may grow by a little.
+    fn packed_max(self) -> u32 {
+        self.plain_max() + (self.plain_max() >> 7)
+    }
+
     fn of_byte(byte: u8) -> Result<Self, Error> {
         let found = Self::ALL.iter().find(|(known, _)| *known == byte);
         let unknown = || Error::damaged(format!("the backup has a frame of unknown kind {byte}"));
@@ -82,7 +99,7 @@ impl Head {
             packed: u32::from_le_bytes([a, b, c, d]),
             plain: u32::from_le_bytes([e, f, g, h]),
         };
-        if PACKED_MAX < head.packed || PLAIN_MAX < head.plain {
+        if head.kind.packed_max() < head.packed || head.kind.plain_max() < head.plain {
             return Err(Error::damaged("a frame of the backup says that it is too large"));
         }
         Ok(head)
@@ -115,9 +132,16 @@ impl Packed {
         let plain = usize::try_from(self.plain).map_err(|_| wrong())?;
         let mut out = Vec::with_capacity(plain.min(AT_ONCE));
         let unpacking = zstd::stream::read::Decoder::new(self.payload.as_slice());
-        let mut unpacking = unpacking.map_err(|_| wrong())?.take(u64::from(self.plain) + 1);
-        unpacking.read_to_end(&mut out).map_err(|_| wrong())?;
-        if out.len() == plain { Ok(out.into()) } else { Err(wrong()) }
+        let mut unpacking = unpacking.map_err(|_| wrong())?;
+        (&mut unpacking).take(AT_ONCE as u64).read_to_end(&mut out).map_err(|_| wrong())?;
+        if AT_ONCE <= out.len() {
+            // Exactly what is missing: a vector that grows by itself takes up to twice that.
+            out.reserve_exact(plain.saturating_sub(out.len()));
+            let rest = plain.saturating_sub(out.len()) as u64;
+            (&mut unpacking).take(rest).read_to_end(&mut out).map_err(|_| wrong())?;
+        }
+        let has_ended = unpacking.read(&mut [0]).map_err(|_| wrong())? == 0;
+        if has_ended && out.len() == plain { Ok(out.into()) } else { Err(wrong()) }
     }
 
     /// Writes it as it came.
@@ -160,7 +184,7 @@ impl<W: Write> FrameWriter<W> {
     /// Writes a frame.
     pub fn write_frame(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), Error> {
         let too_large = || Error::Refused("a commit is too large for a backup".to_owned());
-        let plain = u32::try_from(payload.len()).ok().filter(|plain| *plain <= PLAIN_MAX);
+        let plain = u32::try_from(payload.len()).ok().filter(|plain| *plain <= kind.plain_max());
         let plain = plain.ok_or_else(too_large)?;
         let packed = self.packer.compress(payload)?;
         let length = u32::try_from(packed.len()).map_err(|_| too_large())?;
@@ -223,7 +247,14 @@ impl<R: Read> FrameReader<R> {
 
     /// The next frame, whose checksum is right; nothing at the end of the stream.
     pub(crate) fn next_packed(&mut self) -> Result<Option<Packed>, Error> {
+        self.next_packed_in(&mut |_| {})
+    }
+
+    /// The same; `admit` hears how many bytes the frame will take, packed and unpacked, before they are asked for.
+    fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Packed>, Error> {
         let Some(head) = self.read_head()? else { return Ok(None) };
+        let decoded = Head::decode(&head)?;
+        admit(u64::from(decoded.packed) + u64::from(decoded.plain));
         self.payload_of(head).map(Some)
     }
 
@@ -281,7 +312,15 @@ impl<R: Read> FrameReader<R> {
 
     /// The next frame, unpacked; nothing at the end of the stream.
     pub fn next_frame(&mut self) -> Result<Option<(FrameKind, Bytes)>, Error> {
-        let Some(packed) = self.next_packed()? else { return Ok(None) };
+        self.next_frame_in(&mut |_| {})
+    }
+
+    /// The same; `admit` hears how many bytes it will take before they are asked for.
+    pub(crate) fn next_frame_in(
+        &mut self,
+        admit: &mut dyn FnMut(u64),
+    ) -> Result<Option<(FrameKind, Bytes)>, Error> {
+        let Some(packed) = self.next_packed_in(admit)? else { return Ok(None) };
         Ok(Some((packed.kind, packed.unpack()?)))
     }
 

@@ -97,10 +97,16 @@ impl<R: Read> Reader<R> {
 
     /// The next part; nothing once the whole stream was read and found to be whole.
     pub fn next_part(&mut self) -> Result<Option<Part>, Error> {
+        self.next_part_in(&mut |_| {})
+    }
+
+    /// The same; `admit` hears how many bytes the part will take, packed and unpacked, before memory is asked for,
+    /// and may wait until others are given back.
+    pub fn next_part_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Part>, Error> {
         if self.trailer.is_some() {
             return Ok(None);
         }
-        let Some((kind, payload)) = self.frames.next_frame()? else {
+        let Some((kind, payload)) = self.frames.next_frame_in(admit)? else {
             return Err(Error::damaged("the backup ends early"));
         };
         if kind == FrameKind::Trailer {

@@ -148,3 +148,53 @@ fn a_look_finds_header_clock_and_end() {
         assert!(survey(&bytes[..length], &skip).is_err(), "{length} bytes are taken for a backup");
     }
 }
+
+/// A frame with a right checksum whose payload is what it unpacks to by `packed`.
+fn frame(kind: u8, packed: &[u8], plain: u32) -> Vec<u8> {
+    let mut out = vec![kind];
+    out.extend(u32::try_from(packed.len()).unwrap().to_le_bytes());
+    out.extend(plain.to_le_bytes());
+    let checksum = crc32c::crc32c_append(crc32c::crc32c(&out), packed);
+    out.extend(checksum.to_le_bytes());
+    out.extend(packed);
+    out
+}
+
+#[test]
+fn a_payload_that_would_be_too_large_is_refused_before_it_is_unpacked() {
+    let header_bytes = serde_json::to_vec(&header(Kind::Full)).unwrap();
+    let packed = |plain: &[u8]| zstd::bulk::compress(plain, 1).unwrap();
+    let header = frame(1, &packed(&header_bytes), u32::try_from(header_bytes.len()).unwrap());
+    let line = b"ebb backup, format 1\n";
+    let bomb = packed(&vec![0; 4 << 20]);
+    for (kind, plain, want) in [
+        (2_u8, (128 << 20) + 1, "too large"),
+        (1, (1 << 20) + 1, "too large"),
+        (4, (1 << 20) + 1, "too large"),
+        (5, (1 << 20) + 1, "too large"),
+        (6, (1 << 20) + 1, "too large"),
+        // Which unpacks to more, or less, than it says.
+        (2, (4 << 20) - 1, "cannot be unpacked"),
+        (2, (4 << 20) + 1, "cannot be unpacked"),
+    ] {
+        let bytes = match kind {
+            1 => [&line[..], &frame(1, &bomb, plain)].concat(),
+            _ => [&line[..], &header, &frame(kind, &bomb, plain)].concat(),
+        };
+        let refused = read_all(&bytes).unwrap_err();
+        assert!(refused.to_string().contains(want), "{kind}, {plain}: {refused}");
+    }
+}
+
+#[test]
+fn a_large_payload_is_unpacked_whole() {
+    let large: Vec<u8> = (0..20_u32 << 20).map(|at| (at >> 9) as u8).collect();
+    let mut writer = Writer::begin(Vec::new(), &header(Kind::Full)).unwrap();
+    writer.piece(&large).unwrap();
+    let bytes = writer.finish(b"clock", None).unwrap().0;
+    let mut asked = Vec::new();
+    let mut reader = Reader::open(&bytes[..]).unwrap();
+    let part = reader.next_part_in(&mut |wanted| asked.push(wanted)).unwrap().unwrap();
+    assert_eq!(part, Part::Piece(large.clone().into()));
+    assert!(asked.len() == 1 && large.len() as u64 <= asked[0], "{asked:?}");
+}

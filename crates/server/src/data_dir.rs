@@ -14,6 +14,8 @@ use std::{
 const OWNER_ONLY: u32 = 0o700;
 /// The file that marks a data directory; its text is [`FORMAT`].
 const FORMAT_FILE: &str = "EBB";
+/// The file by which one process holds the directory.
+const LOCK: &str = "lock";
 /// The mark while it is written; left over when a first start ends in the middle.
 const NEW_FORMAT_FILE: &str = "EBB.new";
 /// The file that says which node of which cluster a directory is; see `node/identity.rs`. That of a
@@ -63,12 +65,13 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// Takes a directory and locks it; makes it when it is missing, unless `must_exist`. In a directory
-    /// that holds something else nothing is changed but its mode and a file `lock`.
+    /// Takes a directory and locks it; makes it when it is missing, unless `must_exist`. A directory that
+    /// holds something else stays as it is.
     pub(crate) fn open(path: &Path, must_exist: bool) -> Result<Self, Refused> {
         if must_exist && !path.join(FORMAT_FILE).exists() {
             return Err(Refused::Unusable(format!("{} holds no data of ebb", path.display())));
         }
+        refuse_foreign(path)?;
         let directory = Self::lock(path)?;
         // Under the lock: two first starts at once must not both mark the directory.
         check_format(path)?;
@@ -89,7 +92,7 @@ impl DataDir {
             .write(true)
             .create(true)
             .truncate(false)
-            .open(path.join("lock"))
+            .open(path.join(LOCK))
             .map_err(|error| failed("lock", &error))?;
         // An advisory lock, by which a second process is refused at once instead of waiting.
         match lock.try_lock() {
@@ -112,9 +115,9 @@ impl DataDir {
     /// takes it for an empty one.
     pub(crate) fn open_to_fill(path: &Path) -> Result<Self, Refused> {
         // Before anything is changed in it; and once more under the lock, where nobody else fills it.
-        refuse_unless_empty(path)?;
+        refuse_unless_only(path, is_of_file_system)?;
         let directory = Self::lock(path)?;
-        refuse_unless_only(path, |name| name == "lock")?;
+        refuse_unless_only(path, |name| name == LOCK || is_of_file_system(name))?;
         directory.mark(FILLING)?;
         Ok(directory)
     }
@@ -131,9 +134,9 @@ impl DataDir {
     }
 }
 
-/// Refuses a directory in which something is.
-fn refuse_unless_empty(path: &Path) -> Result<(), Refused> {
-    refuse_unless_only(path, |_| false)
+/// Whether a name is that of a folder that the file system makes at the root of each volume.
+pub(crate) fn is_of_file_system(name: &OsStr) -> bool {
+    name == "lost+found"
 }
 
 /// Refuses a directory in which something else is than what is `ours`.
@@ -207,15 +210,33 @@ fn check_format(path: &Path) -> Result<(), Refused> {
 fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     let failed =
         |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));
-    // The lock file was made just now; the other may be left of a start that ended too early.
-    let ours = |name: &OsStr| name == "lock" || name == NEW_FORMAT_FILE;
-    if !holds_only(path, ours).map_err(failed)? {
-        return Err(Refused::Unusable(format!(
-            "{} holds files of something else; choose an empty --data-dir",
-            path.display()
-        )));
+    if !holds_only(path, is_of_start).map_err(failed)? {
+        return Err(foreign(path));
     }
     write_mark(path, file, FORMAT).map_err(failed)
+}
+
+/// Whether a name may be in a directory without a mark: the lock and the mark that is being written, which a
+/// start that ended too early leaves, or what the file system has there.
+fn is_of_start(name: &OsStr) -> bool {
+    name == LOCK || name == NEW_FORMAT_FILE || is_of_file_system(name)
+}
+
+/// Refuses a directory that holds something else, before anything is made in it.
+fn refuse_foreign(path: &Path) -> Result<(), Refused> {
+    // Another first start may be at work: it is looked at again under the lock, and a mark that has appeared
+    // meanwhile says that the other files are its own.
+    match holds_only(path, is_of_start) {
+        Ok(false) if !path.join(FORMAT_FILE).exists() => Err(foreign(path)),
+        _ => Ok(()),
+    }
+}
+
+fn foreign(path: &Path) -> Refused {
+    Refused::Unusable(format!(
+        "{} holds files of something else; choose an empty --data-dir",
+        path.display()
+    ))
 }
 
 fn write_mark(path: &Path, file: &Path, text: &str) -> io::Result<()> {
@@ -252,8 +273,23 @@ mod tests {
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
         assert!(refusal(foreign.path()).contains("something else"));
+        // Nothing was made in it.
+        assert_eq!(fs::read_dir(foreign.path()).unwrap().count(), 1);
         let missing = foreign.path().join("none");
         assert!(DataDir::open(&missing, true).is_err());
         assert!(!missing.exists());
+    }
+
+    #[test]
+    fn the_root_of_a_new_volume_is_empty() {
+        for fill in [false, true] {
+            let volume = tempfile::tempdir().unwrap();
+            fs::create_dir(volume.path().join("lost+found")).unwrap();
+            let opened = match fill {
+                true => DataDir::open_to_fill(volume.path()),
+                false => DataDir::open(volume.path(), false),
+            };
+            assert!(opened.is_ok(), "{opened:?}");
+        }
     }
 }

@@ -30,6 +30,7 @@ use crate::{
     filter::PredicateInForce,
     inner::{Applied, OpenStore},
     options::{TREES, TreeOptions},
+    piece_checker::PieceChecker,
     place::Place,
     published::View,
     replay::Replayed,
@@ -218,38 +219,33 @@ pub(crate) fn load(
     removed.map_err(|error| from_io("remove a base", &error))
 }
 
-/// Makes a store of pieces, in place of what the directory has; half of one after a failure.
+/// Makes a store of pieces, in place of what the directory has; half of one after a failure. Returns number and
+/// stamp of the last entry that it has.
 pub(crate) fn make(
     options: &TreeOptions,
     journal: &dyn OpenJournal,
     predicate: &PredicateInForce,
     pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
-) -> Result<(), Error> {
+) -> Result<(u64, Stamp), Error> {
     wiping::throw_away(&options.path, journal)?;
     let trees = Trees::new(options.path.join(TREES), options.cache_bytes, predicate)?;
     let directory = trees.open_or_make(DIRECTORY, None)?;
     let mut replayed = Replayed::open(&trees, directory, &Listed { next: 1, ..Listed::default() })?;
-    let mut last: Option<Entry> = None;
+    let mut checker = PieceChecker::default();
     for piece in pieces {
-        let entry = Entry::decode(&piece?)?;
-        let Entry { mutations, .. } = entry;
-        let at = Entry { mutations: Vec::new(), ..entry };
-        // Pieces of two bases are none.
-        if last.replace(at.clone()).is_some_and(|before| before != at) {
-            return Err(Error::new(Kind::Corrupt, "pieces of a base are not of one moment"));
-        }
-        replayed.put(Entry { mutations, ..at }, &trees)?;
+        replayed.put(checker.take(&piece?)?, &trees)?;
         flush(&replayed, MEMORY_BYTES)?;
     }
     flush(&replayed, 0)?;
-    let last = last.ok_or_else(|| Error::new(Kind::Corrupt, "a base without pieces"))?;
+    let last = checker.finish()?;
     let opened = journal.open(last.n.saturating_sub(1), true)?;
     opened.follow(&[last.encode()?]).map_err(|failure| failure.error().clone())?;
     drop(opened);
     let mark = Mark { durable: last.n, tail: last.n + 1, stamp: last.last };
     let marked = DurableWatermark::open(&options.path.join(wiping::MARK))
         .and_then(|mut watermark| watermark.move_to(mark));
-    marked.map_err(|error| from_io("write the mark", &error))
+    marked.map_err(|error| from_io("write the mark", &error))?;
+    Ok((last.n, last.last))
 }
 
 /// Writes the memory of all trees that have this much.

@@ -8,7 +8,7 @@ use std::{
 
 use bytes::Bytes;
 use journal::{EncodedEntry, Entry};
-use store::{Error, Kind};
+use store::{Error, Kind, Stamp};
 
 use crate::{
     base::{self, BaseReader},
@@ -124,11 +124,11 @@ impl TreeStore {
     }
 
     /// Makes a store of the pieces of a base in a directory that no store has, beside what else is there.
-    /// After a failure there is half of one.
+    /// After a failure there is half of one. Returns number and stamp of the last entry that it has.
     pub fn make_of_pieces(
         options: &TreeOptions,
         pieces: &mut dyn Iterator<Item = Result<Bytes, Error>>,
-    ) -> Result<(), Error> {
+    ) -> Result<(u64, Stamp), Error> {
         std::fs::create_dir_all(&options.path)
             .map_err(|error| from_io("make the directory", &error))?;
         base::make(options, &options.journal_folder(), &PredicateInForce::default(), pieces)

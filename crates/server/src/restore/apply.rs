@@ -1,45 +1,18 @@
-//! Reads backups into a store: the pieces of a full one, the entries of those that follow it. Each is read
-//! and unpacked on a thread of its own, and believed only once its end was read.
+//! Reads backups into a store: the pieces of a full one, the entries of those that follow it. They are believed
+//! only once the end of the backup was read.
 
-use std::{
-    io::Read,
-    sync::mpsc::{Receiver, SyncSender, sync_channel},
-};
+use std::io::Read;
 
 use backup::{Header, Part, Reader};
-use bytes::Bytes;
-use clock::Checkpoint;
-use journal::EncodedEntry;
 use store_tree::{TreeOptions, TreeStore};
 
-use super::run::Progress;
+use super::{
+    ending::Ending,
+    parts::with_parts,
+    run::Progress,
+    whole::{EntryOrder, check_end, check_header},
+};
 use crate::failure::{Failure, failed};
-
-/// Parts that were unpacked and wait to be applied.
-const WAITING: usize = 4;
-
-/// What stands at the end of a backup.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Ending {
-    pub(super) clock: Option<Checkpoint>,
-    pub(super) switches: Option<Bytes>,
-}
-
-impl Ending {
-    /// Takes what is no piece and no entry.
-    pub(super) fn note(&mut self, part: Part) -> Result<(), Failure> {
-        match part {
-            Part::Clock(bytes) => {
-                let clock = Checkpoint::decode_whole(&bytes);
-                let damaged = || Failure::Failed("the clock of the backup is damaged".to_owned());
-                self.clock = Some(clock.ok_or_else(damaged)?);
-            }
-            Part::Switches(bytes) => self.switches = Some(bytes),
-            Part::Piece(_) | Part::Entries(_) => {}
-        }
-        Ok(())
-    }
-}
 
 /// Makes the store of a full backup.
 pub(super) fn apply_pieces(
@@ -47,18 +20,19 @@ pub(super) fn apply_pieces(
     reader: Reader<impl Read + Send>,
     progress: &mut Progress<'_>,
 ) -> Result<Ending, Failure> {
+    check_header(reader.header())?;
+    let header = reader.header().clone();
     let mut ending = Ending::default();
     let mut failure = None;
-    let made = with_parts(reader, |parts| {
+    let made = with_parts(reader, |mut parts| {
         let mut pieces = std::iter::from_fn(|| {
             loop {
-                let part = match parts.recv() {
-                    Ok(Ok(part)) => part,
-                    Ok(Err(error)) => {
+                let part = match parts.next()? {
+                    Ok(part) => part,
+                    Err(error) => {
                         failure = Some(error);
                         return Some(Err(ended_early()));
                     }
-                    Err(_) => return None,
                 };
                 if let Part::Piece(piece) = part {
                     match progress.note(piece.len()) {
@@ -77,7 +51,12 @@ pub(super) fn apply_pieces(
     });
     match (failure, made) {
         (Some(failure), _) => Err(failure),
-        (None, made) => made.map(|()| ending).map_err(failed),
+        (None, made) => {
+            let (last, stamp) = made.map_err(failed)?;
+            check_end(&header, last, Some(stamp))?;
+            ending.check(&header)?;
+            Ok(ending)
+        }
     }
 }
 
@@ -93,8 +72,10 @@ pub(super) fn apply_entries(
     to: Option<i64>,
     progress: &mut Progress<'_>,
 ) -> Result<Ending, Failure> {
+    check_header(reader.header())?;
+    let header = reader.header().clone();
     let mut known = tree.last_entry().map_err(failed)?;
-    let mut ending = Ending::default();
+    let (mut ending, mut order) = (Ending::default(), EntryOrder::behind(header.after_entry));
     let mut is_past = false;
     with_parts(reader, |parts| {
         for part in parts {
@@ -107,10 +88,8 @@ pub(super) fn apply_entries(
             };
             progress.note(rest.len())?;
             let mut wanted = Vec::new();
-            while !rest.is_empty() && !is_past {
-                let (entry, behind) = EncodedEntry::first_of(&rest).map_err(failed)?;
-                rest = behind;
-                is_past = entry.last().is_none_or(|last| to.is_some_and(|to| to < last.at_ms));
+            while let Some(entry) = order.next_of(&mut rest)? {
+                is_past |= entry.last().is_none_or(|last| to.is_some_and(|to| to < last.at_ms));
                 if !is_past && known < entry.n() {
                     known = entry.n();
                     wanted.push(entry);
@@ -120,30 +99,10 @@ pub(super) fn apply_entries(
                 tree.follow(wanted).map_err(failed)?;
             }
         }
+        check_end(&header, order.last(), None)?;
+        ending.check(&header)?;
         Ok(ending)
     })
-}
-
-/// Reads all parts on another thread.
-pub(super) fn with_parts<T>(
-    reader: Reader<impl Read + Send>,
-    work: impl FnOnce(Receiver<Result<Part, Failure>>) -> T,
-) -> T {
-    std::thread::scope(|scope| {
-        let (sender, parts) = sync_channel(WAITING);
-        scope.spawn(move || read_parts(reader, &sender));
-        work(parts)
-    })
-}
-
-fn read_parts(mut reader: Reader<impl Read>, parts: &SyncSender<Result<Part, Failure>>) {
-    while let Some(part) = reader.next_part().map_err(failed).transpose() {
-        let is_last = part.is_err();
-        // Whoever reads them may have ended.
-        if parts.send(part).is_err() || is_last {
-            return;
-        }
-    }
 }
 
 /// Opens a stream, and says which one it is where it cannot be read.

@@ -2,12 +2,17 @@
 
 use std::io::Read;
 
-use backup::{Header, Part};
-use bytes::Bytes;
+use backup::{Header, Kind, Part};
 use clock::Checkpoint;
-use journal::{EncodedEntry, Entry};
+use journal::Entry;
+use store_tree::PieceChecker;
 
-use super::apply::{Ending, open_reader, with_parts};
+use super::{
+    apply::open_reader,
+    ending::Ending,
+    parts::with_parts,
+    whole::{EntryOrder, check_end, check_header},
+};
 use crate::failure::{Failure, failed};
 
 /// A backup that is whole.
@@ -38,17 +43,22 @@ pub fn verify_backup(
     let reader = open_reader(name, input)?;
     let header = reader.header().clone();
     let (mut rows, mut bytes) = (0, 0);
-    let (mut ending, mut last) = (Ending::default(), header.after_entry);
-    let read = with_parts(reader, |parts| -> Result<(), Failure> {
+    let (mut ending, mut pieces) = (Ending::default(), PieceChecker::default());
+    let mut order = EntryOrder::behind(header.after_entry);
+    let read = with_parts(reader, |parts| -> Result<Checkpoint, Failure> {
+        check_header(&header)?;
         for part in parts {
             match part? {
                 Part::Piece(piece) => {
                     bytes += piece.len() as u64;
-                    rows += Entry::decode(&piece).map_err(failed)?.mutations.len() as u64;
+                    rows += pieces.take(&piece).map_err(failed)?.mutations.len() as u64;
                 }
-                Part::Entries(entries) => {
+                Part::Entries(mut entries) => {
                     bytes += entries.len() as u64;
-                    rows += check_entries(entries, &mut last)?;
+                    while let Some(entry) = order.next_of(&mut entries)? {
+                        let entry = Entry::decode(entry.bytes()).map_err(failed)?;
+                        rows += entry.mutations.len() as u64;
+                    }
                 }
                 other => ending.note(other)?,
             }
@@ -57,30 +67,18 @@ pub fn verify_backup(
                 return Err(Failure::Failed("interrupted".to_owned()));
             }
         }
-        Ok(())
+        let (last, stamp) = match header.kind {
+            Kind::Full => {
+                let last = pieces.finish().map_err(failed)?;
+                (last.n, Some(last.last))
+            }
+            Kind::Incremental => (order.last(), None),
+        };
+        check_end(&header, last, stamp)?;
+        ending.check(&header)?;
+        ending.clock()
     });
-    let wrong = |why: String| Failure::Failed(format!("{name}: {why}"));
-    read.map_err(|failure| wrong(failure.to_string()))?;
-    if header.kind == backup::Kind::Incremental && last != header.last_entry {
-        let want = header.last_entry;
-        return Err(wrong(format!("it ends with entry {last}, and says that {want} is the last")));
-    }
-    let clock = ending.clock.ok_or_else(|| wrong("it has no clock".to_owned()))?;
+    let wrong = |failure: Failure| Failure::Failed(format!("{name}: {failure}"));
+    let clock = read.map_err(wrong)?;
     Ok(BackupChecked { header, clock_ms: clock.ms, rows, bytes })
-}
-
-/// Decodes entries, which have to follow each other; returns how many changes they have.
-fn check_entries(mut rest: Bytes, last: &mut u64) -> Result<u64, Failure> {
-    let mut changes = 0;
-    while !rest.is_empty() {
-        let (entry, behind) = EncodedEntry::first_of(&rest).map_err(failed)?;
-        rest = behind;
-        if entry.n() != *last + 1 {
-            let (want, n) = (*last + 1, entry.n());
-            return Err(Failure::Failed(format!("entry {n} stands where {want} has to")));
-        }
-        *last = entry.n();
-        changes += Entry::decode(entry.bytes()).map_err(failed)?.mutations.len() as u64;
-    }
-    Ok(changes)
 }

@@ -9,8 +9,11 @@
 mod apply;
 mod checked;
 mod counting;
+mod ending;
+mod parts;
 mod run;
 mod standing_clock;
+mod whole;
 
 pub use checked::{BackupChecked, clock_of_backup, verify_backup};
 pub use run::{Restore, Restored, Source, restore};

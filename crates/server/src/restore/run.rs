@@ -14,8 +14,9 @@ use store::Store as _;
 use store_tree::{TreeOptions, TreeStore};
 
 use super::{
-    apply::{Ending, apply_entries, apply_pieces, check_place, open_reader},
+    apply::{apply_entries, apply_pieces, check_place, open_reader},
     counting::{count_live, prolong_all},
+    ending::Ending,
     standing_clock::standing_clock,
 };
 use crate::{
@@ -23,7 +24,7 @@ use crate::{
     backup::begin_lineage,
     checkpoint::CheckpointFile,
     config::{ClockMode, Config},
-    data_dir::DataDir,
+    data_dir::{DataDir, is_of_file_system},
     failure::{Failure, failed},
     features::Features,
     open::{engine_options, open_store, store_options},
@@ -113,9 +114,10 @@ pub fn restore(
     made
 }
 
-/// Removes what was made; the mark goes last, so that half of it is never taken for a directory of ours.
+/// Removes what was made, and not what the file system has there; the mark goes last, so that half of it is never taken for a directory of ours.
 fn remove(path: &Path, was_there: bool) {
     let parts = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    let parts = parts.filter(|part| !is_of_file_system(&part.file_name()));
     let (mark, others): (Vec<PathBuf>, Vec<PathBuf>) =
         parts.map(|part| part.path()).partition(|part| part.ends_with("EBB"));
     for part in others.iter().chain(&mark) {
@@ -136,8 +138,7 @@ fn make(
     let mut config = Config { data_dir: Some(path.clone()), ..Config::for_tests() };
     let options = store_options(&config, plan_memory(&config), &path);
     let ending = apply_all(runtime, what.sources, &options, what.to, progress)?;
-    let clock =
-        ending.clock.ok_or_else(|| Failure::Failed("the backup has no clock".to_owned()))?;
+    let clock = ending.clock()?;
     config.clock = if clock.manual { ClockMode::Manual } else { ClockMode::System };
     let seconds = if rebase_ttl { seconds_since(&clock) } else { 0 };
     let standing = open_standing(&config, &options, &clock, seconds);
@@ -145,9 +146,7 @@ fn make(
     // Time goes on from where those lives were moved to.
     let moved_ms = clock.ms.saturating_add(seconds.saturating_mul(1_000));
     let clock = Checkpoint { ms: moved_ms, wall_ms: Some(moved_ms), ..clock };
-    if let Some(switches) = &ending.switches {
-        let on = Features::parse_stored(switches);
-        let on = on.map_err(|why| Failure::Failed(format!("the switches of the backup: {why}")))?;
+    if let Some(on) = ending.per_document_ttl {
         Features::store_in(&path, on).map_err(failed)?;
     }
     begin_lineage(&path)?;

@@ -1,0 +1,111 @@
+//! What stands at the end of a backup, behind the data.
+
+use backup::{Header, Part};
+use clock::Checkpoint;
+
+use super::standing_clock::standing_clock;
+use crate::{failure::Failure, features::Features};
+
+/// Clock and switches.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ending {
+    pub(super) clock: Option<Checkpoint>,
+    /// The switch of documents' own `ttl`, where it was turned.
+    pub(super) per_document_ttl: Option<bool>,
+}
+
+impl Ending {
+    /// Takes what is no piece and no entry.
+    pub(super) fn note(&mut self, part: Part) -> Result<(), Failure> {
+        match part {
+            Part::Clock(bytes) => {
+                let clock = Checkpoint::decode_whole(&bytes);
+                self.clock = Some(clock.ok_or_else(|| wrong("its clock is damaged"))?);
+            }
+            Part::Switches(bytes) => {
+                let on = Features::parse_stored(&bytes);
+                self.per_document_ttl =
+                    Some(on.map_err(|why| wrong(format!("its switches cannot be used: {why}")))?);
+            }
+            Part::Piece(_) | Part::Entries(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Checks what no database can have at its end.
+    pub(super) fn check(&self, header: &Header) -> Result<(), Failure> {
+        let clock = self.clock()?;
+        if clock.ms < 0 {
+            return Err(wrong(format!("its clock stands at {} ms, before 1970", clock.ms)));
+        }
+        if clock.manual != (header.clock == backup::Clock::Manual) {
+            return Err(wrong("its clock is of another kind than it says of itself"));
+        }
+        standing_clock(&clock).map(drop).map_err(Failure::Failed)
+    }
+
+    pub(super) fn clock(&self) -> Result<Checkpoint, Failure> {
+        self.clock.ok_or_else(|| wrong("it has no clock"))
+    }
+}
+
+fn wrong(why: impl Into<String>) -> Failure {
+    Failure::Failed(why.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use backup::{Clock, Kind, Stamp};
+    use bytes::Bytes;
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn what_no_database_has_at_its_end_is_refused() {
+        let header = Header {
+            kind: Kind::Full,
+            ebb: String::new(),
+            id: Uuid::nil(),
+            lineage: Uuid::nil(),
+            after_entry: 0,
+            after_stamp: None,
+            last_entry: 1,
+            last_stamp: Stamp { seq: 1, at_ms: 1 },
+            clock: Clock::Manual,
+            began_ms: 1,
+        };
+        let clock = Checkpoint {
+            number: 1,
+            boot_id: [0; 16],
+            boot_ns: 0,
+            ms: 5,
+            reap_until_ms: i64::MAX,
+            accepted_at_ms: 0,
+            manual: true,
+            wall_ms: None,
+        };
+        let switches = |text: &str| Part::Switches(Bytes::copy_from_slice(text.as_bytes()));
+        let of = |clock: &Checkpoint| Part::Clock(clock.encode().into());
+        for (parts, want) in [
+            (vec![of(&clock)], None),
+            (vec![], Some("no clock")),
+            (vec![Part::Clock(Bytes::from_static(b"x"))], Some("damaged")),
+            (vec![of(&Checkpoint { ms: -1, ..clock })], Some("before 1970")),
+            (vec![of(&Checkpoint { manual: false, ..clock })], Some("another kind")),
+            (vec![of(&clock), switches("{\"../x\":1}")], Some("switches")),
+            (vec![of(&clock), switches("[")], Some("switches")),
+        ] {
+            let mut ending = Ending::default();
+            let noted = parts.into_iter().try_for_each(|part| ending.note(part));
+            let checked = noted.and_then(|()| ending.check(&header));
+            match (checked, want) {
+                (Ok(()), None) => {}
+                (Err(failure), Some(want)) => {
+                    assert!(failure.to_string().contains(want), "{failure}");
+                }
+                (checked, want) => panic!("{checked:?} instead of {want:?}"),
+            }
+        }
+    }
+}

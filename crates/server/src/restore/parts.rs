@@ -1,0 +1,134 @@
+//! The parts of a backup, read and unpacked on a thread of their own. What waits to be used is bounded in bytes:
+//! beyond that there is one part at a time, however large.
+
+use std::{
+    io::Read,
+    sync::{
+        Condvar, Mutex, PoisonError,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+};
+
+use backup::{Part, Reader};
+
+use crate::failure::{Failure, failed};
+
+/// Parts that were unpacked and wait to be used.
+const WAITING: usize = 4;
+/// Bytes of parts, packed and unpacked, that wait or are used.
+const ROOM: u64 = 64 << 20;
+
+/// The bytes that parts take.
+#[derive(Debug, Default)]
+struct Room {
+    taken: Mutex<Taken>,
+    freed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    bytes: u64,
+    /// Nobody uses parts any more.
+    is_closed: bool,
+}
+
+impl Room {
+    /// Waits until there is room for a part, or no other part is left.
+    fn take(&self, bytes: u64) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        while !taken.is_closed && 0 < taken.bytes && ROOM < taken.bytes.saturating_add(bytes) {
+            taken = self.freed.wait(taken).unwrap_or_else(PoisonError::into_inner);
+        }
+        taken.bytes = taken.bytes.saturating_add(bytes);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Taken)) {
+        change(&mut self.taken.lock().unwrap_or_else(PoisonError::into_inner));
+        self.freed.notify_all();
+    }
+}
+
+/// A part, and the bytes that it takes.
+type Sent = (Result<Part, Failure>, u64);
+
+/// The parts in their order. Each has been used when the next one is asked for.
+pub(super) struct Parts<'a> {
+    parts: Receiver<Sent>,
+    room: &'a Room,
+    /// Bytes of the last part.
+    held: u64,
+}
+
+impl Iterator for Parts<'_> {
+    type Item = Result<Part, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let held = std::mem::take(&mut self.held);
+        self.room.change(|taken| taken.bytes = taken.bytes.saturating_sub(held));
+        let (part, bytes) = self.parts.recv().ok()?;
+        self.held = bytes;
+        Some(part)
+    }
+}
+
+impl Drop for Parts<'_> {
+    fn drop(&mut self) {
+        self.room.change(|taken| taken.is_closed = true);
+    }
+}
+
+/// Reads all parts on another thread while `work` uses them.
+pub(super) fn with_parts<T>(
+    reader: Reader<impl Read + Send>,
+    work: impl FnOnce(Parts<'_>) -> T,
+) -> T {
+    let room = Room::default();
+    std::thread::scope(|scope| {
+        let (sender, parts) = sync_channel(WAITING);
+        scope.spawn(|| read_parts(reader, sender, &room));
+        work(Parts { parts, room: &room, held: 0 })
+    })
+}
+
+fn read_parts(mut reader: Reader<impl Read>, parts: SyncSender<Sent>, room: &Room) {
+    loop {
+        let mut bytes = 0;
+        let part = reader.next_part_in(&mut |wanted| {
+            room.take(wanted);
+            bytes += wanted;
+        });
+        let Some(part) = part.map_err(failed).transpose() else { return };
+        let is_last = part.is_err();
+        // Whoever uses them may have ended.
+        if parts.send((part, bytes)).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_bounded_and_one_part_is_always_taken() {
+        let room = Room::default();
+        room.take(ROOM * 3);
+        let (sender, taken) = sync_channel(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                room.take(ROOM);
+                sender.send(1).unwrap();
+                room.take(1);
+                sender.send(2).unwrap();
+            });
+            assert!(taken.try_recv().is_err());
+            room.change(|taken| taken.bytes -= ROOM * 3);
+            assert_eq!(taken.recv(), Ok(1));
+            assert!(taken.try_recv().is_err());
+            // Nobody waits for what nobody uses.
+            room.change(|taken| taken.is_closed = true);
+            assert_eq!(taken.recv(), Ok(2));
+        });
+    }
+}

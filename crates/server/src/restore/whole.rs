@@ -1,0 +1,71 @@
+//! What makes the data of a backup whole, for whoever restores or verifies one: what the one refuses the other
+//! refuses. What stands behind the data is checked in `ending.rs`, pieces by the store that is made of them.
+
+use backup::{Header, Kind};
+use bytes::Bytes;
+use journal::EncodedEntry;
+use store::Stamp;
+
+use crate::failure::{Failure, failed};
+
+/// Checks what a backup says of itself.
+pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
+    let Header { kind, after_entry, last_entry, began_ms, .. } = *header;
+    let why = match kind {
+        _ if began_ms < 0 => format!("it says that it was begun at {began_ms} ms, before 1970"),
+        Kind::Full if after_entry != 0 => "it is full, and says that it follows another".to_owned(),
+        Kind::Incremental if last_entry < after_entry => {
+            format!("it says that it follows entry {after_entry} and ends with {last_entry}")
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::Failed(why))
+}
+
+/// Checks that the data ended where the header says.
+pub(super) fn check_end(header: &Header, last: u64, stamp: Option<Stamp>) -> Result<(), Failure> {
+    let want = header.last_entry;
+    if last != want {
+        let why = format!("it ends with entry {last}, and says that {want} is the last");
+        return Err(Failure::Failed(why));
+    }
+    let said = Stamp { seq: header.last_stamp.seq, at_ms: header.last_stamp.at_ms };
+    match stamp.is_none_or(|stamp| stamp == said) {
+        true => Ok(()),
+        false => Err(Failure::Failed("its last commit is not the one that it says".to_owned())),
+    }
+}
+
+/// Entries of the journal, which have to follow each other.
+#[derive(Debug)]
+pub(super) struct EntryOrder {
+    last: u64,
+}
+
+impl EntryOrder {
+    /// The first one follows this entry.
+    pub(super) fn behind(entry: u64) -> Self {
+        Self { last: entry }
+    }
+
+    /// The number of the last one.
+    pub(super) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Takes the first entry of these bytes; `None` at their end.
+    pub(super) fn next_of(&mut self, bytes: &mut Bytes) -> Result<Option<EncodedEntry>, Failure> {
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let (entry, behind) = EncodedEntry::first_of(bytes).map_err(failed)?;
+        *bytes = behind;
+        let want = self.last.saturating_add(1);
+        if entry.n() != want {
+            let n = entry.n();
+            return Err(Failure::Failed(format!("entry {n} stands where {want} has to")));
+        }
+        self.last = want;
+        Ok(Some(entry))
+    }
+}
