@@ -17,7 +17,7 @@ use crate::{
     attempts::Attempts,
     catalog::{Collection, IndexSpec},
     engine::Engine,
-    error::{Error, Halt, Kind},
+    error::{Error, Halt, Kind, What},
     limits::{MAX_SERIES_STEP_S, MAX_SERIES_STEPS},
     names::Model,
     retry::read_in_view,
@@ -210,6 +210,20 @@ impl<S: Store> Engine<S> {
     ) -> Result<Preview, Error> {
         Ok(read_in_view!(self, collection, |view| view.read_preview(default).await)?.0)
     }
+
+    /// What another time of a date index would do to a collection, in seconds after the date; nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::NotFound`] where no index of this name expires documents by a date.
+    pub async fn preview_date_index(
+        &self,
+        collection: &Arc<Collection>,
+        index: &str,
+        after_s: i64,
+    ) -> Result<Preview, Error> {
+        Ok(read_in_view!(self, collection, |view| view.read_date_preview(index, after_s).await)?.0)
+    }
 }
 
 /// Whether documents expire by a date that an index is on; the default has an index too, of none.
@@ -256,9 +270,29 @@ impl<S: Store> LiveView<S> {
         // With the floors of a real change: what has expired by now stays expired in the preview
         // too.
         settings.change_default(default, self.instant);
+        self.preview_of(&settings).await
+    }
+
+    /// The same for the time of a date index.
+    async fn read_date_preview(&self, index: &str, after_s: i64) -> Result<Preview, Halt> {
+        let record = &self.state.record;
+        let found = record.indexes.iter().find(|held| held.name == index && by_date(held));
+        let Some(found) = found else {
+            let why = format!("no index {index} expires documents by a date");
+            return Err(Error::new(Kind::NotFound(What::Index(index.to_owned())), why).into());
+        };
+        let mut settings = record.settings.clone();
+        // All rows of the view are older than the change would be.
+        let stamp = self.seq.saturating_add(1);
+        settings.date_rule(found.id).change_at(Some(after_s), stamp, self.instant);
+        self.preview_of(&settings).await
+    }
+
+    /// What would be under these settings at the view's instant.
+    async fn preview_of(&self, settings: &Settings) -> Result<Preview, Halt> {
         // By the settings in force; below by those asked about, at the same instant.
         let before = self.count_live().await?;
-        let (after, deaths) = self.expirations_to_come(&settings, &self.horizon_ends()).await?;
+        let (after, deaths) = self.expirations_to_come(settings, &self.horizon_ends()).await?;
         Ok(Preview { expires_now: before.minus(after), expires_within: by_horizon(&deaths) })
     }
 

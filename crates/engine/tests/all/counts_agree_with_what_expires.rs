@@ -74,6 +74,31 @@ fn forecasts_and_previews_say_what_then_expires() {
     }
 }
 
+#[test]
+fn previews_of_a_date_index_say_what_a_change_of_its_time_does() {
+    for (from, to) in [(100, 10), (10, 100), (50, 50), (0, 5), (7_000, 0)] {
+        let kit = Kit::default();
+        kit.create_index(date_index("d", from)).unwrap();
+        let start = kit.now_ms();
+        for id in 0..60 {
+            let date = Value::DateTime(START_MS + start + i64::from(id) * 2_000);
+            kit.insert(doc! { "_id": id, "d": date }).unwrap();
+        }
+        kit.move_to(start + 60_000);
+        let collection = kit.collection();
+        let preview = ready(kit.engine.preview_date_index(&collection, "d_1", to)).unwrap();
+        let before = scanned(&kit);
+        kit.change_index("d_1", to);
+        assert_eq!(minus(before, scanned(&kit)), preview.expires_now, "{from} to {to}");
+        assert_eq!(forecast(&kit).expires_within, preview.expires_within, "{from} to {to}");
+        for missing in ["_id_", "e_1"] {
+            let refused = ready(kit.engine.preview_date_index(&collection, missing, to));
+            let want = engine::What::Index(missing.to_owned());
+            assert_eq!(refused.unwrap_err().kind, engine::Kind::NotFound(want));
+        }
+    }
+}
+
 /// Turns TTL on, and stops where the rows that were there are entered in the counters.
 fn building(kit: &Kit) -> Task<Result<(), engine::Error>> {
     let (engine, collection) = (kit.engine.clone(), kit.collection());

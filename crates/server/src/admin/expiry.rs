@@ -216,9 +216,22 @@ pub(crate) async fn get_next(
     })))
 }
 
+/// Reads the default that a preview is asked for.
+fn parse_default(request: &Value) -> Result<Ttl> {
+    match request.get("default") {
+        Some(Value::Null) => Ok(Ttl::Off),
+        Some(value) => match value.as_i64() {
+            Some(-1) => Ok(Ttl::Infinite),
+            Some(n) if (1..=i64::from(i32::MAX)).contains(&n) => Ok(Ttl::Seconds(n)),
+            _ => Err(Error::bad_request("default is null, -1 or 1..2147483647")),
+        },
+        None => Err(Error::bad_request("default is missing")),
+    }
+}
+
 /// Handles `POST .../expiry/preview` with `{"default": n}` (seconds; -1: documents do not expire by
-/// themselves; null: no time to live): what would expire at once and later under that default.
-/// Nothing is changed.
+/// themselves; null: no time to live): what would expire at once and later under that default. With
+/// `{"index": "name", "expire_after_seconds": n}` the same for a date index. Nothing is changed.
 pub(crate) async fn get_preview(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
@@ -228,16 +241,18 @@ pub(crate) async fn get_preview(
     let collection = find_collection(&shared, &Namespace::new(database, collection), &which)?;
     let request: Value = serde_json::from_slice(&request)
         .map_err(|error| Error::bad_request(format!("the body is not JSON: {error}")))?;
-    let default = match request.get("default") {
-        Some(Value::Null) => Ttl::Off,
-        Some(value) => match value.as_i64() {
-            Some(-1) => Ttl::Infinite,
-            Some(n) if (1..=i64::from(i32::MAX)).contains(&n) => Ttl::Seconds(n),
-            _ => return Err(Error::bad_request("default is null, -1 or 1..2147483647")),
-        },
-        None => return Err(Error::bad_request("default is missing")),
+    let preview = match request.get("index") {
+        Some(index) => {
+            let index = index.as_str().ok_or_else(|| Error::bad_request("index is no text"))?;
+            let after = request.get("expire_after_seconds").and_then(Value::as_i64);
+            let after = after.filter(|after| (0..=i64::from(i32::MAX)).contains(after));
+            let after = after.ok_or_else(|| {
+                Error::bad_request("expire_after_seconds of a date index is 0..2147483647")
+            })?;
+            shared.engine.preview_date_index(&collection, index, after).await?
+        }
+        None => shared.engine.preview_default(&collection, parse_default(&request)?).await?,
     };
-    let preview = shared.engine.preview_default(&collection, default).await?;
     Ok(Json(json!({
         "dies_now": amount_json(preview.expires_now),
         "dies_within": within_json(&preview.expires_within),
