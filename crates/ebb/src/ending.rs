@@ -25,11 +25,38 @@ pub(crate) fn print_text(text: impl std::fmt::Display) {
     print!("{text}");
 }
 
+/// Returns a number with its noun, in the plural where it is not one.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let ending = match (count, noun.strip_suffix('y')) {
+        (1, _) => return format!("1 {noun}"),
+        (_, Some(stem)) => return format!("{count} {stem}ies"),
+        _ => "s",
+    };
+    format!("{count} {noun}{ending}")
+}
+
 /// Prints why a server ended and returns the exit code for that kind of failure.
 pub(crate) fn end_failed(failure: Failure) -> ExitCode {
     match failure {
         Failure::Usage(message) => complain(message, USAGE),
         Failure::Refused(refused) => complain(refused, REFUSED),
         Failure::Failed(message) => complain(message, FAILED),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_follow_their_numbers() {
+        for (count, noun, want) in [
+            (0, "document", "0 documents"),
+            (1, "document", "1 document"),
+            (2, "entry", "2 entries"),
+            (1, "entry", "1 entry"),
+        ] {
+            assert_eq!(counted(count, noun), want);
+        }
     }
 }

@@ -1,21 +1,24 @@
-//! Pages to a file. After each page the file is durable and the state says how long it is, so that a run
-//! that was killed goes on behind the last page.
+//! Pages to a file. It has another name until it is whole. After each page it is durable, and the state says
+//! how long it is, so that a run that was killed goes on behind the last page.
 
 use std::{
     fs::File,
-    io::{self, Write},
-    os::unix::fs::OpenOptionsExt as _,
+    io::{self, Seek as _, SeekFrom, Write},
     path::{Path, PathBuf},
 };
 
 use crate::{
+    files::{self, beside},
     format::Format,
+    identity::Content,
     place::{Page, Source, Watch},
     state::{self, ExportState},
 };
 
 /// End of the name of the state.
 const STATE: &str = ".export-state";
+/// End of the name of the file until it is whole.
+const PART: &str = ".export-part";
 
 /// What is exported, and where to.
 #[derive(Clone, Debug)]
@@ -39,80 +42,185 @@ pub struct Exported {
     pub documents: u64,
     /// Its bytes.
     pub bytes: u64,
-    /// It was whole already.
+    /// Documents that earlier runs had written.
+    pub earlier: u64,
+    /// Whether an earlier run had written all of it.
     pub was_whole: bool,
 }
 
 /// Exports. `open` opens the source behind a mark of an earlier run, with a limit of what is still wanted.
+/// `report` hears what was written before the state is removed, so that an export that is killed in between
+/// is known to be whole.
 pub fn export(
     export: &Export,
     open: impl FnOnce(Option<&str>, Option<u64>) -> Result<Box<dyn Source>, String>,
     watch: &dyn Watch,
-) -> Result<Exported, String> {
+    report: &mut dyn FnMut(&Exported),
+) -> Result<(), String> {
     let job = format!("{} as {}", export.job, export.format.word());
     let Some(path) = &export.file else {
         let source = open(None, export.limit)?;
-        return copy(
-            export,
-            source,
-            &mut io::stdout().lock(),
-            ExportState::default(),
-            watch,
-            |_, _| Ok(()),
-        );
+        let (state, mut out) = (ExportState::default(), io::stdout().lock());
+        return copy(export, source, &mut out, state, watch, |_, _| Ok(())).map(drop);
     };
-    let beside = state::beside(path, STATE);
-    let kept: Option<ExportState> = state::load(&beside)?;
-    let state = match (kept, export.resume) {
-        (Some(kept), true) if kept.job == job => kept,
-        (Some(_), true) => {
-            return Err(format!(
-                "{} is of another export: use the same arguments, or remove it and {}",
-                beside.display(),
-                path.display()
-            ));
-        }
-        (None, true) if path.exists() => {
-            let bytes = path.metadata().map_or(0, |it| it.len());
-            return Ok(Exported { documents: 0, bytes, was_whole: true });
-        }
-        (None, true) => ExportState { job, ..ExportState::default() },
-        (kept, false) if kept.is_some() || path.exists() => {
-            return Err(format!(
-                "{} is there already: remove it, give another name, or go on with --resume",
-                path.display()
-            ));
-        }
-        (_, false) => ExportState { job, ..ExportState::default() },
+    let target = Target::of(path);
+    let state = target.begin(export, job)?;
+    let done = match state.is_finished {
+        true => target.finish(&state)?,
+        false => target.go_on(export, state, open, watch)?,
     };
-    let rest = export.limit.map(|limit| limit.saturating_sub(state.documents));
-    let source = open(state.mark.as_deref(), rest)?;
-    let mut file = open_file(path, &beside, &state)?;
-    let done = copy(export, source, &mut file, state, watch, |file, state| {
-        file.sync_data().map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-        state.map_or(Ok(()), |state| state::save(&beside, state))
-    })?;
-    state::remove(&beside)?;
-    Ok(done)
+    report(&done);
+    state::remove(&target.beside)
 }
 
-/// Opens the file as long as the state says; the state is there before it, so that one without a state is
-/// whole.
-fn open_file(path: &Path, beside: &Path, state: &ExportState) -> Result<File, String> {
-    let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
-    state::save(beside, state)?;
-    let mut options = File::options();
-    // Nobody else may read what is in it.
-    let file = options.append(true).create(true).mode(0o600).open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.len() < state.bytes {
-        return Err(format!(
-            "{} is shorter than {} says: remove both and begin anew",
-            path.display(),
-            beside.display()
-        ));
+/// The file of an export.
+struct Target<'a> {
+    path: &'a Path,
+    /// Its name until it is whole.
+    part: PathBuf,
+    /// The state.
+    beside: PathBuf,
+}
+
+impl<'a> Target<'a> {
+    fn of(path: &'a Path) -> Self {
+        Self { path, part: beside(path, PART), beside: beside(path, STATE) }
     }
-    file.set_len(state.bytes).map_err(failed)?;
-    Ok(file)
+
+    fn failed(&self) -> impl Fn(io::Error) -> String {
+        |error| format!("cannot write {}: {error}", self.path.display())
+    }
+
+    /// Looks what an earlier run has left, and returns where this one begins.
+    fn begin(&self, export: &Export, job: String) -> Result<ExportState, String> {
+        let (path, part, beside) =
+            (self.path.display(), self.part.display(), self.beside.display());
+        let kept: Option<ExportState> = state::load(&self.beside)?;
+        let is_there = files::is_there(self.path);
+        match kept {
+            Some(kept) if export.resume && kept.job != job => Err(format!(
+                "{beside} is of another export: use the same arguments, or remove it and {part}"
+            )),
+            Some(kept) if export.resume && (kept.is_finished || !is_there) => Ok(kept),
+            _ if is_there => Err(format!(
+                "{path} is there already, and no unfinished export belongs to it: remove it, or \
+                 give another name"
+            )),
+            Some(kept) if !kept.is_finished => Err(format!(
+                "an export into {path} was not finished: go on with --resume, or remove {beside} \
+                 and {part}"
+            )),
+            _ => Ok(ExportState { job, ..ExportState::default() }),
+        }
+    }
+
+    /// Writes what is missing.
+    fn go_on(
+        &self,
+        export: &Export,
+        mut state: ExportState,
+        open: impl FnOnce(Option<&str>, Option<u64>) -> Result<Box<dyn Source>, String>,
+        watch: &dyn Watch,
+    ) -> Result<Exported, String> {
+        let earlier = state.documents;
+        let rest = export.limit.map(|limit| limit.saturating_sub(state.documents));
+        let is_later = state.mark.is_some();
+        let mut source = open(state.mark.as_deref(), rest)?;
+        let id = source.collection_id().map(str::to_owned);
+        if is_later && state.collection != id {
+            return Err(format!(
+                "the collection or container was dropped and created again since the earlier run: \
+                 remove {} and {} to export the new one",
+                self.beside.display(),
+                self.part.display()
+            ));
+        }
+        state.collection = id;
+        if !is_later {
+            // What the server refuses leaves no file.
+            let first = source.next_page()?;
+            source = Box::new(Begun { first: Some(first), source });
+        }
+        let mut file = self.open_part(&state)?;
+        let mut last = state.clone();
+        let keep = |file: &mut File, state: Option<&ExportState>| -> Result<(), String> {
+            file.sync_data().map_err(self.failed())?;
+            let Some(state) = state else { return Ok(()) };
+            let content = Content::up_to(file, state.bytes).map_err(self.failed())?;
+            state::save(&self.beside, &ExportState { content, ..state.clone() })
+        };
+        let done = copy(export, source, &mut file, state, watch, keep)?;
+        (last.documents, last.bytes, last.is_finished) = (done.documents, done.bytes, true);
+        last.content = Content::up_to(&file, done.bytes).map_err(self.failed())?;
+        state::save(&self.beside, &last)?;
+        drop(file);
+        files::publish(&self.part, self.path).map_err(self.failed())?;
+        Ok(Exported { earlier, ..done })
+    }
+
+    /// Opens the file as long as the state says. The state is there before it.
+    fn open_part(&self, state: &ExportState) -> Result<File, String> {
+        state::save(&self.beside, state)?;
+        let failed = |error: io::Error| format!("cannot write {}: {error}", self.part.display());
+        if state.bytes == 0 {
+            return files::create_anew(&self.part).map_err(failed);
+        }
+        let file = files::open_own(&self.part, File::options().read(true).write(true));
+        let mut file = file.map_err(failed)?;
+        self.check_content(&file, &self.part, state)?;
+        file.set_len(state.bytes).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(file)
+    }
+
+    /// Refuses a file that does not begin with what earlier runs have written.
+    fn check_content(&self, file: &File, path: &Path, state: &ExportState) -> Result<(), String> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            format!(
+                "{} is not as the earlier run has left it: {why}. Remove it and {}, and begin anew",
+                path.display(),
+                self.beside.display()
+            )
+        };
+        let bytes = file.metadata().map_err(|error| wrong(&error))?.len();
+        if bytes < state.bytes {
+            return Err(wrong(&format!("it had {} bytes and has {bytes}", state.bytes)));
+        }
+        let now = Content::up_to(file, state.bytes).map_err(|error| wrong(&error))?;
+        state.content.difference(&now).map_or(Ok(()), |why| Err(wrong(&why)))
+    }
+
+    /// Gives a file its name that an earlier run has written to its end, if that run did not come to it.
+    fn finish(&self, state: &ExportState) -> Result<Exported, String> {
+        let is_named = files::is_there(self.path);
+        let path = if is_named { self.path } else { &self.part };
+        let file = files::open_own(path, File::options().read(true));
+        let file = file.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        self.check_content(&file, path, state)?;
+        match is_named {
+            // The run may have been killed between giving it this name and taking away the other.
+            true => files::remove(&self.part).map_err(self.failed())?,
+            false => files::publish(&self.part, self.path).map_err(self.failed())?,
+        }
+        let ExportState { documents, bytes, .. } = *state;
+        Ok(Exported { documents, bytes, earlier: documents, was_whole: true })
+    }
+}
+
+/// A source whose first page was read already.
+struct Begun {
+    first: Option<Page>,
+    source: Box<dyn Source>,
+}
+
+impl Source for Begun {
+    fn collection_id(&self) -> Option<&str> {
+        self.source.collection_id()
+    }
+
+    fn next_page(&mut self) -> Result<Page, String> {
+        self.first.take().map_or_else(|| self.source.next_page(), Ok)
+    }
 }
 
 /// Copies page after page; `keep` is called behind each, with where a later run goes on. Behind the last one
@@ -156,11 +264,8 @@ fn copy<W: Write>(
         }
         keep(out, (!is_last).then_some(&state))?;
         if is_last {
-            return Ok(Exported {
-                documents: state.documents,
-                bytes: state.bytes,
-                was_whole: false,
-            });
+            let ExportState { documents, bytes, .. } = state;
+            return Ok(Exported { documents, bytes, ..Exported::default() });
         }
     }
 }

@@ -9,9 +9,11 @@ use document::{DocBuf, ObjectId};
 use crate::{
     exporting::interrupted,
     extended::{Style, write_document},
+    files::beside,
     format::Format,
     input::{Input, Item, TableRules},
-    limits::BATCH_BYTES,
+    input_file::InputFile,
+    limits::{BATCH_BYTES, LISTED_EXISTING},
     place::{Mode, Outcome, Sink, Watch},
     refusals::Refusals,
     state::{self, ImportState},
@@ -55,86 +57,149 @@ pub struct Imported {
     pub replaced: u64,
     /// Those that were refused.
     pub refused: u64,
+    /// Those of them whose ids existed.
+    pub existing: u64,
     /// Those that were acknowledged and are not there, by the number of documents before and after; `None`:
     /// the server does not say.
     pub dead: Option<u64>,
     /// The line of the refusal at which it ended.
     pub stopped: Option<u64>,
+    /// What earlier runs had done of it; `None`: it was begun anew.
+    pub earlier: Option<Earlier>,
 }
 
-/// Imports. The file is opened before the server is asked for anything.
+/// What earlier runs had done of an import that was resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Earlier {
+    /// Documents that they had read.
+    pub read: u64,
+    /// The line at which this run went on.
+    pub line: u64,
+    /// Whether nothing was left to do.
+    pub was_finished: bool,
+}
+
+/// Imports. The file is opened before the server is asked for anything. `report` hears what was done before
+/// the state is removed, so that an import that is killed in between is known to be finished.
 pub fn import(
     import: &Import,
     open: impl FnOnce() -> Result<Box<dyn Sink>, String>,
     watch: &dyn Watch,
+    report: &mut dyn FnMut(&Imported),
 ) -> Result<Imported, String> {
-    let beside = import.file.as_ref().map(|path| state::beside(path, STATE));
-    let (state, is_later) = match begin(import, beside.as_deref())? {
-        Begun::Finished(done) => return Ok(done),
-        Begun::Anew(state) => (state, false),
-        Begun::Later(state) => (state, true),
+    let beside = import.file.as_ref().map(|path| beside(path, STATE));
+    let file = import.file.as_deref().map(InputFile::open).transpose()?;
+    let begun = begin(import, beside.as_deref(), file.as_ref())?;
+    let done = match begun {
+        Begun::Finished(done) => done,
+        Begun::Run(state, is_later) => {
+            run(import, state, is_later, open, (file, beside.clone()), watch)?
+        }
     };
+    report(&done);
+    if let (Some(beside), None) = (&beside, done.stopped) {
+        state::remove(beside)?;
+    }
+    Ok(done)
+}
+
+fn run(
+    import: &Import,
+    state: ImportState,
+    is_later: bool,
+    open: impl FnOnce() -> Result<Box<dyn Sink>, String>,
+    (file, beside): (Option<InputFile<'_>>, Option<PathBuf>),
+    watch: &dyn Watch,
+) -> Result<Imported, String> {
     let from = Place { offset: state.offset, line: state.line };
     let input = Input::open(import.file.as_deref(), &import.format, import.rules, from)?;
+    let sink = open()?;
     let refusals = Refusals::open(&import.refusals, state.refused_bytes)?;
-    let mut run = Run { import, input, refusals, sink: open()?, state, beside, watch };
+    let earlier = is_later.then_some(earlier(&state, false));
+    let mut run = Run { import, file, input, refusals, sink, state, beside, earlier, watch };
     if !is_later {
         run.state.before = run.sink.count()?;
         run.keep()?;
     }
     let again = is_later && !std::mem::take(&mut run.state.is_settled);
     if is_later {
+        run.state.is_stopped = false;
         run.keep()?;
     }
     run.work(again)
 }
 
+fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
+    Earlier { read: state.read, line: state.line, was_finished }
+}
+
 /// Where an import begins.
 enum Begun {
-    Anew(ImportState),
-    Later(ImportState),
+    /// There is something to do; an earlier run has begun it or not.
+    Run(ImportState, bool),
     Finished(Imported),
 }
 
-/// Looks what an earlier run has left.
-fn begin(import: &Import, beside: Option<&Path>) -> Result<Begun, String> {
-    let job = format!(
-        "{} by {:?}, {} at once, as {}",
-        import.job,
-        import.mode,
-        import.batch,
-        import.format.word()
-    );
+/// Looks what an earlier run has left. Its state is believed only for the file that it has read.
+fn begin(
+    import: &Import,
+    beside: Option<&Path>,
+    file: Option<&InputFile<'_>>,
+) -> Result<Begun, String> {
+    let Import { job, mode, batch, format, .. } = import;
+    let job = format!("{job} by {mode:?}, {batch} at once, as {}", format.word());
     let shown = beside.unwrap_or(Path::new("")).display();
-    match beside.map_or(Ok(None), state::load::<ImportState>)? {
-        Some(kept) if import.resume && kept.job != job => {
-            Err(format!("{shown} is of another import: use the same arguments, or remove it"))
-        }
-        Some(kept) if import.resume && kept.is_finished => {
-            Ok(Begun::Finished(counts(&kept, kept.dead)))
-        }
-        Some(kept) if import.resume => Ok(Begun::Later(kept)),
-        Some(kept) if !kept.is_finished => Err(format!(
-            "an import of this file was not finished: go on with --resume, or remove {shown}"
-        )),
-        _ => Ok(Begun::Anew(ImportState {
-            job,
-            line: Place::START.line,
-            seconds: u32::try_from(clock::wall_ms() / 1000).unwrap_or_default(),
-            random: std::array::from_fn(|_| fastrand::u8(..)),
-            ..ImportState::default()
-        })),
+    let version = file.map(|file| file.version).unwrap_or_default();
+    let kept = beside.map_or(Ok(None), state::load::<ImportState>)?;
+    let anew = ImportState {
+        job,
+        version,
+        line: Place::START.line,
+        seconds: u32::try_from(clock::wall_ms() / 1000).unwrap_or_default(),
+        random: std::array::from_fn(|_| fastrand::u8(..)),
+        ..ImportState::default()
+    };
+    let Some((kept, file)) = kept.zip(file) else { return Ok(Begun::Run(anew, false)) };
+    if kept.is_finished {
+        // A run that was killed before it could remove its state; of another import it says nothing.
+        let is_this = import.resume && kept.job == anew.job && file.difference(&kept)?.is_none();
+        return Ok(match is_this {
+            true => Begun::Finished(Imported {
+                earlier: Some(earlier(&kept, true)),
+                ..counts(&kept, kept.dead)
+            }),
+            false => Begun::Run(anew, false),
+        });
     }
+    if !import.resume {
+        return Err(format!(
+            "an import of this file was not finished: go on with --resume, or remove {shown}"
+        ));
+    }
+    if kept.job != anew.job {
+        return Err(format!("{shown} is of another import: use the same arguments, or remove it"));
+    }
+    if let Some(how) = file.difference(&kept)? {
+        let path = file.path.display();
+        return Err(format!(
+            "{path} is not the file that the earlier run has read up to line {}: {how}. Remove \
+             {shown} to import this file from its beginning, or put the earlier one back to go on",
+            kept.line
+        ));
+    }
+    Ok(Begun::Run(ImportState { version, ..kept }, true))
 }
 
 /// An import under way.
 struct Run<'a> {
     import: &'a Import,
+    file: Option<InputFile<'a>>,
     input: Input,
     refusals: Refusals,
     sink: Box<dyn Sink>,
     state: ImportState,
     beside: Option<PathBuf>,
+    earlier: Option<Earlier>,
     watch: &'a dyn Watch,
 }
 
@@ -169,7 +234,7 @@ impl Run<'_> {
                 };
                 self.refusals.flush()?;
                 if stopped.is_some() {
-                    self.state.is_settled = true;
+                    (self.state.is_settled, self.state.is_stopped) = (true, true);
                     self.keep()?;
                     let ended = self.ended()?;
                     let (read, refused) = (ended.read + 1, ended.refused + 1);
@@ -189,7 +254,7 @@ impl Run<'_> {
             }
         }
         let ended = self.ended()?;
-        // It stays, so that a run that was killed right here is known to be finished.
+        // It is removed when this was reported: a run that is killed before is known to be finished.
         (self.state.is_finished, self.state.dead) = (true, ended.dead);
         self.keep()?;
         Ok(ended)
@@ -230,11 +295,17 @@ impl Run<'_> {
                 Ok(place) => outcomes.get(*place).cloned().unwrap_or(Outcome::Unsent),
                 Err((reason, _)) => Outcome::Refused(reason.clone()),
             };
+            let is_existing = matches!(outcome, Outcome::Existing(_));
             match outcome {
                 Outcome::Created => self.state.created += 1,
                 Outcome::Replaced => self.state.replaced += 1,
                 Outcome::Unsent => break,
-                Outcome::Refused(reason) => {
+                Outcome::Existing(_) if self.is_unlisted() => {
+                    self.refusals.count_unlisted(line);
+                    self.state.existing += 1;
+                    self.state.refused += 1;
+                }
+                Outcome::Refused(reason) | Outcome::Existing(reason) => {
                     let text = match made {
                         Ok(place) => text_of(&entries[place]),
                         Err((_, text)) => text,
@@ -248,6 +319,7 @@ impl Run<'_> {
                         break;
                     }
                     self.state.refused += 1;
+                    self.state.existing += u64::from(is_existing);
                 }
             }
             self.state.read += 1;
@@ -287,7 +359,15 @@ impl Run<'_> {
         made.map_err(|reason| (reason, text_of(&document)))
     }
 
-    fn keep(&self) -> Result<(), String> {
+    /// Whether so many ids existed already that the next document of this kind is not listed.
+    fn is_unlisted(&self) -> bool {
+        !self.import.stop_on_error && LISTED_EXISTING <= self.state.existing
+    }
+
+    fn keep(&mut self) -> Result<(), String> {
+        if let Some(file) = &self.file {
+            self.state.content = file.content(self.state.offset)?;
+        }
         self.beside.as_deref().map_or(Ok(()), |beside| state::save(beside, &self.state))
     }
 
@@ -298,14 +378,15 @@ impl Run<'_> {
             }
             _ => None,
         };
-        Ok(counts(&self.state, dead))
+        Ok(Imported { earlier: self.earlier, ..counts(&self.state, dead) })
     }
 }
 
 /// What came of the import so far.
 fn counts(state: &ImportState, dead: Option<u64>) -> Imported {
-    let ImportState { read, created, replaced, refused, .. } = *state;
-    Imported { read, created, replaced, refused, dead, stopped: None }
+    let ImportState { read, created, replaced, refused, existing, .. } = *state;
+    let (stopped, earlier) = (None, None);
+    Imported { read, created, replaced, refused, existing, dead, stopped, earlier }
 }
 
 /// A document as the file of refusals has it.

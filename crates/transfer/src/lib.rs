@@ -6,7 +6,10 @@
 //! table        documents as CSV: columns, and what a text in them means
 //! texts        a file of JSON as texts of one document each: lines, or elements of an array
 //! input        a file as entries: a place in it, a document or why it is none
+//! files        files that a run makes, never through a link
+//! identity     what tells a file from another one under its name
 //! state        how far it came, kept beside the file
+//! input_file   the file of an import, compared with what the state says of it
 //! mongo        a collection over the MongoDB API: pages out, batches in
 //! nosql        a container over the NoSQL API: the same
 //! exporting    pages to a file
@@ -18,9 +21,12 @@
 mod endpoint;
 mod exporting;
 mod extended;
+mod files;
 mod format;
+mod identity;
 mod importing;
 mod input;
+mod input_file;
 mod limits;
 mod mongo;
 mod nosql;
@@ -34,7 +40,7 @@ mod tls;
 pub use endpoint::{Login, MongoAddress, NoSqlAddress};
 pub use exporting::{Export, Exported, export};
 pub use format::Format;
-pub use importing::{Import, Imported, import};
+pub use importing::{Earlier, Import, Imported, import};
 pub use input::TableRules;
 pub use mongo::{Find, MongoSink, MongoSource};
 pub use nosql::{NoSqlSink, NoSqlSource};

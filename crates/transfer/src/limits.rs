@@ -15,6 +15,8 @@ pub(crate) const PAGE_DOCUMENTS: i32 = 1000;
 pub(crate) const MAX_DEPTH: usize = document::limits::MAX_STORED_DEPTH;
 /// How much of a refused line is kept beside its reason.
 pub(crate) const KEPT_LINE_BYTES: usize = 64 * 1024;
+/// Documents whose ids exist that an import lists one by one.
+pub(crate) const LISTED_EXISTING: u64 = 1000;
 /// The longest answer of the NoSQL API that is read.
 pub(crate) const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 /// Between two looks at whether the command was asked to end, while a server is silent.

@@ -28,6 +28,10 @@ pub struct Page {
 
 /// Where documents are read.
 pub trait Source {
+    /// The id of the collection, which another one of the same name does not have; `None`: the server does
+    /// not say.
+    fn collection_id(&self) -> Option<&str>;
+
     /// The next page; the first begins behind the mark that the source was opened with.
     fn next_page(&mut self) -> Result<Page, String>;
 }
@@ -52,6 +56,8 @@ pub enum Outcome {
     Replaced,
     /// The server does not take it.
     Refused(String),
+    /// The server does not take it, as its id exists.
+    Existing(String),
     /// It was not sent, as one before it was refused.
     Unsent,
 }

@@ -1,22 +1,36 @@
 //! The file of what was refused: a line of JSON each, with the line of the input, the reason and the
-//! document. It is made when something is refused, so that a clean import leaves none.
+//! document. It is made when something is refused, so that a clean import leaves none. Documents whose ids
+//! exist are listed up to a number; of the others each batch has one line that says how many they are, as a
+//! file that is imported a second time would come back whole.
 
 use std::{
     fs::File,
-    io::Write as _,
-    os::unix::fs::OpenOptionsExt as _,
+    io::{self, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
 };
 
 use serde::Serialize;
 
-use crate::limits::KEPT_LINE_BYTES;
+use crate::{files, limits::KEPT_LINE_BYTES};
 
 #[derive(Serialize)]
 struct Refusal<'a> {
     line: u64,
     reason: &'a str,
     document: &'a str,
+}
+
+/// Documents of a batch that are not listed one by one.
+#[derive(Serialize)]
+struct Summary {
+    /// The line of the first of them.
+    line: u64,
+    /// The line of the last.
+    to_line: u64,
+    /// How many they are.
+    count: u64,
+    reason: &'static str,
+    document: &'static str,
 }
 
 /// The file.
@@ -26,44 +40,57 @@ pub(crate) struct Refusals {
     file: Option<File>,
     /// What is not written yet.
     pending: Vec<u8>,
-    /// How long the file is with it.
+    /// Lines of documents that are not listed, first and last, and their number.
+    unlisted: Option<(u64, u64, u64)>,
+    /// How long the file is with what is pending.
     pub(crate) bytes: u64,
 }
 
 impl Refusals {
-    /// Goes on behind what an earlier run has kept for good; with 0 bytes nothing is kept.
+    /// Goes on behind what an earlier run has kept for good; with 0 bytes the file of an earlier import is
+    /// removed.
     pub(crate) fn open(path: &Path, bytes: u64) -> Result<Self, String> {
-        let mut refusals = Self { path: path.to_owned(), file: None, pending: Vec::new(), bytes };
-        if 0 < bytes || path.exists() {
-            let failed = refusals.failed();
-            refusals.file().and_then(|file| file.set_len(bytes)).map_err(failed)?;
+        let mut refusals =
+            Self { path: path.to_owned(), file: None, pending: Vec::new(), unlisted: None, bytes };
+        let failed = refusals.failed();
+        if 0 < bytes {
+            let open = || -> io::Result<File> {
+                let mut file = files::open_own(path, File::options().write(true))?;
+                if file.metadata()?.len() < bytes {
+                    return Err(io::Error::other("it is shorter than an earlier run has left it"));
+                }
+                file.set_len(bytes)?;
+                file.seek(SeekFrom::End(0))?;
+                Ok(file)
+            };
+            refusals.file = Some(open().map_err(failed)?);
+        } else {
+            files::remove(path).map_err(failed)?;
         }
         Ok(refusals)
     }
 
-    fn failed(&self) -> impl Fn(std::io::Error) -> String + use<> {
+    fn failed(&self) -> impl Fn(io::Error) -> String + use<> {
         let path = self.path.clone();
         move |error| format!("cannot write the refusals into {}: {error}", path.display())
-    }
-
-    fn file(&mut self) -> std::io::Result<&mut File> {
-        let file = match self.file.take() {
-            Some(file) => file,
-            None => {
-                let mut options = File::options();
-                options.append(true).create(true).mode(0o600).open(&self.path)?
-            }
-        };
-        Ok(self.file.insert(file))
     }
 
     /// Adds one. Of a long document the beginning is kept.
     pub(crate) fn push(&mut self, line: u64, reason: &str, document: &[u8]) -> Result<(), String> {
         let kept = document.get(..KEPT_LINE_BYTES).unwrap_or(document);
         let text = String::from_utf8_lossy(kept);
+        self.append(&Refusal { line, reason, document: &text })
+    }
+
+    /// Counts one that is not listed.
+    pub(crate) fn count_unlisted(&mut self, line: u64) {
+        let (first, _, count) = self.unlisted.unwrap_or((line, line, 0));
+        self.unlisted = Some((first, line, count + 1));
+    }
+
+    fn append(&mut self, record: &impl Serialize) -> Result<(), String> {
         let start = self.pending.len();
-        let refusal = Refusal { line, reason, document: &text };
-        serde_json::to_writer(&mut self.pending, &refusal).map_err(|error| error.to_string())?;
+        serde_json::to_writer(&mut self.pending, record).map_err(|error| error.to_string())?;
         self.pending.push(b'\n');
         self.bytes += (self.pending.len() - start) as u64;
         Ok(())
@@ -71,16 +98,24 @@ impl Refusals {
 
     /// Writes what was added; it is durable when this returns.
     pub(crate) fn flush(&mut self) -> Result<(), String> {
+        if let Some((line, to_line, count)) = self.unlisted.take() {
+            let reason = "the ids of these documents exist already; they are not listed one by one";
+            self.append(&Summary { line, to_line, count, reason, document: "" })?;
+        }
         if self.pending.is_empty() {
             return Ok(());
         }
         let failed = self.failed();
         let pending = std::mem::take(&mut self.pending);
-        let write = |file: &mut File| {
+        let mut write = || -> io::Result<()> {
+            let file = match &mut self.file {
+                Some(file) => file,
+                none => none.insert(files::create_new(&self.path)?),
+            };
             file.write_all(&pending)?;
             file.sync_data()
         };
-        self.file().and_then(write).map_err(failed)
+        write().map_err(failed)
     }
 }
 
@@ -106,11 +141,32 @@ mod tests {
         assert!(std::fs::metadata(&path).unwrap().len() < 70_000);
         let mut again = Refusals::open(&path, kept).unwrap();
         again.push(5, "no", b"").unwrap();
+        (6..=9).for_each(|line| again.count_unlisted(line));
         again.flush().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text.lines().count(), 2);
+        assert_eq!((text.lines().count(), text.len() as u64), (3, again.bytes));
         assert!(text.starts_with(&first) && text.contains("\"line\":5"), "{text}");
+        assert!(text.contains("\"line\":6,\"to_line\":9,\"count\":4"), "{text}");
+        let longer = Refusals::open(&path, again.bytes + 1).unwrap_err();
+        assert!(longer.contains("shorter"), "{longer}");
         Refusals::open(&path, 0).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_file_of_another_is_not_written_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, victim) = (folder.path().join("refused"), folder.path().join("victim"));
+        std::fs::write(&victim, "precious").unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        let refused = Refusals::open(&path, 5).unwrap_err();
+        assert!(refused.contains("symbolic link"), "{refused}");
+        assert!(Refusals::open(&path, 0).unwrap_err().contains("symbolic link"));
+        std::fs::remove_file(&path).unwrap();
+        let mut refusals = Refusals::open(&path, 0).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        refusals.push(1, "no", b"").unwrap();
+        assert!(refusals.flush().unwrap_err().contains("cannot write the refusals"));
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
     }
 }

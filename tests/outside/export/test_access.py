@@ -42,11 +42,14 @@ def test_users_log_in_and_do_what_they_may(tmp_path):
             wrong = place(server, "bob:planted@", more)
             said = run("export", *wrong, code=1)[1]
             assert "Authentication failed" in said and "planted" not in said
-        state = tmp_path / "x.export-state"
         exported(bob, tmp_path / "x", "--limit", "1")
-        assert not state.exists()
-        kept = (tmp_path / "in.import-state").read_text()
-        assert json.loads(kept)["is_finished"] and ROOT not in kept
+        assert [it.name for it in tmp_path.iterdir() if it.name.startswith("x")] == ["x"]
+        # What an unfinished run keeps names no user.
+        wrong = tmp_path / "wrong"
+        wrong.write_bytes(b"{\n")
+        imported(root, wrong, "--stop-on-error", "--password-file", secret, code=1)
+        kept = (tmp_path / "wrong.import-state").read_text()
+        assert json.loads(kept)["is_stopped"] and ROOT not in kept
 
 
 def test_over_tls_with_the_certificate_of_the_server(tmp_path):

@@ -45,10 +45,10 @@ def test_an_export_that_is_killed(server, database, tmp_path):
     begun = tmp_path / "cut.export-state", "documents"
     killed_over_and_over(words(place, tmp_path / "cut"), random.Random(SEED), begun=begun)
     assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
-    assert not (tmp_path / "cut.export-state").exists()
-    # It is whole, and stays as it is.
-    run(*words(place, tmp_path / "cut"), "--resume")
-    assert (tmp_path / "cut").read_bytes() == (tmp_path / "whole").read_bytes()
+    assert sorted(it.name for it in tmp_path.iterdir()) == ["cut", "whole"]
+    # It is whole, and no export goes on with it or replaces it.
+    said = run(*words(place, tmp_path / "cut"), "--resume", code=1)[1]
+    assert "is there already" in said
     # A part of it as a table, whose header comes once.
     part = ["--format", "csv", "-f", "n", "-q", '{"n":{"$gte":1000}}', "--limit", "4500"]
     killed_over_and_over(words(place, tmp_path / "part", *part), random.Random(SEED + 1))
@@ -84,16 +84,17 @@ def test_an_import_that_is_killed(server, database, tmp_path, mode):
         ledger[n] += n % 1000 != 501
     file.write_text("\n".join(lines))
     database["c"].create_index("u", unique=True)
-    place = ["import", file, *mongo(server, "c"), "--mode", mode, "--batch", "300"]
+    place = ["import", file, *mongo(server, "c"), "--mode", mode, "--batch", "300", "--json"]
     begun = tmp_path / "in.import-state", "offset"
-    killed_over_and_over(place, random.Random(SEED), code=1, begun=begun)
+    said = killed_over_and_over(place, random.Random(SEED), code=1, begun=begun)
     found = collections.Counter(row["n"] for row in database["c"].find())
     assert found == +ledger
     lines = [line for line, _ in refusals(file)]
     assert lines == sorted(n + 1 for n in range(ROWS) if n % 1000 in (500, 501))
     # What the run that came to the end says is of all of them.
-    said = imported(mongo(server, "c"), file, "--mode", mode, "--batch", "300", "--resume", code=1)
+    said = json.loads(said)
     assert (said["read"], said["refused"]) == (ROWS, 2 * (ROWS // 1000))
+    assert not (tmp_path / "in.import-state").exists()
     if mode == "insert":
         assert said["inserted"] == len(found) and said["expired_on_arrival"] == 0
 
@@ -153,10 +154,44 @@ def test_other_arguments_do_not_go_on(server, database, tmp_path):
         said = run(*words(mongo(server, "c"), cut, *flags), "--resume", code=1)[1]
         assert "of another export" in said
     said = run(*words(mongo(server, "c"), cut), code=1)[1]
-    assert "is there already" in said
-    cut.write_bytes(b"")
+    assert "was not finished" in said and not cut.exists()
+    (tmp_path / "cut.export-part").write_bytes(b"")
     said = run(*words(mongo(server, "c"), cut), "--resume", code=1)[1]
-    assert "is shorter than" in said
+    assert "is not as the earlier run has left it" in said
     state.write_text("{")
     said = run(*words(mongo(server, "c"), cut), "--resume", code=1)[1]
     assert "begin anew" in said
+
+
+def test_an_export_does_not_go_on_with_another_collection_of_the_name(server, database, tmp_path):
+    filled(database["c"])
+    cut = tmp_path / "cut"
+    interrupted(words(mongo(server, "c"), cut), tmp_path / "cut.export-state", "documents")
+    database["c"].drop()
+    filled(database["c"])
+    said = run(*words(mongo(server, "c"), cut), "--resume", code=1)[1]
+    assert "dropped and created again" in said and not cut.exists()
+
+
+def test_an_import_does_not_take_another_file_for_the_one_before(server, database, tmp_path):
+    daily = tmp_path / "daily"
+    lines = [json.dumps({"_id": n, "pad": "x" * 200}) for n in range(ROWS)]
+    daily.write_text("\n".join(lines))
+    place = [*mongo(server, "c"), "--batch", "300"]
+    imported(place, daily)
+    assert not (tmp_path / "daily.import-state").exists()
+    # A file of the next day, after a run that was complete: all of it.
+    daily.write_text("\n".join(json.dumps({"_id": ROWS + n}) for n in range(1000)))
+    said = imported(place, daily, "--resume")
+    assert (said["read"], said["inserted"], said["read_by_earlier_runs"]) == (1000, 1000, None)
+    # And after one that was not: it is refused by what differs.
+    database["c"].drop()
+    daily.write_text("\n".join(lines))
+    interrupted(["import", daily, *place], tmp_path / "daily.import-state", "offset")
+    there = database["c"].count_documents({})
+    daily.write_text("\n".join(json.dumps({"_id": 2 * ROWS + n}) for n in range(1000)))
+    said = run("import", daily, *place, "--resume", code=1)[1]
+    assert "is not the file" in said and "bytes and has" in said
+    assert database["c"].count_documents({}) == there
+    (tmp_path / "daily.import-state").unlink()
+    assert imported(place, daily, "--resume")["inserted"] == 1000

@@ -10,7 +10,7 @@ use super::{
     flags::{Common, Server, common_flags, fields, fields_flag, text},
     watching::Watching,
 };
-use crate::ending::{FAILED, USAGE, complain, print_text};
+use crate::ending::{FAILED, USAGE, complain, counted, print_text};
 
 /// Returns the subcommand.
 pub(crate) fn export_command() -> Command {
@@ -60,14 +60,8 @@ pub(crate) fn run_export(matches: &ArgMatches) -> ExitCode {
     };
     let out = text(matches, "out");
     let file = Some(&out).filter(|out| *out != "-").map(PathBuf::from);
-    let is_printed = file.is_some();
     match run(matches, common, file) {
-        Ok(done) => {
-            if is_printed {
-                report(&out, done, matches.get_flag("json"));
-            }
-            ExitCode::SUCCESS
-        }
+        Ok(()) => ExitCode::SUCCESS,
         Err(message) => complain(message, FAILED),
     }
 }
@@ -97,7 +91,7 @@ fn prepare(matches: &ArgMatches) -> Result<Common, String> {
     Ok(common)
 }
 
-fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<Exported, String> {
+fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<(), String> {
     let Common { server, database, collection, format, job } = common;
     let (query, order) = (text(matches, "query"), text(matches, "sort"));
     let limit = matches.get_one::<u64>("limit").copied();
@@ -125,21 +119,39 @@ fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<Ex
             }
         }
     };
-    let done = export(&asked, open, &*watching);
+    let mut report = |done: &Exported| {
+        watching.end();
+        report(&text(matches, "out"), *done, matches.get_flag("json"));
+    };
+    let done = export(&asked, open, &*watching, &mut report);
     watching.end();
     done
 }
 
 /// Says what was written.
 fn report(file: &str, done: Exported, as_json: bool) {
-    let Exported { documents, bytes, was_whole } = done;
+    let Exported { documents, bytes, earlier, was_whole } = done;
     print_text(match (as_json, was_whole) {
         (true, _) => {
-            let documents = (!was_whole).then_some(documents);
-            format!("{}\n", json!({ "file": file, "documents": documents, "bytes": bytes }))
+            let report = json!({
+                "file": file,
+                "documents": documents,
+                "bytes": bytes,
+                "documents_of_earlier_runs": earlier,
+            });
+            format!("{report}\n")
         }
-        (false, true) => format!("{file}: it was exported already, {bytes} bytes\n"),
-        (false, false) => format!("{file}: {documents} documents, {bytes} bytes\n"),
+        (false, true) => format!(
+            "{file}: an earlier run had written all of it, {}, {bytes} bytes\n",
+            counted(documents, "document")
+        ),
+        (false, false) => {
+            let before = match earlier {
+                0 => String::new(),
+                earlier => format!(" ({earlier} of them by earlier runs)"),
+            };
+            format!("{file}: {}{before}, {bytes} bytes\n", counted(documents, "document"))
+        }
     });
 }
 

@@ -9,7 +9,7 @@ use std::{
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use serde_json::json;
 use transfer::{
-    Format, Import, Imported, Mode, MongoSink, NoSqlSink, Sink, TableRules, Watch, import,
+    Earlier, Format, Import, Imported, Mode, MongoSink, NoSqlSink, Sink, TableRules, Watch, import,
 };
 
 use super::{
@@ -78,11 +78,9 @@ pub(crate) fn run_import(matches: &ArgMatches) -> ExitCode {
         Ok(prepared) => prepared,
         Err(message) => return complain(message, USAGE),
     };
-    match run(common, &asked) {
-        Ok(done) => {
-            report(&asked, done, matches.get_flag("json"));
-            if done.refused == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
-        }
+    match run(common, &asked, matches.get_flag("json")) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::from(FAILED),
         Err(message) => complain(message, FAILED),
     }
 }
@@ -129,7 +127,8 @@ fn prepare(matches: &ArgMatches) -> Result<(Common, Import), String> {
     Ok((common, asked))
 }
 
-fn run(common: Common, asked: &Import) -> Result<Imported, String> {
+/// Imports, says what was done and returns how many documents were refused.
+fn run(common: Common, asked: &Import, as_json: bool) -> Result<u64, String> {
     let Common { server, database, collection, .. } = common;
     let size = asked.file.as_deref().and_then(|path: &Path| path.metadata().ok());
     let watching = Watching::new("import", size.map(|it| it.len()))?;
@@ -146,14 +145,18 @@ fn run(common: Common, asked: &Import) -> Result<Imported, String> {
             }
         })
     };
-    let done = import(asked, open, &*watching);
+    let mut report = |done: &Imported| {
+        watching.end();
+        report(asked, *done, as_json);
+    };
+    let done = import(asked, open, &*watching, &mut report);
     watching.end();
-    done
+    done.map(|done| done.refused)
 }
 
 /// Says what was done.
 fn report(asked: &Import, done: Imported, as_json: bool) {
-    let Imported { read, created, replaced, refused, dead, stopped } = done;
+    let Imported { read, created, replaced, refused, existing, dead, stopped, earlier } = done;
     let refusals = asked.refusals.display();
     if as_json {
         let report = json!({
@@ -161,20 +164,37 @@ fn report(asked: &Import, done: Imported, as_json: bool) {
             "inserted": created,
             "replaced": replaced,
             "refused": refused,
+            "refused_as_id_exists": existing,
             "expired_on_arrival": dead,
             "refusals": (0 < refused).then(|| refusals.to_string()),
             "stopped_at_line": stopped,
+            "read_by_earlier_runs": earlier.map(|earlier| earlier.read),
+            "was_finished": earlier.is_some_and(|earlier| earlier.was_finished),
         });
         print_text(format!("{report}\n"));
         return;
     }
     let mut line =
         format!("{read} read, {created} inserted, {replaced} replaced, {refused} refused");
+    if 0 < existing {
+        line.push_str(&format!(
+            " ({existing} of them as their ids exist; --mode upsert replaces what is there)"
+        ));
+    }
     if let Some(dead) = dead {
         line.push_str(&format!(", {dead} expired on arrival"));
     }
     if 0 < refused {
         line.push_str(&format!("; {refusals} says which and why"));
+    }
+    match earlier {
+        Some(Earlier { was_finished: true, .. }) => {
+            line.push_str("; an earlier run had finished this import, and nothing was left to do");
+        }
+        Some(Earlier { read, line: at, .. }) => {
+            line.push_str(&format!("; {read} of them by earlier runs, so it went on at line {at}"));
+        }
+        None => {}
     }
     if let Some(stopped) = stopped {
         line.push_str(&format!("; stopped at line {stopped}, where --resume goes on"));

@@ -9,9 +9,21 @@ use crate::place::Calm;
 struct Numbers {
     next: i32,
     left: usize,
+    /// The id of the collection.
+    id: String,
+}
+
+impl Numbers {
+    fn new(next: i32, left: usize) -> Box<Self> {
+        Box::new(Self { next, left, id: "one".to_owned() })
+    }
 }
 
 impl Source for Numbers {
+    fn collection_id(&self) -> Option<&str> {
+        Some(&self.id)
+    }
+
     fn next_page(&mut self) -> Result<Page, String> {
         self.left = self.left.checked_sub(1).ok_or("cut")?;
         let numbers = self.next..(self.next + 3).min(10);
@@ -24,9 +36,16 @@ impl Source for Numbers {
 fn run(asked: &Export, left: usize) -> Result<Exported, String> {
     let open = |mark: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
         let next = mark.map_or(0, |mark| mark.parse().unwrap());
-        Ok(Box::new(Numbers { next, left }))
+        Ok(Numbers::new(next, left))
     };
-    export(asked, open, &Calm)
+    let mut reported = None;
+    export(asked, open, &Calm, &mut |done| reported = Some(*done))?;
+    Ok(reported.unwrap())
+}
+
+fn asked(file: &Path, resume: bool) -> Export {
+    let (job, format) = ("a".to_owned(), Format::Plain);
+    Export { job, file: Some(file.to_owned()), format, limit: None, resume }
 }
 
 #[test]
@@ -46,20 +65,23 @@ fn an_export_that_was_cut_goes_on_as_if_it_had_not_been() {
         let bytes = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
         let whole = run(&of("whole", false), 99).unwrap();
         assert_eq!(whole.documents, limit.unwrap_or(10));
-        for (at, cuts) in [[0, 1], [1, 0], [1, 1]].into_iter().enumerate() {
+        for (at, cuts) in [[1, 0], [1, 1], [2, 0]].into_iter().enumerate() {
             let name = format!("cut{at}");
             run(&of(&name, false), cuts[0]).unwrap_err();
             run(&of(&name, true), cuts[1]).unwrap_err();
             // What is not durable by the state is not believed.
-            let file = folder.path().join(&name);
-            let torn = [bytes(&name), b"{\"_id\":".to_vec()].concat();
-            std::fs::write(&file, torn).unwrap();
-            assert_eq!(run(&of(&name, true), 99), Ok(whole), "{format:?} {cuts:?}");
+            assert!(!folder.path().join(&name).exists());
+            let part = format!("{name}{PART}");
+            let torn = [bytes(&part), b"{\"_id\":".to_vec()].concat();
+            std::fs::write(folder.path().join(&part), torn).unwrap();
+            let earlier = 3 * (cuts[0] + cuts[1]) as u64;
+            assert_eq!(run(&of(&name, true), 99), Ok(Exported { earlier, ..whole }), "{cuts:?}");
             assert_eq!(bytes(&name), bytes("whole"), "{format:?} {cuts:?}");
-            let again = run(&of(&name, true), 0).unwrap();
-            assert!(again.was_whole && again.bytes == whole.bytes);
-            let refused = run(&of(&name, false), 99).unwrap_err();
-            assert!(refused.contains("is there already"), "{refused}");
+            assert_eq!(names(folder.path()).iter().filter(|it| it.contains(".export")).count(), 0);
+            for resume in [false, true] {
+                let refused = run(&of(&name, resume), 99).unwrap_err();
+                assert!(refused.contains("is there already"), "{refused}");
+            }
         }
     }
 }
@@ -75,7 +97,7 @@ fn every_state_that_is_kept_leads_to_the_same_file() {
             resume: false,
         };
         let kept = std::cell::RefCell::new(Vec::new());
-        let from = |next: i32| Box::new(Numbers { next, left: 99 });
+        let from = |next: i32| Numbers::new(next, 99);
         let mut whole = Vec::new();
         copy(&asked, from(0), &mut whole, ExportState::default(), &Calm, |_, state| {
             kept.borrow_mut().extend(state.cloned());
@@ -92,4 +114,90 @@ fn every_state_that_is_kept_leads_to_the_same_file() {
             assert_eq!(again, whole, "{limit:?} from {next}");
         }
     }
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap();
+    names.map(|it| it.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn what_fails_before_its_first_page_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    run(&asked(&file, false), 0).unwrap_err();
+    run(&asked(&file, true), 0).unwrap_err();
+    assert!(names(folder.path()).is_empty());
+}
+
+#[test]
+fn a_run_that_was_killed_at_its_end_is_known_to_be_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    let (part, state) = (beside(&file, PART), beside(&file, STATE));
+    let whole = run(&asked(&file, false), 99).unwrap();
+    run(&asked(&folder.path().join("b"), false), 1).unwrap_err();
+    let cut: ExportState = state::load(&folder.path().join("b.export-state")).unwrap().unwrap();
+    let content = Content::up_to(&File::open(&file).unwrap(), whole.bytes).unwrap();
+    let (documents, bytes) = (whole.documents, whole.bytes);
+    let finished = ExportState { documents, bytes, content, is_finished: true, ..cut };
+    // Before it had its name, after that, and while it had both.
+    for place in 0..3 {
+        state::save(&state, &finished).unwrap();
+        match place {
+            0 => std::fs::rename(&file, &part).unwrap(),
+            1 => {}
+            _ => std::fs::hard_link(&file, &part).unwrap(),
+        }
+        let again = run(&asked(&file, true), 0).unwrap();
+        assert_eq!(again, Exported { earlier: documents, was_whole: true, ..whole });
+        assert!(file.exists() && !part.exists() && !state.exists(), "{place}");
+    }
+    // Another file has taken the name.
+    state::save(&state, &finished).unwrap();
+    std::fs::write(&file, vec![b'x'; usize::try_from(bytes).unwrap()]).unwrap();
+    let refused = run(&asked(&file, true), 99).unwrap_err();
+    assert!(refused.contains("first bytes have changed"), "{refused}");
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    let (part, state) = (beside(&file, PART), beside(&file, STATE));
+    run(&asked(&file, false), 2).unwrap_err();
+    let refused = run(&asked(&file, false), 99).unwrap_err();
+    assert!(refused.contains("was not finished"), "{refused}");
+    let other = Export { job: "b".to_owned(), ..asked(&file, true) };
+    assert!(run(&other, 99).unwrap_err().contains("of another export"));
+    // The collection was dropped and created again.
+    let open = |_: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
+        Ok(Box::new(Numbers { id: "two".to_owned(), ..*Numbers::new(0, 99) }))
+    };
+    let refused = export(&asked(&file, true), open, &Calm, &mut |_| {}).unwrap_err();
+    assert!(refused.contains("created again"), "{refused}");
+    // What was written is not there any more.
+    let kept = std::fs::read(&part).unwrap();
+    for (content, want) in [
+        (kept[..5].to_vec(), "and has 5"),
+        (kept.iter().map(|byte| byte ^ 1).collect(), "first bytes have changed"),
+    ] {
+        std::fs::write(&part, content).unwrap();
+        let refused = run(&asked(&file, true), 99).unwrap_err();
+        assert!(refused.contains(want), "{refused}");
+    }
+    std::fs::remove_file(&part).unwrap();
+    assert!(run(&asked(&file, true), 99).unwrap_err().contains("cannot write"));
+    // Nothing is written through links.
+    let victim = folder.path().join("victim");
+    std::fs::write(&victim, &kept).unwrap();
+    std::os::unix::fs::symlink(&victim, &part).unwrap();
+    assert!(run(&asked(&file, true), 99).unwrap_err().contains("symbolic link"));
+    std::fs::remove_file(&state).unwrap();
+    assert!(run(&asked(&file, false), 99).unwrap_err().contains("symbolic link"));
+    std::fs::remove_file(&state).unwrap();
+    std::fs::remove_file(&part).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("nowhere"), &file).unwrap();
+    assert!(run(&asked(&file, false), 99).unwrap_err().contains("is there already"));
+    assert_eq!(std::fs::read(&victim).unwrap(), kept);
 }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fs::File,
     sync::{Arc, Mutex},
 };
 
@@ -42,7 +43,7 @@ impl Sink for Table {
                 (true, Some(Mode::Upsert)) => Outcome::Replaced,
                 (true, _) if again => Outcome::Created,
                 (true, _) => {
-                    outcomes.push(Outcome::Refused("duplicate".to_owned()));
+                    outcomes.push(Outcome::Existing("duplicate".to_owned()));
                     continue;
                 }
             });
@@ -72,7 +73,15 @@ fn asked(folder: &Path, mode: Mode, resume: bool) -> Import {
 
 fn run(import: &Import, table: &Table, left: Option<usize>) -> Result<Imported, String> {
     let sink = Table { left, mode: Some(import.mode), ..table.clone() };
-    super::import(import, move || Ok(Box::new(sink)), &Calm)
+    let (mut reported, state) = (None, import.file.as_ref().map(|path| beside(path, STATE)));
+    let done = super::import(import, move || Ok(Box::new(sink)), &Calm, &mut |done| {
+        // It is known to be finished until it was reported.
+        let kept: ImportState = state::load(state.as_ref().unwrap()).unwrap().unwrap();
+        assert!(kept.is_finished || kept.is_stopped);
+        reported = Some(*done);
+    });
+    assert_eq!(reported, done.as_ref().ok().copied());
+    done
 }
 
 /// Ids of the documents that get one are made anew in each import, but not in its later runs.
@@ -106,8 +115,8 @@ fn an_import_that_was_cut_goes_on_as_if_it_had_not_been() {
             let refused = std::fs::read_to_string(folder.path().join("refused")).unwrap();
             let lines: Vec<&str> = refused.lines().map(|line| &line[..9]).collect();
             assert_eq!(lines, ["{\"line\":3", "{\"line\":7"], "{mode:?} {cuts:?}");
-            // It is finished, and says the same again.
-            assert_eq!(run(&asked(folder.path(), mode, true), &table, Some(0)), Ok(done));
+            assert!(done.earlier.is_some_and(|earlier| !earlier.was_finished));
+            assert!(!folder.path().join("in.import-state").exists());
         }
     }
 }
@@ -162,7 +171,107 @@ fn a_run_is_told_from_another() {
     }
     let done = run(&asked(folder.path(), Mode::Insert, true), &table, None).unwrap();
     assert_eq!((done.read, done.created), (4, 4));
-    // A finished one begins anew where that is asked.
+    // A finished one begins anew.
+    for (resume, documents) in [(false, 8), (true, 12)] {
+        let done = run(&asked(folder.path(), Mode::Insert, resume), &table, None).unwrap();
+        assert_eq!((done.read, done.created, done.earlier), (4, 4, None));
+        assert_eq!(table.rows.lock().unwrap().len(), documents);
+    }
+}
+
+#[test]
+fn another_file_under_the_name_is_not_taken_for_the_one_before() {
+    let line = |n: u32| format!("{{\"_id\":\"{n:06}\",\"n\":1}}\n");
+    let of = |numbers: std::ops::Range<u32>| numbers.map(line).collect::<String>();
+    let (earlier, table) = (of(0..9), Table::default());
+    for (content, keeps_time, want) in [
+        (of(0..10), false, "had 207 bytes and has 230"),
+        (earlier.clone(), false, "it was modified at"),
+        (of(100..109), true, "its first bytes have changed"),
+        (format!("{}{}", of(0..6), of(100..103)), true, ""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("in");
+        std::fs::write(&path, &earlier).unwrap();
+        let time = std::fs::metadata(&path).unwrap().modified().unwrap();
+        run(&asked(folder.path(), Mode::Upsert, false), &table, Some(4)).unwrap_err();
+        std::fs::write(&path, content).unwrap();
+        let now = if keeps_time { time } else { time + std::time::Duration::from_secs(60) };
+        File::options().write(true).open(&path).unwrap().set_modified(now).unwrap();
+        let done = run(&asked(folder.path(), Mode::Upsert, true), &table, None);
+        match want {
+            // What had not been read may be anything.
+            "" => assert_eq!(done.unwrap().read, 9),
+            want => {
+                let refused = done.unwrap_err();
+                assert!(refused.contains(want) && refused.contains("to import"), "{refused}");
+                // Without its state it is imported from the beginning.
+                std::fs::remove_file(folder.path().join("in.import-state")).unwrap();
+                let done = run(&asked(folder.path(), Mode::Upsert, true), &table, None).unwrap();
+                assert!(9 <= done.read && done.earlier.is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_finished_state_says_nothing_of_another_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, state) = (folder.path().join("in"), folder.path().join("in.import-state"));
+    let table = Table::default();
+    std::fs::write(&path, "{\"_id\":1,\"n\":1}\n").unwrap();
+    let sink = table.clone();
+    let first = asked(folder.path(), Mode::Insert, false);
+    let mut kept = Vec::new();
+    // The state as a run leaves it that is killed before it can be removed.
+    super::import(&first, move || Ok(Box::new(sink)), &Calm, &mut |_| {
+        kept = std::fs::read(&state).unwrap();
+    })
+    .unwrap();
+    std::fs::write(&state, &kept).unwrap();
+    let done = run(&asked(folder.path(), Mode::Insert, true), &table, Some(0)).unwrap();
+    let earlier = Earlier { read: 1, line: 2, was_finished: true };
+    assert_eq!((done.created, done.earlier), (1, Some(earlier)));
+    std::fs::write(&state, &kept).unwrap();
+    std::fs::write(&path, "{\"_id\":2,\"n\":1}\n{\"_id\":3,\"n\":1}\n").unwrap();
+    let done = run(&asked(folder.path(), Mode::Insert, true), &table, None).unwrap();
+    assert_eq!((done.read, done.created, done.earlier), (2, 2, None));
+}
+
+#[test]
+fn a_file_that_was_mended_where_a_refusal_ended_it_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in");
+    let table = Table::default();
+    let asked =
+        |resume| Import { stop_on_error: true, ..asked(folder.path(), Mode::Insert, resume) };
+    std::fs::write(&path, "{\"n\":1}\n{\"n\":2}\n{\"n\n{\"n\":4}\n").unwrap();
+    assert_eq!(run(&asked(false), &table, None).unwrap().stopped, Some(3));
+    std::fs::write(&path, "{\"n\":9}\n{\"n\":2}\n{\"n\":3}\n{\"n\":4}\n").unwrap();
+    let refused = run(&asked(true), &table, None).unwrap_err();
+    assert!(refused.contains("first bytes have changed"), "{refused}");
+    std::fs::write(&path, "{\"n\":1}\n{\"n\":2}\n{\"n\":33}\n{\"n\":4}\n").unwrap();
+    let done = run(&asked(true), &table, None).unwrap();
+    assert_eq!((done.read, done.created, done.stopped), (4, 4, None));
+}
+
+#[test]
+fn a_file_that_is_imported_twice_does_not_come_back_whole_as_refusals() {
+    let folder = tempfile::tempdir().unwrap();
+    let pad = "x".repeat(2000);
+    let lines: String =
+        (0..3000).map(|n| format!("{{\"_id\":{n},\"pad\":\"{pad}\",\"n\":1}}\n")).collect();
+    std::fs::write(folder.path().join("in"), lines).unwrap();
+    let table = Table::default();
+    let first = Import { batch: 500, ..asked(folder.path(), Mode::Insert, false) };
+    run(&first, &table, None).unwrap();
     let done = run(&first, &table, None).unwrap();
-    assert_eq!((done.read, done.created, table.rows.lock().unwrap().len()), (4, 4, 8));
+    assert_eq!((done.read, done.refused, done.existing), (3000, 3000, 3000));
+    let refused = std::fs::read_to_string(folder.path().join("refused")).unwrap();
+    let listed = refused.lines().filter(|line| line.contains(&pad)).count() as u64;
+    assert_eq!(listed, LISTED_EXISTING);
+    let counted = refused.lines().filter_map(|line| line.split("\"count\":").nth(1));
+    let counted: u64 =
+        counted.map(|rest| rest.split(',').next().unwrap().parse::<u64>().unwrap()).sum();
+    assert_eq!(counted, 3000 - LISTED_EXISTING);
 }

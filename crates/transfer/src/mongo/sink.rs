@@ -61,7 +61,7 @@ impl MongoSink {
                     return Ok(vec![Outcome::Refused(message)]);
                 }
                 let mut outcomes = self.send(first, again)?;
-                let ends = |it: &Outcome| matches!(it, Outcome::Refused(_) | Outcome::Unsent);
+                let ends = |it: &Outcome| !matches!(it, Outcome::Created | Outcome::Replaced);
                 if self.ordered && outcomes.iter().any(ends) {
                     outcomes.resize(batch.len(), Outcome::Unsent);
                 } else {
@@ -188,10 +188,10 @@ fn refusal(error: DocRef<'_>, again: bool) -> Result<Outcome, String> {
     }
     let pattern = error.get("keyPattern").and_then(ValueRef::as_document);
     let of_id = pattern.is_some_and(|it| it.get("_id").is_some() && it.len() == 1);
-    Ok(if again && code == DUPLICATE && of_id {
-        Outcome::Created
-    } else {
-        Outcome::Refused(message.to_owned())
+    Ok(match code == DUPLICATE && of_id {
+        true if again => Outcome::Created,
+        true => Outcome::Existing(message.to_owned()),
+        false => Outcome::Refused(message.to_owned()),
     })
 }
 

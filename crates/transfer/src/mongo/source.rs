@@ -37,6 +37,8 @@ pub struct MongoSource {
     order: DocBuf,
     /// The cursor that has more; `None`: none is open yet.
     cursor: Option<i64>,
+    /// The collection's UUID.
+    id: Option<String>,
 }
 
 impl MongoSource {
@@ -59,8 +61,8 @@ impl MongoSource {
             Some(mark) => behind(&filter, mark)?,
         };
         let mut connection = Connection::open(address, watch)?;
-        check_there(&mut connection, &find)?;
-        Ok(Self { connection, find, filter, order, cursor: None })
+        let id = check_there(&mut connection, &find)?;
+        Ok(Self { connection, find, filter, order, cursor: None, id })
     }
 
     fn find_command(&self, body: &mut DocBuilder) {
@@ -83,25 +85,43 @@ impl MongoSource {
     }
 }
 
-/// Fails when there is no such collection. A name that is mistyped in a script is not to look like an empty
-/// collection, as it does to `find`.
-fn check_there(connection: &mut Connection, find: &Find) -> Result<(), String> {
-    let (database, collection) = (&find.database, &find.collection);
-    let listed = connection.try_call(
-        |body| {
-            begin_command(body, "listCollections", ValueRef::Int32(1), database);
-            body.document("filter", |filter| filter.append("name", ValueRef::String(collection)));
-            body.append("nameOnly", ValueRef::Bool(true));
-            body.append("authorizedCollections", ValueRef::Bool(true));
-            body.document("cursor", |_| {});
-        },
-        None,
-    )?;
-    let batch = listed.ok().and_then(|reply| reply.read_batch().ok());
-    if batch.is_none_or(|batch| !batch.is_empty()) {
-        return Ok(());
+/// Returns the UUID of the collection, where the server says it, and fails when there is no such collection.
+/// A name that is mistyped in a script is not to look like an empty collection, as it does to `find`.
+fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String>, String> {
+    // Who may do no more than read the collection is told names alone.
+    let mut is_missing = false;
+    for name_only in [false, true] {
+        let (database, collection) = (&find.database, &find.collection);
+        let listed = connection.try_call(
+            |body| {
+                begin_command(body, "listCollections", ValueRef::Int32(1), database);
+                body.document("filter", |filter| {
+                    filter.append("name", ValueRef::String(collection));
+                });
+                body.append("nameOnly", ValueRef::Bool(name_only));
+                body.append("authorizedCollections", ValueRef::Bool(name_only));
+                body.document("cursor", |_| {});
+            },
+            None,
+        )?;
+        let Some(batch) = listed.ok().and_then(|reply| reply.read_batch().ok()) else { continue };
+        let Some(found) = batch.iter_documents().next() else {
+            is_missing = true;
+            break;
+        };
+        let info = found.get("info").and_then(ValueRef::as_document);
+        return Ok(match info.and_then(|info| info.get("uuid")) {
+            Some(ValueRef::Binary { bytes, .. }) => {
+                Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+            }
+            _ => None,
+        });
+    }
+    if !is_missing {
+        return Ok(None);
     }
     // Who may not read it hears that, and not that it is not there.
+    let (database, collection) = (&find.database, &find.collection);
     let mut body = DocBuilder::new();
     begin("find", database, collection)(&mut body);
     body.append("limit", ValueRef::Int32(1));
@@ -131,6 +151,10 @@ fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
 }
 
 impl Source for MongoSource {
+    fn collection_id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     fn next_page(&mut self) -> Result<Page, String> {
         let mut body = DocBuilder::new();
         match self.cursor {

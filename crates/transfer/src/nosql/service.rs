@@ -17,6 +17,8 @@ use crate::{
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// The version of the API.
 const VERSION: &str = "2020-07-15";
+/// What precedes a link in the service's texts.
+const LEARN_MORE: &str = "Learn more: ";
 /// How long an answer may take to begin, and then to end.
 const PATIENCE: Duration = Duration::from_secs(600);
 /// How long is waited where the server does not say.
@@ -46,6 +48,8 @@ impl Answer {
         // The service wraps texts into JSON of its own.
         let inner: Option<Value> = serde_json::from_str(text).ok();
         let inner = inner.as_ref().and_then(|it| it["Errors"][0].as_str()).unwrap_or(text);
+        // Links lead to pages about the service of another vendor.
+        let inner = inner.split(LEARN_MORE).next().unwrap_or(inner);
         format!("{} {}", self.status, inner.trim()).trim().to_owned()
     }
 }
@@ -58,6 +62,8 @@ pub(super) struct Service {
     /// The container's link as it is signed, and as it stands in a path.
     link: String,
     path: String,
+    /// The container as messages name it.
+    shown: String,
     watch: Watcher,
 }
 
@@ -74,9 +80,11 @@ impl Service {
             true => config.tls_config(http_authority(address.authority.as_deref())?),
             false => config,
         };
-        // The address is meant as it is, without the proxies of the environment.
+        // The address is meant as it is, without the proxies of the environment, and a server that leads
+        // elsewhere is not followed.
         let config = config
             .http_status_as_error(false)
+            .max_redirects(0)
             // A bound of the whole request would cost a thread to look up the name in, each time.
             .timeout_connect(Some(CONNECTS))
             .timeout_recv_response(Some(PATIENCE))
@@ -88,6 +96,7 @@ impl Service {
             agent: ureq::Agent::new_with_config(config.build()),
             address: address.clone(),
             link: format!("dbs/{database}/colls/{container}"),
+            shown: format!("{container} in the database {database}"),
             path: format!("dbs/{}/colls/{}", encoded(database), encoded(container)),
             watch,
         })
@@ -96,8 +105,10 @@ impl Service {
     /// Reads what the container is.
     pub(super) fn definition(&self) -> Result<Value, String> {
         let answer = self.ask(CONTAINER, None, &[])?;
-        if answer.status != 200 {
-            return Err(answer.reason());
+        match answer.status {
+            200 => {}
+            404 => return Err(format!("there is no container {} (404)", self.shown)),
+            _ => return Err(answer.reason()),
         }
         serde_json::from_slice(&answer.body)
             .map_err(|_| format!("{} does not answer as the NoSQL API does", self.address.base))
@@ -198,6 +209,7 @@ mod tests {
                 "404 Gone.",
             ),
             ("{\"message\":\"Entity is there.\\r\\nActivityId: x\"}", "404 Entity is there."),
+            ("{\"message\":\"Not Found. Learn more: https://aka.ms/x\"}", "404 Not Found."),
             ("<html>", "404"),
             ("", "404"),
         ] {

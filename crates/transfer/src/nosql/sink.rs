@@ -15,6 +15,9 @@ use crate::{
     place::{Mode, Outcome, Sink, Watcher, with_field},
 };
 
+/// What the service says of an item whose id exists.
+const EXISTS: &str = "id already exists";
+
 /// The container.
 #[derive(Debug)]
 pub struct NoSqlSink {
@@ -60,7 +63,10 @@ impl NoSqlSink {
         match answer.status {
             201 => Ok(Outcome::Created),
             200 => Ok(Outcome::Replaced),
-            409 if again && self.mode == Mode::Insert => Ok(Outcome::Created),
+            // A unique key that another item has is a conflict, too.
+            409 if self.mode == Mode::Insert && answer.reason().contains(EXISTS) => {
+                Ok(if again { Outcome::Created } else { Outcome::Existing(answer.reason()) })
+            }
             400 | 409 | 412 | 413 => Ok(Outcome::Refused(answer.reason())),
             _ => Err(answer.reason()),
         }
@@ -71,7 +77,7 @@ impl NoSqlSink {
         let mut outcomes = Vec::with_capacity(batch.len());
         for item in batch {
             let outcome = self.send(item, again)?;
-            let ends = matches!(outcome, Outcome::Refused(_));
+            let ends = matches!(outcome, Outcome::Refused(_) | Outcome::Existing(_));
             outcomes.push(outcome);
             if ends {
                 break;

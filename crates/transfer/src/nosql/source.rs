@@ -20,10 +20,12 @@ pub struct NoSqlSource {
     query: String,
     fields: Vec<String>,
     continuation: Option<String>,
+    /// The container's resource id.
+    id: Option<String>,
 }
 
 impl NoSqlSource {
-    /// Opens a container at its beginning, or behind the mark of an earlier run. Without a query all items
+    /// Opens a container, which must exist, at its beginning or behind the mark of an earlier run. Without a query all items
     /// are read; `fields` are the names of the properties that are wanted beside `id`.
     pub fn open(
         address: &NoSqlAddress,
@@ -35,7 +37,8 @@ impl NoSqlSource {
     ) -> Result<Self, String> {
         let service = Service::new(address, database, container, watch)?;
         let (query, continuation) = (query.to_owned(), mark.map(str::to_owned));
-        Ok(Self { service, query, fields, continuation })
+        let id = service.definition()?["_rid"].as_str().map(str::to_owned);
+        Ok(Self { service, query, fields, continuation, id })
     }
 
     fn ask(&self) -> Result<Answer, String> {
@@ -58,6 +61,10 @@ impl NoSqlSource {
 }
 
 impl Source for NoSqlSource {
+    fn collection_id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     fn next_page(&mut self) -> Result<Page, String> {
         let answer = self.ask()?;
         if answer.status != 200 {
