@@ -2,9 +2,11 @@
 //! behind the name, as `age.int32()`; without one the text decides, and only where it would be written
 //! the same way again: `7` is a number, `007` a text.
 
+use std::collections::HashMap;
+
 use document::{Decimal128, Document, ObjectId, Value};
 
-use crate::extended::date;
+use crate::{extended::date, limits::MAX_DEPTH};
 
 /// What the texts of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,41 +35,83 @@ const KINDS: [(&str, Kind); 9] = [
     ("objectId", Kind::ObjectId),
 ];
 
+/// A column: what its texts are, and its name.
 #[derive(Clone, Debug)]
 struct Column {
-    path: Vec<String>,
+    name: String,
     kind: Kind,
+}
+
+/// Fields of a document in their order, each a column or a document of others.
+type Fields = Vec<(String, Field)>;
+
+#[derive(Clone, Debug)]
+enum Field {
+    /// A column, by its place in the table.
+    Column(usize),
+    /// A document, by the place of its fields among those of all documents.
+    Document(usize),
 }
 
 /// The columns of a table, in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
+    /// The fields of each document; the first is the root.
+    documents: Vec<Fields>,
     ignore_blanks: bool,
 }
 
 impl Columns {
-    /// Reads the names of a header, or those that were typed.
+    /// Reads the names of a header, or those that were typed. This takes time in proportion to their length.
     pub(crate) fn new(names: &[String], typed: bool, ignore_blanks: bool) -> Result<Self, String> {
         let mut columns: Vec<Column> = Vec::new();
-        for name in names {
-            let (name, kind) = if typed { split_type(name)? } else { (name.as_str(), Kind::Auto) };
-            let path: Vec<String> = name.split('.').map(str::to_owned).collect();
-            if path.iter().any(|part| part.is_empty() || part.contains('\0')) {
-                return Err(format!("the column {name:?} has no name, or an empty part in it"));
+        let mut documents: Vec<Fields> = vec![Vec::new()];
+        // Where a field is, by the place of its document and its name.
+        let mut known: HashMap<(usize, &str), Field> = HashMap::new();
+        for typed_name in names {
+            let (name, kind) =
+                if typed { split_type(typed_name)? } else { (typed_name.as_str(), Kind::Auto) };
+            let twice = || format!("the column {name:?} is there twice, or lies in another one");
+            let (mut at, mut depth) = (0, 0);
+            let mut parts = name.split('.').peekable();
+            while let Some(part) = parts.next() {
+                if part.is_empty() || part.contains('\0') {
+                    return Err(format!("the column {name:?} has no name, or an empty part in it"));
+                }
+                depth += 1;
+                if MAX_DEPTH < depth {
+                    let begin: String = name.chars().take(50).collect();
+                    return Err(format!(
+                        "the column {begin:?}... is nested deeper than {MAX_DEPTH}"
+                    ));
+                }
+                let is_last = parts.peek().is_none();
+                match known.get(&(at, part)) {
+                    Some(Field::Document(inner)) if !is_last => at = *inner,
+                    Some(_) => return Err(twice()),
+                    None => {
+                        let field = match is_last {
+                            true => Field::Column(columns.len()),
+                            false => {
+                                documents.push(Vec::new());
+                                Field::Document(documents.len() - 1)
+                            }
+                        };
+                        documents[at].push((part.to_owned(), field.clone()));
+                        known.insert((at, part), field.clone());
+                        if let Field::Document(inner) = field {
+                            at = inner;
+                        }
+                    }
+                }
             }
-            if columns
-                .iter()
-                .any(|known| known.path.starts_with(&path) || path.starts_with(&known.path))
-            {
-                return Err(format!("the column {name:?} is there twice, or lies in another one"));
-            }
-            columns.push(Column { path, kind });
+            columns.push(Column { name: name.to_owned(), kind });
         }
         if columns.is_empty() {
             return Err("the table has no columns".to_owned());
         }
-        Ok(Self { columns, ignore_blanks })
+        Ok(Self { columns, documents, ignore_blanks })
     }
 
     /// The document of a line; an error names the column.
@@ -76,18 +120,40 @@ impl Columns {
             let (has, wants) = (fields.len(), self.columns.len());
             return Err(format!("the line has {has} fields and the header {wants}"));
         }
+        self.document_at(0, fields)
+    }
+
+    /// One of the documents; they lie in each other as deep as a header may say.
+    fn document_at(&self, at: usize, texts: &csv::ByteRecord) -> Result<Document, String> {
         let mut document = Document::new();
-        for (column, field) in self.columns.iter().zip(fields) {
-            let name = || column.path.join(".");
-            let text = str::from_utf8(field).map_err(|_| format!("{}: it is not UTF-8", name()))?;
-            if text.is_empty() && self.ignore_blanks {
-                continue;
+        for (name, field) in self.documents.get(at).into_iter().flatten() {
+            match field {
+                Field::Document(inner) => {
+                    let inner = self.document_at(*inner, texts)?;
+                    if !inner.is_empty() {
+                        document.push(name.clone(), inner);
+                    }
+                }
+                Field::Column(column) => {
+                    if let Some(value) = self.value_at(*column, texts)? {
+                        document.push(name.clone(), value);
+                    }
+                }
             }
-            let value = value_of(column.kind, text);
-            let value = value.ok_or_else(|| format!("{}: {text:?} has not its type", name()))?;
-            put(&mut document, &column.path, value);
         }
         Ok(document)
+    }
+
+    /// The value of a column; `None`: it is left out.
+    fn value_at(&self, at: usize, texts: &csv::ByteRecord) -> Result<Option<Value>, String> {
+        let Some((column, text)) = self.columns.get(at).zip(texts.get(at)) else { return Ok(None) };
+        let name = &column.name;
+        let text = str::from_utf8(text).map_err(|_| format!("{name}: it is not UTF-8"))?;
+        if text.is_empty() && self.ignore_blanks {
+            return Ok(None);
+        }
+        let value = value_of(column.kind, text);
+        value.map(Some).ok_or_else(|| format!("{name}: {text:?} has not its type"))
     }
 }
 
@@ -103,22 +169,6 @@ fn split_type(name: &str) -> Result<(&str, Kind), String> {
             words.join(", ")
         )
     })
-}
-
-/// Puts a value where its path leads; no column lies in another, so that there is room.
-fn put(document: &mut Document, path: &[String], value: Value) {
-    match path {
-        [] => {}
-        [name] => document.push(name.clone(), value),
-        [name, rest @ ..] => {
-            if document.get(name).is_none() {
-                document.push(name.clone(), Document::new());
-            }
-            if let Some(Value::Document(inner)) = document.get_mut(name) {
-                put(inner, rest, value);
-            }
-        }
-    }
 }
 
 fn value_of(kind: Kind, text: &str) -> Option<Value> {
@@ -190,6 +240,25 @@ mod tests {
     }
 
     #[test]
+    fn a_header_of_very_many_columns_is_read_at_once() {
+        // The square of their number would take minutes.
+        let names: Vec<String> =
+            (0..150_000).flat_map(|n| [format!("c{n}"), format!("d{n}.a.b")]).collect();
+        let texts = csv::ByteRecord::from(vec!["1"; names.len()]);
+        let document = Columns::new(&names, false, false).unwrap().document(&texts).unwrap();
+        assert_eq!(document.len(), names.len());
+    }
+
+    #[test]
+    fn fields_of_one_document_need_not_follow_each_other() {
+        let got = read(&["a.x", "b", "a.y.z"], false, false, &["1", "2", "3"]).unwrap();
+        let want = doc! { "a": doc! { "x": 1, "y": doc! { "z": 3 } }, "b": 2 };
+        assert_eq!(got.to_buf().bytes(), want.to_buf().bytes());
+        let got = read(&["a.x", "b", "a.y.z"], false, true, &["", "2", ""]).unwrap();
+        assert_eq!(got.to_buf().bytes(), doc! { "b": 2 }.to_buf().bytes());
+    }
+
+    #[test]
     fn columns_say_where_and_what() {
         let names = ["_id.int64()", "a.b.string()", "a.c.boolean()", "at.date()", "o.objectId()"];
         let id = "010203040506070809101112";
@@ -201,6 +270,7 @@ mod tests {
         assert_eq!(got.unwrap().to_buf().bytes(), want.to_buf().bytes());
         let blank = read(&names, true, true, &["1", "", "", "", ""]).unwrap();
         assert_eq!(blank.to_buf().bytes(), doc! { "_id": 1_i64 }.to_buf().bytes());
+        let deep = "a.".repeat(2000);
         for (names, typed, fields, want) in [
             (&["a.int32()"][..], true, &["x"][..], "has not its type"),
             (&["a.int32()"], true, &[""], "has not its type"),
@@ -211,6 +281,9 @@ mod tests {
             (&["a..b"], false, &["1"], "empty part"),
             (&[""], false, &["1"], "empty part"),
             (&["a", "b"], false, &["1"], "1 fields and the header 2"),
+            (&["a.b.c", "a.b"], false, &["1", "2"], "lies in another"),
+            (&["a.b", "a.b.c"], false, &["1", "2"], "lies in another"),
+            (&[deep.as_str()], false, &["1"], "nested deeper"),
             (&[], false, &[], "no columns"),
         ] {
             let refused = read(names, typed, false, fields).unwrap_err();
