@@ -96,6 +96,8 @@ impl Client {
         let config = ureq::Agent::config_builder()
             .tls_config(tls)
             .http_status_as_error(false)
+            // The address is meant as it is: a server that leads elsewhere is not followed.
+            .max_redirects(0)
             .timeout_global(Some(PATIENCE))
             .proxy(None)
             .build();

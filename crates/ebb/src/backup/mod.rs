@@ -6,6 +6,7 @@
 //! kept        backups of a directory, and which belong together
 //! file        a file that is written: under another name until it is whole
 //! s3          objects of a store that speaks S3
+//! s3_client   the HTTP client of such a store
 //! sink        where one goes: a file, an object, standard output
 //! taking      ebb backup
 //! restoring   ebb restore
@@ -17,6 +18,7 @@ mod kept;
 mod place;
 mod restoring;
 mod s3;
+mod s3_client;
 mod sink;
 mod taking;
 mod verifying;

@@ -10,16 +10,20 @@ use std::{
 use bytes::{Buf as _, Bytes};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream::BoxStream};
 use object_store::{
-    ObjectStore, ObjectStoreExt as _, WriteMultipart, aws::AmazonS3Builder, path::Path,
+    ObjectMeta, ObjectStore, ObjectStoreExt as _, WriteMultipart, aws::AmazonS3Builder, path::Path,
 };
 use tokio::runtime::Runtime;
 
-use super::file::ENDING;
+use super::{file::ENDING, s3_client::Connector};
 
 /// Bytes of a part. S3 takes 10,000 of them, which is 320 GB.
 const PART_BYTES: usize = 32 << 20;
 /// Parts on their way at the same time.
 const AT_ONCE: usize = 3;
+/// Objects below a prefix that are looked at.
+const OBJECTS_MAX: usize = 1_000_000;
+/// Backups below a prefix.
+const BACKUPS_MAX: usize = 100_000;
 
 /// A bucket, and what its requests run on.
 #[derive(Clone)]
@@ -38,6 +42,7 @@ impl Bucket {
         let runtime = runtime.map_err(|error| failed(&error))?;
         let plain = std::env::var("AWS_ENDPOINT_URL").is_ok_and(|url| url.starts_with("http://"));
         let builder = AmazonS3Builder::from_env().with_bucket_name(name).with_allow_http(plain);
+        let builder = builder.with_http_connector(Connector);
         let store = builder.build().map_err(|error| failed(&error))?;
         Ok(Self { name: name.to_owned(), store: Arc::new(store), runtime: Arc::new(runtime) })
     }
@@ -65,19 +70,8 @@ impl Bucket {
     /// Names of the backups below a prefix, in their order.
     pub(super) fn backups_below(&self, prefix: &str) -> Result<Vec<String>, String> {
         let path = Path::from(prefix);
-        let listed = self.runtime.block_on(async {
-            let found: Vec<_> = self.store.list(Some(&path)).try_collect().await?;
-            Ok::<_, object_store::Error>(found)
-        });
-        let listed = listed.map_err(|error| format!("{}: {error}", self.named(prefix)))?;
-        let mut keys: Vec<String> =
-            listed.into_iter().map(|found| found.location.to_string()).collect();
-        keys.retain(|key| {
-            let name = key.strip_prefix(prefix).unwrap_or_default();
-            !name.contains('/') && name.ends_with(ENDING)
-        });
-        keys.sort();
-        Ok(keys)
+        let listed = self.runtime.block_on(backups_in(self.store.list(Some(&path)), prefix));
+        listed.map_err(|why| format!("{}: {why}", self.named(prefix)))
     }
 
     /// Begins to read an object.
@@ -87,6 +81,32 @@ impl Bucket {
         let stream = found.map_err(io::Error::other)?.into_stream();
         Ok(Download { stream, chunk: Bytes::new(), runtime: Arc::clone(&self.runtime) })
     }
+}
+
+/// Takes the names of backups out of a list that need not end.
+async fn backups_in(
+    mut listed: BoxStream<'static, object_store::Result<ObjectMeta>>,
+    prefix: &str,
+) -> Result<Vec<String>, String> {
+    let (mut keys, mut objects) = (Vec::new(), 0);
+    let mut first: Option<Path> = None;
+    while let Some(found) = listed.try_next().await.map_err(|error| error.to_string())? {
+        objects += 1;
+        if OBJECTS_MAX < objects || BACKUPS_MAX < keys.len() {
+            return Err("there are too many objects below it: use another prefix".to_owned());
+        }
+        if first.as_ref() == Some(&found.location) {
+            return Err("the store lists the same objects again and again".to_owned());
+        }
+        let key = found.location.to_string();
+        first.get_or_insert(found.location);
+        let name = key.strip_prefix(prefix).unwrap_or_default();
+        if !name.contains('/') && name.ends_with(ENDING) {
+            keys.push(key);
+        }
+    }
+    keys.sort();
+    Ok(keys)
 }
 
 /// An object that is being written; unless it is finished, nothing of it will be there.
@@ -150,5 +170,35 @@ impl Read for Download {
         let count = bytes.len().min(self.chunk.len());
         self.chunk.copy_to_slice(bytes.get_mut(..count).unwrap_or_default());
         Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+
+    use super::*;
+
+    fn object(key: String) -> object_store::Result<ObjectMeta> {
+        let location = Path::from(key);
+        let last_modified = std::time::SystemTime::UNIX_EPOCH.into();
+        Ok(ObjectMeta { location, last_modified, size: 1, e_tag: None, version: None })
+    }
+
+    fn listed(keys: impl Iterator<Item = String> + Send + 'static) -> Result<Vec<String>, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(backups_in(stream::iter(keys.map(object)).boxed(), "p/"))
+    }
+
+    #[test]
+    fn a_list_without_an_end_is_refused() {
+        let keys = ["p/b.ebb", "p/a.ebb", "p/c/d.ebb", "p/e.txt", "q/f.ebb"].map(str::to_owned);
+        assert_eq!(listed(keys.into_iter()).unwrap(), ["p/a.ebb", "p/b.ebb"]);
+        let same = std::iter::repeat("p/a.ebb".to_owned());
+        assert!(listed(same).unwrap_err().contains("again and again"));
+        for ending in [".ebb", ".txt"] {
+            let endless = (0_u64..).map(move |n| format!("p/{n}{ending}"));
+            assert!(listed(endless).unwrap_err().contains("too many objects"));
+        }
     }
 }
