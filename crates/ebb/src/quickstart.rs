@@ -119,24 +119,17 @@ fn own_config(admin: &str, shown: Shown) -> Config {
     }
 }
 
-/// Has the sample made and shows it. With a manual clock it tells how to move it instead of waiting for
-/// what never comes.
+/// Has the sample made and shows it.
 fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     let answer = client.post("/_ebb/quickstart")?;
     let Shown::Words { watch } = shown else {
         print_text(format!("{answer}\n"));
         return Ok(());
     };
-    print_text(describe_sample(client.address(), &answer));
-    if !watch {
-        return Ok(());
-    }
-    if client.get("/_ebb/clock")?["mode"] == "manual" {
-        print_text(format!(
-            "The clock stands still until it is moved:\n  \
-             curl -d '{{\"advance_seconds\": 10}}' http://{}/_ebb/clock\n",
-            client.address()
-        ));
+    let is_manual = client.get("/_ebb/clock")?["mode"] == "manual";
+    print_text(describe_sample(client.address(), &answer, is_manual));
+    // On a clock that stands still nothing would be seen to disappear.
+    if is_manual || !watch {
         return Ok(());
     }
     watch::watch_expiry(client, &parse_parts(&answer))
@@ -161,16 +154,26 @@ fn parse_parts(answer: &Value) -> Vec<Part> {
     nosql.into_iter().chain(mongo).collect()
 }
 
-/// Returns what there is, for how long, and where to look at it, as text.
-fn describe_sample(address: &str, answer: &Value) -> String {
+/// Returns what there is, for how long, and where to look at it, as text; for a server whose clock stands still
+/// also how to move it.
+fn describe_sample(address: &str, answer: &Value, is_manual: bool) -> String {
     let parts = parse_parts(answer);
     let ms = |name: &str| answer[name].as_i64().unwrap_or_default();
     let seconds = ((ms("last_dies_ms") - ms("now_ms")).max(0) + 999) / 1000;
     let counts: Vec<String> =
         parts.iter().map(|part| format!("{} in the {} API", part.count, part.name)).collect();
+    let when = match is_manual {
+        false => {
+            format!("They disappear one after another; the last one that does in {seconds} s.")
+        }
+        true => format!(
+            "The clock stands still, so none of them disappears until it is moved. All that do are gone \
+             after\n  ebb admin clock advance {seconds}s --admin-addr {address}"
+        ),
+    };
     let mut out = format!(
-        "\nThe sample is in the database quickstart, as sessions: {}.\nThey disappear one after \
-         another; the last one that does in {seconds} s.\n\n  Portal  http://{address}/\n",
+        "\nThe sample is in the database quickstart, as sessions: {}.\n{when}\n\n  Portal  \
+         http://{address}/\n",
         counts.join(", "),
     );
     for Part { door, .. } in &parts {
@@ -218,14 +221,18 @@ mod tests {
             "now_ms": 1_000,
             "last_dies_ms": 60_500,
         });
-        let text = describe_sample("h:1", &answer);
+        let text = describe_sample("h:1", &answer, true);
+        assert!(text.contains("stands still") && text.contains("clock advance 60s"), "{text}");
+        let text = describe_sample("h:1", &answer, false);
+        assert!(!text.contains("clock"), "{text}");
         assert!(text.contains("40 in the NoSQL API."), "{text}");
         assert!(text.contains("in 60 s"), "{text}");
         assert!(text.contains("http://h:1/nosql/quickstart/sessions/items"), "{text}");
         assert!(!text.contains("mongo/"), "{text}");
         answer["mongo"] = json!({ "collection": "sessions", "documents": 40 });
         assert!(
-            describe_sample("h:1", &answer).contains("40 in the NoSQL API, 40 in the MongoDB API.")
+            describe_sample("h:1", &answer, false)
+                .contains("40 in the NoSQL API, 40 in the MongoDB API.")
         );
     }
 

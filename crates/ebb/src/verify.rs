@@ -9,7 +9,7 @@ use server::Difference;
 
 use crate::{
     backup,
-    ending::{FAILED, USAGE, complain, end_failed, print_text},
+    ending::{FAILED, USAGE, complain, counted, end_failed, print_text},
 };
 
 /// Returns the subcommand.
@@ -85,8 +85,11 @@ fn format_found(found: &[Difference]) -> String {
     for it in found {
         let api = it.api.map_or_else(String::new, |api| format!(" ({api} API)"));
         out.push_str(&format!(
-            "{}: {} documents, {} differences, {} entries of expired documents{api}\n",
-            it.namespace, it.rows, it.count, it.dead_entries
+            "{}: {}, {}, {} of expired documents{api}\n",
+            it.namespace,
+            counted(it.rows, "document"),
+            counted(it.count, "difference"),
+            counted(it.dead_entries, "entry"),
         ));
         it.differences.iter().for_each(|it| out.push_str(&format!("  {it}\n")));
     }

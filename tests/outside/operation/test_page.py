@@ -40,7 +40,7 @@ def test_the_way_leads_where_the_page_says(walked):
     assert "Verification: OK" in printed["The first users"]
     backups = printed["Backups and a drill"]
     assert "2 of them follow each other" in backups
-    assert "shop.carts: 1 documents, 0 differences" in backups, "the drill"
+    assert "shop.carts: 1 document, 0 differences" in backups, "the drill"
     assert re.search(r"SUCCESS: \d+ rules found", printed["Metrics and alerts"])
     assert "0 problems, 0 warnings" in printed["Upgrades"]
     wrong = printed["When something is wrong"]

@@ -7,13 +7,18 @@
 //! ebb admin ttl pause
 //! ebb admin ttl resume
 //! ebb admin ttl preview shop carts 3600
+//! ebb admin ttl preview shop logs 30d --index at_ttl
 //! ```
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::{Value, json};
 
 use super::listing::default_ttl;
-use crate::client::{Client, escaped};
+use crate::{
+    client::{Client, escaped},
+    ending::counted,
+    settings::parse_span,
+};
 
 /// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
@@ -40,8 +45,11 @@ pub(super) fn command() -> Command {
                 .required(true)
                 .allow_hyphen_values(true)
                 .value_parser(parse_default)
-                .help("Seconds, -1 (on, and documents live on by themselves) or off"),
+                .help("Seconds or a span such as 30d, -1 (on, and documents live on by themselves) or off"),
         )
+        .arg(Arg::new("index").long("index").value_name("NAME").help(
+            "Show the same for a date index: DEFAULT is how long after the date documents expire",
+        ))
         .arg(api());
     Command::new("ttl")
         .about("Show how the removal of expired documents stands")
@@ -57,10 +65,14 @@ pub(super) fn command() -> Command {
 fn parse_default(text: &str) -> Result<Value, String> {
     match text {
         "off" => Ok(Value::Null),
-        number => number
-            .parse::<i64>()
-            .map(Value::from)
-            .map_err(|_| "it is neither a number of seconds nor -1 nor off".to_owned()),
+        text => {
+            match (text.parse::<i64>(), parse_span(text)) {
+                (Ok(seconds), _) => Ok(seconds.into()),
+                (_, Ok(span)) if span.subsec_nanos() == 0 => Ok(span.as_secs().into()),
+                _ => Err("it is no number of seconds, no span such as 30d, not -1 and not off"
+                    .to_owned()),
+            }
+        }
     }
 }
 
@@ -90,7 +102,11 @@ fn ask(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
             let (collection, api) = (collection_path(preview), api_argument(preview));
             let path = format!("{collection}/expiry/preview{api}");
             let default = preview.get_one::<Value>("default").cloned().unwrap_or_default();
-            client.post_json(&path, &json!({ "default": default }))
+            let asked = match preview.get_one::<String>("index") {
+                Some(index) => json!({ "index": index, "expire_after_seconds": default }),
+                None => json!({ "default": default }),
+            };
+            client.post_json(&path, &asked)
         }
         Some(("show", shown)) if shown.contains_id("database") => {
             client.get(&format!("{}/expiry{}", collection_path(shown), api_argument(shown)))
@@ -103,7 +119,8 @@ fn ask(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
 pub(super) fn format_answer(answer: &Value) -> String {
     let amount = |amount: &Value| {
         let number = |name: &str| amount[name].as_i64().unwrap_or(0);
-        format!("{} documents, {} bytes", number("documents"), number("bytes"))
+        let documents = u64::try_from(number("documents")).unwrap_or(0);
+        format!("{}, {} bytes", counted(documents, "document"), number("bytes"))
     };
     if let Some(all) = answer.get("dies_within") {
         let within = [("hour", "an hour"), ("day", "a day"), ("week", "a week")]
@@ -178,6 +195,9 @@ mod tests {
             );
             assert!(text.contains("\nthen within an hour: "), "{text}");
         }
+        let of_index = ["preview", "quickstart", "sessions", "30d", "--index", "none"];
+        let missing = ask(&[&of_index[..], &["--api", "mongo"]].concat()).unwrap_err();
+        assert!(missing.contains("none"), "{missing}");
         let missing = ask(&["preview", "d/b", "c c", "-1"]).unwrap_err();
         assert!(missing.contains("there is no collection d/b.c c"), "{missing}");
         runtime.block_on(running.stop()).unwrap();
@@ -185,7 +205,13 @@ mod tests {
 
     #[test]
     fn defaults_are_numbers_or_off() {
-        for (text, want) in [("off", Value::Null), ("-1", json!(-1)), ("60", json!(60))] {
+        for (text, want) in [
+            ("off", Value::Null),
+            ("-1", json!(-1)),
+            ("60", json!(60)),
+            ("30d", json!(2_592_000)),
+            ("90m", json!(5400)),
+        ] {
             let matches = typed(&["preview", "d", "c", text]).unwrap();
             let (_, preview) = matches.subcommand().unwrap();
             assert_eq!(preview.get_one::<Value>("default"), Some(&want));
@@ -194,6 +220,7 @@ mod tests {
             &["preview", "d", "c"][..],
             &["preview", "d", "c", "1.5"],
             &["preview", "d", "c", "never"],
+            &["preview", "d", "c", "1500ms"],
             &["preview", "d", "c", "1", "--door", "x"],
             &["stop"],
         ] {

@@ -13,7 +13,7 @@ use super::{
     taking::{failure, usage},
 };
 use crate::{
-    ending::{end_failed, print_text},
+    ending::{counted, end_failed, print_text},
     progress::Progress,
 };
 
@@ -114,7 +114,8 @@ fn report(restored: &Restored, directory: &str, as_json: bool) {
         print_text(format!("{report}\n"));
         return;
     }
-    print_text(format!("{directory}: {documents} documents as of {}\n", instant(at_ms)));
+    let documents = counted(documents, "document");
+    print_text(format!("{directory}: {documents} as of {}\n", instant(at_ms)));
     if 0 < expired {
         print_text(format!(
             "{expired} of them have expired since then: at {} they are gone\n",

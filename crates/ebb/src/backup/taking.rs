@@ -162,6 +162,13 @@ fn report(taken: &Taken, place: &Place, as_json: bool) {
     if *place == Place::Standard {
         return;
     }
+    // Whoever means a directory that is not there yet would look for one.
+    let note = match place {
+        Place::File(path) if path.extension().is_none() => {
+            "; it is one file: a TARGET that ends with / is a directory of backups"
+        }
+        _ => "",
+    };
     let Taken { place, header, trailer, written } = taken;
     let kind = kind_name(header.kind);
     if as_json {
@@ -178,7 +185,7 @@ fn report(taken: &Taken, place: &Place, as_json: bool) {
         print_text(format!("{report}\n"));
     } else {
         let (data, file) = (trailer.bytes >> 20, written >> 20);
-        print_text(format!("{place}: {kind} backup, {data} MiB of data in {file} MiB\n"));
+        print_text(format!("{place}: {kind} backup, {data} MiB of data in {file} MiB{note}\n"));
     }
 }
 

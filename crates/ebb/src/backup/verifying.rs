@@ -14,7 +14,7 @@ use super::{
     taking::{failure, usage},
 };
 use crate::{
-    ending::{FAILED, complain, print_text},
+    ending::{FAILED, complain, counted, print_text},
     progress::Progress,
 };
 
@@ -94,9 +94,10 @@ fn report(read: &[(String, BackupChecked)], chain: &[String], as_json: bool) {
         return;
     }
     for (name, found) in read {
-        let (what, rows, at) = (kind(found), found.rows, instant(found.clock_ms));
+        let (what, at) = (kind(found), instant(found.clock_ms));
+        let rows = counted(found.rows, "row");
         let mib = found.bytes >> 20;
-        print_text(format!("{name}: {what} as of {at}, {rows} rows, {mib} MiB: whole\n"));
+        print_text(format!("{name}: {what} as of {at}, {rows}, {mib} MiB: whole\n"));
     }
     if 1 < chain.len() {
         print_text(format!("{} of them follow each other: {}\n", chain.len(), chain.join(", ")));
