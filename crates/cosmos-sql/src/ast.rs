@@ -34,6 +34,19 @@ pub(crate) struct Query {
     /// OFFSET and LIMIT.
     /// Both or neither: the language has no OFFSET without LIMIT.
     pub(crate) window: Option<(ClauseCount, ClauseCount)>,
+    /// Where the clauses stand that choose among results and order them.
+    pub(crate) places: ClausePlaces,
+}
+
+/// Where TOP, ORDER BY, and OFFSET with LIMIT stand in the text, for messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ClausePlaces {
+    /// TOP and its count.
+    pub(crate) top: TextPlace,
+    /// ORDER BY and its items.
+    pub(crate) order: TextPlace,
+    /// OFFSET and LIMIT with their counts.
+    pub(crate) window: TextPlace,
 }
 
 /// What is selected: everything, one value, or a list of items.

@@ -89,6 +89,11 @@ pub(crate) enum Fault {
     TopAndLimit(Span),
     /// SC2062: ESCAPE with more than one character, or none.
     Escape(Span),
+    /// SC2202, SC2203, SC2204: the clause of a query inside another one that only the outermost may
+    /// have, its code, and its name in the message.
+    InSubquery(Span, &'static str, &'static str),
+    /// 2206: ORDER BY of what is no path of the document.
+    NoPath,
     /// More than a limit allows.
     Limit(Span, &'static str, String),
     /// Right, but for what there is not; this becomes the other kind of error.
@@ -162,6 +167,17 @@ impl Fault {
             Self::Escape(at) => {
                 ("SC2062", at, "The ESCAPE value must be a single character.".to_owned())
             }
+            Self::InSubquery(at, code, clause) => {
+                (code, at, format!("{clause} is not supported in subqueries."))
+            }
+            Self::NoPath => (
+                // A number, and without a place: the service finds it later than the others.
+                "2206",
+                Span::default(),
+                "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a \
+                 document path."
+                    .to_owned(),
+            ),
             Self::Limit(at, code, message) => (code, at, message),
             Self::Unsupported(what) => ("SC2000", Span::default(), what),
         }

@@ -88,7 +88,7 @@ pub(super) enum AggregateState {
 }
 
 impl AggregateState {
-    /// An empty sum is undefined, an empty count is 0.
+    /// Nothing added yet: a count and a sum of nothing are 0, a list is empty, all else is undefined.
     pub(super) fn new(kind: AggregateKind) -> Self {
         let extreme = |want| Self::Extreme { want, found: None, spoilt: false };
         match kind {
@@ -158,7 +158,7 @@ impl AggregateState {
         0
     }
 
-    /// The result: undefined where the aggregate saw nothing it could use.
+    /// The result.
     pub(super) fn into_value(self) -> Evaluated<'static> {
         match self {
             Self::Count(count) | Self::CountIf(count) => integer_value(count),
@@ -192,15 +192,12 @@ pub(super) struct ExactSum {
     whole: i128,
     /// The sum of all doubles, as parts from the smallest to the largest.
     parts: Vec<f64>,
-    /// Whether any value was added.
-    some: bool,
     /// Whether a value was added that is not a finite number.
     spoilt: bool,
 }
 
 impl ExactSum {
     fn add_number(&mut self, value: ValueRef<'_>) {
-        self.some = true;
         match value {
             ValueRef::Int64(v) => self.whole += i128::from(v),
             ValueRef::Int32(v) => self.whole += i128::from(v),
@@ -235,7 +232,7 @@ impl ExactSum {
     /// The sum: an integer when only integers were added and 64 bits hold it, else the nearest
     /// double; nothing when it is undefined.
     fn exact_total(mut self) -> Option<Result<i64, f64>> {
-        if self.spoilt || !self.some {
+        if self.spoilt {
             return None;
         }
         if self.parts.is_empty()
@@ -262,9 +259,12 @@ impl ExactSum {
 
     /// AVG: an integer where the division leaves nothing.
     fn into_mean(self, count: i64) -> Evaluated<'static> {
+        if count == 0 {
+            return Evaluated::Missing;
+        }
         match self.exact_total() {
             None => Evaluated::Missing,
-            Some(Ok(whole)) if whole % count.max(1) == 0 => integer_value(whole / count.max(1)),
+            Some(Ok(whole)) if whole % count == 0 => integer_value(whole / count),
             Some(Ok(whole)) => number_or_nothing(whole as f64 / count as f64),
             Some(Err(total)) => number_or_nothing(total / count as f64),
         }
@@ -296,8 +296,13 @@ mod tests {
             (K::Count, &[][..], "0"),
             (K::Count, &["1", "null", "undefined", "\"a\""], "3"),
             (K::CountIf, &["true", "false", "1", "undefined"], "1"),
-            (K::Sum, &[], "undefined"),
-            (K::Sum, &["undefined"], "undefined"),
+            (K::Sum, &[], "0"),
+            (K::Sum, &["undefined"], "0"),
+            (K::Avg, &["undefined"], "undefined"),
+            (K::Max, &[], "undefined"),
+            (K::CountIf, &[], "0"),
+            (K::MakeList, &[], "[]"),
+            (K::MakeSet, &["undefined"], "[]"),
             (K::Sum, &["1", "2.5", "undefined"], "3.5"),
             (K::Sum, &["1", "\"2\""], "undefined"),
             (K::Sum, &["1", "null"], "undefined"),

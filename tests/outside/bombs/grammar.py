@@ -30,7 +30,6 @@ SQL_VALUES = {
     "ARRAY of all": "ARRAY(SELECT * FROM x IN c.a JOIN y IN c.a)",
     "ARRAY in ARRAY": "ARRAY(SELECT VALUE ARRAY(SELECT VALUE c.t FROM y IN c.a) FROM x IN c.a)",
     "distinct ARRAY": "ARRAY(SELECT DISTINCT VALUE CONCAT(c.s, TOSTRING(x)) FROM x IN c.a)",
-    "sorted ARRAY": "ARRAY(SELECT VALUE CONCAT(c.s, TOSTRING(x)) FROM x IN c.a ORDER BY x)",
     "MAKELIST": "(SELECT VALUE MAKELIST(c.s) FROM x IN c.a)",
     "MAKESET": "(SELECT VALUE MAKESET(CONCAT(c.s, TOSTRING(x))) FROM x IN c.a)",
     "CONCAT": f"CONCAT({listed(*['c.s'] * MANY)})",

@@ -1,9 +1,10 @@
 //! Calls: of built-in functions, and of aggregates, whose place in a query is checked.
 
+use document::Value;
 use select::{
     aggregate::AggregateKind,
     functions,
-    plan::{Aggregate, Expr},
+    plan::{Aggregate, Expr, Set},
 };
 
 use super::{Binder, scope::Phase};
@@ -39,7 +40,11 @@ impl<'q> Binder<'q> {
         if !function.args.contains(&args.len()) {
             return Err(Fault::Arguments(node.span(), function.name, function.args.clone()));
         }
-        Ok(Expr::Call(function, self.bind_all(args)?))
+        let args = self.bind_all(args)?;
+        if is_search_in_constants(function.name, &args) {
+            return Ok(search_in_set(function.name, args));
+        }
+        Ok(Expr::Call(function, args))
     }
 
     /// A call of an aggregate becomes the slot that its result goes to. Its argument sees rows
@@ -68,6 +73,42 @@ impl<'q> Binder<'q> {
         let slot = self.next_slot();
         self.current_frame().aggregates.push(Aggregate { kind, of: of?, slot });
         Ok(Expr::Slot(slot))
+    }
+}
+
+/// Values that are looked for in one list of constants, at most, each with a set of its own.
+const MAX_SEARCHED: usize = 4;
+
+/// Whether a call looks for values in a list of constants, and can be done with sets as IN is: `IN` of
+/// the same list comes to the same.
+fn is_search_in_constants(name: &str, args: &[Expr]) -> bool {
+    let Some((Expr::Constant(Value::Array(list)), values)) = args.split_first() else {
+        return false;
+    };
+    match (name, values) {
+        ("ARRAY_CONTAINS", [_] | [_, Expr::Constant(Value::Bool(false))]) => true,
+        // Parts of objects are looked for: where the list has no object there are none.
+        ("ARRAY_CONTAINS", [_, Expr::Constant(Value::Bool(true))]) => {
+            !list.iter().any(|value| matches!(value, Value::Document(_)))
+        }
+        ("ARRAY_CONTAINS_ANY" | "ARRAY_CONTAINS_ALL", values) => values.len() <= MAX_SEARCHED,
+        _ => false,
+    }
+}
+
+/// Such a call as a search in sets.
+fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
+    let mut args = args.into_iter();
+    let list = match args.next() {
+        Some(Expr::Constant(Value::Array(list))) => list,
+        _ => Vec::new(),
+    };
+    let search = |value| Expr::Among(Box::new(value), Box::new(Set::new(list.clone(), false)));
+    match name {
+        "ARRAY_CONTAINS_ANY" => Expr::Or(args.map(search).collect()),
+        "ARRAY_CONTAINS_ALL" => Expr::And(args.map(search).collect()),
+        // What follows the value says nothing here.
+        _ => args.next().map_or(Expr::Undefined, search),
     }
 }
 

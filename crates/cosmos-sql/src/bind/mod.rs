@@ -9,6 +9,7 @@
 mod call;
 mod expression;
 mod from;
+mod paths;
 mod scope;
 
 use std::collections::HashMap;
@@ -99,6 +100,9 @@ impl<'q> Binder<'q> {
 
     /// Binds a query in a frame of its own.
     fn bind_inner_query(&mut self, query: &'q Query) -> Result<Select, Fault> {
+        if !self.frames.is_empty() {
+            check_inner(query)?;
+        }
         self.frames.push(QueryFrame::default());
         let clauses = self.bind_clauses(query);
         // Also after an error, before it is passed on.
@@ -127,6 +131,10 @@ impl<'q> Binder<'q> {
         }
         let projection = self.bind_projection(query, &from)?;
         let order = self.bind_order(query, grouped && query.group.is_empty())?;
+        // Groups are ordered by their keys and results.
+        if !grouped && !order.iter().all(|order| paths::is_document_path(&order.by, &from)) {
+            return Err(Fault::NoPath);
+        }
         // Taken after SELECT and ORDER BY, both of which may have added some.
         let aggregates = std::mem::take(&mut self.current_frame().aggregates);
         let window = self.bind_window(query)?;
@@ -247,6 +255,20 @@ impl Binder<'_> {
             return Err(Fault::Limit(at, "SC3057", message));
         }
         Ok(value.clone())
+    }
+}
+
+/// Refuses clauses that only the outermost query may have.
+fn check_inner(query: &Query) -> Result<(), Fault> {
+    let places = &query.places;
+    let refused = [
+        (!query.order.is_empty(), places.order, "SC2202", "'ORDER BY'"),
+        (query.top.is_some(), places.top, "SC2203", "'TOP'"),
+        (query.window.is_some(), places.window, "SC2204", "'OFFSET LIMIT' clause"),
+    ];
+    match refused.into_iter().find(|(is_there, ..)| *is_there) {
+        Some((_, at, code, clause)) => Err(Fault::InSubquery(at.0, code, clause)),
+        None => Ok(()),
     }
 }
 

@@ -10,7 +10,10 @@ mod height;
 mod operators;
 
 use crate::{
-    ast::{ClauseCount, Input, Item, Node, NodeKind, OrderItem, Query, Selection, TextPlace},
+    ast::{
+        ClauseCount, ClausePlaces, Input, Item, Node, NodeKind, OrderItem, Query, Selection,
+        TextPlace,
+    },
     error::{Fault, Span},
     lexer,
     limits::{MAX_DEPTH, MAX_JOINS, MAX_KEYS, MAX_TEXT_BYTES},
@@ -40,7 +43,8 @@ pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
         parser.check_joins()?;
         let (group, order) = (Vec::new(), Vec::new());
         let (distinct, top, window) = (false, None, None);
-        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window }))
+        let places = ClausePlaces::default();
+        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window, places }))
     })
 }
 
@@ -185,10 +189,15 @@ impl<'t> Parser<'t> {
     fn parse_clauses(&mut self) -> Result<Box<Query>, Fault> {
         self.expect_word(Word::Select)?;
         let distinct = self.take_word(Word::Distinct);
+        let begin = self.current_span();
         let top =
             if self.take_word(Word::Top) { Some(self.parse_count("TOP", true)?) } else { None };
+        let places = ClausePlaces {
+            top: TextPlace(begin.up_to(self.span_before())),
+            ..ClausePlaces::default()
+        };
         let selection = self.parse_selection()?;
-        self.parse_clauses_after(distinct, top, selection)
+        self.parse_clauses_after(distinct, top, selection, places)
     }
 
     /// The clauses after what is selected.
@@ -197,6 +206,7 @@ impl<'t> Parser<'t> {
         distinct: bool,
         top: Option<ClauseCount>,
         selection: Selection,
+        mut places: ClausePlaces,
     ) -> Result<Box<Query>, Fault> {
         // Each clause takes its tokens if it is there: what is left over is an error of the
         // caller's.
@@ -207,10 +217,14 @@ impl<'t> Parser<'t> {
             group = self.parse_list(Self::parse_expression)?;
             self.check_keys(group.len(), "GROUP BY")?;
         }
+        let begin = self.current_span();
         let order = self.parse_order()?;
+        places.order = TextPlace(begin.up_to(self.span_before()));
+        let begin = self.current_span();
         let window = self.parse_window(top.is_some())?;
+        places.window = TextPlace(begin.up_to(self.span_before()));
         self.check_joins()?;
-        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window }))
+        Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window, places }))
     }
 
     /// FROM and WHERE.

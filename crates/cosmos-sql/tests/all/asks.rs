@@ -45,9 +45,9 @@ fn plans_answer_drivers() {
         ("SELECT DISTINCT c.a FROM c", false, Nowhere, false, "none"),
         ("SELECT c.a FROM c ORDER BY c.a.b, c[\"d\"] DESC", false, Nowhere, false, "a/b+ d-"),
         ("SELECT c.a FROM c ORDER BY c._ts", false, Everywhere, false, "_ts+"),
-        ("SELECT c.a FROM c ORDER BY LENGTH(c.a)", false, Nowhere, false, "none"),
+        ("SELECT c.a FROM c ORDER BY LENGTH(c.a)", false, Nowhere, false, "2206"),
         ("SELECT c.a FROM c JOIN t IN c.t ORDER BY t", false, Nowhere, false, "none"),
-        ("SELECT VALUE x FROM (SELECT TOP 1 VALUE c.a FROM c) x", false, Nowhere, false, "none"),
+        ("SELECT VALUE x FROM (SELECT DISTINCT VALUE c.a FROM c) x", false, Nowhere, false, "none"),
     ] {
         let plan = match compile(query, &[]) {
             Ok(plan) => plan,
@@ -202,7 +202,7 @@ fn a_driver_may_stop_only_where_it_can_go_on() {
         ("SELECT * FROM c ORDER BY c.a", false),
         ("SELECT DISTINCT c.a FROM c", false),
         ("SELECT COUNT(1) FROM c", false),
-        ("SELECT VALUE x FROM (SELECT TOP 1 VALUE c FROM c) x", false),
+        ("SELECT VALUE x FROM (SELECT DISTINCT VALUE c FROM c) x", false),
     ] {
         let limit = select::statement::PageLimit { items: 9, bytes: 1 << 20 };
         let plan = std::sync::Arc::new(compile(query, &[]).unwrap());

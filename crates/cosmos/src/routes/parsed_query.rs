@@ -73,12 +73,14 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
         SqlError::Invalid { code, message, start, end } => (code, message, start, end),
     };
     let mut errors = b"{\"errors\":[{\"severity\":\"Error\",".to_vec();
-    errors.extend_from_slice(
-        format!(
+    // The service's later checks have numbers in the place of codes, and know no place in the text.
+    let about = match code.parse::<u32>() {
+        Ok(number) => format!("\"code\":{number},\"message\":"),
+        Err(_) => format!(
             "\"location\":{{\"start\":{start},\"end\":{end}}},\"code\":\"{code}\",\"message\":"
-        )
-        .as_bytes(),
-    );
+        ),
+    };
+    errors.extend_from_slice(about.as_bytes());
     json::write_string(message, &mut errors);
     errors.extend_from_slice(b"}]}");
     Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
@@ -96,6 +98,9 @@ mod tests {
             r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
             r#""message":"near '\"'"}]}"#
         );
+        assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
+        let error = SqlError::Invalid { code: "2206", message: "x".to_owned(), start: 0, end: 0 };
+        let want = r#"{"errors":[{"severity":"Error","code":2206,"message":"x"}]}"#;
         assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
         let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
         assert_eq!(query_failure(&unsupported).fault.status(), 501);

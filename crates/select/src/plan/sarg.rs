@@ -234,7 +234,8 @@ impl Paths {
                 Some(text) => self.test_at(path, ValueTest::Equal(Value::String(text))),
                 None => self.test_at(path, ValueTest::Text),
             },
-            "CONTAINS" | "ENDSWITH" | "REGEXMATCH" | "IS_STRING" => {
+            "CONTAINS" | "ENDSWITH" | "REGEXMATCH" | "IS_STRING" | "CONTAINS_ALL_CI"
+            | "CONTAINS_ALL_CS" | "CONTAINS_ANY_CI" | "CONTAINS_ANY_CS" => {
                 self.test_at(path, ValueTest::Text)
             }
             "ARRAY_CONTAINS" => {
@@ -249,6 +250,26 @@ impl Paths {
                     _ => ValueTest::Defined,
                 };
                 Sarg::Test(steps, test)
+            }
+            "ARRAY_CONTAINS_ANY" | "ARRAY_CONTAINS_ALL" => {
+                let Some(mut steps) = self.path_of(path) else { return Sarg::All };
+                steps.push(PathStep::Elements);
+                let simple = |arg: &Expr| match arg {
+                    Expr::Constant(value) if simple_class(value.as_ref()).is_some() => {
+                        Some(value.clone())
+                    }
+                    _ => None,
+                };
+                let values = args.get(1..).unwrap_or_default();
+                if name == "ARRAY_CONTAINS_ALL" {
+                    let each = values.iter().map(|value| {
+                        let test = simple(value).map_or(ValueTest::Defined, ValueTest::Equal);
+                        Sarg::Test(steps.clone(), test)
+                    });
+                    return Sarg::all_of(each);
+                }
+                let test = values.iter().map(simple).collect::<Option<Vec<_>>>();
+                Sarg::Test(steps, test.map_or(ValueTest::Defined, ValueTest::In))
             }
             "IS_NULL" => self.test_at(path, ValueTest::Equal(Value::Null)),
             "IS_BOOL" => {
