@@ -8,6 +8,7 @@ use crate::tidy::Source;
 const SEE_EXPIRED: &[(&str, &str)] = &[
     ("crates/engine/src/feed/", "an expired item is the image in its expiry event"),
     ("crates/engine/src/check.rs", "it compares entries with rows as they are stored"),
+    ("crates/engine/src/last_change.rs", "a change counts, whether or not its item has expired"),
     ("crates/engine/src/expire/build.rs", "new counters count what is there, expired or not"),
 ];
 

@@ -4,6 +4,9 @@
 
 use document::{DocRef, Value, ValueRef, array, doc, json};
 
+/// The account's level of consistency; a request may ask for a weaker one.
+pub(crate) const LEVEL: &str = "Session";
+
 /// Name of the one region there is. SDKs compare it with the preferred regions that an application
 /// sets; any real name will do, and the emulator of the service uses this one.
 const REGION: &str = "South Central US";
@@ -43,7 +46,7 @@ pub(crate) fn account_document(account: &str, endpoint: &str) -> Vec<u8> {
             "minReplicaSetSize": Value::Int64(1),
             "maxReplicasetSize": Value::Int64(1),
         },
-        "userConsistencyPolicy": doc! { "defaultConsistencyLevel": "Session" },
+        "userConsistencyPolicy": doc! { "defaultConsistencyLevel": LEVEL },
         "systemReplicationPolicy": doc! {
             "minReplicaSetSize": Value::Int64(1),
             "maxReplicasetSize": Value::Int64(1),

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use engine::Store;
 
 use crate::{
-    catalog,
+    catalog::{self, Container},
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
@@ -50,9 +50,13 @@ pub(crate) async fn run_request<S: Store>(
     }
     // A refusal for want of throughput is not measured: it says nothing of how long operations
     // take.
-    let offer = admit_request(door, &request)?;
+    let offer = match admit_request(door, &request) {
+        Ok(offer) => offer,
+        Err(failure) => return number_reply(door, &request, Err(failure)).await,
+    };
     let parent = find_parent(door, &request);
     let reply = route_operation(door, &request, body).await;
+    let reply = number_reply(door, &request, reply).await;
     let took = clock::monotonic_time().saturating_sub(began);
     door.latencies.observe(row.metric as usize, took);
     if let (Some(throttle), Some(offer)) = (&door.throttle, offer) {
@@ -62,6 +66,37 @@ pub(crate) async fn run_request<S: Store>(
         throttle.spend_units(&offer, units);
     }
     Ok(Reply { parent, ..reply? })
+}
+
+/// Has the reply name the last change of its container, as far as the reply knows of it, in the place of
+/// the newest commit of the whole server. A failure names it too: SDKs take the session token of either.
+async fn number_reply<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    reply: Result<Reply>,
+) -> Result<Reply> {
+    let Some(container) = named_container(door, request) else { return reply };
+    // Where it cannot be told, the server's newest commit stays: no older number is one that this
+    // container has not reached.
+    let Ok(last) = door.engine.last_change(&container.collection).await else { return reply };
+    match reply {
+        Ok(reply) => {
+            let seq = if reply.seq == 0 { last } else { last.min(reply.seq) };
+            Ok(Reply { seq, ..reply })
+        }
+        Err(failure) => Err(Failure { seq: last, ..failure }),
+    }
+}
+
+/// The container that a request's resource is, or lies in.
+fn named_container<S: Store>(door: &Door<S>, request: &Request) -> Option<Arc<Container>> {
+    match (request.link.kind, &request.link.name) {
+        (Resource::Containers, Some(name)) => {
+            let [database, _] = &request.link.owners;
+            catalog::find_container(&door.engine, &door.containers, database, name).ok()
+        }
+        _ => request.found_container().cloned(),
+    }
 }
 
 /// Refuses a request whose throughput is spent; else returns the offer that it is paid from, if any.

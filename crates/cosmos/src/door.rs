@@ -20,6 +20,7 @@ use crate::{
     catalog::{Containers, all_databases},
     operation::Metric,
     pages::Pages,
+    pages_ahead::PagesAhead,
     roles::CurrentTokenRules,
     siblings::Siblings,
     throttle::Throttle,
@@ -147,6 +148,8 @@ pub struct Door<S: Store> {
     pub(crate) throttle: Option<Throttle>,
     /// How long requests took, by their metric.
     pub(crate) latencies: Latencies,
+    /// Results that queries have made for their next pages.
+    pub(crate) ahead: Arc<PagesAhead>,
 }
 
 impl<S: Store> std::fmt::Debug for Door<S> {
@@ -160,6 +163,8 @@ impl<S: Store> Door<S> {
     pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::NotAKey> {
         let secret = Key::of(settings.secret.bytes())?;
         let throttle = settings.enforce_throughput.then(Throttle::default);
+        let ahead = Arc::new(PagesAhead::default());
+        settings.memory.relieved_by(&ahead);
         Ok(Arc::new(Self {
             engine,
             throttle,
@@ -170,6 +175,7 @@ impl<S: Store> Door<S> {
             counters: Counters::default(),
             guesses: Guesses::default(),
             latencies: Latencies::new(Metric::ALL.len()),
+            ahead,
         }))
     }
 

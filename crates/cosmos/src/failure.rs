@@ -172,6 +172,8 @@ pub(crate) struct Failure {
     pub(crate) errors: Option<Box<str>>,
     /// After how many milliseconds the request may go well; SDKs wait for as long.
     pub(crate) retry_ms: Option<u64>,
+    /// The log sequence number that the response names; 0 where the request was about no container.
+    pub(crate) seq: u64,
 }
 
 /// Milliseconds after which a request may find memory that others hold now. It is long for a
@@ -183,6 +185,9 @@ pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// What a text names when an item, or anything in a container, is not there.
 const NO_ENTITY: &str = "Entity with the specified id does not exist in the system.";
+/// What is said where something in a missing database or container is asked for. Clients look for it.
+const NO_OWNER: &str = "Owner resource does not exist. Resource Not Found. Learn more: \
+                        https://aka.ms/cosmosdb-tsg-not-found";
 /// What is said of missing databases and containers.
 const NO_RESOURCE: &str = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found";
 
@@ -191,7 +196,7 @@ impl Failure {
     /// once, so that SDKs do not wait for longer than they need.
     pub(crate) fn new(fault: Fault, text: impl Into<Cow<'static, str>>) -> Self {
         let retry_ms = matches!(fault, Fault::RetryWith | Fault::Unavailable).then_some(10);
-        Self { fault, text: text.into(), errors: None, retry_ms }
+        Self { fault, text: text.into(), errors: None, retry_ms, seq: 0 }
     }
 
     /// A request that is wrong in itself.
@@ -220,9 +225,9 @@ impl Failure {
         Self::new(Fault::NotFound, NO_RESOURCE)
     }
 
-    /// A database or container that is not there, where the request is about something in it.
+    /// A database, container or user that is not there, where the request is about something in it.
     pub(crate) fn no_owner() -> Self {
-        Self::new(Fault::OwnerNotFound, NO_RESOURCE)
+        Self::new(Fault::OwnerNotFound, NO_OWNER)
     }
 
     /// A name that is taken.
@@ -356,11 +361,10 @@ impl From<engine::Error> for Failure {
             Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
             Kind::NotFound(What::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
             Kind::NotFound(What::Document) => return Self::no_entity(),
+            // It was there when the request began.
+            Kind::NotFound(What::DroppedCollection(_)) => return Self::no_owner(),
             Kind::NotFound(
-                What::Collection(_)
-                | What::DroppedCollection(_)
-                | What::RenameTarget(_)
-                | What::DatabaseOfOtherCase { .. },
+                What::Collection(_) | What::RenameTarget(_) | What::DatabaseOfOtherCase { .. },
             ) => return Self::no_resource(),
             Kind::Exists(_) => return Self::already_exists(),
             Kind::DuplicateKey { .. } => return Self::unique_violation(),

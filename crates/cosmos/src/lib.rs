@@ -37,6 +37,7 @@ mod link;
 mod names;
 mod operation;
 mod pages;
+mod pages_ahead;
 mod partition_key;
 mod patch;
 mod permission;

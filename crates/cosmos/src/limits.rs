@@ -132,6 +132,11 @@ pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) const STEADY_BYTES: usize = 64 * 1024;
 /// Bytes of a response that are handed to the connection at once.
 pub(crate) const ANSWER_PART_BYTES: usize = 64 * 1024;
+/// Bytes that results kept for the next pages of queries may take, of all queries together. A small
+/// account gives less.
+pub(crate) const AHEAD_BYTES: usize = 128 * 1024 * 1024;
+/// Queries whose next page is kept.
+pub(crate) const MAX_AHEAD: usize = 256;
 /// Bytes of a response: some results of a page have more bytes as text than they are stored in.
 pub(crate) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a body that take long enough to be parsed that others should not wait for it.

@@ -19,8 +19,9 @@ pub(crate) struct Reply {
     pub(crate) held: Share,
     /// Hundredths of a request unit.
     pub(crate) request_units: u64,
-    /// The newest commit that the response knows of; 0 where the operation read no state, and then
-    /// the newest one that everybody may know is sent.
+    /// The newest commit that the response knows of; 0 where the operation read no state. The
+    /// dispatcher makes of it the last change of the container; a response about no container names
+    /// the newest commit of the server.
     pub(crate) seq: u64,
     /// Etag with its quotes.
     pub(crate) etag: Option<String>,

@@ -1,5 +1,7 @@
-//! Session tokens: which commits a client has seen. The server is one replica of one partition, so
-//! a token is a number; one from the future cannot be served.
+//! Sessions: which commits a client has seen, and the level of consistency that it asks for. The server is
+//! one replica of one partition, so a token is a number: the last change of the container as the response
+//! knew it. A token is compared with the newest commit of the whole server, since earlier versions handed
+//! out that; one from the future cannot be served.
 //!
 //! ```text
 //! 0:-1#42          range 0, version -1, commit 42
@@ -10,6 +12,7 @@
 //! A client sees the future when the server was set back to an older copy of its data.
 
 use crate::{
+    account::LEVEL,
     failure::{Failure, Fault, Result},
     limits::MAX_SESSION_TOKENS,
 };
@@ -17,7 +20,7 @@ use crate::{
 /// Id of the one partition key range there is.
 pub(crate) const RANGE: &str = "0";
 
-/// The token for a state of the server, by its newest commit.
+/// The token for a state of a container, by its last change.
 pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
@@ -65,6 +68,30 @@ pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
     }
 }
 
+/// The levels of consistency, from the strongest to the weakest.
+const LEVELS: [&str; 5] = ["Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"];
+/// Refuses a level of consistency that is none, or is stronger than the account's: a request may only
+/// ask for less.
+pub(crate) fn check_level(header: Option<&str>) -> Result<()> {
+    let Some(asked) = header.map(str::trim).filter(|asked| !asked.is_empty()) else {
+        return Ok(());
+    };
+    let place = |of: &str| LEVELS.iter().position(|level| level.eq_ignore_ascii_case(of));
+    match (place(asked), place(LEVEL)) {
+        (None, _) => Err(Failure::bad_request(format!(
+            "Invalid value '{asked}' specified for header x-ms-consistency-level. It is one of {}.",
+            LEVELS.join(", ")
+        ))),
+        (Some(asked), Some(most)) if asked < most => Err(Failure::bad_request(format!(
+            "ConsistencyLevel {} specified in the request is invalid when the service is configured \
+             with consistency level {LEVEL}. Ensure the request consistency level is not stronger \
+             than the service consistency level.",
+            LEVELS[asked]
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses to serve a client that has seen more than there is, with the sub-status by which SDKs
 /// try again.
 pub(crate) fn check_seen(seen: u64, seq: u64) -> Result<()> {
@@ -109,6 +136,22 @@ mod tests {
             parse_tokens(Some(&session_token(u64::from(u32::MAX)))).ok(),
             Some(u64::from(u32::MAX))
         );
+    }
+
+    #[test]
+    fn a_request_may_ask_for_less_consistency() {
+        for (level, good) in [
+            (None, true),
+            (Some(""), true),
+            (Some("Session"), true),
+            (Some("eventual"), true),
+            (Some("ConsistentPrefix"), true),
+            (Some("Strong"), false),
+            (Some("boundedstaleness"), false),
+            (Some("nonsense"), false),
+        ] {
+            assert_eq!(check_level(level).is_ok(), good, "{level:?}");
+        }
     }
 
     #[test]

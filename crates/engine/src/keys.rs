@@ -9,6 +9,7 @@
 //!           <collection> s <build> <class> <level> <bucket>   sums by second and coarser
 //!           <collection> s <build> 3 <index> <level> <bucket>   the same by the dates of an index
 //!           <collection> t                             written by whoever trims the counters
+//!           <collection> l                             stamp of the last change of an item
 //! resources r <part components>                        small record of a door
 //! rows      <id component>                             row of a document
 //!           <hash> <partition components> <id component>   row of an item
@@ -152,6 +153,11 @@ pub(crate) fn changes_after(stamp: u64) -> Vec<u8> {
     key
 }
 
+/// The stamp in the key of an item's last change.
+pub(crate) fn stamp_of_change(key: &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(*key.get(4..)?.first_chunk()?))
+}
+
 /// Where the entries of a class in a timeline begin from this second on.
 pub(crate) fn timeline_from(id: u32, class: u8, second: i64) -> Vec<u8> {
     let mut key = index_prefix(id);
@@ -226,6 +232,13 @@ pub(crate) fn trim_marker(collection: u32) -> Vec<u8> {
     let mut key = counter_prefix(collection);
     key.push(b't');
     key
+}
+
+/// Key of the stamp of a container's last change.
+pub(crate) fn last_change(collection: u32) -> Bytes {
+    let mut key = counter_prefix(collection);
+    key.push(b'l');
+    Bytes::from(key)
 }
 
 /// Prefix of everything counted of a collection.

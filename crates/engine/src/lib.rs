@@ -24,6 +24,7 @@ mod item;
 mod item_key;
 mod keys;
 mod lanes;
+mod last_change;
 pub mod limits;
 mod names;
 mod persist;
@@ -58,8 +59,8 @@ pub use feed::{Event, EventKind, EventPage, EventsWanted};
 pub use index::{IndexChange, IndexChanged, missing_indexes};
 pub use item::{
     BirthOrder, ChangePage, ChangesWanted, ContainerDefinition, IndexUse, ItemAction, ItemDone,
-    ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, PathProgress, PathStatus, Scan, ScanOrder,
-    Scanned, VersionMatch,
+    ItemFailure, ItemSink, ItemWrite, ItemWriter, Patch, PathProgress, PathStatus, Scan, ScanBasis,
+    ScanOrder, Scanned, VersionMatch,
 };
 pub use item_key::{ItemKey, ItemRange};
 pub use lanes::{Lanes, RunApart, leave_lane, poll_apart};

@@ -34,7 +34,7 @@ pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
     let shown = |values: &[Value]| to_string(Value::Array(values.to_vec()).as_ref());
     let want = shown(&whole);
     for size in [1, 2, 7, usize::MAX] {
-        for way in [Way::Plain, Way::Shuffled, Way::Sorted, Way::Stopping] {
+        for way in [Way::Plain, Way::Shuffled, Way::Sorted, Way::Stopping, Way::Ahead] {
             let got = shown(&pages(&plan, &rows, size, way).unwrap());
             assert_eq!(got, want, "{query} in pages of {size}, {way:?}");
         }
@@ -92,6 +92,8 @@ enum Way {
     Sorted,
     /// By row key or in the order of results, stopping every few rows.
     Stopping,
+    /// By row key, keeping some results for the pages that follow.
+    Ahead,
 }
 
 fn pages(
@@ -127,6 +129,10 @@ fn pages(
         assert_eq!(read, resume);
         let mut run = Run::new(Arc::clone(plan), Context::default(), resume, limit);
         run.set_sorted(sorted);
+        if way == Way::Ahead {
+            // Now and then less than the next page needs.
+            run.keep_ahead(PageLimit { items: 1 + page % 5, bytes: 1 << 20 });
+        }
         let mut all = true;
         // Once for nothing: a run can be begun again.
         for _ in 0..2 {
@@ -149,10 +155,17 @@ fn pages(
                 }
             }
         }
-        let found = run.finish_page(all)?;
-        assert!(found.values.len() <= items);
-        values.extend(found.values.into_iter().map(select::statement::Output::into_value));
-        resume = found.resume;
+        let mut found = run.finish_page(all)?;
+        loop {
+            assert!(found.values.len() <= items);
+            assert!(way == Way::Ahead || found.rest.is_none());
+            values.extend(found.values.into_iter().map(select::statement::Output::into_value));
+            resume = found.resume;
+            match found.rest.filter(|rest| rest.has_page(limit)) {
+                Some(rest) => found = rest.next_page(limit, memory::Share::default())?,
+                None => break,
+            }
+        }
         if resume.is_none() {
             return Ok(values);
         }

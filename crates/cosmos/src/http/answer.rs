@@ -124,6 +124,7 @@ async fn serve_request<S: Store>(
         let mut request = request?;
         authorize(door, &request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
+        session::check_level(request.headers.consistency())?;
         body::check_length(&body, door.settings.max_body_bytes)?;
         reading = true;
         let body = body::read_body(&mut body, door.settings.max_body_bytes, &mut held).await?;
@@ -244,7 +245,7 @@ fn is_long(is_query: bool, body: &[u8]) -> bool {
 /// the sub-status tells failures of one status apart, and the time says when to come again.
 pub(super) fn failure_reply(failure: &Failure, activity: &str, path: &str) -> Reply {
     let body = failure.error_body(activity, path);
-    let mut reply = Reply::json(failure.fault.status(), body);
+    let mut reply = Reply { seq: failure.seq, ..Reply::json(failure.fault.status(), body) };
     // A client that is only told to come again pays nothing.
     if !matches!(failure.fault, Fault::TooManyRequests | Fault::TooManyGuesses) {
         reply.request_units = request_units::of_failure();

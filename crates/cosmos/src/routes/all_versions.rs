@@ -36,7 +36,7 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
     let after = match request.headers.if_none_match().map(str::trim) {
-        Some("*") => door.engine.store().published(),
+        Some("*") => door.engine.feed_end(&container.collection).await?,
         Some(etag) if !etag.is_empty() => change_feed::parse_position(etag)?,
         _ => {
             return Err(Failure::bad_request(

@@ -37,7 +37,7 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     // on.
     let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
         None | Some("") => (0, false),
-        Some("*") => (door.engine.store().published(), true),
+        Some("*") => (door.engine.last_change(&container.collection).await?, true),
         Some(etag) => (parse_position(etag)?, false),
     };
     // A date counts only where there is no position: SDKs send it again with every page.

@@ -7,10 +7,13 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
-use engine::{IndexUse, policy_path};
+use engine::{IndexSpec, IndexUse, policy_path};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use select::sarg::PathStep;
 
-use crate::{catalog::Container, container, headers::Headers, representation};
+use crate::{
+    catalog::Container, container, headers::Headers, partition_key::KeyPath, representation,
+};
 
 /// The value of the header for a client that asks for it; `None` for all others. The second version
 /// counts where both are asked for.
@@ -18,11 +21,14 @@ pub(super) fn utilization_header(
     headers: &Headers,
     container: &Container,
     used: &[IndexUse],
+    partition: &[KeyPath],
 ) -> Option<String> {
     if !headers.index_metrics() && !headers.index_metrics_v2() {
         return None;
     }
     let (mut single, mut composite) = (Vec::new(), Vec::new());
+    // Items of one partition are found by its key, which the service does with the index of its path.
+    single.extend(partition.iter().filter_map(|key| partition_index(container, key)));
     for used in used {
         match used {
             IndexUse::Path(steps) => single.push(policy_path(steps)),
@@ -35,6 +41,14 @@ pub(super) fn utilization_header(
         true => utf8_percent_encode(&version_2(single, composite), NON_ALPHANUMERIC).to_string(),
         false => STANDARD.encode(version_1(single, composite)),
     })
+}
+
+/// The index of a path of the partition key, where the policy has one.
+fn partition_index(container: &Container, key: &KeyPath) -> Option<String> {
+    let steps: Vec<PathStep> = key.parts().iter().cloned().map(PathStep::Property).collect();
+    let state = container.collection.state();
+    let policy = state.record.indexes.iter().find_map(IndexSpec::policy)?;
+    policy.covers_path(&steps).then(|| policy_path(&steps))
 }
 
 /// A JSON array of objects.

@@ -8,8 +8,9 @@
 //! never what it holds.
 //!
 //! A page ends at a number of items, at 4 MB, or where it has taken long and the query may end
-//! anywhere. Its continuation holds the place of the last row in the order of the results; there is
-//! nothing of a query on the server between two pages.
+//! anywhere. Its continuation holds the place of the last row in the order of the results, which is all
+//! that the next page needs. Of a query that has to be evaluated whole for each page the results behind
+//! the page may be kept (`pages_ahead`); the next page is the same without them.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -25,7 +26,8 @@ use select::{
 };
 
 use super::{
-    container_part, indexes_used, page_order,
+    container_part::{self, ContainerPart},
+    indexes_used, page_order,
     parsed_query::{ParsedQuery, query_failure},
     pushdown, shared,
 };
@@ -35,6 +37,7 @@ use crate::{
     failure::{Failure, Result},
     item::ItemRenderer,
     limits::{MAX_ANSWER_BYTES, PAGE_END, PAGE_ITEMS},
+    pages_ahead::{PageAhead, PagesAhead},
     reply::Reply,
     representation,
     request::Request,
@@ -118,13 +121,22 @@ pub(crate) async fn query_items<S: Store>(
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
         return count_items(door, request, container, &about).await;
     }
+    let limit = page_limit(door, request)?;
+    if let Some(reply) = answer_from_ahead(door, request, container, &about, &part, limit).await? {
+        return Ok(reply);
+    }
     let context = shared::new_context(door, request).await?;
     let system = parsed.plan.system_reads();
     // From here on `sarg` is only what an index may use. The run asks the whole condition of every
     // row.
     let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
     let shared = evaluation::Context::clone(&context);
-    let run = Run::new(Arc::clone(&parsed.plan), shared, resume, page_limit(door, request)?);
+    // Many clients ask for the first page alone.
+    let pages_on = resume.is_some() && parsed.plan.is_repeatable();
+    let mut run = Run::new(Arc::clone(&parsed.plan), shared, resume, limit);
+    if let Some(most) = PagesAhead::<PageAhead>::room(&door.settings.memory).filter(|_| pages_on) {
+        run.keep_ahead(most);
+    }
     let order = pushdown::stored_order(&parsed.plan);
     // Where the engine walks in the query's own order a page can begin in the middle of it;
     // otherwise the walk begins after the last row of the page before.
@@ -139,24 +151,80 @@ pub(crate) async fn query_items<S: Store>(
     let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
     // Also where the query failed: it may have for want of an index.
     keep_wanted_paths(door, container);
-    let scanned = scanned?;
+    let mut scanned = scanned?;
     session::check_seen(request.seen, scanned.seq)?;
     // The engine may have chosen another order than the one that was expected: the token is for the
     // order in which items came.
     let comes = rows.comes;
-    let page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
-    let reply = page_reply(door, &about, comes, (&container.rid, "Documents"), &page)?;
+    let mut page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
+    let (rest, basis) = (page.rest.take(), scanned.basis.take());
+    let found = (&page, &scanned);
+    let reply = reply_with_page(door, request, container, &about, part, comes, found)?;
+    if let (Some(rest), Some(basis), Some(token)) = (rest, basis, &reply.continuation) {
+        let bytes = rest.memory_bytes();
+        let ahead = PageAhead { rest, basis, scanned, comes };
+        door.ahead.keep(&door.settings.memory, token, ahead, bytes);
+    }
+    Ok(reply)
+}
+
+/// The page of a query whose results were kept with the page before; `None` where there are none, or
+/// where they may not be shown any more.
+async fn answer_from_ahead<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    container: &Container,
+    about: &[&[u8]],
+    part: &ContainerPart<'_>,
+    limit: PageLimit,
+) -> Result<Option<Reply>> {
+    let token = request.headers.continuation().unwrap_or_default();
+    let Some(ahead) = door.ahead.take(token) else { return Ok(None) };
+    if !ahead.rest.has_page(limit) {
+        return Ok(None);
+    }
+    let held = door.settings.memory.share();
+    let PageAhead { rest, basis, mut scanned, comes } = ahead;
+    let Some(seq) = door.engine.scan_holds(&container.collection, &basis).await? else {
+        return Ok(None);
+    };
+    session::check_seen(request.seen, seq)?;
+    scanned.seq = seq;
+    let mut page = rest.next_page(limit, held).map_err(engine::Error::from)?;
+    let rest = page.rest.take();
+    let found = (&page, &scanned);
+    let reply = reply_with_page(door, request, container, about, part, comes, found)?;
+    if let (Some(rest), Some(token)) = (rest, &reply.continuation) {
+        let bytes = rest.memory_bytes();
+        let ahead = PageAhead { rest, basis, scanned, comes };
+        door.ahead.keep(&door.settings.memory, token, ahead, bytes);
+    }
+    Ok(Some(reply))
+}
+
+/// The reply to a query with a page, its charge and its metrics.
+fn reply_with_page<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    container: &Container,
+    about: &[&[u8]],
+    part: &ContainerPart<'_>,
+    comes: ScanOrder,
+    (page, scanned): (&Page, &Scanned),
+) -> Result<Reply> {
+    let reply = page_reply(door, about, comes, (&container.rid, "Documents"), page)?;
     let bytes = reply.body.len();
-    let read = RowsRead::of_page(&scanned, page.values.len(), bytes);
+    let read = RowsRead::of_page(scanned, page.values.len(), bytes);
     let mut reply = reply.with_units(Work::Rows(read.rows), bytes);
     reply.seq = scanned.seq;
     if request.headers.query_metrics() {
         let metrics = metrics_text(&read, page.values.len(), bytes);
         reply = reply.with_header("x-ms-documentdb-query-metrics", metrics);
     }
-    if let Some(used) =
-        indexes_used::utilization_header(&request.headers, container, &scanned.indexes)
-    {
+    let indexes = &scanned.indexes;
+    let used =
+        indexes_used::utilization_header(&request.headers, container, indexes, part.partition);
+    if let Some(used) = used {
         reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
@@ -185,7 +253,7 @@ async fn count_items<S: Store>(
             metrics_text(&RowsRead::default(), 1, bytes),
         );
     }
-    if let Some(used) = indexes_used::utilization_header(&request.headers, container, &[]) {
+    if let Some(used) = indexes_used::utilization_header(&request.headers, container, &[], &[]) {
         reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
@@ -250,7 +318,7 @@ struct Rows<'a> {
     /// The container that is queried.
     container: &'a Container,
     /// The part of it that the request is about.
-    part: &'a container_part::ContainerPart<'a>,
+    part: &'a ContainerPart<'a>,
     /// Where the query reads what the server sets.
     system: SystemReads,
     /// How much the page has computed.

@@ -82,6 +82,12 @@ pub struct Collection {
     pub(crate) demand: Demand,
     /// Turns of writers that find the first document in an order by looking at all.
     pub(crate) turns: Turns,
+    /// The stamp of the last change of its items, as far as it is known.
+    last_change: AtomicU64,
+    /// Whether the last change was looked up in the store since that was opened.
+    knows_last_change: AtomicBool,
+    /// The newest stamp that a commit which changes its items was given, visible or not.
+    last_begun: AtomicU64,
 }
 
 /// Whether a list of operations stops at its first failure.
@@ -105,7 +111,52 @@ impl Collection {
             dropped: AtomicBool::new(false),
             demand: Demand::default(),
             turns: Turns::default(),
+            last_change: AtomicU64::new(0),
+            knows_last_change: AtomicBool::new(false),
+            last_begun: AtomicU64::new(0),
         }
+    }
+
+    /// The newest stamp of a commit that changed its items, of those that were acknowledged.
+    pub(crate) fn last_change(&self) -> u64 {
+        self.last_change.load(Atomic::SeqCst)
+    }
+
+    /// Whether [`last_change`](Self::last_change) covers what was written before this start.
+    pub(crate) fn knows_last_change(&self) -> bool {
+        self.knows_last_change.load(Atomic::SeqCst)
+    }
+
+    /// Notes a commit that changed items. It has to be visible, and its writer not told yet.
+    pub(crate) fn note_change(&self, stamp: u64) {
+        self.last_change.fetch_max(stamp, Atomic::SeqCst);
+    }
+
+    /// The newest stamp that a commit which changes items was given since the start. It is noted before
+    /// the commit can be seen, and also of one that fails.
+    pub(crate) fn last_begun(&self) -> u64 {
+        self.last_begun.load(Atomic::SeqCst)
+    }
+
+    /// Has the stamp of a commit that changes items noted where commits are ordered.
+    pub(crate) fn note_begin_of(self: &Arc<Self>, commit: &mut store::Commit) {
+        let collection = Arc::clone(self);
+        let write = std::mem::replace(&mut commit.write, Box::new(|_| Vec::new()));
+        commit.write = Box::new(move |stamp| {
+            collection.last_begun.fetch_max(stamp.seq, Atomic::SeqCst);
+            write(stamp)
+        });
+    }
+
+    /// Notes the last change that was found in the store.
+    pub(crate) fn recovered_last_change(&self, stamp: u64) {
+        self.note_change(stamp);
+        self.knows_last_change.store(true, Atomic::SeqCst);
+    }
+
+    /// Has the last change looked up again: commits whose outcome is unknown may have changed items.
+    pub(crate) fn recheck_last_change(&self) {
+        self.knows_last_change.store(false, Atomic::SeqCst);
     }
 
     /// How much of the indexes being built is done, per cent; 100 when all are in force.
@@ -289,4 +340,11 @@ pub(crate) fn put_record(record: &Record) -> store::Mutation {
         key: keys::record(record.model, &record.namespace),
         value: encode_record(record).into(),
     }
+}
+
+/// The mutation that stores the stamp of a container's last change; see `last_change.rs`.
+pub(crate) fn put_last_change(collection: u32, stamp: u64) -> store::Mutation {
+    let sum = i64::try_from(stamp).unwrap_or(i64::MAX);
+    let key = keys::last_change(collection);
+    store::Mutation::Put { space: Space::Counts, key, value: store::encode_count([sum, 0]) }
 }

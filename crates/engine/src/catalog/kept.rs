@@ -97,7 +97,7 @@ impl IndexSpec {
     }
 
     /// Its policy, whether or not all paths of it have entries.
-    pub(crate) fn policy(&self) -> Option<&Policy> {
+    pub fn policy(&self) -> Option<&Policy> {
         match &self.shape {
             IndexShape::Wild(policy) | IndexShape::Allowed(policy) => Some(policy),
             _ => None,

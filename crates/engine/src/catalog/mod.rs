@@ -25,7 +25,9 @@ mod record;
 
 pub(crate) use codec::{decode_record, encode_record};
 pub use collection::{Collection, CollectionState, ListOrdering};
-pub(crate) use collection::{PartialFilter, Publication, RecordChange, put_record};
+pub(crate) use collection::{
+    PartialFilter, Publication, RecordChange, put_last_change, put_record,
+};
 pub(crate) use ids::CollectionIds;
 pub use index_figures::{BuildProgress, ID_INDEX, IndexUsage};
 pub(crate) use kept::PathState;

@@ -17,7 +17,7 @@ use crate::{
     attempts::Attempts,
     catalog::{
         Collection, CollectionIds, CollectionState, Coming, CounterState, Publication, Record,
-        RecordChange, decode_record, put_record,
+        RecordChange, decode_record, put_last_change, put_record,
     },
     error::{Error, Kind, What},
     keys,
@@ -154,7 +154,8 @@ impl<S: Store> Engine<S> {
                 key: keys::NEXT_ID.into(),
                 value: (id + 1).to_be_bytes().to_vec().into(),
             };
-            let out = vec![put_record(&record), next];
+            let mut out = vec![put_record(&record), next];
+            out.extend(record.items.map(|_| put_last_change(id, stamp.seq)));
             let partial = record.indexes.iter().map(|_| None).collect();
             prepared.prepare_publication(Publication::State(Box::new(
                 CollectionState::with_filters(record, partial),

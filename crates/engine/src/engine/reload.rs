@@ -39,6 +39,7 @@ impl<S: Store> Engine<S> {
         let now = self.inner.clock().last_used();
         let state = |record| CollectionState::new(record, &*self.inner.dialect);
         let mut gone: BTreeMap<u32, _> = before.values().map(|held| (held.id, held)).collect();
+        before.values().for_each(|held| held.recheck_last_change());
         let mut names = BTreeMap::new();
         for record in records {
             let name = (record.model, record.namespace.clone());

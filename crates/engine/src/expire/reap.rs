@@ -161,6 +161,11 @@ impl<S: Store> Engine<S> {
         // A view is being opened: it may read anything, so nothing is put in force this time.
         let Some((floors, dropped)) = limited else { return Ok(()) };
         let allowed = Arc::new(ReapFloors { floors, dropped, events_before_s });
+        let has_items = collection.state().record.items.is_some();
+        if has_items && !self.keep_last_change(collection, &allowed).await? {
+            // The next pass tries again.
+            return Ok(());
+        }
         self.put_in_force(collection, allowed, estimate).await?;
         if keeps_any(&collection.state().record) {
             self.forget_if_filtered(collection).await?;

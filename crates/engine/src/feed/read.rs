@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use evaluation::Context;
-use store::{KeyRange, Store};
+use store::{Direction, KeyRange, Store};
 
 use super::Event;
 use crate::{
@@ -44,6 +44,13 @@ pub struct EventPage {
 }
 
 impl<S: Store> Engine<S> {
+    /// The position after all events of a feed, those of what has expired by now among them.
+    pub async fn feed_end(&self, collection: &Arc<Collection>) -> Result<u64, Error> {
+        self.last_change(collection).await?;
+        self.publish_expirations(collection).await?;
+        Ok(read_in_view!(self, collection, |view| view.last_event().await)?.0)
+    }
+
     /// A page of events; `None` where no feed is kept.
     pub async fn feed_events(
         &self,
@@ -51,6 +58,7 @@ impl<S: Store> Engine<S> {
         wanted: &EventsWanted,
         context: &Context,
     ) -> Result<Option<EventPage>, Error> {
+        self.last_change(collection).await?;
         self.publish_expirations(collection).await?;
         let page = read_in_view!(self, collection, |view| view.read_events(wanted, context).await);
         Ok(page?.0)
@@ -58,6 +66,19 @@ impl<S: Store> Engine<S> {
 }
 
 impl<S: Store> LiveView<S> {
+    /// The stamp of the last event, or of the last change where that is newer: the position after all
+    /// that this view shows.
+    async fn last_event(&self) -> Result<u64, Halt> {
+        let shown = KeyRange {
+            start: keys::events_after(0),
+            end: Some(keys::events_after(self.seq.saturating_add(1))),
+        };
+        let mut last = Pages::of(shown).in_direction(Direction::Backward).at_most(1);
+        let page = self.including_expired().next_entries(&mut last).await?.unwrap_or_default();
+        let event = page.rows.first().and_then(|(key, _)| keys::stamp_of_change(key));
+        Ok(self.last_change_shown().max(event.unwrap_or(0)))
+    }
+
     /// The next page in this view.
     async fn read_events(
         &self,
@@ -92,6 +113,6 @@ impl<S: Store> LiveView<S> {
                 }
             }
         }
-        Ok(Some(EventPage { next: self.seq.max(last), ..found }))
+        Ok(Some(EventPage { next: self.last_event().await?.max(last), ..found }))
     }
 }

@@ -22,6 +22,7 @@ use super::{
     write::{ItemAction, ItemWrite, ItemWriter, VersionMatch},
 };
 use crate::{
+    catalog::put_last_change,
     error::{Error, Halt, Kind, What},
     item_key::ItemKey,
     keys,
@@ -261,7 +262,7 @@ impl<'a, S: Store> ItemBatch<'a, S> {
             let PendingItem { stored, written, origin, now } = pending;
             // Only read, or made and removed again: nothing is written, but it has to be still so.
             if !written || (stored.is_none() && now.is_none()) {
-                commits.push(unchanged_commit(&draft, &key, stored));
+                commits.push(unchanged_commit(&draft, &key, stored, written));
                 continue;
             }
             // The row of an item that has another key now goes with that key's write.
@@ -306,10 +307,15 @@ fn unchanged_commit<S: Store>(
     draft: &WriteDraft<'_, S>,
     key: &Bytes,
     stored: Option<Row>,
+    written: bool,
 ) -> Commit {
     let mut conditions = draft.row_conditions(key);
     conditions.extend(stored.map(|row| Condition::Before(row.expires_at.ms)));
-    Commit::new(conditions, |_| Vec::new())
+    let id = draft.view.collection.id;
+    // An item that came and went is a change without any other trace.
+    Commit::new(conditions, move |stamp| {
+        written.then(|| put_last_change(id, stamp.seq)).into_iter().collect()
+    })
 }
 
 /// Several commits as one. A key that one removes and another puts is put.

@@ -58,6 +58,8 @@ impl<S: Store> Engine<S> {
         wanted: &ChangesWanted,
         context: &Context,
     ) -> Result<ChangePage, Error> {
+        // The position after a page is the last change, which has to be known.
+        self.last_change(collection).await?;
         let change =
             read_in_view!(self, collection, |view| view.read_changes(wanted, context).await);
         Ok(change?.0)
@@ -107,6 +109,6 @@ impl<S: Store> LiveView<S> {
                 }
             }
         }
-        Ok(ChangePage { next: self.seq.max(last), ..found })
+        Ok(ChangePage { next: self.last_change_shown().max(last), ..found })
     }
 }

@@ -46,6 +46,7 @@ impl Giver<'_> {
         }
         self.scanned.items += 1;
         self.scanned.bytes += row.body().len() as u64;
+        self.scanned.until = self.scanned.until.min(row.expires_at);
         Ok(self.sink.item(&Item::from_row(row))?)
     }
 }

@@ -33,5 +33,5 @@ pub(crate) use changes::changes_index;
 pub use changes::{ChangePage, ChangesWanted};
 pub use container::ContainerDefinition;
 pub use kept_paths::{PathProgress, PathStatus};
-pub use scan::{BirthOrder, IndexUse, ItemSink, Scan, ScanOrder, Scanned};
+pub use scan::{BirthOrder, IndexUse, ItemSink, Scan, ScanBasis, ScanOrder, Scanned};
 pub use write::{ItemAction, ItemDone, ItemFailure, ItemWrite, ItemWriter, Patch, VersionMatch};

@@ -35,7 +35,7 @@ use super::{
     index_order::{self, WalkOutcome},
 };
 use crate::{
-    catalog::Collection,
+    catalog::{Collection, CollectionState},
     engine::Engine,
     error::{Error, Halt},
     item_key::ItemRange,
@@ -129,7 +129,7 @@ pub enum IndexUse {
 }
 
 /// How a walk went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Scanned {
     /// The commits it certainly knew.
     pub seq: u64,
@@ -147,12 +147,47 @@ pub struct Scanned {
     pub bytes: u64,
     /// Whether all was walked.
     pub ended: bool,
+    /// Until when a walk would give the same again; `None` where that cannot be told.
+    pub basis: Option<ScanBasis>,
+    /// When the first of the items that were given expires.
+    pub(super) until: Instant,
     /// Paths whose indexes name too many items.
     pub(super) wide: Vec<PathSteps>,
     /// Ids of indexes that were read.
     pub(super) read: Vec<u32>,
     /// Paths that are not kept and would have spared it most.
     pub(super) missing: Vec<PathSteps>,
+}
+
+impl Default for Scanned {
+    fn default() -> Self {
+        Self {
+            seq: 0,
+            indexes: Vec::new(),
+            ordered: false,
+            entries: 0,
+            looked: 0,
+            items: 0,
+            bytes: 0,
+            ended: false,
+            basis: None,
+            until: Instant::MAX,
+            wide: Vec::new(),
+            read: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+}
+
+/// What a walk relied on: as long as this holds, another one gives the same items.
+#[derive(Clone, Debug)]
+pub struct ScanBasis {
+    /// The settings and indexes.
+    state: Arc<CollectionState>,
+    /// All commits that change items and have a stamp up to this one were seen; none had a newer one.
+    begun: u64,
+    /// When the first of its items expires.
+    until: Instant,
 }
 
 impl Scanned {
@@ -172,8 +207,10 @@ impl<S: Store> Engine<S> {
         sink: &mut dyn ItemSink,
     ) -> Result<Scanned, Error> {
         let mut scanned = Scanned::default();
+        let mut begun = 0;
         let walked = read_in_view!(self, collection, |view| {
             scanned = Scanned::default();
+            begun = collection.last_begun();
             view.scan_in_view(scan, context, sink, &mut scanned).await
         });
         // A walk that failed may have failed for want of an index.
@@ -184,7 +221,28 @@ impl<S: Store> Engine<S> {
             each.into_iter().for_each(|index| collection.figures.count_use(index, now_s));
         }
         let ((), view) = walked?;
-        Ok(Scanned { seq: view.seq, ..scanned })
+        // A commit with a newer stamp than the view is certain of may or may not have been seen.
+        let basis = (begun <= view.seq).then(|| ScanBasis {
+            state: Arc::clone(&view.state),
+            begun,
+            until: scanned.until,
+        });
+        Ok(Scanned { seq: view.seq, basis, ..scanned })
+    }
+
+    /// Whether a walk would still give the items that another one gave: nothing was written, no setting
+    /// has changed and none of the items has expired. Returns the commits that this is certain for.
+    pub async fn scan_holds(
+        &self,
+        collection: &Arc<Collection>,
+        basis: &ScanBasis,
+    ) -> Result<Option<u64>, Error> {
+        let view = self.view(collection).await?;
+        // After the view was opened: what it shows was noted before it could be seen.
+        let holds = collection.last_begun() == basis.begun
+            && Arc::ptr_eq(&view.state, &basis.state)
+            && view.instant < basis.until;
+        Ok(holds.then_some(view.seq))
     }
 }
 

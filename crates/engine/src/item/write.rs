@@ -173,10 +173,12 @@ impl<S: Store> Engine<S> {
             let seq = view.seq;
             drop(view);
             // Nothing was written: the answer is that of the view.
-            let Some(commit) = commit else { return Ok((pending.into_results(None), seq)) };
+            let Some(mut commit) = commit else { return Ok((pending.into_results(None), seq)) };
+            collection.note_begin_of(&mut commit);
             let outcomes = self.inner.store().commit(vec![commit]).await;
             match outcomes.map_err(|error| failed(error.into()))?.first() {
                 Some(Outcome::Committed(stamp)) => {
+                    collection.note_change(stamp.seq);
                     return Ok((pending.into_results(Some(*stamp)), stamp.seq));
                 }
                 _ => continue,
@@ -228,13 +230,18 @@ impl<S: Store> Engine<S> {
         let mut commits = Vec::with_capacity(page.items.len());
         for row in page.items {
             yield_if_due(context, ROW_WORK + row.body().len()).await?;
-            commits.push(draft.remove_document(draft.previous_version(row).await?));
+            let mut commit = draft.remove_document(draft.previous_version(row).await?);
+            view.collection.note_begin_of(&mut commit);
+            commits.push(commit);
         }
         let mut refused = false;
         if !commits.is_empty() {
             for outcome in self.inner.store().commit(commits).await? {
                 match outcome {
-                    Outcome::Committed(_) => *removed += 1,
+                    Outcome::Committed(stamp) => {
+                        view.collection.note_change(stamp.seq);
+                        *removed += 1;
+                    }
                     Outcome::Refused(_) => refused = true,
                 }
             }

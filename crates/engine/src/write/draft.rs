@@ -25,7 +25,7 @@ use super::{
     previous::Previous,
 };
 use crate::{
-    catalog::{CollectionState, IndexSpec},
+    catalog::{CollectionState, IndexSpec, put_last_change},
     counters::{Counted, count_document},
     error::{Error, Halt, Kind},
     feed::put_event,
@@ -360,6 +360,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
                 out.extend(timeline.map(|key| Mutation::Delete { space, key }));
                 let before = Item::from_row(previous.row.clone());
                 put_event(record, space, stamp, Some(before), None, &mut out);
+                // Nothing else says that this commit changed the container.
+                out.push(put_last_change(record.id, stamp.seq));
             }
             out.push(Mutation::Delete { space: rows, key: previous.row.key });
             out

@@ -20,6 +20,7 @@ mod indexes_are_built_while_documents_are_written;
 mod inserts_begin_again;
 mod items;
 mod items_are_found_by_index;
+mod last_changes;
 mod long_keys;
 mod long_operations_let_others_run;
 mod paths_are_kept_on_demand;

@@ -63,6 +63,13 @@ pub struct Function {
 const CALL: usize = 128;
 
 impl Function {
+    /// Whether it returns the same for the same arguments: it reads neither the time nor random
+    /// numbers.
+    pub fn is_repeatable(&self) -> bool {
+        let reads_time = self.name.starts_with("GETCURRENT") || matches!(self.name, "NOW" | "AGO");
+        !reads_time && self.name != "RAND"
+    }
+
     /// Evaluates a call while `held` bytes are held around it. Counts what the function reads and
     /// builds, and refuses a result that is too large or too deep.
     pub fn run<'a>(

@@ -110,6 +110,11 @@ impl Window {
             Some(take) => self.skip.saturating_add(take),
         }
     }
+
+    /// Whether no result is wanted any more when this many were passed.
+    pub(crate) fn is_over(self, passed: u64) -> bool {
+        self.take == Some(0) || self.end_of_results() <= passed
+    }
 }
 
 /// A bound query: its clauses, and the condition for indexes that its WHERE implies.

@@ -39,10 +39,17 @@ impl Run {
         if self.resume.as_ref().is_some_and(|resume| !resume.whole) {
             return (usize::MAX, false);
         }
-        let items = u64::try_from(self.limit.items).unwrap_or(u64::MAX);
+        let items = u64::try_from(self.keep.items).unwrap_or(u64::MAX);
         let most = skip.saturating_add(items).saturating_add(1);
         let most = most.min(window.end_of_results().saturating_sub(self.done));
         (usize::try_from(most).unwrap_or(usize::MAX), skip == 0)
+    }
+
+    /// How many results are kept, and how many bytes of them: those that the page needs, and those that
+    /// are kept ahead.
+    pub(super) fn most_kept(&self) -> (usize, usize) {
+        let (most, none_passed_over) = self.needed_results();
+        (most, if none_passed_over { self.keep.bytes } else { usize::MAX })
     }
 
     /// Keeps the result that the row in the environment makes, if it may be in the page. Whether it
@@ -59,7 +66,7 @@ impl Run {
         env.spend_keeping()?;
         clauses.order_key(env, &mut place)?;
         let by_value = clauses.distinct;
-        let (most, none_passed_over) = self.needed_results();
+        let (most, bytes) = self.most_kept();
         if !by_value {
             clauses.push_position(position, &mut place);
             if self.is_outside(&place, ordinal, most) {
@@ -91,12 +98,26 @@ impl Run {
         }
         let Some(value) = Output::from_evaluated(value) else { return Ok(()) };
         env.spend_bytes(self.kept.add_result(place, ordinal, value))?;
-        self.kept.shrink_to(most, if none_passed_over { self.limit.bytes } else { usize::MAX });
+        self.kept.shrink_to(most, bytes);
         self.count_held()
     }
 
-    /// Counts what the run holds; fails when that is more than it may, or than is left for it.
+    /// Counts what the run holds. Where that is too much, what is kept ahead is given up first.
     fn count_held(&mut self) -> Result<(), Error> {
+        let counted = self.count_all_held();
+        if counted.is_ok() || self.keep == self.limit {
+            return counted;
+        }
+        self.keep = self.limit;
+        let (most, bytes) = self.most_kept();
+        self.kept.shrink_to(most, bytes);
+        let most = self.most_groups();
+        self.groups.shrink_to(most);
+        self.count_all_held()
+    }
+
+    /// Counts what the run holds; fails when that is more than it may, or than is left for it.
+    fn count_all_held(&mut self) -> Result<(), Error> {
         let kept = self.kept.memory_bytes().saturating_add(self.firsts.memory_bytes());
         let held = kept.saturating_add(self.groups.held_bytes()).saturating_add(self.finishing);
         if MAX_RUN_BYTES < held {
@@ -125,9 +146,7 @@ impl Run {
         position: &[u8],
     ) -> Result<(), Error> {
         let plain = clauses.order.is_empty() && !clauses.distinct;
-        // A group may come to nothing, so that more of them may be needed than there are results.
-        let certain = plain && matches!(clauses.projection, Projection::Fields(_));
-        let most = if certain { self.needed_results().0 } else { usize::MAX };
+        let most = self.most_groups();
         // With an ORDER BY or DISTINCT the key of a group is not its place, so no group can be left
         // out.
         let resume = self.resume.as_ref().filter(|_| plain);
@@ -148,6 +167,15 @@ impl Run {
             groups.shrink_to(most);
         }
         self.count_held()
+    }
+
+    /// How many groups are kept at most.
+    fn most_groups(&self) -> usize {
+        let clauses = self.clauses();
+        let plain = clauses.order.is_empty() && !clauses.distinct;
+        // A group may come to nothing, so that more of them may be needed than there are results.
+        let certain = plain && matches!(clauses.projection, Projection::Fields(_));
+        if certain { self.needed_results().0 } else { usize::MAX }
     }
 
     /// Makes results of the groups when all rows have come, in the order of their keys. Each is

@@ -104,7 +104,7 @@ impl Run {
             // The driver stopped before any row passed: the next page begins where this one did.
             Some(self.resume.unwrap_or_else(|| Resume::at_place(b"", u64::MAX, 1, 0)))
         };
-        Page { values: self.page, resume, held: self.held }
+        Page { values: self.page, resume, held: self.held, rest: None }
     }
 }
 

@@ -78,8 +78,22 @@ impl Kept {
         }
     }
 
-    /// The results in order, and whether more come behind them.
-    pub(super) fn into_results(self) -> (impl Iterator<Item = ((Vec<u8>, u64), Output)>, bool) {
-        (self.results.into_iter(), self.more)
+    /// Takes the first result with its place and its ordinal.
+    pub(super) fn pop_first(&mut self) -> Option<((Vec<u8>, u64), Output)> {
+        let (at, value) = self.results.pop_first()?;
+        let size = value.size_of_result();
+        self.bytes = self.bytes.saturating_sub(size.bytes);
+        self.memory = self.memory.saturating_sub(size.memory + at.0.len() + ENTRY_BYTES);
+        Some((at, value))
+    }
+
+    /// How many results are here.
+    pub(super) fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Whether results were forgotten that come after these.
+    pub(super) fn has_forgotten(&self) -> bool {
+        self.more
     }
 }

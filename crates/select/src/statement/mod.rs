@@ -10,10 +10,12 @@ mod inner;
 mod kept;
 mod mark;
 mod page;
+mod rest;
 mod run;
 mod source;
 
 pub use ask::SystemReads;
 pub use mark::Resume;
 pub use page::{Flow, Output, Page, PageLimit};
+pub use rest::Rest;
 pub use run::Run;

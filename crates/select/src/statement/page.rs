@@ -4,7 +4,7 @@ use document::{DocBuf, Value, ValueRef};
 use evaluation::{Evaluated, Size};
 use memory::Share;
 
-use super::Resume;
+use super::{Resume, rest::Rest};
 
 /// Whether more rows are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,4 +80,6 @@ pub struct Page {
     pub resume: Option<Resume>,
     /// What the results hold.
     pub held: Share,
+    /// The results behind the page, where the run kept them; see [`Run::keep_ahead`](super::Run::keep_ahead).
+    pub rest: Option<Rest>,
 }

@@ -25,7 +25,7 @@ use memory::Share;
 
 use super::{
     Flow, Output, Page, PageLimit, Resume, ahead::Ahead, firsts::Firsts, groups::Groups,
-    kept::Kept, mark::Gate, source::expand_rows,
+    kept::Kept, mark::Gate, rest::Rest, source::expand_rows,
 };
 use crate::{
     eval::{Env, Whole},
@@ -43,6 +43,8 @@ pub struct Run {
     pub(super) resume: Option<Resume>,
     /// What the page may hold.
     pub(super) limit: PageLimit,
+    /// What is kept at most of results that come in any order: the page, and perhaps more.
+    pub(super) keep: PageLimit,
     /// Whether rows come in the order of results.
     sorted: bool,
     /// The query that FROM collects first; it is fed the rows instead of this one.
@@ -112,6 +114,7 @@ impl Run {
             finishing: 0,
             context,
             limit,
+            keep: limit,
             sorted,
             inner,
             gate: Gate::new(resume.clone()),
@@ -129,6 +132,16 @@ impl Run {
         };
         run.start_over();
         run
+    }
+
+    /// Has the run keep this much of results that come in any order, where there is memory for it, and
+    /// hand out what is behind the page as [`Page::rest`]. It has no effect where rows come in the order
+    /// of the results.
+    pub fn keep_ahead(&mut self, most: PageLimit) {
+        self.keep = PageLimit {
+            items: most.items.max(self.limit.items),
+            bytes: most.bytes.max(self.limit.bytes),
+        };
     }
 
     /// Says whether rows will be fed in the order of the results: that of row keys for a plan that
@@ -266,24 +279,19 @@ impl Run {
         }
         let mut kept = std::mem::take(&mut self.kept);
         for ((place, ordinal), value) in std::mem::take(&mut self.firsts).into_results() {
-            kept.add_result(place, ordinal, value);
-        }
-        let mut resume = None;
-        let (results, more) = kept.into_results();
-        let mut results = results.peekable();
-        while let Some(((place, ordinal), value)) = results.next() {
-            if self.full {
-                break;
-            }
-            if self.gate.first_ordinal_after(&place).is_some_and(|from| from <= ordinal) {
-                let flow = self.deliver_result(value)?;
-                let goes_on = more || results.peek().is_some();
-                if flow == Flow::Enough && goes_on && !self.is_over() {
-                    resume = self.gate.mark_of_last(ordinal, self.done);
-                }
+            // The places of these were not known before.
+            if self.resume.as_ref().is_none_or(|resume| resume.may_be_behind(&place, ordinal)) {
+                kept.add_result(place, ordinal, value);
             }
         }
-        Ok(Page { values: self.page, resume, held: self.held })
+        let (most, bytes) = self.most_kept();
+        kept.shrink_to(most, bytes);
+        let held = self.held;
+        let window = plan.clauses().window;
+        let page = Rest::new(kept, self.gate, window, self.done).cut_page(self.limit, held);
+        // Without being asked for, what was kept for the page alone is of no use to the next one.
+        let rest = page.rest.filter(|_| self.keep != self.limit);
+        Ok(Page { rest, ..page })
     }
 
     /// The clauses of the query.
@@ -293,8 +301,7 @@ impl Run {
 
     /// Whether TOP or LIMIT is used up: no page follows.
     pub(super) fn is_over(&self) -> bool {
-        let window = self.clauses().window;
-        window.take == Some(0) || window.end_of_results() <= self.done
+        self.clauses().window.is_over(self.done)
     }
 
     /// Makes results of the row in the environment, and of what FROM and JOIN make of it.
