@@ -268,8 +268,8 @@ impl Containers {
     }
 }
 
-/// The container that a link names. Sub-status 1003 tells a missing database from a missing
-/// container.
+/// The container that a link names. Where it or its database is missing, so is what the request is about
+/// in it: sub-status 1003 tells that from a missing item.
 pub(crate) fn find_container<S: Store>(
     engine: &Engine<S>,
     containers: &Containers,
@@ -281,7 +281,7 @@ pub(crate) fn find_container<S: Store>(
         return Ok(container);
     }
     let found = self::find_database(engine, database).ok_or_else(Failure::no_owner)?;
-    let collection = find_collection(engine, &found, name).ok_or_else(Failure::no_resource)?;
+    let collection = find_collection(engine, &found, name).ok_or_else(Failure::no_owner)?;
     // A link may name the container by its resource id; what is kept and shown has the name.
     let real = collection.state().record.namespace.collection.clone();
     let container = Container::new(&found, &real, collection);

@@ -51,7 +51,7 @@ const ROUTES: &str = r#"## Routes
 | `/offers` | works | kept and shown; they limit with `--enforce-throughput` alone |
 | `/_explorer/emulator.pem` | works | the server's certificate; no signature |
 | `/_explorer/`, `/config.json` | differs | with `--explorer-dir` the files of that directory and their settings, without a signature; else `/_explorer/` leads to the portal |
-| `//addresses` | 400 | direct mode is not there; the text says what to set |
+| `//addresses` | 400 | direct mode is not there; the text says what to set, whoever asks |
 
 Links hold names or resource ids; a slash at the end changes nothing.
 "#;
@@ -149,7 +149,15 @@ is not done within a second.
   answered, unless it has `Expect: 100-continue`.
 * A permission for an item by its name has a `resourcePartitionKey`, unless its container has no
   partition key. Nothing may be named like a resource id of this server.
-* An aggregate without GROUP BY ignores ORDER BY over rows.
+* An aggregate without GROUP BY ignores ORDER BY over rows. GROUP BY together with ORDER BY runs; the
+  service's pages say that it does not there.
+* Log sequence numbers (`lsn`), session tokens and positions of the change feed count the changes of one
+  container: a feed that is read to its end stays where it is while other containers are written. They grow
+  with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which
+  counted the whole server, stay good.
+* A page of a query with DISTINCT, GROUP BY or an ORDER BY without an index is cut from results that are kept
+  with the page before, where memory allows and nothing has been written or has expired since; else the query
+  is evaluated again. Answers and charges are the same.
 * A query of several partitions without permission to be one is 400 unless its WHERE names the
   partition key.
 * Plans never ask a client to do more than it says it can; with one range the raw query always works.
@@ -160,7 +168,7 @@ is not done within a second.
 ## Not there
 
 Execution of scripts, computed properties, `ttlPropertyPath`, analytical storage, client encryption,
-vector and full-text search (policies and indexes for them are kept and shown; queries that would use
+vector and full-text search (policies and indexes for them are checked, kept and shown; queries that would use
 them are errors that name the function), HybridRow batches (.NET's `TransactionalBatch` and bulk), direct mode, several regions,
 and whatever of Entra needs a network: keys of an issuer come from a file.
 "#;

@@ -124,6 +124,8 @@ impl Link {
         let kind = match (first, count) {
             ("dbs", 1..=2) => Resource::Databases,
             ("offers", 1..=2) => Resource::Offers,
+            // Some clients take `_self` for the offer's name.
+            ("offers", 3) if db == "offers" => return Err(no_offer(second)),
             ("addresses", 1) => Resource::Addresses,
             ("dbs", 3..=4) if second == "colls" => Resource::Containers,
             ("dbs", 3..=4) if second == "users" => Resource::Users,
@@ -196,6 +198,11 @@ fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     decoded.map_err(|_| Failure::bad_request("The request's path is not UTF-8."))
 }
 
+/// The failure for a path below that of an offer.
+fn no_offer(id: &str) -> Failure {
+    Failure::bad_request(format!("'offers/{id}' is not the id of an offer."))
+}
+
 /// The failure for a path that means nothing here.
 fn unknown_path() -> Failure {
     Failure::new(Fault::NotFound, "There is no resource of that path.")
@@ -238,6 +245,8 @@ mod tests {
             ("/dbs/d/users/u", "Users d, Some(\"u\") dbs/d/users/u"),
             ("/dbs/d/users/u/permissions", "Permissions d,u None dbs/d/users/u"),
             ("/offers/Ab-c/", "Offers , Some(\"Ab-c\") offers/Ab-c"),
+            ("/offers/offers/Ab-c/", "400"),
+            ("/offers/x/Ab-c/", "404"),
             ("//addresses/", "Addresses , None "),
             ("/_explorer/emulator.pem", "Certificate , None "),
             ("/dbs/d/colls/c/nothing", "404"),

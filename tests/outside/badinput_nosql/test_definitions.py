@@ -1,7 +1,7 @@
 """Definitions of containers with values of the right type that mean nothing, or too much."""
 
 import pytest
-from lib.texts import EXISTS, MODE_NONE, NO_RESOURCE
+from lib.texts import EXISTS, MODE_NONE, NO_OWNER, NO_RESOURCE
 
 from badinput_nosql.attacked import ONE, TWO
 from badinput_nosql.wire import request
@@ -226,27 +226,28 @@ def test_definitions_that_are_there_or_not(attacked):
     attacked.refused(
         request("PUT", f"{COLLS}/none", {"id": "none", "partitionKey": ONE}), 404, 0, NO_RESOURCE
     )
-    attacked.refused(request("POST", "/dbs/none/colls", container()), 404, (0, 1003), NO_RESOURCE)
+    attacked.refused(request("POST", "/dbs/none/colls", container()), 404, 1003, NO_OWNER)
     attacked.refused(request("DELETE", f"{COLLS}/none"), 404, 0, NO_RESOURCE)
     attacked.refused(request("DELETE", "/dbs/none"), 404, 0, NO_RESOURCE)
     attacked.refused(request("PUT", "/dbs/data", {"id": "data"}), 405)
 
 
+EMBEDDINGS = {
+    "vectorEmbeddings": [
+        {"path": "/v", "dataType": "float32", "dimensions": 3, "distanceFunction": "cosine"}
+    ]
+}
+
 KEPT = {
-    "vectorEmbeddingPolicy": container(
-        vectorEmbeddingPolicy={
-            "vectorEmbeddings": [
-                {"path": "/v", "dataType": "float32", "dimensions": 3, "distanceFunction": "cosine"}
-            ]
-        }
-    ),
+    "vectorEmbeddingPolicy": container(vectorEmbeddingPolicy=EMBEDDINGS),
     "fullTextPolicy": container(
         fullTextPolicy={
             "defaultLanguage": "en-US",
             "fullTextPaths": [{"path": "/t", "language": "en-US"}],
         }
     ),
-    "vectorIndexes": policy(vectorIndexes=[{"path": "/v", "type": "diskANN"}]),
+    "vectorIndexes": policy(vectorIndexes=[{"path": "/v", "type": "diskANN"}])
+    | {"vectorEmbeddingPolicy": EMBEDDINGS},
     "fullTextIndexes": policy(fullTextIndexes=[{"path": "/t"}]),
     "clientEncryptionPolicy": container(
         clientEncryptionPolicy={"policyFormatVersion": 1, "includedPaths": []}
@@ -317,7 +318,7 @@ def test_a_container_that_is_made_anew(attacked):
             400,
             404,
         )
-    attacked.refused(request("GET", f"/dbs/data/colls/{old}", None), 404, (0, 1003), NO_RESOURCE)
+    attacked.refused(request("GET", f"/dbs/data/colls/{old}", None), 404, 0, NO_RESOURCE)
     attacked.remove(f"{COLLS}/new")
     attacked.held = attacked.state()
 

@@ -5,7 +5,7 @@ import json
 from urllib.parse import quote
 
 import pytest
-from lib.texts import EXISTS, NO_ENTITY, NO_RESOURCE, UNIQUE, bad_ttl
+from lib.texts import EXISTS, NO_ENTITY, NO_OWNER, UNIQUE, bad_ttl
 
 from badinput_nosql.attacked import ONE
 from badinput_nosql.wire import BATCH, PARTITION_KEY, A, request
@@ -260,7 +260,7 @@ def test_parents_that_are_not_there(attacked, path):
         request("GET", path, None, {"a-im": "Incremental Feed"}),
         request("POST", path.replace("/docs", "/operations/partitionkeydelete"), None, A),
     ):
-        attacked.refused(data, 404, (0, 1003), NO_RESOURCE)
+        attacked.refused(data, 404, 1003, NO_OWNER)
 
 
 TTLS = {

@@ -2,7 +2,7 @@
 broken percent-encoding, and resource ids that name nothing."""
 
 import pytest
-from lib.texts import NO_RESOURCE
+from lib.texts import NO_OWNER
 
 from badinput_nosql.wire import A, request
 
@@ -381,5 +381,5 @@ def test_direct_mode_is_named_when_it_is_signed(attacked):
 
 
 def test_nothing_in_a_missing_database(attacked):
-    attacked.refused(request("GET", "/dbs/none/colls"), 404, (0, 1003), NO_RESOURCE)
-    attacked.refused(request("GET", "/dbs/none/users"), 404, (0, 1003), NO_RESOURCE)
+    attacked.refused(request("GET", "/dbs/none/colls"), 404, 1003, NO_OWNER)
+    attacked.refused(request("GET", "/dbs/none/users"), 404, 1003, NO_OWNER)

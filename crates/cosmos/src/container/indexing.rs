@@ -92,6 +92,12 @@ fn read_mode(policy: &Document) -> Result<&'static str> {
     })
 }
 
+/// Whether a container was asked to index lazily: it is told how far that is.
+pub(crate) fn is_lazy(options: &Document) -> bool {
+    let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return false };
+    read_mode(policy) == Ok("lazy")
+}
+
 /// Puts in lists of paths where there are none.
 fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     let array = |texts: &[&str]| {

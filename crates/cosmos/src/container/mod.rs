@@ -10,6 +10,7 @@ mod indexing;
 mod paths;
 mod policies;
 mod unique;
+mod vectors;
 
 use document::{Document, Value};
 use engine::Partition;
@@ -21,7 +22,7 @@ use crate::{
 };
 
 pub(crate) use default_ttl::write_default as write_ttl;
-pub(crate) use indexing::composite_paths;
+pub(crate) use indexing::{composite_paths, is_lazy};
 pub(crate) use policies::keeps_images;
 
 /// Properties that the server sets, whatever a client sends in them. SDKs send back what they have
@@ -42,7 +43,14 @@ impl ContainerDefinition {
     /// Reads the body of a request. The order matters in two places: the default TTL is taken out
     /// first, because `indexingMode` `none` is refused together with it, and the policies come
     /// last, because they drop what nobody knows.
-    pub(crate) fn parse(mut body: Document) -> Result<Self> {
+    pub(crate) fn parse(body: Document) -> Result<Self> {
+        let new = Self::parse_kept(body)?;
+        vectors::check_vectors(new.options())?;
+        Ok(new)
+    }
+
+    /// The same for what may have been kept by a version that did not check policies of vectors.
+    fn parse_kept(mut body: Document) -> Result<Self> {
         for name in SYSTEM {
             body.remove(name);
         }
@@ -91,7 +99,11 @@ impl ContainerDefinition {
         if let Some(key) = held.get("partitionKey") {
             body.insert("partitionKey", key.clone());
         }
-        let new = Self::parse(body)?;
+        vectors::check_replacement(&body, held)?;
+        let new = match vectors::same_vectors(&body, held) {
+            true => Self::parse_kept(body)?,
+            false => Self::parse(body)?,
+        };
         if new.options().get("id") != held.get("id") {
             return Err(Failure::bad_request("The id of a container cannot be changed."));
         }

@@ -55,7 +55,10 @@ pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
             return Err(Failure::unsupported("The property 'computedProperties'"));
         }
         Some(_) => {
-            return Err(Failure::bad_request("The property 'computedProperties' is not an array."));
+            return Err(Failure::bad_request(
+                "One of the specified inputs is invalid: the property 'computedProperties' is not \
+                 an array.",
+            ));
         }
     }
     for (name, paths) in LISTS {
@@ -92,10 +95,18 @@ fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
             .and_then(super::paths::parse_path),
         _ => None,
     };
-    if entries.iter().all(|entry| is_path(entry).is_some()) {
-        return Ok(());
+    let Some(wrong) = entries.iter().find(|entry| is_path(entry).is_none()) else { return Ok(()) };
+    if name != "fullTextPolicy" {
+        return Err(Failure::bad_request(format!("An entry of '{paths}' has no valid 'path'.")));
     }
-    Err(Failure::bad_request(format!("An entry of '{paths}' has no valid 'path'.")))
+    let path = match wrong {
+        Value::Document(fields) => fields.get("path").and_then(|path| path.as_ref().as_str()),
+        _ => None,
+    };
+    Err(Failure::bad_request(format!(
+        "The Full Text Policy contains an invalid Path: {}",
+        path.unwrap_or_default()
+    )))
 }
 
 /// Checks how long an analytical store would keep items. There is none here, so any value that the

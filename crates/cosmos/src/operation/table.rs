@@ -144,8 +144,10 @@ const fn not_allowed(kind: Resource, access: Access) -> Row {
         | Resource::Udfs
         | Resource::Conflicts
         | Resource::Users
-        | Resource::Offers
-        | Resource::Addresses => (Other, Free, Account, OfResource),
+        | Resource::Offers => (Other, Free, Account, OfResource),
+        // Nobody gets anything but the hint. It is signed as what the addresses are of, which only the
+        // query string says.
+        Resource::Addresses => (Other, Free, Account, Nothing),
     };
     Row { metric, access, metering, task: Inline, order: AtOnce, parent, requirement }
 }

@@ -51,43 +51,83 @@ type Done = std::result::Result<(), String>;
 /// Does one operation.
 fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done {
     match operation {
-        PatchOperation::Add(path, value) => put_value(document, path, value.clone(), true),
-        PatchOperation::Set(path, value) => put_value(document, path, value.clone(), false),
+        PatchOperation::Add(path, value) => {
+            put_value(document, path, value.clone(), true).map_err(no_parent("Add"))
+        }
+        PatchOperation::Set(path, value) => {
+            put_value(document, path, value.clone(), false).map_err(no_parent("Set"))
+        }
         PatchOperation::Replace(path, value) => {
-            let place = find_existing(document, path)?;
+            let place = find_existing(document, path).map_err(no_value("Replace"))?;
             *place = value.clone();
             Ok(())
         }
-        PatchOperation::Remove(path) => take_value(document, path).map(drop),
+        PatchOperation::Remove(path) => {
+            take_value(document, path).map(drop).map_err(no_value("Remove"))
+        }
         PatchOperation::Increment(path, by) => increment_number(document, path, by),
         PatchOperation::Move { from, to } => {
-            let value = take_value(document, from)?;
-            put_value(document, to, value, true)
+            let value = take_value(document, from).map_err(no_value("Move"))?;
+            put_value(document, to, value, true).map_err(no_parent("Move"))
         }
     }
 }
 
-/// The text for a path that leads nowhere.
-fn nothing_there(path: &Pointer) -> String {
-    format!("There is nothing at the path '{}' that the operation could change.", path.text())
+/// A path that leads nowhere: the name in it that was not found.
+struct Missing(String);
+
+/// The place of a path is not there.
+fn missing(document: &Document, path: &Pointer) -> Missing {
+    Missing(path.first_missing(document).to_owned())
+}
+
+/// What follows in the text: where to read about patches.
+const LEARN: &str = "Learn more: https://aka.ms/cosmosdbpatchdocs";
+
+/// The text for an operation that makes a value where there is nothing to put it in.
+fn no_parent(operation: &'static str) -> impl Fn(Missing) -> String {
+    move |Missing(name)| {
+        format!(
+            "{operation} Operation can only create a child object of an existing node(array or \
+             object) and cannot create path recursively, no path found beyond: '{name}'. {LEARN}"
+        )
+    }
+}
+
+/// The text for an operation that needs a value to be there.
+fn no_value(operation: &'static str) -> impl Fn(Missing) -> String {
+    move |Missing(name)| {
+        format!(
+            "{operation} Operation can only be performed on an existing path, no path found beyond: \
+             '{name}'. {LEARN}"
+        )
+    }
 }
 
 /// The value at a path, where there is one.
 fn find_existing<'a>(
     document: &'a mut Document,
     path: &'a Pointer,
-) -> std::result::Result<&'a mut Value, String> {
+) -> std::result::Result<&'a mut Value, Missing> {
+    // Before it is borrowed for the value.
+    let missing = missing(document, path);
     let found = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get_mut(name),
         Some(Target::Element(values, at)) => values.get_mut(at),
         None => None,
     };
-    found.ok_or_else(|| nothing_there(path))
+    found.ok_or(missing)
 }
 
 /// Puts a value. At a place of an array it goes between the elements or in place of one, as
 /// `between` says; the place after the last one is open to both.
-fn put_value(document: &mut Document, path: &Pointer, value: Value, between: bool) -> Done {
+fn put_value(
+    document: &mut Document,
+    path: &Pointer,
+    value: Value,
+    between: bool,
+) -> std::result::Result<(), Missing> {
+    let missing = missing(document, path);
     match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.insert(name, value),
         Some(Target::Element(values, at)) if between && at <= values.len() => {
@@ -96,21 +136,22 @@ fn put_value(document: &mut Document, path: &Pointer, value: Value, between: boo
         Some(Target::Element(values, at)) if at == values.len() => values.push(value),
         Some(Target::Element(values, at)) => match values.get_mut(at) {
             Some(place) => *place = value,
-            None => return Err(nothing_there(path)),
+            None => return Err(missing),
         },
-        None => return Err(nothing_there(path)),
+        None => return Err(missing),
     }
     Ok(())
 }
 
 /// Takes the value at a path away.
-fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Value, String> {
+fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Value, Missing> {
+    let missing = missing(document, path);
     let taken = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.remove(name),
         Some(Target::Element(values, at)) if at < values.len() => Some(values.remove(at)),
         _ => None,
     };
-    taken.ok_or_else(|| nothing_there(path))
+    taken.ok_or(missing)
 }
 
 /// Adds to the number at a path; a property that is not there becomes the number. Whole numbers
@@ -121,9 +162,9 @@ fn increment_number(document: &mut Document, path: &Pointer, by: &Value) -> Done
         _ => false,
     };
     if missing {
-        return put_value(document, path, by.clone(), false);
+        return put_value(document, path, by.clone(), false).map_err(no_parent("Increment"));
     }
-    let place = find_existing(document, path)?;
+    let place = find_existing(document, path).map_err(no_parent("Increment"))?;
     *place = match (&*place, by) {
         (Value::Int64(a), Value::Int64(b)) => match a.checked_add(*b) {
             Some(sum) => Value::Int64(sum),
@@ -206,6 +247,33 @@ mod tests {
             (a, op("move", "/c/d", r#","from":"/a""#), "refused"),
         ] {
             assert_eq!(patched(item, &operation), want, "{item} {operation}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_named() {
+        let item = json::parse_document(br#"{"a":{"b":1},"l":[{}]}"#, 10).unwrap();
+        for (operation, want) in [
+            (
+                r#"{"op":"add","path":"/x/y","value":1}"#,
+                "For Operation(1): Add Operation can only create a child object of an existing \
+                 node(array or object) and cannot create path recursively, no path found beyond: \
+                 'x'. Learn more: https:",
+            ),
+            (r#"{"op":"add","path":"/a/b/c","value":1}"#, "Add Operation"),
+            (r#"{"op":"set","path":"/a/x/y","value":1}"#, "beyond: 'x'"),
+            (r#"{"op":"incr","path":"/x/y","value":1}"#, "Increment Operation can only create"),
+            (r#"{"op":"replace","path":"/a/x","value":1}"#, "Replace Operation"),
+            (r#"{"op":"remove","path":"/l/0/z"}"#, "beyond: 'z'"),
+            (r#"{"op":"move","from":"/x","path":"/y"}"#, "Move Operation can only be performed"),
+            (r#"{"op":"move","from":"/a","path":"/x/y"}"#, "Move Operation can only create"),
+        ] {
+            let patch = Patch::parse(format!(r#"{{"operations":[{operation}]}}"#).as_bytes());
+            let key = json::parse_document(br#"{"paths":["/k"]}"#, 3).unwrap();
+            let key = PartitionKeyDefinition::parse(&key).unwrap();
+            let failure = apply_patch(&patch.unwrap(), &key, DocRef::Tree(&item)).unwrap_err();
+            assert_eq!(failure.fault.status(), 400);
+            assert!(failure.text.contains(want), "{operation}: {}", failure.text);
         }
     }
 

@@ -56,6 +56,26 @@ impl Pointer {
         escaped.fold(String::new(), |text, part| text + "/" + &part)
     }
 
+    /// The first part that leads nowhere; the last one where all before it are there.
+    pub(crate) fn first_missing(&self, root: &Document) -> &str {
+        let mut place: Option<&Value> = None;
+        for part in &self.parts {
+            let next = match place {
+                None => root.get(part),
+                Some(Value::Document(fields)) => fields.get(part),
+                Some(Value::Array(values)) => {
+                    array_position(part).and_then(|position| values.get(position))
+                }
+                Some(_) => None,
+            };
+            match next {
+                Some(value) => place = Some(value),
+                None => return part,
+            }
+        }
+        self.parts.last().map_or("", String::as_str)
+    }
+
     /// Walks to what holds the place. The end of an array is its length. `None` where there is no
     /// such object or array on the way.
     pub(crate) fn find_target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {

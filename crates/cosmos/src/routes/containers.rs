@@ -11,7 +11,7 @@ use engine::{Expected, Kind, Model, Namespace, Space, Store};
 use super::{offers, resource_feed, resources, shared};
 use crate::{
     catalog::{self, Container, Database, ROOT},
-    container::{ContainerDefinition, write_ttl},
+    container::{self, ContainerDefinition, write_ttl},
     door::Door,
     failure::{Failure, Fault, Result},
     limits::MAX_RESOURCES,
@@ -63,7 +63,12 @@ pub(crate) fn resource_path(container: &Container) -> [String; 4] {
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
-    catalog::find_container(&door.engine, &door.containers, database, name)
+    let found = catalog::find_container(&door.engine, &door.containers, database, name);
+    found.map_err(|failure| match catalog::find_database(&door.engine, database) {
+        // The database is there, so that the container itself is what is missing.
+        Some(_) if failure.fault == Fault::OwnerNotFound => Failure::no_resource(),
+        _ => failure,
+    })
 }
 
 /// `POST /dbs/{db}/colls`. 201; 409 where the name is taken, 403 where the database has too many,
@@ -111,12 +116,13 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
         return Ok(Reply::empty(304));
     }
     let mut reply = representation::resource_reply(200, &represent(&container));
-    reply = reply
-        .with_header("x-ms-alt-content-path", format!("dbs/{}", container.database))
-        .with_header(
-            "x-ms-documentdb-collection-index-transformation-progress",
-            container.collection.index_progress().to_string(),
-        );
+    let progress = container.collection.index_progress().to_string();
+    reply = reply.with_header("x-ms-alt-content-path", format!("dbs/{}", container.database));
+    if container::is_lazy(container.options()) {
+        reply = reply
+            .with_header("x-ms-documentdb-collection-lazy-indexing-progress", progress.clone());
+    }
+    reply = reply.with_header("x-ms-documentdb-collection-index-transformation-progress", progress);
     if request.headers.quota_info() {
         let live = door.engine.forecast_collection(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
@@ -131,10 +137,10 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
             kilobytes / (1024 * 1024),
             live.documents
         );
-        // Nothing but the disk bounds a container.
+        // The service's figures. Nothing but the disk bounds a container here.
         reply = reply.with_header("x-ms-resource-usage", usage).with_header(
             "x-ms-resource-quota",
-            "documentSize=-1;documentsSize=-1;documentsCount=-1;collectionSize=-1;",
+            "documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;",
         );
     }
     Ok(reply)

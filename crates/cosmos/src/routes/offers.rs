@@ -257,7 +257,16 @@ pub(crate) async fn replace_offer<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let held = find_named(door, request)?;
-    let throughput = Throughput::of_content(shared::parse_document(body)?.get("content"))?;
+    let body = shared::parse_document(body)?;
+    let id = held.path.last().map_or("", String::as_str);
+    for name in ["id", "_rid"] {
+        let given = body.get(name).and_then(|given| given.as_ref().as_str());
+        if given.is_some_and(|given| given != id) {
+            let text = format!("The property '{name}' is not that of the offer '{id}'.");
+            return Err(Failure::bad_request(text));
+        }
+    }
+    let throughput = Throughput::of_content(body.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.to_content());
     let made = resources::replace_resource(door, request, &held, changed).await?;

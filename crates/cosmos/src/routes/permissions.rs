@@ -169,7 +169,8 @@ pub(crate) async fn create_permission<S: Store>(
 }
 
 /// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Tokens that were given out before
-/// end, because they are for the version before.
+/// end, because they are for the version before. Another id makes it another permission; 409 where that is
+/// taken.
 pub(crate) async fn replace_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -178,8 +179,7 @@ pub(crate) async fn replace_permission<S: Store>(
     let (id, kept) = read_request(door, request, body)?;
     let owner = PermissionFeed::find_feed(door, request)?;
     let held = owner.find_named(door, request)?;
-    resources::check_id(&held, &id, "permission")?;
-    let made = resources::replace_resource(door, request, &held, kept).await?;
+    let made = resources::replace_named(door, request, &held, &owner.path_of(&id), kept).await?;
     Ok(representation::resource_reply(200, &owner.represent(door, request, &made)?))
 }
 

@@ -116,6 +116,27 @@ pub(super) async fn create_resource<S: Store>(
     Ok((status, door.engine.put_resource(path, kept, expect).await?))
 }
 
+/// Writes over the version of a resource that the request is about, and gives it the last name of `path`.
+/// One that gets another name is a new resource, made in the commit that removes the old one; 409 where
+/// the name is taken. Callers hold the door's lock of changes.
+pub(super) async fn replace_named<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    held: &Resource,
+    path: &[&str],
+    kept: Document,
+) -> Result<Arc<Resource>> {
+    if path_names(held) == path {
+        return replace_resource(door, request, held, kept).await;
+    }
+    let changes = vec![
+        ResourceChange::put(path, kept, Expected::Absent),
+        ResourceChange::remove(&path_names(held), shared::expected_version(request)),
+    ];
+    let made = door.engine.change_resources(changes).await?.pop();
+    made.ok_or_else(Failure::no_resource)
+}
+
 /// Writes over the version of a resource that the request is about.
 pub(super) async fn replace_resource<S: Store>(
     door: &Door<S>,
@@ -144,14 +165,6 @@ pub(super) fn removed_reply() -> Reply {
 /// The path of a resource, as the engine takes it.
 pub(super) fn path_names(held: &Resource) -> Vec<&str> {
     held.path.iter().map(String::as_str).collect()
-}
-
-/// Refuses another id for a resource; `what` names its kind in the text.
-pub(super) fn check_id(held: &Resource, id: &str, what: &str) -> Result<()> {
-    match held.path.last() {
-        Some(name) if name == id => Ok(()),
-        _ => Err(Failure::bad_request(format!("The id of a {what} cannot be changed."))),
-    }
 }
 
 /// Refuses a request about another version than this one. It is for changes that take several

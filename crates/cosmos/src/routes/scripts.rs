@@ -164,7 +164,8 @@ pub(crate) async fn create_script<S: Store>(
     Ok(representation::resource_reply(status, &owner.represent(&made)))
 }
 
-/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 200; the id cannot be changed.
+/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 200; 409 where another id
+/// is taken.
 pub(crate) async fn replace_script<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -173,8 +174,7 @@ pub(crate) async fn replace_script<S: Store>(
     let owner = ScriptFeed::find_feed(request)?;
     let (id, kept) = owner.read_body(body)?;
     let held = owner.find_named(door, request)?;
-    resources::check_id(&held, &id, "script")?;
-    let made = resources::replace_resource(door, request, &held, kept).await?;
+    let made = resources::replace_named(door, request, &held, &owner.path_of(&id), kept).await?;
     Ok(representation::resource_reply(200, &owner.represent(&made)))
 }
 
