@@ -180,20 +180,15 @@ async fn answer_from_ahead<S: Store>(
 ) -> Result<Option<Reply>> {
     let token = request.headers.continuation().unwrap_or_default();
     let Some(ahead) = door.ahead.take(token) else { return Ok(None) };
-    if !ahead.rest.has_page(limit) {
-        return Ok(None);
-    }
-    let held = door.settings.memory.share();
     let PageAhead { rest, basis, mut scanned, comes } = ahead;
-    let Some(seq) = door.engine.scan_holds(&container.collection, &basis).await? else {
-        return Ok(None);
-    };
+    let holds = door.engine.scan_holds(&container.collection, &basis).await?;
+    let Some(seq) = holds.filter(|_| rest.has_page(limit)) else { return Ok(None) };
     session::check_seen(request.seen, seq)?;
     scanned.seq = seq;
-    let mut page = rest.next_page(limit, held).map_err(engine::Error::from)?;
+    let page = rest.next_page(limit, door.settings.memory.share());
+    let mut page = page.map_err(engine::Error::from)?;
     let rest = page.rest.take();
-    let found = (&page, &scanned);
-    let reply = reply_with_page(door, request, container, about, part, comes, found)?;
+    let reply = reply_with_page(door, request, container, about, part, comes, (&page, &scanned))?;
     if let (Some(rest), Some(token)) = (rest, &reply.continuation) {
         let bytes = rest.memory_bytes();
         let ahead = PageAhead { rest, basis, scanned, comes };
