@@ -18,6 +18,9 @@ pub enum Denied {
     Signature,
     /// The token's time is over: ask for another.
     Expired,
+    /// The token has the emulators' form, which a key of the account signs, and this server accepts only
+    /// those of its identity service.
+    EmulatorToken,
 }
 
 impl fmt::Display for Denied {
@@ -38,6 +41,10 @@ impl fmt::Display for Denied {
                  expected payload is built as per the protocol, and check the key being used."
             }
             Self::Expired => "The authorization token has expired.",
+            Self::EmulatorToken => {
+                "Tokens that are signed with a key of the account are not accepted here: get one from \
+                 the identity service, or set emulator_tokens = true in the file of --cosmos-roles."
+            }
         })
     }
 }

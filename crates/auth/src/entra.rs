@@ -30,21 +30,30 @@ const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// Who a token says that its holder is.
+/// The holder of a token that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bearer {
-    /// The claim `oid`, or `sub` in a token without one.
+    /// The claim `oid`, or `sub` in a token without `oid`.
     pub principal: Option<String>,
-    /// What the key of the account may do with which a token of local development was signed; `None`: the
-    /// token is of a service.
+    /// The right of the account key that signed the token; `None` for a token of an identity service.
     pub right: Option<Right>,
 }
 
+/// The signers whose tokens are accepted.
+#[derive(Clone, Copy, Debug)]
+pub struct Signers<'a> {
+    /// The keys of the account.
+    pub keys: &'a Keys,
+    /// Whether the emulators' form of token, which a key of the account signs, is accepted.
+    pub emulator_tokens: bool,
+    /// The identity service whose tokens are accepted.
+    pub issuer: Option<&'a Issuer>,
+}
+
 /// Returns the holder of the token in a header; `now_ms` is the machine's clock. The order of the checks
-/// decides the error: form, audience, signature, time.
+/// decides the error: form, audience, signature, time, claims.
 pub fn check_entra(
-    keys: &Keys,
-    issuer: Option<&Issuer>,
+    signers: Signers<'_>,
     authorization: &Authorization<'_>,
     now_ms: i64,
 ) -> Result<Bearer, Denied> {
@@ -57,28 +66,52 @@ pub fn check_entra(
     };
     let header = decode_object(header)?;
     let (claims, right) = if header.get("kid").and_then(Value::as_str) == Some(KEY_ID) {
+        // Before the signature is looked at: the answer must not tell whether a guessed key is right.
+        if !signers.emulator_tokens {
+            return Err(Denied::EmulatorToken);
+        }
         let claims = decode_object(claims)?;
         if claims.get("aud").and_then(Value::as_str) != Some(AUDIENCE) {
             return Err(Denied::Signature);
         }
         let signature = URL_SAFE.decode(signature).map_err(|_| Denied::Malformed)?;
-        (claims, Some(find_signer(keys, &signature)?))
+        (claims, Some(find_signer(signers.keys, &signature)?))
     } else {
-        (issuer.ok_or(Denied::Signature)?.claims(token)?, None)
+        (signers.issuer.ok_or(Denied::Signature)?.claims(token)?, None)
     };
     check_times(&claims, now_ms)?;
-    let named = |name: &str| claims.get(name).and_then(Value::as_str).filter(|it| !it.is_empty());
-    Ok(Bearer { principal: named("oid").or_else(|| named("sub")).map(str::to_owned), right })
+    let (object, subject) = (text_claim(&claims, "oid")?, text_claim(&claims, "sub")?);
+    Ok(Bearer { principal: object.or(subject).map(str::to_owned), right })
 }
 
-/// Refuses a token whose time is over or has not begun. It has to say when it is over.
+/// Returns a claim that is a text; `None` where the token lacks it. A claim of another type, or an empty
+/// one, is refused instead of being taken for a missing one: another claim must not stand in for it.
+fn text_claim<'a>(claims: &'a Value, name: &str) -> Result<Option<&'a str>, Denied> {
+    match claims.get(name) {
+        None => Ok(None),
+        Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
+        Some(_) => Err(Denied::Malformed),
+    }
+}
+
+/// Returns a claim that is a time in seconds since 1970, which may have a fraction (RFC 7519, NumericDate);
+/// `None` where the token lacks it. A claim of another type is refused.
+fn time_claim(claims: &Value, name: &str) -> Result<Option<f64>, Denied> {
+    match claims.get(name) {
+        None => Ok(None),
+        Some(value) => value.as_f64().map(Some).ok_or(Denied::Malformed),
+    }
+}
+
+/// Refuses a token whose time is over or has not begun. The claim `exp` is required.
 fn check_times(claims: &Value, now_ms: i64) -> Result<(), Denied> {
-    let second = |name: &str| claims.get(name).and_then(Value::as_i64);
-    let (now, skew) = (now_ms.div_euclid(1000), MAX_SKEW_MS / 1000);
-    if second("exp").ok_or(Denied::Malformed)? <= now {
+    let (from, until) = (time_claim(claims, "nbf")?, time_claim(claims, "exp")?);
+    // Milliseconds of any date are far below 2^53, so nothing is lost.
+    let seconds = |ms: i64| ms as f64 / 1000.0;
+    if until.ok_or(Denied::Malformed)? <= seconds(now_ms) {
         return Err(Denied::Expired);
     }
-    if second("nbf").is_some_and(|from| now.saturating_add(skew) < from) {
+    if from.is_some_and(|from| seconds(now_ms.saturating_add(MAX_SKEW_MS)) < from) {
         return Err(Denied::Skewed);
     }
     Ok(())
@@ -121,8 +154,9 @@ mod tests {
     }
 
     fn check_text(issuer: Option<&Issuer>, text: &str) -> Result<Bearer, Denied> {
-        let keys = Keys::well_known().unwrap();
-        check_entra(&keys, issuer, &Authorization::parse(text).unwrap(), 1_000_000)
+        let keys = &Keys::well_known().unwrap();
+        let signers = Signers { keys, emulator_tokens: true, issuer };
+        check_entra(signers, &Authorization::parse(text).unwrap(), 1_000_000)
     }
 
     #[test]
@@ -132,11 +166,29 @@ mod tests {
         let named = |name: &str| Ok(Bearer { principal: Some(name.to_owned()), right: None });
         for (claims, want) in [
             (json!({ "oid": "ann", "sub": "x", "exp": 1001 }), named("ann")),
-            (json!({ "oid": "", "sub": "x", "exp": 1001 }), named("x")),
+            (json!({ "sub": "x", "exp": 1001 }), named("x")),
             (json!({ "exp": 1001 }), Ok(Bearer { principal: None, right: None })),
             (json!({ "oid": "ann", "exp": 1000 }), Err(Denied::Expired)),
             (json!({ "oid": "ann" }), Err(Denied::Malformed)),
             (json!({ "oid": "ann", "exp": 9999, "nbf": 1901 }), Err(Denied::Skewed)),
+            // Fractions of a second count.
+            (json!({ "oid": "ann", "exp": 1000.5, "nbf": 1900 }), named("ann")),
+            (json!({ "oid": "ann", "exp": 999.9 }), Err(Denied::Expired)),
+            (json!({ "oid": "ann", "exp": 9e99, "nbf": 1900.5 }), Err(Denied::Skewed)),
+            (json!({ "oid": "ann", "exp": u64::MAX, "nbf": u64::MAX }), Err(Denied::Skewed)),
+            (json!({ "oid": "ann", "exp": 9999, "nbf": 86_400.5 }), Err(Denied::Skewed)),
+            // Claims of a wrong type are refused, and none stands in for another.
+            (json!({ "oid": "ann", "exp": "9999" }), Err(Denied::Malformed)),
+            (json!({ "oid": "ann", "exp": [9999] }), Err(Denied::Malformed)),
+            (json!({ "oid": "ann", "exp": null }), Err(Denied::Malformed)),
+            (json!({ "oid": "ann", "exp": 9999, "nbf": "86400" }), Err(Denied::Malformed)),
+            (json!({ "oid": "ann", "exp": 9999, "nbf": null }), Err(Denied::Malformed)),
+            (json!({ "oid": "ann", "exp": 9999, "nbf": true }), Err(Denied::Malformed)),
+            (json!({ "oid": 1, "sub": "ann", "exp": 9999 }), Err(Denied::Malformed)),
+            (json!({ "oid": null, "sub": "ann", "exp": 9999 }), Err(Denied::Malformed)),
+            (json!({ "oid": "", "sub": "ann", "exp": 9999 }), Err(Denied::Malformed)),
+            (json!({ "oid": ["ann"], "exp": 9999 }), Err(Denied::Malformed)),
+            (json!({ "oid": "ann", "sub": 1, "exp": 9999 }), Err(Denied::Malformed)),
         ] {
             let mut claims = claims;
             claims["aud"] = json!("https://ebb.example");
@@ -144,6 +196,23 @@ mod tests {
             let text = format!("type=aad&ver=1.0&sig={token}");
             assert_eq!(check_text(Some(&issuer), &text), want, "{claims}");
             assert_eq!(check_text(None, &text), Err(Denied::Signature), "{claims}");
+        }
+    }
+
+    #[test]
+    fn the_form_of_emulators_can_be_refused() {
+        let keys = &Keys::well_known().unwrap();
+        let [header, claims] = [
+            r#"{"alg":"RS256","kid":"CosmosEmulatorPrimaryMaster"}"#,
+            r#"{"aud":"https://localhost.localhost","exp":9999,"oid":"ann"}"#,
+        ]
+        .map(|part| URL_SAFE_NO_PAD.encode(part));
+        for signature in [crate::keys::WELL_KNOWN_KEY, "other"] {
+            let signature = URL_SAFE_NO_PAD.encode(signature);
+            let text = format!("type=aad&ver=1.0&sig={header}.{claims}.{signature}");
+            let signers = Signers { keys, emulator_tokens: false, issuer: None };
+            let refused = check_entra(signers, &Authorization::parse(&text).unwrap(), 0);
+            assert_eq!(refused, Err(Denied::EmulatorToken));
         }
     }
 

@@ -25,7 +25,7 @@ pub use current_keys::CurrentKeys;
 pub use date::http_date;
 pub use denied::Denied;
 pub use digest::sha256;
-pub use entra::{Bearer, check_entra};
+pub use entra::{Bearer, Signers, check_entra};
 pub use guesses::Guesses;
 pub use header::{Authorization, Credential};
 pub use hosts::Hosts;

@@ -2,13 +2,14 @@
 //! any body is read, so that strangers cannot make the server hold anything.
 //!
 //! A sender is one of four *principals*: the holder of a key that may do everything, of a key that
-//! only reads, of the token of a permission, or of an Entra token, whose roles say what it is for (`roles`). The operation's row says what is required (`Requirement`), and
-//! nothing else of the request does, except the resource path and the partition key that a token is
-//! compared with.
+//! only reads, of the token of a permission, or of an Entra token, whose roles say what it is for
+//! (`roles`). A token that a key of the account signed permits no more than that key. The operation's row
+//! says what is required (`Requirement`), and nothing else of the request does, except the resource path
+//! and the partition key that a token is compared with.
 
 use std::fmt;
 
-use auth::{Authorization, Credential, Denied, Right, Signed, Token, check_entra};
+use auth::{Authorization, Credential, Denied, Right, Signed, Signers, Token, check_entra};
 use engine::Store;
 
 use crate::{
@@ -33,8 +34,13 @@ pub(crate) enum Principal {
     Reader,
     /// Holds the token of a permission.
     Token(Permission),
-    /// Is whom an Entra token names.
-    Named(String),
+    /// Holds an Entra token with this name.
+    Named {
+        /// The token's `oid` or `sub`.
+        name: String,
+        /// The right of the account key that signed the token; `None` for a token of an identity service.
+        signer: Option<Right>,
+    },
 }
 
 impl fmt::Display for Principal {
@@ -43,7 +49,10 @@ impl fmt::Display for Principal {
             Self::Owner => f.write_str("key"),
             Self::Reader => f.write_str("read-only key"),
             Self::Token(permission) => write!(f, "permission for {}", permission.path),
-            Self::Named(name) => write!(f, "principal {name}"),
+            Self::Named { name, signer: None } => write!(f, "principal {name}"),
+            Self::Named { name, signer: Some(right) } => {
+                write!(f, "principal {name} by {}", Self::from(*right))
+            }
         }
     }
 }
@@ -90,11 +99,18 @@ fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Princi
         }
         Credential::Entra => {
             let rules = door.settings.tokens.load();
-            let bearer = check_entra(keys, rules.issuer.as_ref(), &authorization, now_ms);
-            let bearer = bearer.map_err(denied)?;
+            let signers = Signers {
+                keys,
+                emulator_tokens: rules.emulator_tokens,
+                issuer: rules.issuer.as_ref(),
+            };
+            let bearer = check_entra(signers, &authorization, now_ms).map_err(denied)?;
             match (&rules.roles, bearer.right) {
                 (None, Some(right)) => right,
-                _ => return bearer.principal.map(Principal::Named).ok_or_else(nobody),
+                (_, signer) => {
+                    let name = bearer.principal.ok_or_else(nobody)?;
+                    return Ok(Principal::Named { name, signer });
+                }
             }
         }
         Credential::Master => check_signature(door, request, &authorization, now_ms)?,
@@ -159,10 +175,17 @@ fn check_requirement<S: Store>(
     let row = request.operation.row();
     match principal {
         Principal::Owner => Ok(()),
-        Principal::Named(name) => {
+        Principal::Named { name, signer } => {
             let asked = ResourcePath::of_link(&request.link);
             let asked = asked.resolve_names(&door.engine, &door.containers);
-            check_roles(&door.settings.tokens.load(), name, request.operation, asked)
+            check_roles(&door.settings.tokens.load(), name, request.operation, asked)?;
+            match signer {
+                // What only the holder of a full key may do, no role permits either.
+                Some(Right::Read) if row.access == Access::Writes => {
+                    forbidden("The key that signed the token may only read.")
+                }
+                _ => Ok(()),
+            }
         }
         _ if row.requirement == Requirement::WriteKey => {
             forbidden("Permissions are for the account's keys that may do everything.")

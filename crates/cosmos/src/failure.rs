@@ -345,9 +345,9 @@ impl From<memory::Short> for Failure {
 
 impl From<auth::Denied> for Failure {
     fn from(denied: auth::Denied) -> Self {
-        use auth::Denied::{Expired, Malformed, Missing, NoDate, Signature, Skewed};
+        use auth::Denied::{EmulatorToken, Expired, Malformed, Missing, NoDate, Signature, Skewed};
         let fault = match denied {
-            Missing | Malformed | NoDate | Signature => Fault::Unauthorized,
+            Missing | Malformed | NoDate | Signature | EmulatorToken => Fault::Unauthorized,
             Skewed | Expired => Fault::Forbidden,
         };
         Self::new(fault, denied.to_string())

@@ -31,13 +31,23 @@ const BUILT_IN: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// Whose tokens are believed, and what their holders may do.
-#[derive(Debug, Default)]
+/// Whose Entra tokens are accepted, and what their holders may do.
+#[derive(Debug)]
 pub struct TokenRules {
-    /// The service whose tokens are good, beside those that the account's own key signs.
+    /// The identity service whose tokens are accepted.
     pub issuer: Option<Issuer>,
-    /// Without roles a token that the account's key signed is as good as that key.
+    /// Whether tokens in the emulators' form are accepted, which a key of the account signs. The holder of
+    /// a key can name any principal in one, so beside an identity service they are refused by default.
+    pub emulator_tokens: bool,
+    /// Without roles a token that a key of the account signed is as good as that key.
     pub roles: Option<Roles>,
+}
+
+impl Default for TokenRules {
+    /// Returns the rules of a server without `--cosmos-roles`: keys of the account sign all tokens.
+    fn default() -> Self {
+        Self { issuer: None, emulator_tokens: true, roles: None }
+    }
 }
 
 /// The rules of this moment: a server reads them again while it runs.

@@ -1,7 +1,8 @@
 //! What logins and signatures are read from.
 
 use auth::{
-    Authorization, Hosts, Key, Keys, Right, Signed, Token, WELL_KNOWN_KEY, check_entra, http_date,
+    Authorization, Hosts, Key, Keys, Right, Signed, Signers, Token, WELL_KNOWN_KEY, check_entra,
+    http_date,
     scram::{ClientFirst, Exchange, Mechanism, Verifier, prepare_password},
 };
 
@@ -44,6 +45,7 @@ pub(crate) fn signatures(bytes: &[u8]) {
     let signed =
         Signed { verb: "GET", kind: "docs", links: &links, ms_date: Some(date), date: None };
     let _ = signed.check(&keys, &authorization, NOW_MS);
-    let _ = check_entra(&keys, None, &authorization, NOW_MS);
+    let signers = Signers { keys: &keys, emulator_tokens: true, issuer: None };
+    let _ = check_entra(signers, &authorization, NOW_MS);
     assert!(Token::check(&secret, &authorization, 0).is_err(), "a forged token is let in");
 }

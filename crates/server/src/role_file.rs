@@ -21,6 +21,9 @@ struct RoleFile {
     /// Who has to have made them.
     #[serde(default)]
     issuer: Option<String>,
+    /// Whether tokens in the emulators' form are accepted; by default only without `keys`.
+    #[serde(default)]
+    emulator_tokens: Option<bool>,
     #[serde(default)]
     role: Vec<OwnRole>,
     #[serde(default)]
@@ -67,15 +70,21 @@ fn read_rules(file: &Path) -> Result<TokenRules, String> {
             Some(Issuer::new(&keys, &read.audience, read.issuer.as_deref()).map_err(wrong)?)
         }
     };
+    let emulator_tokens = read.emulator_tokens.unwrap_or(issuer.is_none());
     let own: Vec<_> = read.role.into_iter().map(|role| (role.name, role.actions)).collect();
     let assigned = read.assignment.into_iter();
     let assigned: Vec<_> = assigned.map(|it| (it.principal, it.role, it.scope)).collect();
-    Ok(TokenRules { issuer, roles: Some(Roles::new(&own, &assigned)?) })
+    Ok(TokenRules { issuer, emulator_tokens, roles: Some(Roles::new(&own, &assigned)?) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The public key of RFC 7517, appendix A.1, on the curve P-256.
+    const PUBLIC: &str = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"k",
+        "x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+        "y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;
 
     #[test]
     fn what_the_file_may_say() {
@@ -95,6 +104,8 @@ mod tests {
             ("keys = \"shared.json\"\n", "need an audience"),
             ("keys = \"none.json\"\naudience = [\"x\"]\n", "none.json"),
             ("keys = \"shared.json\"\naudience = [\"x\"]\n", "shared secret"),
+            ("emulator_tokens = true\n", ""),
+            ("emulator_tokens = 1\n", "emulator_tokens"),
             ("[", "TOML"),
         ] {
             fs::write(&file, text).unwrap();
@@ -102,6 +113,17 @@ mod tests {
             let found = refused.unwrap_or_default();
             assert!(found.contains(why) && found.is_empty() == why.is_empty(), "{text}: {found}");
         }
+        for (text, want) in [
+            ("", true),
+            ("emulator_tokens = false\n", false),
+            ("keys = \"k.json\"\naudience = [\"x\"]\n", false),
+            ("keys = \"k.json\"\naudience = [\"x\"]\nemulator_tokens = true\n", true),
+        ] {
+            fs::write(folder.path().join("k.json"), PUBLIC).unwrap();
+            fs::write(&file, text).unwrap();
+            assert_eq!(read_roles(Some(&file)).unwrap().emulator_tokens, want, "{text}");
+        }
+        assert!(read_roles(None).unwrap().emulator_tokens);
         assert!(read_roles(None).unwrap().roles.is_none());
         assert!(read_roles(Some(&folder.path().join("missing"))).is_err());
     }

@@ -166,6 +166,17 @@ def test_tokens_that_are_not_good(server, service, tmp_path):
         (service.token(exp=now - 1), 403),
         (service.token(exp=None), 401),
         (service.token(nbf=now + 3600), 403),
+        # Times may have fractions; no claim of a wrong type counts, and none stands in for another.
+        (service.token(exp=now + 600.5, nbf=now - 0.5), 200),
+        (service.token(exp=now - 100.5), 403),
+        (service.token(nbf=now + 86400.5), 403),
+        (service.token(exp=str(now + 600)), 401),
+        (service.token(nbf=str(now - 10)), 401),
+        (service.token(nbf=[now]), 401),
+        (service.token(oid=1, sub="ann"), 401),
+        (service.token(oid="", sub="ann"), 401),
+        (service.token(oid=["ann"]), 401),
+        (service.token(sub=1), 401),
         (service.token(head={"kid": "two"}), 401),
         (service.token(head={"kid": None}), 401),
         (service.token(head={"alg": "RS512"}), 401),
@@ -179,6 +190,45 @@ def test_tokens_that_are_not_good(server, service, tmp_path):
     ):
         reply = ask(server, token, "GET", "dbs")
         assert reply.status == code, (token, reply)
+
+
+def emulator_token(key, principal="bob"):
+    """A token in the emulators' form, which a key of the account signs."""
+    head = {"typ": "JWT", "alg": "RS256", "kid": "CosmosEmulatorPrimaryMaster"}
+    told = {"aud": "https://localhost.localhost", "exp": int(time.time()) + 600, "oid": principal}
+    parts = (json.dumps(head).encode(), json.dumps(told).encode(), key.encode())
+    return ".".join(map(encoded, parts))
+
+
+def test_tokens_that_a_key_of_the_account_signs(tmp_path, service):
+    """They permit no more than the key does, and beside a service's keys nothing, unless the file
+    says so."""
+    primary, reader = (base64.b64encode(bytes([byte]) * 64).decode() for byte in (7, 9))
+    keys, audit, roles = (tmp_path / name for name in ("keys", "audit.log", "roles.toml"))
+    keys.write_text(f"primary = {primary}\nprimary-readonly = {reader}\n")
+    keys.chmod(0o600)
+    write_roles(tmp_path, [service], ASSIGNED)
+    flags = ["--cosmos-roles", str(roles), "--key-file", str(keys), "--mongo-no-auth"]
+    flags += ["--audit-file", str(audit)]
+    with Server(nosql=True, flags=flags, log_level="info") as server:
+        server.items.key = primary
+        assert server.items.create_database("d").status == 201
+        assert server.items.container("d", "c").define().status == 201
+        docs, item, of_a = "dbs/d/colls/c/docs", {"id": "1", "pk": "a"}, of_partition("a")
+        for key in (primary, reader, "none"):
+            reply = ask(server, emulator_token(key), "GET", docs)
+            assert reply.status == 401
+            assert "emulator_tokens" in reply.error
+        write_roles(tmp_path, [service], ASSIGNED, "emulator_tokens = true\n" + ROLES)
+        read_again(server, "the roles of the NoSQL API were read again")
+        assert ask(server, emulator_token(reader), "POST", docs, item, of_a).status == 403
+        assert ask(server, emulator_token(primary), "POST", docs, item, of_a).status == 201
+        assert ask(server, emulator_token(reader), "GET", f"{docs}/1", None, of_a).status == 200
+        assert ask(server, emulator_token(reader), "DELETE", f"{docs}/1", None, of_a).status == 403
+        assert ask(server, emulator_token("none"), "GET", docs).status == 401
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+    users = {line.get("user") for line in lines if line["api"] == "nosql"}
+    assert "principal bob by read-only key" in users
 
 
 def test_keys_and_roles_are_read_again(server, service, tmp_path):

@@ -330,13 +330,19 @@ async fn nothing_is_named_like_another_by_its_resource_id() {
     }
 }
 
-/// A token in the form of local development, for somebody of this name.
+/// A token in the emulators' form, for somebody of this name.
 fn token_of(name: &str) -> String {
+    token_signed(name, WELL_KNOWN_KEY)
+}
+
+/// The same, signed with this key.
+fn token_signed(name: &str, key: &str) -> String {
     let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let header = part(r#"{"typ":"JWT","alg":"RS256","kid":"CosmosEmulatorPrimaryMaster"}"#);
     let exp = clock::wall_ms() / 1000 + 3600;
-    let claims = format!(r#"{{"aud":"https://localhost.localhost","oid":"{name}","exp":{exp}}}"#);
-    let (claims, signature) = (part(&claims), part(WELL_KNOWN_KEY));
+    let oid = if name.is_empty() { String::new() } else { format!(r#","oid":"{name}""#) };
+    let claims = format!(r#"{{"aud":"https://localhost.localhost","exp":{exp}{oid}}}"#);
+    let (claims, signature) = (part(&claims), part(key));
     format!("type%3daad%26ver%3d1.0%26sig%3d{header}.{claims}.{signature}")
 }
 
@@ -367,7 +373,7 @@ async fn roles_say_what_a_token_is_for() {
     let headers = [("authorization", &*token_of("ann"))];
     assert_eq!(client.send("POST", "/dbs", &headers, r#"{"id":"x"}"#).await.status, 201);
     let roles = Roles::new(&own, &assigned).unwrap();
-    tokens.store(Arc::new(TokenRules { issuer: None, roles: Some(roles) }));
+    tokens.store(Arc::new(TokenRules { roles: Some(roles), ..TokenRules::default() }));
     let query = [PARTITION, ("content-type", "application/query+json")];
     let upsert = [PARTITION, ("x-ms-documentdb-is-upsert", "true")];
     let batch = [PARTITION, ("x-ms-cosmos-is-batch-request", "true")];
@@ -413,4 +419,66 @@ async fn roles_say_what_a_token_is_for() {
     }
     // Keys are what they were.
     assert_eq!(client.ask("DELETE", "/dbs/d", &[], "").await.status, 204);
+}
+
+/// A token permits what both the roles of its principal and the key that signed it permit. The holder of a
+/// read-only key can name any principal in one.
+#[tokio::test]
+async fn a_token_that_a_read_only_key_signed_only_reads() {
+    let reader = "MDEyMzQ1Njc4OWFiY2RlZg==";
+    let keys = Keys::new(&[(WELL_KNOWN_KEY, Right::Write), (reader, Right::Read)]).unwrap();
+    let tokens = Arc::new(ArcSwap::from_pointee(TokenRules::default()));
+    let settings = Arc::clone(&tokens);
+    let mut client = Client::with_settings(move |given| Settings {
+        tokens: settings,
+        keys: keys.into(),
+        ..given
+    })
+    .await;
+    client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await;
+    let container = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
+    client.ask("POST", "/dbs/d/colls", &[], container).await;
+    client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    let assigned = [("bob".into(), "contributor".into(), "/".into())];
+    let roles = || Some(Roles::new(&[], &assigned).unwrap());
+    let query = [PARTITION, ("content-type", "application/query+json")];
+    let tricked = [PARTITION, query[1], ("x-ms-cosmos-is-batch-request", "true")];
+    let upsert = [PARTITION, ("x-ms-documentdb-is-upsert", "true")];
+    let (docs, item) = ("/dbs/d/colls/c/docs", "/dbs/d/colls/c/docs/1");
+    let one = r#"{"id":"1","pk":"a"}"#;
+    for rules in [TokenRules::default(), TokenRules { roles: roles(), ..TokenRules::default() }] {
+        let with_roles = rules.roles.is_some();
+        tokens.store(Arc::new(rules));
+        for (verb, path, headers, body, want) in [
+            ("GET", "/", &[][..], "", 200),
+            ("GET", item, &[PARTITION], "", 200),
+            ("POST", docs, &query, r#"{"query":"SELECT * FROM c"}"#, 200),
+            ("POST", docs, &[PARTITION], r#"{"id":"2","pk":"a"}"#, 403),
+            ("POST", docs, &upsert, one, 403),
+            ("POST", docs, &tricked, "[]", 403),
+            ("PUT", item, &[PARTITION], one, 403),
+            ("PATCH", item, &[PARTITION], r#"[{"op":"set","path":"/v","value":1}]"#, 403),
+            ("DELETE", item, &[PARTITION], "", 403),
+            ("POST", "/dbs/d/colls/c/operations/partitionkeydelete", &[PARTITION], "", 403),
+            ("DELETE", "/dbs/d/colls/c/conflicts/x", &[], "", 403),
+        ] {
+            let token = token_signed("bob", reader);
+            let headers = [&[("authorization", token.as_str())], headers].concat();
+            let answer = client.send(verb, path, &headers, body).await;
+            assert_eq!(answer.status, want, "{with_roles} {verb} {path}: {answer:?}");
+        }
+    }
+    // The other key signs for everything that the roles permit.
+    let token = token_of("bob");
+    let headers = [("authorization", token.as_str()), PARTITION];
+    assert_eq!(client.send("PUT", item, &headers, one).await.status, 200);
+    // Neither is good where the form is refused, and the text says what to do.
+    let rules = TokenRules { roles: roles(), emulator_tokens: false, ..TokenRules::default() };
+    tokens.store(Arc::new(rules));
+    for key in [WELL_KNOWN_KEY, reader, "none"] {
+        let token = token_signed("bob", key);
+        let answer = client.send("GET", item, &[("authorization", &token), PARTITION], "").await;
+        assert_eq!(answer.status, 401, "{answer:?}");
+        assert!(answer.text("message").contains("emulator_tokens"), "{answer:?}");
+    }
 }
