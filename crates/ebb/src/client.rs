@@ -143,6 +143,8 @@ impl Client {
     /// Asks for a page that is no JSON and may be long, and returns its bytes as they come.
     pub(crate) fn stream(&self, path: &str) -> Result<impl std::io::Read + Send + use<>, String> {
         let request = self.with_key(self.agent.get(self.url_of(path)));
+        let request =
+            request.header(server::CLIENT_HEADER, concat!("ebb/", env!("CARGO_PKG_VERSION")));
         let request = request.config().timeout_global(None).timeout_recv_response(Some(PATIENCE));
         let answer = request.build().call();
         match answer {

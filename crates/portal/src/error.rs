@@ -67,6 +67,12 @@ impl Error {
         Self::new(StatusCode::FORBIDDEN, "CrossSite", message)
     }
 
+    pub(crate) fn not_a_program() -> Self {
+        let message = "send the header x-ebb-client with any value, as ebb backup does, or a key: a \
+                       page of another site can send neither";
+        Self::new(StatusCode::FORBIDDEN, "CrossSite", message)
+    }
+
     pub(crate) fn key_is_known() -> Self {
         let message = "other machines can reach this address, and everybody knows the key that is \
                        used when none is given: give a --key-file";

@@ -15,9 +15,10 @@ use crate::{
     access::{Asked, Login},
     doors::Doors,
     error::{Error, Result},
-    host::{self, check_site},
+    host::{self, check_site, only_reads},
     portal::Portal,
     security,
+    session::By,
 };
 
 /// Paths for whoever watches a server; nobody logs in for them, and they answer even where the portal
@@ -31,8 +32,12 @@ pub(crate) const PAGES: &str = "/_portal/";
 const RELAYS: &str = "/_portal/api/";
 /// The explorer: another project's page, which signs its requests itself.
 const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
-/// A read of everything, users' verifiers and roles among it: a read-only key is not enough.
+/// A read of everything, users' verifiers and roles among it: a read-only key is not enough. There is one
+/// place for it at a time and it holds back reaping, so it is checked like a change although it is a GET.
 pub const BACKUP: &str = "/_ebb/backup";
+/// Header of programs. A browser sends it for no page of another site: it would have to ask whether it may,
+/// and no answer of this server permits that.
+pub const CLIENT: &str = "x-ebb-client";
 /// End of the path of a forecast, which changes nothing although it is a POST.
 const PREVIEW: &str = "/expiry/preview";
 
@@ -57,8 +62,11 @@ pub(crate) async fn pass_gate<D: Doors>(
 fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
     let headers = request.headers();
     let host = host::check_host(&portal.hosts, request.uri(), headers)?;
-    check_site(request.method(), host, headers)?;
     let path = request.uri().path();
+    let acts = !only_reads(request.method()) || path == BACKUP;
+    if acts {
+        check_site(host, headers)?;
+    }
     if HEALTH.contains(&path) {
         return Ok(());
     }
@@ -80,8 +88,15 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         // A relayed request is not refused for its method: the API decides by what it asks.
         only_asks: path.starts_with(RELAYS) || path.ends_with(PREVIEW),
     })?;
-    if path == BACKUP && access.right == Right::Read {
-        return Err(Error::read_only());
+    if path == BACKUP {
+        if access.right == Right::Read {
+            return Err(Error::read_only());
+        }
+        // Browsers add cookies by themselves, and an open address asks for nothing. A key in a header is as
+        // good as the header of programs.
+        if !matches!(access.by, By::Key(_)) && !headers.contains_key(CLIENT) {
+            return Err(Error::not_a_program());
+        }
     }
     // Routes that ask who the sender is find him there.
     request.extensions_mut().insert(access);

@@ -26,12 +26,10 @@ pub(crate) fn only_reads(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Refuses a change that a page of another site asks for, by the headers that browsers set and pages
-/// cannot. Clients other than browsers send neither and pass this check.
-pub(crate) fn check_site(method: &Method, host: &str, headers: &HeaderMap) -> Result<()> {
-    if only_reads(method) {
-        return Ok(());
-    }
+/// Refuses a request that a page of another site sends, by the headers that browsers set and pages
+/// cannot. Clients other than browsers send neither and pass this check. For requests that only read it
+/// need not be called: their answer stays unread there.
+pub(crate) fn check_site(host: &str, headers: &HeaderMap) -> Result<()> {
     let crosses = headers.get_all("sec-fetch-site").iter().any(|site| site == "cross-site");
     // The scheme does not matter: a proxy in front may have added TLS.
     let own = |origin: &axum::http::HeaderValue| {
@@ -53,34 +51,33 @@ mod tests {
 
     #[test]
     fn changes_from_other_sites() {
-        for (method, lines, good) in [
-            (&Method::GET, &[("origin", "http://evil.example")][..], true),
-            (&Method::HEAD, &[("sec-fetch-site", "cross-site")], true),
-            (&Method::POST, &[], true),
-            (&Method::POST, &[("origin", "http://db:8080")], true),
-            (&Method::POST, &[("origin", "https://DB:8080")], true),
-            (&Method::POST, &[("origin", "http://db:8081")], false),
-            (&Method::POST, &[("origin", "http://db")], false),
-            (&Method::POST, &[("origin", "ftp://db:8080")], false),
-            (&Method::POST, &[("origin", "null")], false),
-            (&Method::POST, &[("origin", "")], false),
-            (&Method::PUT, &[("sec-fetch-site", "cross-site")], false),
-            (&Method::PUT, &[("sec-fetch-site", "same-origin")], true),
-            (&Method::DELETE, &[("sec-fetch-site", "none")], true),
-            (&Method::OPTIONS, &[("origin", "http://evil.example")], false),
-            (
-                &Method::PATCH,
-                &[("origin", "http://db:8080"), ("origin", "http://evil.example")],
-                false,
-            ),
+        for (lines, good) in [
+            (&[][..], true),
+            (&[("origin", "http://db:8080")], true),
+            (&[("origin", "https://DB:8080")], true),
+            (&[("origin", "http://db:8081")], false),
+            (&[("origin", "http://db")], false),
+            (&[("origin", "ftp://db:8080")], false),
+            (&[("origin", "null")], false),
+            (&[("origin", "")], false),
+            (&[("sec-fetch-site", "cross-site")], false),
+            (&[("sec-fetch-site", "same-origin")], true),
+            (&[("sec-fetch-site", "none")], true),
+            (&[("origin", "http://evil.example")], false),
+            (&[("origin", "http://db:8080"), ("origin", "http://evil.example")], false),
         ] {
             let mut headers = HeaderMap::new();
             for (name, value) in lines {
                 let name = axum::http::HeaderName::from_static(name);
                 headers.append(name, axum::http::HeaderValue::from_static(value));
             }
-            let checked = check_site(method, "db:8080", &headers);
-            assert_eq!(checked.is_ok(), good, "{method} {lines:?}");
+            assert_eq!(check_site("db:8080", &headers).is_ok(), good, "{lines:?}");
         }
+    }
+
+    #[test]
+    fn methods_that_only_read() {
+        let all = [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS, Method::DELETE];
+        assert_eq!(all.map(|method| only_reads(&method)), [true, true, false, false, false]);
     }
 }

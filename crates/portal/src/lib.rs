@@ -31,6 +31,6 @@ pub use doors::{Doors, Refused, Sender};
 pub use ended::{Keep, Kept};
 pub use error::Error;
 pub use files::BUILT;
-pub use gate::BACKUP;
+pub use gate::{BACKUP, CLIENT};
 pub use mount::mount;
 pub use portal::{Addresses, Portal, Settings};

@@ -82,6 +82,7 @@ pub use node::{
 };
 pub use nosql::{first_key, new_key_file};
 pub use offline_backup::backup_directory;
+pub use portal::CLIENT as CLIENT_HEADER;
 pub use process::{Beside, Reread, serve, serve_beside};
 pub use restore::{
     BackupChecked, Restore, Restored, Source, clock_of_backup, restore, verify_backup,

@@ -18,8 +18,8 @@ use crate::{
     testing::{Answer, Server, send_request},
 };
 
-const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
-const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
+pub(crate) const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
+pub(crate) const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
 const SESSION: &str = "/_portal/api/session";
 
 /// A file of keys that only its owner may read.
@@ -36,7 +36,7 @@ async fn keyed(folder: &Path, keys: &str) -> Server {
     Server::new(&Config { key_file: Some(file), ..Config::for_tests() }).await
 }
 
-async fn with_keys(folder: &Path) -> Server {
+pub(crate) async fn with_keys(folder: &Path) -> Server {
     keyed(folder, &format!("primary = {WRITER}\nprimary-readonly = {READER}\n")).await
 }
 

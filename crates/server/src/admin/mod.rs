@@ -22,6 +22,8 @@ mod opening;
 pub(crate) mod own_key;
 mod pages;
 mod quickstart;
+#[cfg(test)]
+mod route_tests;
 mod serve;
 mod slow;
 #[cfg(test)]

@@ -1,17 +1,18 @@
 //! The body of an answer that a thread writes while a client reads it. The channel between them is
-//! bounded: a slow client makes the thread wait, one that leaves ends it.
+//! bounded: a slow client makes the thread wait; one that leaves, or reads too slowly, ends it.
 
 use std::{
     io::{self, Write},
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame};
-use tokio::sync::mpsc;
+use tokio::{runtime::Handle, sync::mpsc};
 
-/// Bytes that are sent at once; larger writes go as they are.
+/// Bytes that are sent at once.
 const CHUNK: usize = 256 << 10;
 /// Chunks on the way.
 const WAITING: usize = 8;
@@ -31,44 +32,153 @@ impl Body for Stream {
     }
 }
 
-/// What the thread writes to. A client that has left is an error of writing.
+/// How long a client may take to accept the next chunk. Together with [`CHUNK`] this is the lowest rate at
+/// which a backup is read: a client that reads nothing, or a byte now and then, must not keep the only
+/// place for a backup from others.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes that the buffers of sockets may take without anybody having read them.
+const BUFFERED: u64 = 16 << 20;
+/// What a chunk beyond those adds to the patience with later ones: a client that uploads large parts
+/// elsewhere reads in bursts.
+const EARNED: Duration = Duration::from_secs(1);
+/// The most that is added.
+const MAX_EARNED: Duration = Duration::from_secs(50);
+
+/// How long the next chunk may wait, by what the client has accepted so far.
+#[derive(Debug, Default)]
+struct Pace {
+    accepted: u64,
+    earned: Duration,
+}
+
+impl Pace {
+    fn patience(&self) -> Duration {
+        PATIENCE + self.earned
+    }
+
+    /// Counts a chunk that the client accepted after this long.
+    fn accept(&mut self, bytes: usize, waited: Duration) {
+        self.accepted = self.accepted.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        self.earned = self.earned.saturating_sub(waited.saturating_sub(PATIENCE));
+        if BUFFERED < self.accepted {
+            self.earned = MAX_EARNED.min(self.earned + EARNED);
+        }
+    }
+}
+
+/// What the thread writes to. A client that has left, or that reads too slowly, is an error of writing.
 struct StreamWriter {
     sender: mpsc::Sender<Bytes>,
     waiting: BytesMut,
+    pace: Pace,
+    /// Its timer measures the patience.
+    runtime: Handle,
 }
 
 impl StreamWriter {
+    /// Sends the next bytes, at most a chunk.
     fn send(&mut self) -> io::Result<()> {
-        if self.waiting.is_empty() {
+        let chunk = self.waiting.split_to(self.waiting.len().min(CHUNK)).freeze();
+        if chunk.is_empty() {
             return Ok(());
         }
-        let chunk = self.waiting.split().freeze();
-        let left = |_| io::Error::new(io::ErrorKind::BrokenPipe, "whoever asked has left");
-        self.sender.blocking_send(chunk).map_err(left)
+        let (began, bytes) = (clock::monotonic_time(), chunk.len());
+        let patience = self.pace.patience();
+        let place = async { tokio::time::timeout(patience, self.sender.reserve()).await };
+        match self.runtime.block_on(place) {
+            Ok(Ok(place)) => place.send(chunk),
+            Ok(Err(_)) => {
+                let text = "the client has closed the connection";
+                return Err(io::Error::new(io::ErrorKind::BrokenPipe, text));
+            }
+            Err(_) => {
+                let text = format!(
+                    "the client has accepted less than {} KiB in {} s",
+                    CHUNK >> 10,
+                    patience.as_secs()
+                );
+                return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+            }
+        }
+        self.pace.accept(bytes, clock::monotonic_time().saturating_sub(began));
+        Ok(())
     }
 }
 
 impl Write for StreamWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.waiting.extend_from_slice(bytes);
-        if CHUNK <= self.waiting.len() {
+        while CHUNK <= self.waiting.len() {
             self.send()?;
         }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.send()
+        while !self.waiting.is_empty() {
+            self.send()?;
+        }
+        Ok(())
     }
 }
 
-/// Starts a thread that writes, and returns what it writes as the body of an answer. The thread gives way
-/// to all others of the process.
+/// Starts a thread that writes, and returns what it writes as the body of an answer. Must be called within
+/// a runtime. The thread gives way to all others of the process.
 pub(crate) fn write_to_stream(
     write: impl FnOnce(&mut (dyn Write + Send)) + Send + 'static,
 ) -> io::Result<Stream> {
     let (sender, chunks) = mpsc::channel(WAITING);
-    let mut out = StreamWriter { sender, waiting: BytesMut::new() };
+    let (waiting, pace, runtime) = (BytesMut::new(), Pace::default(), Handle::current());
+    let mut out = StreamWriter { sender, waiting, pace, runtime };
     std::thread::Builder::new().name("backup".to_owned()).spawn(move || write(&mut out))?;
     Ok(Stream(chunks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn patience_is_earned_by_reading_and_used_up_by_waiting() {
+        let mut pace = Pace::default();
+        for _ in 0..BUFFERED / CHUNK as u64 {
+            assert_eq!(pace.patience(), PATIENCE, "sockets may have taken all of it");
+            pace.accept(CHUNK, Duration::ZERO);
+        }
+        pace.accept(CHUNK, Duration::ZERO);
+        assert_eq!(pace.patience(), PATIENCE + SECOND);
+        (0..100).for_each(|_| pace.accept(CHUNK, SECOND));
+        assert_eq!(pace.patience(), PATIENCE + MAX_EARNED);
+        pace.accept(CHUNK, PATIENCE + 20 * SECOND);
+        assert_eq!(pace.patience(), PATIENCE + MAX_EARNED - 19 * SECOND);
+        // Who always takes as long as it may comes to the lowest rate.
+        (0..100).for_each(|_| pace.accept(CHUNK, pace.patience()));
+        assert_eq!(pace.patience(), PATIENCE + SECOND);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_nothing_ends_the_thread() {
+        let (told, ended) = tokio::sync::oneshot::channel();
+        let stream = write_to_stream(move |out| {
+            let wrote = out.write_all(&vec![0; CHUNK * (WAITING + 1)]);
+            let _ = told.send(wrote.map_err(|error| error.kind()));
+        });
+        let stream = stream.unwrap();
+        // The clock of the test goes on by itself once all that is left to do is to wait.
+        assert_eq!(ended.await.unwrap(), Err(io::ErrorKind::TimedOut));
+        drop(stream);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_leaves_ends_the_thread() {
+        let (told, ended) = tokio::sync::oneshot::channel();
+        let stream = write_to_stream(move |out| {
+            let wrote = out.write_all(&vec![0; CHUNK * (WAITING + 1)]);
+            let _ = told.send(wrote.map_err(|error| error.kind()));
+        });
+        drop(stream.unwrap());
+        assert_eq!(ended.await.unwrap(), Err(io::ErrorKind::BrokenPipe));
+    }
 }
