@@ -302,7 +302,8 @@ mod tests {
         std::fs::write(&file, "MDEyMzQ1Njc4OWFiY2RlZg==\n").unwrap();
         let own = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         std::fs::set_permissions(&file, own).unwrap();
-        let config = Config { key_file: Some(file.clone()), ..Config::for_tests() };
+        let key_file = Some(file.clone());
+        let config = Config { key_file, mongo_no_auth: true, ..Config::for_tests() };
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let running = runtime.block_on(server::start(&config)).unwrap();
         let address = running.admin().unwrap().to_owned();

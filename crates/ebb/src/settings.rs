@@ -65,7 +65,7 @@ struct Values {
     /// File that logins, refusals and changes of what there is are written to [none]
     #[arg(long, env = "EBB_AUDIT_FILE", value_name = "PATH", default_value = "", value_parser = optional(parse_path))]
     audit_file: Optional<PathBuf>,
-    /// Let other machines reach the MongoDB API, which asks nobody who they are
+    /// Allow a MongoDB API without logins where other machines reach it, or beside --key-file: whoever reaches it may do everything
     #[arg(long, env = "EBB_MONGO_NO_AUTH", value_name = "BOOL", default_value = "false", value_parser = parse_bool, num_args = 0..=1, require_equals = true, default_missing_value = "true", action = ArgAction::Set)]
     mongo_no_auth: bool,
     /// Address of the NoSQL API, or 'off'

@@ -116,6 +116,11 @@ fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Resp
         "version": env!("CARGO_PKG_VERSION"),
         "doors": { "mongo": addresses.mongo, "cosmos": addresses.cosmos },
         "needsTls": { "mongo": addresses.mongo_needs_tls, "cosmos": addresses.cosmos_needs_tls },
+        // Whoever reaches such an address may do everything there.
+        "openToAll": {
+            "mongo": !addresses.mongo_needs_login,
+            "cosmos": account.are_well_known(),
+        },
         "key": (right == Some(Right::Write)).then_some(primary),
     });
     let mut response = Json(body).into_response();

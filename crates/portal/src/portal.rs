@@ -25,6 +25,8 @@ pub struct Addresses {
     pub mongo_needs_tls: bool,
     /// The same for the NoSQL API.
     pub cosmos_needs_tls: bool,
+    /// Whether clients of the MongoDB API have to log in.
+    pub mongo_needs_login: bool,
 }
 
 /// Settings of the portal.

@@ -11,9 +11,9 @@ use crate::{
     listen::{self, Taken},
 };
 
-/// Refuses listeners that nobody can want: none at all, and a MongoDB API that lets other machines
-/// in without the operator having said so. The NoSQL API and the admin address check their own, as
-/// they depend on the keys. Called before anything is opened.
+/// Refuses listeners that nobody can want: none at all, and a MongoDB API without logins, unless the
+/// operator has said so, where other machines reach it or where keys guard the other addresses. The NoSQL
+/// API and the admin address check their own, as they depend on the keys. Called before anything is opened.
 pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     if config.mongo_addr.is_none() && config.cosmos_addr.is_none() && config.admin_addr.is_none() {
         let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
@@ -40,6 +40,16 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
                 "--mongo-addr {address} can be reached by other machines, and the MongoDB API asks \
                  nobody who they are: say --mongo-auth and have clients log in, listen on \
                  127.0.0.1, or say --mongo-no-auth if whoever reaches it may do everything"
+            )))
+        }
+        // Keys would keep nobody out: the same data are reached here without one.
+        Some(address)
+            if !config.mongo_auth && !config.mongo_no_auth && config.key_file.is_some() =>
+        {
+            Err(Failure::Usage(format!(
+                "--key-file is given, and whoever reaches --mongo-addr {address} needs neither a key \
+                 nor a login to read and write: say --mongo-auth and have clients log in, say \
+                 --mongo-addr off, or say --mongo-no-auth if whoever reaches it may do everything"
             )))
         }
         _ => Ok(()),
@@ -118,6 +128,24 @@ mod tests {
         assert!(matches!(refused, Failure::Failed(_)), "{refused:?}");
         let wanted = format!("--mongo-addr {address} is in use: stop what listens there");
         assert!(refused.to_string().starts_with(&wanted), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn keys_beside_a_mongodb_api_without_logins_are_refused() {
+        let given = || Config { key_file: Some("/none".into()), ..Config::for_tests() };
+        let refused = check_addresses(&given()).await.unwrap_err();
+        assert!(matches!(refused, Failure::Usage(_)), "{refused:?}");
+        for flag in ["--key-file", "--mongo-auth", "--mongo-addr off", "--mongo-no-auth"] {
+            assert!(refused.to_string().contains(flag), "{refused}");
+        }
+        for config in [
+            Config { mongo_auth: true, ..given() },
+            Config { mongo_no_auth: true, ..given() },
+            Config { mongo_addr: None, ..given() },
+            Config { key_file: None, ..given() },
+        ] {
+            check_addresses(&config).await.unwrap();
+        }
     }
 
     #[tokio::test]

@@ -192,7 +192,7 @@ def test_a_key_that_may_only_read_gets_no_backup(tmp_path):
     for file in (keys, reads):
         file.chmod(0o600)
     flags = ["--key-file", str(keys)]
-    with Server(data_dir=True, flags=flags, nosql=False) as server:
+    with Server(data_dir=True, flags=[*flags, "--mongo-no-auth"], nosql=False) as server:
         server.client["d"]["c"].insert_one({"_id": 1})
         # Without the NoSQL API nothing asks for a key on this machine.
         backup(server, tmp_path / "open.ebb")

@@ -19,7 +19,7 @@ def attacked(tmp_path_factory):
     keys.write_text(f"primary = {KEY}\nprimary-readonly = {READ_ONLY}\n")
     keys.chmod(0o600)
     keys.chmod(0o600)
-    with AttackedServer("--key-file", str(keys)) as attacked:
+    with AttackedServer("--key-file", str(keys), "--mongo-no-auth") as attacked:
         yield attacked
         attacked.leave()
 

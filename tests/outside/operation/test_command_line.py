@@ -119,7 +119,7 @@ def test_keys_are_made_once_and_a_server_takes_them(tmp_path):
     assert not {word for word in before.split() if len(word) > 80} & set(printed.split())
     for words in (["keys", "--help"], ["keys", "new", "--help"]):
         assert "primary-readonly   = BASE64" in run(*words)[1]
-    with Server(nosql=True, flags=["--key-file", str(file)]) as keyed:
+    with Server(nosql=True, flags=["--key-file", str(file), "--mongo-no-auth"]) as keyed:
         refused = admin(keyed, "databases")
         assert refused[0] == 1
         assert "give --key-file" in refused[2]

@@ -17,7 +17,7 @@ mkdirSync(folder, { recursive: true });
 writeFileSync(file, `primary = ${PRIMARY}\nprimary-readonly = ${READER}\n`, { mode: 0o600 });
 
 /** A server with these keys. */
-export const KEYED: Options = { flags: ['--key-file', file], key: PRIMARY };
+export const KEYED: Options = { flags: ['--key-file', file, '--mongo-no-auth'], key: PRIMARY };
 
 export async function signIn(page: Page, key: string) {
   await page.getByLabel('Account key').fill(key);

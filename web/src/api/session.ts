@@ -11,6 +11,8 @@ export interface Session {
   doors: { mongo: string | null; cosmos: string | null };
   /** Whether clients of a door have to speak TLS. */
   needsTls: { mongo: boolean; cosmos: boolean };
+  /** Whether anyone who reaches the address of a door may read and write there. */
+  openToAll: { mongo: boolean; cosmos: boolean };
   key: string | null;
 }
 

@@ -33,7 +33,8 @@ fn key_file(folder: &Path, keys: &str) -> PathBuf {
 /// A server whose keys are in a file of this folder.
 async fn keyed(folder: &Path, keys: &str) -> Server {
     let file = key_file(folder, keys);
-    Server::new(&Config { key_file: Some(file), ..Config::for_tests() }).await
+    let config = Config { key_file: Some(file), mongo_no_auth: true, ..Config::for_tests() };
+    Server::new(&config).await
 }
 
 pub(crate) async fn with_keys(folder: &Path) -> Server {
@@ -248,6 +249,7 @@ async fn an_open_address_asks_for_nothing_but_a_token() {
     assert_eq!(session["doors"]["mongo"], server.0.mongo().unwrap());
     assert_eq!(session["doors"]["cosmos"], server.0.cosmos().unwrap());
     assert_eq!(session["needsTls"], serde_json::json!({ "mongo": false, "cosmos": false }));
+    assert_eq!(session["openToAll"], serde_json::json!({ "mongo": true, "cosmos": true }));
     assert_eq!(session["version"], env!("CARGO_PKG_VERSION"));
     let token = [("x-ebb-csrf", session["csrf"].as_str().unwrap())];
     let dbs = "/_portal/api/nosql/dbs";
@@ -456,7 +458,10 @@ async fn who_guesses_keys_has_to_wait() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_key_that_everybody_knows_lets_nobody_in_from_elsewhere() {
-    let everywhere = || Config { admin_addr: Some("0.0.0.0:0".to_owned()), ..Config::for_tests() };
+    let everywhere = || {
+        let admin_addr = Some("0.0.0.0:0".to_owned());
+        Config { admin_addr, mongo_no_auth: true, ..Config::for_tests() }
+    };
     for cosmos_addr in [everywhere().cosmos_addr, None] {
         let server = Server::new(&Config { cosmos_addr, ..everywhere() }).await;
         for (method, path, status, want) in [
@@ -480,7 +485,10 @@ async fn the_key_that_everybody_knows_lets_nobody_in_from_elsewhere() {
     for (config, login) in [
         (Config { key_file: key_file.clone(), ..everywhere() }, "required"),
         (Config { key_file: key_file.clone(), cosmos_addr: None, ..everywhere() }, "required"),
-        (Config { key_file, cosmos_addr: None, ..Config::for_tests() }, "open"),
+        (
+            Config { key_file, cosmos_addr: None, mongo_no_auth: true, ..Config::for_tests() },
+            "open",
+        ),
         (Config { cosmos_addr: None, ..Config::for_tests() }, "open"),
     ] {
         let server = Server::new(&config).await;

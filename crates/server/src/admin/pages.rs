@@ -75,6 +75,7 @@ pub(crate) fn build_portal(
             cosmos: ready.cosmos.clone(),
             mongo_needs_tls: config.mongo_tls == TlsMode::Require,
             cosmos_needs_tls: config.cosmos_tls == TlsMode::Require,
+            mongo_needs_login: config.mongo_auth,
         },
         // New at each start: it signs what need not outlive the process.
         secret: nosql::random_secret().map_err(|error| failed(&error))?,

@@ -1,5 +1,6 @@
 // Both connection strings, to copy.
 import { Plug } from 'lucide-react';
+import type { Session } from '../../api/session';
 import { connectionString, endpoint, mongoUri } from '../../pure/address';
 import { CopyButton } from '../../ui/CopyButton';
 import type { Facts } from './snippets/snippet';
@@ -18,7 +19,15 @@ function Line({ label, text }: { label: string; text: string }) {
   );
 }
 
-export function Connections({ facts, hasKey }: { facts: Facts; hasKey: boolean }) {
+const ANYONE = 'Anyone who can reach this address may read and write.';
+
+interface Props {
+  facts: Facts;
+  hasKey: boolean;
+  openToAll: Session['openToAll'];
+}
+
+export function Connections({ facts, hasKey, openToAll }: Props) {
   const { mongo, cosmos, key } = facts;
   return (
     <section className="home-card" aria-label="Connection strings">
@@ -36,6 +45,19 @@ export function Connections({ facts, hasKey }: { facts: Facts; hasKey: boolean }
           </>
         )}
       </dl>
+      {mongo !== null && (
+        <p className="hint">
+          MongoDB: {openToAll.mongo ? ANYONE : 'Users log in and do what their roles permit.'}
+        </p>
+      )}
+      {cosmos !== null && (
+        <p className="hint">
+          NoSQL:{' '}
+          {openToAll.cosmos
+            ? `${ANYONE} The emulator key is public.`
+            : 'Clients need a key of the account; read-only keys cannot write.'}
+        </p>
+      )}
       {cosmos !== null && !hasKey && (
         <p className="hint">
           The account key is shown to those who signed in with one that may write.

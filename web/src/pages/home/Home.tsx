@@ -36,7 +36,7 @@ export default function Home() {
         </div>
         <AccountForecast />
       </div>
-      <Connections facts={facts} hasKey={known.key !== null} />
+      <Connections facts={facts} hasKey={known.key !== null} openToAll={known.openToAll} />
       <Programs facts={facts} />
     </div>
   );
