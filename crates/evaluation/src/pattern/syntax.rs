@@ -102,9 +102,10 @@ impl<'a> Rewrite<'a> {
     /// Writes the end of the text, or the line break before it. With look-ahead in the pattern that
     /// is a look-ahead itself: the line break is not part of the match.
     fn end(&mut self) -> Result<(), Error> {
+        let is_last = self.aheads.is_none() && self.is_at_end();
         match self.aheads {
             Some(_) => self.stand(true, r"\n?\z".to_owned()),
-            None if self.is_at_end() => {
+            None if is_last => {
                 self.text.out.push_str(r"(?:\n?\z)");
                 Ok(())
             }
