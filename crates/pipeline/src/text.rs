@@ -25,7 +25,8 @@ pub(crate) fn double_text(value: f64, digits: usize) -> String {
 /// A double with all digits that it takes to read back the same number, as MongoDB 8 converts it to text.
 /// Exponents from -5 down, and from 16 up, are written.
 pub(crate) fn whole_double_text(value: f64) -> String {
-    if value.is_nan() { "NaN".to_owned() } else { lay_out(&format!("{value:e}"), 16) }
+    // What is not finite has one text, however many digits there may be.
+    if value.is_finite() { lay_out(&format!("{value:e}"), 16) } else { double_text(value, 17) }
 }
 
 /// Lays out a number in scientific form: with an exponent below -4 and from `most` up, else without.
