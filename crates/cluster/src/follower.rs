@@ -80,8 +80,7 @@ pub(crate) struct Follower {
     /// The pauses after a look and a reading that find nothing new: they become longer, up to a bound.
     look_pause: u64,
     read_pause: u64,
-    /// Whether the record of a node has the term in which the shard is owned. When it has not any more the
-    /// shard was released.
+    /// Whether a node's record has the term in which the shard is owned; not once it was released.
     has_term: bool,
 }
 
@@ -226,8 +225,8 @@ impl Follower {
         }
         let read = self.end_of_read().map_or(u64::MAX, |(_, _, n)| n);
         if (is_new_epoch || read < committed) && now + self.settings.idle < self.read_due {
-            let is_missing = self.missing.is_some_and(|missing| self.place.n <= missing.end);
-            if !is_missing {
+            // What is missing is looked for at a slow pace.
+            if self.missing.is_none_or(|missing| missing.end < self.place.n) {
                 self.read_at_once(now);
             }
         }
@@ -240,14 +239,7 @@ impl Follower {
             self.looking = None;
             match answer {
                 Ok(Reply::Shard(Some(record))) => {
-                    let is_new = self.note_shard(record);
-                    let longer = (self.look_pause * 2).min(self.settings.rest);
-                    // What nobody owns may be claimed at any time.
-                    let is_open = self.shard.as_ref().is_some_and(|it| it.phase == Phase::Open);
-                    self.look_pause = if is_open && !is_new { longer } else { self.settings.watch };
-                    if is_new {
-                        self.read_at_once(now);
-                    }
+                    self.note_shard(record, now);
                     if let Some(fact) = self.find_astray() {
                         return vec![fact];
                     }
@@ -353,18 +345,23 @@ impl Follower {
         Some(FollowerFact::Astray(error))
     }
 
-    /// Notes what a shard's record says, unless something later was seen; returns whether it is new.
-    fn note_shard(&mut self, record: ShardRecord) -> bool {
+    /// Notes what a shard's record says, unless something later was seen, and when to look again.
+    fn note_shard(&mut self, record: ShardRecord, now: u64) {
         let age = |record: &ShardRecord| {
             (record.epoch, record.phase, record.newest_base().map_or(0, |base| base.n))
         };
         let is_new = self.shard.as_ref().is_none_or(|seen| age(seen) < age(&record));
+        // What nobody owns may be claimed at any time.
+        self.look_pause = match record.phase == Phase::Open && !is_new {
+            true => (self.look_pause * 2).min(self.settings.rest),
+            false => self.settings.watch,
+        };
         if is_new {
             let epochs = Epochs::of(&record);
             self.ahead.retain(|(epoch, n), _| epochs.holds(*epoch, *n));
             self.shard = Some(record);
+            self.read_at_once(now);
         }
-        is_new
     }
 
     /// Hands out what is committed.

@@ -149,21 +149,29 @@ pub(crate) async fn open<L: Ledger>(
         tokio::spawn(terms.run(terms_stopped.clone()).instrument(span))
     });
     let terms = terms.collect();
-    let guards = routes.all().flat_map(|route| {
-        let span = tracing::error_span!("shard", number = route.facts.number);
-        span.in_scope(|| {
-            [clock_guard::start(route, &sources, stopped), disk_guard::start(route, stopped)]
-        })
-    });
-    let guards: Vec<_> = guards.collect();
     let gateway = Arc::new(gateway(&site, &routes, tls, stopped));
     let mut tasks = accept(bound, link, &gateway, stopped)?;
     tasks.extend(early.hand_to(&gateway));
-    tasks.extend(guards.into_iter().chain(placement::start(&routes, stopped)));
-    tasks.push(copy_guard::start(&routes, stopped));
+    tasks.extend(start_guards(&routes, &sources, stopped));
     let node = Node { shared, routes, stop_terms, terms, data_dir };
     node.wait_until_ready().await;
     Ok(Opened { site, node, tasks })
+}
+
+/// Starts what looks after the clocks, the disks, the directory and the shards of the node.
+fn start_guards(
+    routes: &Routes,
+    sources: &ClockSources,
+    stopped: &watch::Receiver<bool>,
+) -> Vec<JoinHandle<()>> {
+    let guards = routes.all().flat_map(|route| {
+        let span = tracing::error_span!("shard", number = route.facts.number);
+        span.in_scope(|| {
+            [clock_guard::start(route, sources, stopped), disk_guard::start(route, stopped)]
+        })
+    });
+    let of_node = placement::start(routes, stopped).into_iter();
+    guards.chain(of_node).chain([copy_guard::start(routes, stopped)]).collect()
 }
 
 /// Where clients come in.
