@@ -10,7 +10,7 @@ use mongo::{ClientStream, Ended, Rooms};
 use tokio::{net::TcpStream, sync::watch};
 
 use super::{
-    link::{Call, Called, Guest, LinkTls, Passed, Purpose, Verdict, greet},
+    link::{Call, Called, Guest, LinkTls, Passed, Purpose, Verdict, greet, keep_alive},
     relaying,
     route::{Route, Way},
     routes::Routes,
@@ -106,6 +106,7 @@ impl Gateway {
     /// Serves another node that calls on the link.
     pub(super) async fn called(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         let greeted = async {
+            keep_alive(&stream)?;
             let stream: Box<dyn Duplex> = match &self.tls {
                 Some(tls) => tls.accept(stream).await?,
                 None => Box::new(stream),

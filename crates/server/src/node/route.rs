@@ -41,6 +41,8 @@ const ASKED: Duration = Duration::from_secs(2);
 const WORD: Duration = Duration::from_millis(500);
 /// How long the owner before may go on with a stream, once there is another.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How much longer it may take to answer a request that it has begun, such as one that hands the data over.
+const LAST_ANSWER: Duration = Duration::from_secs(10);
 
 /// Ways to whoever serves.
 #[derive(Clone)]
@@ -224,6 +226,11 @@ impl Passage {
 
     /// Sends the one request for which the stream is; `None`: it is not known what became of it.
     pub(super) async fn exchange(self, request: Request<Body>) -> Option<Response> {
+        let (facts, owner) = (self.facts.clone(), self.owner.clone());
+        let over = async {
+            is_over(facts, owner).await;
+            background::wait_for(LAST_ANSWER).await;
+        };
         let (stream, place) = self.into_stream();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
         // It ends with the answer's body, or when nobody wants it any more.
@@ -231,7 +238,11 @@ impl Passage {
             let _ = connection.await;
             drop(place);
         });
-        Some(sender.send_request(request).await.ok()?.map(Body::new))
+        // An owner that hangs does not answer any more once there is another.
+        tokio::select! {
+            answer = sender.send_request(request) => Some(answer.ok()?.map(Body::new)),
+            () = over => None,
+        }
     }
 
     /// The stream for requests of the NoSQL API, until another node owns the data.

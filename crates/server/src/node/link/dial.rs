@@ -8,6 +8,7 @@ use tokio::net::TcpStream;
 use uuid::Uuid;
 
 use super::{
+    alive::keep_alive,
     call::{Call, Passed, Purpose, Verdict},
     greeting,
     tls::LinkTls,
@@ -51,6 +52,7 @@ impl Dialer {
             let stream = TcpStream::connect(address).await.map_err(Unreached::Silent)?;
             // What is passed on comes in whole messages; waiting for more only delays them.
             let _ = stream.set_nodelay(true);
+            keep_alive(&stream).map_err(Unreached::Silent)?;
             let mut stream: Box<dyn Duplex> = match &self.tls {
                 Some(tls) => {
                     let host = address.rsplit_once(':').map_or(address, |(host, _)| host);

@@ -11,12 +11,14 @@
 //! Signatures are HMAC-SHA-256 by a key that is derived from the secret. With certificates all of it is
 //! inside TLS, which both sides show a certificate for.
 
+mod alive;
 mod call;
 mod dial;
 mod greeting;
 mod pieces;
 mod tls;
 
+pub(crate) use alive::keep_alive;
 pub(crate) use call::{Call, Guest, Passed, Purpose, Verdict};
 pub(crate) use dial::{Dialer, Unreached};
 pub(crate) use greeting::{Called, greet};
