@@ -62,7 +62,7 @@ def forms(command):
         for name in lists:
             yield {command: first, name: []}
             yield {command: first, name: [{}]}
-        yield {command: first, **dict.fromkeys(lists, [])}
+        yield {command: first, **{name: [] for name in lists}}
 
 
 def test_nothing_of_all_commands_does_nothing(server):

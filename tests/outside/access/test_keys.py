@@ -14,7 +14,8 @@ OLD, NEW = (base64.b64encode(bytes([at]) * 32).decode() for at in (1, 2))
 def server(tmp_path):
     file = tmp_path / "keys"
     write(file, OLD)
-    with Server(nosql=True, flags=["--key-file", str(file), "--mongo-no-auth"], log_level="info") as server:
+    flags = ["--key-file", str(file), "--mongo-no-auth"]
+    with Server(nosql=True, flags=flags, log_level="info") as server:
         server.key_file = file
         yield server
 

@@ -1,5 +1,5 @@
-"""A hand-over lands where an operator says and stays there, or is refused at no cost; and nodes tell
-which of them live."""
+"""A hand-over lands where an operator says and stays there, or is refused at no cost; and nodes
+tell which of them live."""
 
 import json
 import subprocess
@@ -20,7 +20,14 @@ PLACES = 6
 
 
 def admin(node, *words):
-    line = [EBB_BIN, "admin", "cluster", *words, "--admin-addr", node.admin_url.removeprefix("http://")]
+    line = [
+        EBB_BIN,
+        "admin",
+        "cluster",
+        *words,
+        "--admin-addr",
+        node.admin_url.removeprefix("http://"),
+    ]
     key = node.data_dir / "admin.key"
     line += ["--key-file", str(key)] if key.exists() else []
     return subprocess.run(line, capture_output=True, text=True, timeout=60)

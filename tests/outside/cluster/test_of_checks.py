@@ -122,7 +122,8 @@ def test_of_checks_a_database_without_its_container(monkeypatch):
     monkeypatch.setattr(test_shards, "Client", Absent)
     node = SimpleNamespace(name="node1", items=SimpleNamespace(address="nowhere"))
     worker = test_shards.ItemsOf(None, node, 0)
-    worker.databases, worker.unknown = {"made": set(), "filled": {1}}, {"made": {0}, "filled": set()}
+    worker.databases = {"made": set(), "filled": {1}}
+    worker.unknown = {"made": {0}, "filled": set()}
     worker.check("made", test_shards.read_items(node, "made"))
     with pytest.raises(AssertionError, match="filled lost"):
         worker.check("filled", test_shards.read_items(node, "filled"))

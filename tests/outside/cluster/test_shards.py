@@ -186,8 +186,8 @@ class ItemsOf(Worker):
 
 
 def read_items(node, name):
-    """Returns the ids in a database. A database without its container holds nothing: it is left by a
-    creation, or a deletion, of which only a part was done before the node went."""
+    """Returns the ids in a database. A database without its container holds nothing: it is left by
+    a creation, or a deletion, of which only a part was done before the node went."""
     client = Client(node.items.address)
     try:
         reply = client.call("GET", f"dbs/{name}/colls/c")

@@ -2,6 +2,7 @@
 also large ones, reads do not notice, and no node loses its lease. One round on each node; ROUNDS
 says how many."""
 
+import itertools
 import os
 import threading
 import time
@@ -49,7 +50,7 @@ class Asking:
     def longest(self, since):
         """The longest time without an answer since then."""
         times = [since, *(at for at in self.answered if since < at), time.monotonic()]
-        return max(after - before for before, after in zip(times, times[1:], strict=False))
+        return max(after - before for before, after in itertools.pairwise(times))
 
 
 def rounded(seconds):

@@ -1,5 +1,5 @@
-"""Skips the tests that need a file system of their own, or strace, where the machine does not permit
-them, as in some containers, or where an ordinary user runs them."""
+"""Skips the tests that need a file system of their own, or strace, where the machine does not
+permit them, as in some containers, or where an ordinary user runs them."""
 
 import os
 import subprocess

@@ -283,8 +283,8 @@ class Cassandra:
 
     @contextlib.contextmanager
     def silent(self, number):
-        """A node answers nothing and closes nothing while the body runs, as one whose machine or network is
-        gone."""
+        """A node answers nothing and closes nothing while the body runs, as one whose machine or
+        network is gone."""
         process = int((pathlib.Path(FOLDER) / str(number) / "pid").read_text())
         os.kill(process, signal.SIGSTOP)
         try:

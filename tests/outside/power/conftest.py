@@ -1,11 +1,11 @@
-"""Skips the tests of power cuts where their file system cannot be mounted, as in some containers, or where
-an ordinary user runs them."""
+"""Skips the tests of power cuts where their file system cannot be mounted, as in some containers,
+or where an ordinary user runs them."""
 
 import pathlib
 
 import pytest
-
 from lib import needs
+
 from power.disk import KINDS, works
 
 HERE = pathlib.Path(__file__).parent

@@ -221,7 +221,9 @@ for (const door of DOORS) {
     const expires = page.getByRole('columnheader', { name: 'Expires' });
     await expires.click();
     await expect(rows(page).first()).toContainText('00:30');
-    await expect(page.getByText(/^Sorted by Expires ascending: next to expire first/)).toBeVisible();
+    await expect(
+      page.getByText(/^Sorted by Expires ascending: next to expire first/),
+    ).toBeVisible();
     // What expires last is only known of the loaded rows.
     await expires.click();
     await expect(page.getByText(/loaded alone, since the server lists/)).toBeVisible();

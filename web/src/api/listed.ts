@@ -1,7 +1,7 @@
 // Documents of a list, as bytes. A small one is decoded at once. Of a large one only the beginning of each field is,
 // which is all that a list shows: decoding a document of 16 MB would stop the page for a moment, and a list
 // has a hundred of them. It is decoded whole when something needs the whole.
-import { deserialize, type Document } from 'bson';
+import { type Document, deserialize } from 'bson';
 import { ARRAY, BINARY, OBJECT, STRING, sizeOfValue, viewOf } from './bsonLayout';
 import { readFarDates } from './farDates';
 import { KEEP_TYPES } from './mongo';

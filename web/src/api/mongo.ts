@@ -9,7 +9,11 @@ import { ApiError, send } from './http';
 export type { Document } from 'bson';
 
 /** How BSON is decoded: values keep their types. */
-export const KEEP_TYPES = { promoteValues: false, promoteBuffers: false, bsonRegExp: true } as const;
+export const KEEP_TYPES = {
+  promoteValues: false,
+  promoteBuffers: false,
+  bsonRegExp: true,
+} as const;
 
 /** What a command was refused with: `ok: 0`, or a write error. */
 export class CommandError extends ApiError {

@@ -11,9 +11,9 @@ import { type Figure, Figures } from '../../ui/Figures';
 import { Running } from './collection/Running';
 import { Storage } from './collection/Storage';
 import { ExpiryChart } from './ExpiryChart';
+import { type DateRule, ruleWords } from './ruleWords';
 import { SlowOperations } from './slow/SlowOperations';
 import { DAY, HOUR } from './steps';
-import { type DateRule, ruleWords } from './ruleWords';
 import './metrics.css';
 
 const REFRESH_MS = 5000;
