@@ -38,7 +38,7 @@ fn bombs() -> Vec<String> {
         "SELECT VALUE ARRAY(SELECT c.s, x FROM x IN c.a) FROM c".to_owned(),
         "SELECT VALUE ARRAY(SELECT DISTINCT VALUE CONCAT(c.s, TOSTRING(x)) FROM x IN c.a) FROM c"
             .to_owned(),
-        "SELECT VALUE ARRAY(SELECT DISTINCT VALUE [c.s, x] FROM x IN c.a OFFSET 2999 LIMIT 1) FROM c"
+        "SELECT VALUE ARRAY(SELECT DISTINCT VALUE [c.s, x] FROM x IN c.a) FROM c"
             .to_owned(),
         "SELECT VALUE ARRAY(SELECT VALUE COUNT(1) FROM x IN c.a GROUP BY [c.s, x]) FROM c"
             .to_owned(),

@@ -102,7 +102,7 @@ async fn a_container_that_was_made_anew_is_another() {
     let rid = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
     client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
     assert_eq!(client.ask("DELETE", "/dbs/d/colls/c", &[], "").await.status, 204);
-    assert_eq!(client.item("GET", "1", "").await.code(), (404, 0));
+    assert_eq!(client.item("GET", "1", "").await.code(), (404, 1003));
     let body = r#"{"id":"c","partitionKey":{"paths":["/pk"],"version":2}}"#;
     assert_eq!(client.ask("POST", "/dbs/d/colls", &[], body).await.status, 201);
     assert_eq!(client.item("GET", "1", "").await.code(), (404, 0));

@@ -11,14 +11,19 @@ use crate::items::{Shelf, body, definition, write};
 
 /// The last change of the container.
 fn last(shelf: &Shelf) -> u64 {
-    ready(shelf.engine().last_change(&shelf.container())).unwrap()
+    last_of(shelf, &shelf.container())
+}
+
+fn last_of(shelf: &Shelf, container: &Arc<Collection>) -> u64 {
+    ready(shelf.engine().last_change(container)).unwrap()
 }
 
 /// Writes to another container, and to a collection of documents.
 fn write_elsewhere(shelf: &Shelf, other: &Arc<Collection>) {
     let writes = [write(ItemAction::Upsert(body("a", "1", Document::new())), "a", "1")];
     ready(shelf.engine().write_items(other, &writes, &crate::items::Honour)).unwrap();
-    shelf.kit.insert(Document::new()).unwrap();
+    let id = i64::try_from(last_of(shelf, other)).unwrap();
+    shelf.kit.insert(doc! { "_id": id }).unwrap();
 }
 
 /// The position behind all changes.

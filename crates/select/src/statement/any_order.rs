@@ -112,7 +112,9 @@ impl Run {
         let (most, bytes) = self.most_kept();
         self.kept.shrink_to(most, bytes);
         let most = self.most_groups();
-        self.groups.shrink_to(most);
+        if self.groups.shrink_to(most) {
+            self.kept.note_forgotten();
+        }
         self.count_all_held()
     }
 
@@ -129,10 +131,17 @@ impl Run {
         Ok(self.held.set(held)?)
     }
 
-    /// Whether a place is before the page, or after all results that it may need.
-    fn is_outside(&self, place: &[u8], ordinal: u64, most: usize) -> bool {
-        self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal))
-            || self.kept.is_behind(place, most)
+    /// Returns whether a place is before the page, or after all results that it may need. Results after
+    /// these count as forgotten.
+    fn is_outside(&mut self, place: &[u8], ordinal: u64, most: usize) -> bool {
+        if self.resume.as_ref().is_some_and(|resume| !resume.may_be_behind(place, ordinal)) {
+            return true;
+        }
+        let is_behind = self.kept.is_behind(place, most);
+        if is_behind {
+            self.kept.note_forgotten();
+        }
+        is_behind
     }
 
     /// Lets the row in the environment join its group, unless the group cannot be in the page: with
@@ -164,7 +173,11 @@ impl Run {
         }
         if !behind {
             groups.add_row(group, env, position, |key| !before(key))?;
-            groups.shrink_to(most);
+            behind = groups.shrink_to(most);
+        }
+        if behind {
+            // The group would have become a result.
+            self.kept.note_forgotten();
         }
         self.count_held()
     }

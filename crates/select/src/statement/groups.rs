@@ -94,11 +94,15 @@ impl Groups {
 
     /// Forgets the last groups beyond this number. It is right only where the key of a group is its
     /// place: a later row could not bring a forgotten group back before those that are kept.
-    pub(super) fn shrink_to(&mut self, most: usize) {
+    ///
+    /// Returns whether it has forgotten any.
+    pub(super) fn shrink_to(&mut self, most: usize) -> bool {
+        let forgets = most < self.groups.len();
         while most < self.groups.len() {
             let last = self.groups.pop_last();
             self.bytes -= last.map_or(0, |(_, rows)| rows.bytes).min(self.bytes);
         }
+        forgets
     }
 
     /// About the bytes held.

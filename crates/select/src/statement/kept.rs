@@ -78,6 +78,11 @@ impl Kept {
         }
     }
 
+    /// Notes that a result was left out that comes after these.
+    pub(super) fn note_forgotten(&mut self) {
+        self.more = true;
+    }
+
     /// Takes the first result with its place and its ordinal.
     pub(super) fn pop_first(&mut self) -> Option<((Vec<u8>, u64), Output)> {
         let (at, value) = self.results.pop_first()?;

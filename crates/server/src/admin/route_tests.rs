@@ -74,6 +74,11 @@ const SERVER: &[Entry] = &[
         "/_ebb/databases/d/collections/c/expiry/series",
         READ,
     ),
+    (
+        r#"&format!("{collection}/expiry/next")"#,
+        "/_ebb/databases/d/collections/c/expiry/next",
+        READ,
+    ),
     (r#"&format!("{collection}/indexes")"#, "/_ebb/databases/d/collections/c/indexes", READ),
     (r#""/_ebb/expiry/series""#, "/_ebb/expiry/series", READ),
     ("CONFIG", "/config.json", SHOW),
