@@ -94,6 +94,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "place",
             "published",
             "directory",
+            "piece_checker",
             "budget",
             "compactor_mailbox",
             "trees",

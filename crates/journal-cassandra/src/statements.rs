@@ -45,16 +45,18 @@ const ROWS_OF_A_PIECE: i32 = 8;
 const CLUSTER: &str = "format, id, shards, clock, secret";
 const NODE: &str = "node, incarnation, beat, state, about, terms";
 const SHARD: &str = "shard, epoch, claim, node, incarnation, phase, opened, ends, clock, bases";
+/// Replaces the bases of a shard by a lightweight transaction.
+const SET_BASE: &str = "UPDATE shards SET base = ?, bases = ? WHERE shard = ? IF base = ?";
 
 impl Statements {
     /// Prepares them; refused where a table is missing or is another.
     pub(crate) async fn prepare(session: &Session, keyspace: &str) -> Result<Self, Error> {
         let maker = Maker { session, keyspace };
+        let read_cluster = format!("SELECT {CLUSTER} FROM cluster WHERE one = 1");
+        let read_node = format!("SELECT {NODE} FROM nodes WHERE node = ?");
         let read_shard = format!("SELECT {SHARD} FROM shards WHERE shard = ?");
         Ok(Self {
-            read_cluster: maker
-                .serial(&format!("SELECT {CLUSTER} FROM cluster WHERE one = 1"))
-                .await?,
+            read_cluster: maker.serial(&read_cluster).await?,
             make_cluster: maker
                 .swap("INSERT INTO cluster (one, format, id, shards, clock, secret) VALUES (1, ?, ?, ?, ?, ?) IF NOT EXISTS")
                 .await?,
@@ -62,10 +64,8 @@ impl Statements {
                 .swap("UPDATE cluster SET format = ?, id = ?, shards = ?, clock = ?, secret = ? WHERE one = 1 IF id = ?")
                 .await?,
             read_nodes: maker.quorum(&format!("SELECT {NODE} FROM nodes")).await?,
-            read_node: maker.serial(&format!("SELECT {NODE} FROM nodes WHERE node = ?")).await?,
-            look_at_node: maker
-                .quorum(&format!("SELECT {NODE} FROM nodes WHERE node = ?"))
-                .await?,
+            read_node: maker.serial(&read_node).await?,
+            look_at_node: maker.quorum(&read_node).await?,
             make_node: maker
                 .swap("INSERT INTO nodes (node, incarnation, beat, state, about, terms) VALUES (?, 1, 0, 'up', ?, ?) IF NOT EXISTS")
                 .await?,
@@ -98,9 +98,7 @@ impl Statements {
             release: maker
                 .swap("UPDATE shards SET phase = 'released', clock = ? WHERE shard = ? IF claim = ? AND phase = 'open'")
                 .await?,
-            set_base: maker
-                .swap("UPDATE shards SET base = ?, bases = ? WHERE shard = ? IF base = ?")
-                .await?,
+            set_base: maker.swap(SET_BASE).await?,
             append: maker
                 .quorum("INSERT INTO journal (shard, epoch, segment, n, part, body) VALUES (?, ?, ?, ?, ?, ?) USING TIMESTAMP 1")
                 .await?,

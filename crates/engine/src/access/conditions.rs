@@ -226,14 +226,7 @@ impl Field<'_> {
             Expr::Call(function, args) => (function.name, args.as_slice()),
             _ => return None,
         };
-        let comparison = match function {
-            "$eq" => Comparison::Eq,
-            "$gt" => Comparison::Gt,
-            "$gte" => Comparison::Gte,
-            "$lt" => Comparison::Lt,
-            "$lte" => Comparison::Lte,
-            _ => return None,
-        };
+        let comparison = Comparison::of_function(function)?;
         let (comparison, path, value) = match args {
             [Expr::Field(path), Expr::Literal(value)] => (comparison, path, value),
             [Expr::Literal(value), Expr::Field(path)] => (turned(comparison), path, value),

@@ -42,6 +42,8 @@ mod find;
 mod find_and_modify;
 /// `getMore`
 mod get_more;
+/// What commands share that give and take roles and privileges.
+mod grants;
 /// `hello`, `isMaster`
 mod handshake;
 /// Builds of indexes in `currentOp`.

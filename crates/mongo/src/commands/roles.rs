@@ -16,7 +16,10 @@ use std::collections::HashSet;
 use document::{ArrayRef, DocBuf, Value, ValueRef, doc};
 use engine::Store;
 
-use super::users::{check_roles, need_elements, or_on_own_database, role_needs};
+use super::{
+    grants::{need_elements, or_on_own_database, role_needs},
+    users::check_roles,
+};
 use crate::{
     access::{Action, Inherited, Privileges, Role, RoleName, builtin, would_cycle},
     authorize::{check_needs, check_users},

@@ -12,9 +12,10 @@
 //! A user's logins end at once where it is removed; what it may do changes at once for those who are
 //! logged in.
 
-use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef, doc};
+use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
+use super::grants::{need_elements, or_on_own_database, role_needs};
 use crate::{
     access::{Action, Inherited, Restriction, RoleName, User, UserName, UserView},
     authorize::{check_needs, check_users},
@@ -52,37 +53,6 @@ fn named(asked: &Asked<'_>) -> Result<UserName> {
 fn listed_roles(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     let roles = asked.args().array("roles")?;
     roles.map(|roles| RoleName::parse_list(roles, asked.database)).transpose()
-}
-
-/// Returns the rights that giving or taking roles requires: the action on the database of each role. An
-/// empty list requires none, so that the caller has to require something else.
-pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
-    let mut needs: Vec<Need> = Vec::new();
-    for role in roles {
-        let need = Need::on_database(action, &role.database);
-        if !needs.contains(&need) {
-            needs.push(need);
-        }
-    }
-    needs
-}
-
-/// Returns these needs, or the right to the action on the command's own database where they are none: what
-/// a command requires must not vanish with the elements of its lists.
-pub(super) fn or_on_own_database(needs: Vec<Need>, action: Action, asked: &Asked<'_>) -> Vec<Need> {
-    if needs.is_empty() { vec![Need::on_database(action, asked.database)] } else { needs }
-}
-
-/// Reads a list that must not be empty.
-///
-/// Errors: 2 for an empty one, as in MongoDB.
-pub(super) fn need_elements<'a>(asked: &Asked<'a>, field: &str) -> Result<ArrayRef<'a>> {
-    let list = asked.args().need_array(field)?;
-    if list.iter().next().is_none() {
-        let text = format!("{} command requires a non-empty \"{field}\" array", asked.name);
-        return Err(Error::new(BadValue, text));
-    }
-    Ok(list)
 }
 
 /// What `createUser` asks of its sender.

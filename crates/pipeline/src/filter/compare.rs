@@ -22,6 +22,18 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    /// Returns the comparison that a function of expressions makes; `None` for any other function.
+    pub fn of_function(name: &str) -> Option<Self> {
+        Some(match name {
+            "$eq" => Self::Eq,
+            "$lt" => Self::Lt,
+            "$lte" => Self::Lte,
+            "$gt" => Self::Gt,
+            "$gte" => Self::Gte,
+            _ => return None,
+        })
+    }
+
     /// Whether the comparison holds for a value in this order to the operand.
     /// `order` is that of the value to the operand, not the other way round.
     pub fn holds_for(self, order: Ordering) -> bool {
