@@ -87,7 +87,7 @@ impl Settings {
             watch: 250 * MS,
             read: 50 * MS,
             idle: 250 * MS,
-            rest: 10_000 * MS,
+            rest: 4_000 * MS,
             again: 50 * MS,
             patience: 500 * MS,
             part_bytes: 256 << 10,
