@@ -47,9 +47,9 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
             if !config.mongo_auth && !config.mongo_no_auth && config.key_file.is_some() =>
         {
             Err(Failure::Usage(format!(
-                "--key-file is given, and whoever reaches --mongo-addr {address} needs neither a key \
-                 nor a login to read and write: say --mongo-auth and have clients log in, say \
-                 --mongo-addr off, or say --mongo-no-auth if whoever reaches it may do everything"
+                "--key-file does not protect --mongo-addr {address}: anyone who reaches it can read and \
+                 write. Add --mongo-auth to require logins, --mongo-addr off to close it, or \
+                 --mongo-no-auth to leave it open"
             )))
         }
         _ => Ok(()),

@@ -47,9 +47,10 @@ def newer(package, folder):
 
 
 @pytest.fixture(scope="session")
-def debian(packages, tmp_path_factory):
+def debian(request, tmp_path_factory):
     """A machine that has the packages in /run/host."""
     needs.root("a Debian of its own")
+    packages = request.getfixturevalue("packages")
     folder = tmp_path_factory.mktemp("debian")
     shared = folder / "shared"
     shared.mkdir()

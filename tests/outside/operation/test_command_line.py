@@ -73,7 +73,11 @@ def test_a_wrong_line_of_a_file_of_settings(tmp_path, text, said):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["serve", "--in-memory", *FREE, "--key-file", "/nowhere"], "--key-file /nowhere"),
+        (
+            ["serve", "--in-memory", *FREE, "--key-file", "/nowhere", "--mongo-no-auth"],
+            "--key-file /nowhere",
+        ),
+        (["serve", "--in-memory", *FREE, "--key-file", "/nowhere"], "--mongo-no-auth"),
         (["serve", "--config", "/nowhere"], "--config /nowhere"),
         (["serve", "--mongo-addr", "127.0.0.1:99999"], "ports end at 65535"),
         (["serve", "--in-memory", "--cosmos-addr", "0.0.0.0:0"], "give a --key-file"),
