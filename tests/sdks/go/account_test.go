@@ -117,7 +117,7 @@ func TestContainers(t *testing.T) {
 	_, err = container.Read(ctx, nil)
 	refused(t, err, 404, "0", "NotFound")
 	_, err = container.CreateItem(ctx, a, []byte(`{"id":"1","pk":"a"}`), nil)
-	refused(t, err, 404, "0", "NotFound")
+	refused(t, err, 404, "1003", "NotFound")
 }
 
 func TestReplacingAContainer(t *testing.T) {
