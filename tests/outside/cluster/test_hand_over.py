@@ -38,7 +38,14 @@ def shard_of(node, number):
 
 
 def told_of(node, other):
-    return next(each for each in node.about()["nodes"] if each["name"] == other.name)
+    until = time.monotonic() + 10
+    # A node that has just begun is seen with the next look at the nodes.
+    while True:
+        for each in node.about()["nodes"]:
+            if each["name"] == other.name:
+                return each
+        assert time.monotonic() < until, f"{node.name} does not see {other.name}"
+        time.sleep(0.05)
 
 
 def test_a_node_that_cannot_own_the_data_is_refused_and_shown():

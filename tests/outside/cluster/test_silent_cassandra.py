@@ -12,10 +12,10 @@ from lib.seed import TORTURE
 
 ROUNDS = int(os.environ.get("ROUNDS", 10 if TORTURE else 1))
 #: Seconds for which a node is silent: longer than a lease and its margin.
-SILENT = 6.0
-#: Seconds without an acknowledgement, on a machine that does other work too. Without a second
-#: attempt at another node it is more than four.
-WITHOUT = 2.5
+SILENT = 12.0
+#: Seconds without an acknowledgement, on a machine that does other work too (alone below one).
+#: Without a second attempt at another node the large write ends only when the node is back.
+WITHOUT = 8.0
 #: Bytes of a document whose entry has many parts.
 LARGE = 4 << 20
 
@@ -83,7 +83,7 @@ def test_a_silent_node_of_cassandra_stops_nothing(capsys):
                     gaps = writes.longest(began), reads.longest(began)
                 assert max(gaps) < WITHOUT, (number, gaps)
                 # It ended while the node was silent.
-                assert took < SILENT, (number, took)
+                assert took < WITHOUT, (number, took)
                 assert epoch(cluster) == before
                 assert [status for status, _ in states] == [200, 200], states
                 told.append((number, *(rounded(figure) for figure in (*gaps, took))))
