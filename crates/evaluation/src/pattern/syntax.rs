@@ -268,9 +268,10 @@ impl<'a> Rewrite<'a> {
     /// Reads a repetition count whose opening brace was read, if it is one.
     fn count(&mut self) -> Result<Option<String>, Error> {
         let before = self.text.rest.clone();
-        let low = self.text.digits(10, 6);
+        // All of them: a number with more digits than a count may have is too big, and no text.
+        let low = self.text.digits(10, usize::MAX);
         let comma = self.text.take(",");
-        let high = if comma { self.text.digits(10, 6) } else { String::new() };
+        let high = if comma { self.text.digits(10, usize::MAX) } else { String::new() };
         if low.is_empty() || !self.text.take("}") {
             self.text.rest = before;
             return Ok(None);

@@ -160,6 +160,8 @@ fn what_is_no_pattern_or_needs_backtracking_is_refused() {
         ("(*)", "invalid: quantifier does not follow a repeatable item"),
         ("a{2,1}", "invalid: numbers out of order in {} quantifier"),
         ("a{65536}", "invalid: number too big in {} quantifier"),
+        ("a{2147483648}", "invalid: number too big in {} quantifier"),
+        ("a{1,99999999999999999999}", "invalid: number too big in {} quantifier"),
         ("a)", "invalid: unmatched closing parenthesis"),
         ("(a", "invalid: missing closing parenthesis"),
         ("a\\", "invalid: \\ at end of pattern"),
