@@ -14,7 +14,7 @@ GENERIC = """lsid:doc readConcern:doc/9 writeConcern:doc/72 maxTimeMS:number/2 c
     apiVersion:text/322/9 apiStrict:bool/72 apiDeprecationErrors:bool/72 $readPreference:any
     txnNumber:number/20 autocommit:any startTransaction:any $clusterTime:any $db:text/73/40571
     lsid.id:any readConcern.level:text/9/2 writeConcern.w:any/72 writeConcern.j:bool/9/72
-    writeConcern.wtimeout:number/9/72 $readPreference.mode:any"""
+    writeConcern.wtimeout:any $readPreference.mode:any"""
 
 HANDSHAKE = """client:doc compression:array saslSupportedMechs:any speculativeAuthenticate:any
     topologyVersion:any maxAwaitTimeMS:any loadBalanced:any helloOk:any hostInfo:any

@@ -162,14 +162,17 @@ pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     ok(doc! {})
 }
 
-/// Changes the role that a command names.
+/// Changes the role that a command names. `listed` names the list that must not be empty, if there is one.
 async fn change_role<'a, S: Store>(
     call: &Call<'a, S>,
+    listed: Option<&str>,
     change: impl FnOnce(&mut Role, &Asked<'a>) -> Result<()>,
 ) -> Result<DocBuf> {
     check_users(call)?;
     let asked = call.asked()?;
     let name = named(&asked)?;
+    // Before the role is looked for, as MongoDB does.
+    listed.map(|field| need_elements(&asked, field)).transpose()?;
     let _one = call.door.users.lock().await;
     let Kept { value: mut role, version } = changeable(call, &name)?;
     change(&mut role, &asked)?;
@@ -180,7 +183,7 @@ async fn change_role<'a, S: Store>(
 
 /// Runs `updateRole`: what is given takes the place of what was.
 pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    change_role(call, |role, asked| {
+    change_role(call, None, |role, asked| {
         check_unrestricted(asked)?;
         let args = asked.args();
         let (privileges, roles) = (args.array("privileges")?, args.array("roles")?);
@@ -203,8 +206,8 @@ pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 
 /// Runs `grantPrivilegesToRole`.
 pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    change_role(call, |role, asked| {
-        let given = Privileges::parse(need_elements(asked, "privileges")?)?;
+    change_role(call, Some("privileges"), |role, asked| {
+        let given = Privileges::parse(asked.args().need_array("privileges")?)?;
         role.privileges.add_all(&given)
     })
     .await
@@ -212,8 +215,8 @@ pub(super) async fn grant_privileges<S: Store>(call: &Call<'_, S>) -> Result<Doc
 
 /// Runs `revokePrivilegesFromRole`.
 pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    change_role(call, |role, asked| {
-        let taken = Privileges::parse(need_elements(asked, "privileges")?)?;
+    change_role(call, Some("privileges"), |role, asked| {
+        let taken = Privileges::parse(asked.args().need_array("privileges")?)?;
         role.privileges.remove_all(&taken);
         Ok(())
     })
@@ -222,8 +225,8 @@ pub(super) async fn revoke_privileges<S: Store>(call: &Call<'_, S>) -> Result<Do
 
 /// Runs `grantRolesToRole`.
 pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    change_role(call, |role, asked| {
-        let given = RoleName::parse_list(need_elements(asked, "roles")?, asked.database)?;
+    change_role(call, Some("roles"), |role, asked| {
+        let given = RoleName::parse_list(asked.args().need_array("roles")?, asked.database)?;
         let new: Vec<_> = given.into_iter().filter(|it| !role.roles.contains(it)).collect();
         role.roles.extend(new);
         Ok(())
@@ -233,8 +236,8 @@ pub(super) async fn grant_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
 
 /// Runs `revokeRolesFromRole`.
 pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    change_role(call, |role, asked| {
-        let taken = RoleName::parse_list(need_elements(asked, "roles")?, asked.database)?;
+    change_role(call, Some("roles"), |role, asked| {
+        let taken = RoleName::parse_list(asked.args().need_array("roles")?, asked.database)?;
         role.roles.retain(|it| !taken.contains(it));
         Ok(())
     })
