@@ -27,9 +27,14 @@ test.each([
   expect(completedMongoFilter(want)).toBe(want);
 });
 
-test.each(['{ a:', 'db.orders.find({}).sort({ a: 1 })', 'db.orders.drop()', 'a b', '[1'])(
-  '%j stays as it is, for its error to be told',
-  (typed) => {
-    expect(completedMongoFilter(typed)).toBe(typed);
-  },
-);
+test.each([
+  '{ a:',
+  'db.orders.find({}).sort({ a: 1 })',
+  'db.orders.drop()',
+  'a b',
+  '[1',
+  '[]',
+  '[1, 2]',
+])('%j stays as it is, for its error to be told', (typed) => {
+  expect(completedMongoFilter(typed)).toBe(typed);
+});

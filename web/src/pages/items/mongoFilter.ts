@@ -35,7 +35,8 @@ export function completedMongoFilter(typed: string): string {
   if (ofCall !== null) return ofCall;
   if (HEX_ID.test(text)) return `{ _id: ObjectId("${text.toLowerCase()}") }`;
   const parsed = parseShell(text);
-  if (!('error' in parsed)) return `{ _id: ${text} }`;
+  // An array is no id.
+  if (!('error' in parsed)) return Array.isArray(parsed.value) ? text : `{ _id: ${text} }`;
   const quoted = text.replace(DOTTED, '$1"$2"$3');
   const candidates = [`{ ${text} }`, quoted, `{ ${quoted} }`];
   const found = candidates.find(isFilter);
