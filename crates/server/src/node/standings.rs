@@ -9,6 +9,7 @@ use tokio::{io::AsyncWriteExt, task::JoinSet};
 use uuid::Uuid;
 
 use super::{
+    facts::Facts,
     link::{Purpose, read_piece, write_piece},
     route::Route,
     routes::Routes,
@@ -17,6 +18,8 @@ use super::{
 
 /// How long a node may take to answer. One that takes longer is shown without it.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Nodes read each other's records with every beat, each 750 ms.
+const TWO_BEATS: Duration = Duration::from_millis(1_500);
 /// Bytes of an answer at the most: there are at most 64 shards.
 const ANSWER_MAX: usize = 64 << 10;
 
@@ -81,15 +84,39 @@ pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(
         let state = state.map_or("not known", |state| state.word());
         return Err(format!("node {name} is {state}: its beat stands still"));
     };
-    match ask(route, &peer).await {
-        Some(standing) => match standing.unready.get(&facts.number) {
-            Some(why) => Err(format!("node {name} cannot take the shard over now: {why}")),
-            None => Ok(()),
-        },
-        // One of a version before does not know the question, and still hears a word.
-        None if route.tell(&peer, Purpose::Look, PATIENCE).await => Ok(()),
-        None => Err(format!("node {name} does not answer on the link at {peer}")),
+    let mut peer = peer;
+    let standing = loop {
+        if let Some(standing) = ask(route, &peer).await {
+            break standing;
+        }
+        // A node of a version that does not know the question still hears a word.
+        if route.tell(&peer, Purpose::Look, PATIENCE).await {
+            return Ok(());
+        }
+        // A node that has just restarted listens on another port than the record that is seen here names.
+        match moved_link(facts, target, &peer).await {
+            Some(moved) => peer = moved,
+            None => return Err(format!("node {name} does not answer on the link at {peer}")),
+        }
+    };
+    match standing.unready.get(&facts.number) {
+        Some(why) => Err(format!("node {name} cannot take the shard over now: {why}")),
+        None => Ok(()),
     }
+}
+
+/// Waits for two beats until the record of a node names another link than `peer`, and returns that link.
+async fn moved_link(facts: &Facts, node: Uuid, peer: &str) -> Option<String> {
+    let mut view = facts.view.clone();
+    let moves = async {
+        loop {
+            match facts.peer_of(node) {
+                Some(moved) if moved != peer => return Some(moved),
+                _ => view.changed().await.ok()?,
+            }
+        }
+    };
+    tokio::time::timeout(TWO_BEATS, moves).await.ok().flatten()
 }
 
 /// Notes what an operator or placement says of a shard: whether it is kept here.
