@@ -37,10 +37,12 @@ class Field:
         (data.settle if self.wide else furnish)(self.server)
         self.control.client[data.DATABASE]["honest"].insert_one(data.HONEST)
         self.probe = Probe(self.server, self.control, HONEST)
+        self.probe.told()
+        self.start_counting()
         time.sleep(BASELINE)
         self.baseline = self.probe.told()
-        self.rest, self.spent = self.server.rss(), processor(self.server)
-        self.began = time.monotonic()
+        self.usual_share = self.counted()
+        self.rest = self.server.rss()
         return self
 
     def __exit__(self, *_):
@@ -51,7 +53,7 @@ class Field:
     def hold(self, work=None):
         """The flood goes on for its seconds; `work` is done again and again meanwhile."""
         self.probe.told()
-        self.spent, self.began = processor(self.server), time.monotonic()
+        self.start_counting()
         most = 0
         while time.monotonic() - self.began < SECONDS:
             if work:
@@ -60,9 +62,16 @@ class Field:
                 time.sleep(0.1)
             most = max(most, self.server.rss())
         self.took = time.monotonic() - self.began
-        self.share = (processor(self.server) - self.spent) / self.took
+        self.share = self.counted()
         self.grown = most - self.rest
         self.met = self.probe.told()
+
+    def start_counting(self):
+        self.spent, self.began = processor(self.server), time.monotonic()
+
+    def counted(self):
+        """Returns the share of a processor that the server has taken since `start_counting`."""
+        return (processor(self.server) - self.spent) / (time.monotonic() - self.began)
 
     def wrong(self, memory=MEMORY):
         """What was wrong for the honest and with memory."""
