@@ -104,13 +104,14 @@ fn event_metadata(container: &Container, event: &Event) -> Document {
     if let Some(before) = &event.before {
         metadata.push("previousImageLSN", int(before.stamp));
     }
+    // Other events have both in the item itself, and clients expect them there alone.
     if event.after.is_none() {
         metadata.push("timeToLiveExpired", event.kind == EventKind::Expire);
-    }
-    if let Some(item) = event.after.as_ref().or(event.before.as_ref()) {
-        let id = item.document().get("id").and_then(ValueRef::as_str);
-        metadata.push("id", id.unwrap_or_default());
-        metadata.push("partitionKey", key_by_name(container, item));
+        if let Some(item) = &event.before {
+            let id = item.document().get("id").and_then(ValueRef::as_str);
+            metadata.push("id", id.unwrap_or_default());
+            metadata.push("partitionKey", key_by_name(container, item));
+        }
     }
     metadata
 }

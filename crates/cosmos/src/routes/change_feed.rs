@@ -64,7 +64,11 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
 /// A page of either feed: 304 where there is nothing, and the position where the next one begins.
 pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Reply {
     let count = feed.count();
-    let reply = if count == 0 && !more { Reply::empty(304) } else { feed.into_reply() };
+    let reply = match count == 0 && !more {
+        // .NET reads the count of a page without items too.
+        true => Reply { count: Some(0), ..Reply::empty(304) },
+        false => feed.into_reply(),
+    };
     // The position is in the etag alone: a continuation would mean that there is more already.
     reply.with_units(Work::Rows(count as u64), 0).with_etag(format!("\"{next}\""))
 }
