@@ -102,6 +102,10 @@ async fn a_token_is_for_one_resource() {
         made.text("_token").replace('+', "%2B")
     };
     let read = token(&mut client, "Read", "").await;
+    let of_item = r#"{"id":"of-item","permissionMode":"Read","resource":"dbs/d/colls/c/docs/1","resourcePartitionKey":["a"]}"#;
+    let made = client.ask("POST", feed, &[], of_item).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let of_item = made.text("_token").replace('+', "%2B");
     let all = token(&mut client, "All", r#","resourcePartitionKey":["a"]"#).await;
     let item = "/dbs/d/colls/c/docs/1";
     let docs = "/dbs/d/colls/c/docs";
@@ -115,6 +119,17 @@ async fn a_token_is_for_one_resource() {
         (&read, "DELETE", item, a, "", 403),
         (&read, "GET", "/dbs/d", a, "", 403),
         (&read, "GET", "/dbs/d/colls/cc", a, "", 403),
+        (&of_item, "GET", item, a, "", 200),
+        (&of_item, "GET", item, b, "", 403),
+        (&of_item, "GET", "/dbs/d/colls/c", a, "", 200),
+        (&of_item, "GET", "/dbs/d/colls/c/pkranges", a, "", 200),
+        (&of_item, "GET", docs, a, "", 403),
+        (&of_item, "GET", "/dbs/d/colls/c/docs/2", a, "", 403),
+        (&of_item, "GET", "/dbs/d/colls/c/udfs", a, "", 403),
+        (&of_item, "GET", "/dbs/d/colls/other", a, "", 403),
+        (&of_item, "GET", "/dbs/d", a, "", 403),
+        (&of_item, "PUT", "/dbs/d/colls/c", a, "{}", 403),
+        (&of_item, "DELETE", "/dbs/d/colls/c", a, "", 403),
         (&all, "PUT", item, a, body, 200),
         (&all, "GET", item, b, "", 403),
         (&all, "GET", docs, a, "", 200),
