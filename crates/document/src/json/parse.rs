@@ -36,6 +36,41 @@ impl From<serde_json::Error> for Invalid {
 /// One value that is the whole text; `depth` counts nested objects and arrays. Recursion is as deep
 /// as the text is nested, so that the depth is what protects the stack.
 pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
+    parse_strict(text, depth).or_else(|invalid| match escape_controls(text) {
+        Some(escaped) => parse_strict(&escaped, depth).map_err(|_| invalid),
+        None => Err(invalid),
+    })
+}
+
+/// Bytes by which a short text may become longer.
+const FEW_BYTES: usize = 1024;
+
+/// Escapes the control characters that stand in strings as they are, which JSON forbids and the service
+/// takes. `None` where there are none, where a backslash stands before one, and where the result would be
+/// more than about twice as long as the text, so that a hostile text costs no more memory than that.
+fn escape_controls(text: &[u8]) -> Option<Vec<u8>> {
+    let (mut quoted, mut escaped, mut found) = (false, false, false);
+    let mut out = Vec::with_capacity(text.len());
+    for byte in text {
+        match byte {
+            0..=0x1f if escaped => return None,
+            0..=0x1f if quoted => {
+                found = true;
+                out.extend_from_slice(format!("\\u{byte:04x}").as_bytes());
+            }
+            _ => out.push(*byte),
+        }
+        if 2 * text.len() + FEW_BYTES < out.len() {
+            return None;
+        }
+        quoted ^= *byte == b'"' && !escaped;
+        escaped = quoted && *byte == b'\\' && !escaped;
+    }
+    found.then_some(out)
+}
+
+/// The same, of a text as the standard has it.
+fn parse_strict(text: &[u8], depth: usize) -> Result<Value, Invalid> {
     // The limit of serde_json is fixed and gives an error without our wording; `depth` replaces it.
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     deserializer.disable_recursion_limit();
@@ -194,6 +229,23 @@ mod tests {
             assert_eq!(round(text), want, "{text}");
         }
         assert!(parse(b"\"\xff\"", 128).is_err());
+    }
+
+    #[test]
+    fn control_characters_in_strings_are_taken_as_they_are() {
+        for (text, want) in [
+            ("{\"a\tb\":\"c\nd\re\u{1f}\"}", "{\"a\\tb\":\"c\\nd\\re\\u001f\"}"),
+            ("[\"\\\"\t\", 1,\n\t2]", "[\"\\\"\\t\",1,2]"),
+            ("[\"\\\t\"]", "refused"),
+            ("[\"\t\"", "refused"),
+            ("[\"\t\" \u{1}]", "refused"),
+            ("[\u{b}]", "refused"),
+        ] {
+            assert_eq!(round(text), want, "{text:?}");
+        }
+        let long = "x".repeat(100);
+        assert_ne!(round(&format!("[\"{long}{}\"]", "\t".repeat(10))), "refused");
+        assert_eq!(round(&format!("[\"{}\"]", "\t".repeat(10_000))), "refused");
     }
 
     #[test]
