@@ -61,7 +61,7 @@ impl Home {
 
     /// Of a whole request; any where its path means nothing.
     pub fn of_request(method: &Method, headers: &HeaderMap, uri: &Uri, body: &[u8]) -> Self {
-        match Link::parse(uri.path()) {
+        match Link::of_target(uri) {
             Ok(link) if Self::is_in_body(method, headers, &link) => Self::of_body(body),
             Ok(link) => Self::of(&link),
             Err(_) => Self::Any,

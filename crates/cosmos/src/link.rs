@@ -16,6 +16,7 @@
 
 use std::borrow::Cow;
 
+use http::Uri;
 use percent_encoding::percent_decode_str;
 
 use crate::{
@@ -101,6 +102,18 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// Reads the target of a request. The path of an item has no query string: .NET sends an id with `?` as
+    /// it is, and signs it so.
+    pub(crate) fn of_target(uri: &Uri) -> Result<Self> {
+        let link = Self::parse(uri.path())?;
+        match uri.query() {
+            Some(query) if link.kind == Resource::Documents && link.name.is_some() => {
+                Self::parse(&format!("{}?{query}", uri.path()))
+            }
+            _ => Ok(link),
+        }
+    }
+
     /// Reads a path, without the query string after it. A path that means no resource is 404,
     /// before anybody asks for a signature: without a kind nothing could be signed.
     pub(crate) fn parse(path: &str) -> Result<Self> {

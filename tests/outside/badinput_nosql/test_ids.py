@@ -97,8 +97,6 @@ ITEMS = {
     "blank behind",
     "slash",
     "slash alone",
-    "backslash",
-    "backslash alone",
     "question",
     "question alone",
     "hash",

@@ -57,7 +57,7 @@ pub(super) async fn answer_request<S: Store>(
     {
         return page.await.map(Full::new);
     }
-    let link = Link::parse(parts.uri.path());
+    let link = Link::of_target(&parts.uri);
     let about_items = link.as_ref().is_ok_and(|link| link.kind == Resource::Documents);
     let mut exchange = Exchange::begin(door, scheme, &parts, about_items);
     let sound = head::check_head(&parts);

@@ -138,7 +138,7 @@ impl<S: Store> Answers for Routed<S> {
         let mut held = settings.strangers.share();
         let home = match head::check_arrival(&parts, scheme, settings) {
             Err(failure) => Err(failure),
-            Ok(()) => match Link::parse(parts.uri.path()) {
+            Ok(()) => match Link::of_target(&parts.uri) {
                 // The client trusts the certificate of the node that it came to.
                 Ok(Link { kind: Resource::Certificate, .. }) if parts.method == Method::GET => {
                     let certificate = account::read_certificate(settings);

@@ -38,7 +38,7 @@ impl NewItem {
             }
         }
         match document.get("id") {
-            Some(Value::String(id)) => check_id(id)?,
+            Some(Value::String(id)) => check_new_id(id)?,
             None => {
                 return Err(Failure::bad_request(
                     "The input content is invalid because the required properties - 'id; ' - are \
@@ -72,6 +72,19 @@ impl NewItem {
     }
 }
 
+/// Refuses an id that no new item may have. Earlier versions stored ids with a backslash, which are read as
+/// any others.
+fn check_new_id(id: &str) -> Result<()> {
+    check_id(id)?;
+    if !id.contains('\\') {
+        return Ok(());
+    }
+    let shown: String = id.chars().take(100).collect();
+    Err(Failure::bad_request(format!(
+        "The input name '{shown}' is invalid. Ensure to provide a name without '\\'."
+    )))
+}
+
 /// Refuses an id that no item has: an empty one, or one that is too long.
 pub(crate) fn check_id(id: &str) -> Result<()> {
     if (1..=MAX_ITEM_ID_BYTES).contains(&id.len()) {
@@ -100,7 +113,7 @@ mod tests {
             (with(&format!("\"{long}x\"")), "refused"),
             (with("\"\""), "refused"),
             (with("\"a/b\""), "a/b"),
-            (with("\"a\\\\b\""), "a\\b"),
+            (with("\"a\\\\b\""), "refused"),
             (with("\"a?\""), "a?"),
             (with("\"a#\""), "a#"),
             (with("\"a \""), "a "),

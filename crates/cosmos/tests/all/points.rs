@@ -223,8 +223,9 @@ async fn ids_that_links_cannot_carry() {
     let mut client = Client::with_container("").await;
     for (id, link, want) in [
         ("a?b", "a%3Fb", 200),
+        ("a?b", "a?b", 200),
+        ("a?b?c d", "a?b?c%20d", 200),
         ("a/b", "a%2Fb", 401),
-        (r"a\\b", "a%5Cb", 401),
         ("a#b", "a%23b", 401),
         ("a ", "a%20", 401),
         (r"a\tb", "a%09b", 200),
