@@ -75,6 +75,9 @@ headers! {
         consistency = "x-ms-consistency-level",
         max_items = "x-ms-max-item-count",
         continuation = "x-ms-continuation",
+        version = "x-ms-version",
+        content_format = "x-ms-documentdb-content-serialization-format",
+        indexing_directive = "x-ms-indexing-directive",
         continuation_limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb",
         features = "x-ms-cosmos-supported-query-features",
         pre_triggers = "x-ms-documentdb-pre-trigger-include",
@@ -167,6 +170,28 @@ impl Headers {
         self.is_query() || kind.trim().eq_ignore_ascii_case("application/query+json")
     }
 
+    /// Refuses values that the service refuses, whatever the request is. Empty ones are as if they were not
+    /// there.
+    pub(crate) fn check_values(&self) -> Result<()> {
+        let refused = |name: &str, given: Option<&str>, is_good: fn(&str) -> bool| match given {
+            Some(text) if !text.trim().is_empty() && !is_good(text.trim()) => {
+                Err(Failure::bad_request(format!(
+                    "Invalid value '{text}' specified for header {name}."
+                )))
+            }
+            _ => Ok(()),
+        };
+        let format = "x-ms-documentdb-content-serialization-format";
+        let limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb";
+        let directive = "x-ms-indexing-directive";
+        refused("x-ms-version", self.version(), is_version)?;
+        refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
+        refused(directive, self.indexing_directive(), |text| is_one_of(text, DIRECTIVES))?;
+        refused(limit, self.continuation_limit(), |text| {
+            matches!(text.parse::<i64>(), Ok(1..) | Ok(-1))
+        })
+    }
+
     /// The number of items that a client wants in a page; -1 asks for as many as there may be.
     pub(crate) fn page_items(&self) -> Result<Option<usize>> {
         let Some(text) = self.max_items() else { return Ok(None) };
@@ -180,6 +205,47 @@ impl Headers {
             ))),
         }
     }
+}
+
+/// Values of `x-ms-documentdb-content-serialization-format`.
+const FORMATS: &[&str] = &["JsonText", "CosmosBinary", "HybridRow"];
+
+/// Values of `x-ms-indexing-directive`. None has an effect.
+const DIRECTIVES: &[&str] = &["Default", "Include", "Exclude"];
+
+/// The oldest version of the protocol, and those before [`ALL_SINCE`] that exist.
+const VERSIONS: &[&str] = &[
+    "2014-08-21",
+    "2015-04-08",
+    "2015-06-03",
+    "2015-08-06",
+    "2015-12-16",
+    "2016-05-30",
+    "2016-07-11",
+    "2016-11-14",
+    "2017-01-19",
+    "2017-02-22",
+    "2017-05-03",
+    "2017-11-15",
+    "2018-06-18",
+    "2018-08-31",
+];
+
+/// Every later date may be the version of an SDK that is newer than this server.
+const ALL_SINCE: &str = "2018-09-17";
+
+fn is_one_of(text: &str, all: &[&str]) -> bool {
+    all.iter().any(|each| each.eq_ignore_ascii_case(text))
+}
+
+/// Whether a text is a version of the protocol, which is the date of its publication.
+fn is_version(text: &str) -> bool {
+    let is_date = text.len() == ALL_SINCE.len()
+        && text.bytes().zip(ALL_SINCE.bytes()).all(|(given, form)| match form {
+            b'-' => given == b'-',
+            _ => given.is_ascii_digit(),
+        });
+    is_date && (ALL_SINCE <= text || VERSIONS.contains(&text))
 }
 
 /// How many of the text headers a request of an official SDK has; a request with more costs another
@@ -260,6 +326,32 @@ mod tests {
                 map.append(HeaderName::from_static(name), HeaderValue::from_static(text));
             }
             assert_eq!(Headers::read(map).is_ok(), good, "{name} {one} {other}");
+        }
+    }
+
+    #[test]
+    fn values_that_no_header_has_are_refused() {
+        for (name, text, good) in [
+            ("x-ms-version", "2015-01-01", false),
+            ("x-ms-version", "2014-08-21", true),
+            ("x-ms-version", "2018-12-31", true),
+            ("x-ms-version", "2020-07-15", true),
+            ("x-ms-version", "2031-01-01", true),
+            ("x-ms-version", "20200715", false),
+            ("x-ms-version", "2020-07-15x", false),
+            ("x-ms-version", "", true),
+            ("x-ms-documentdb-content-serialization-format", "JsonText", true),
+            ("x-ms-documentdb-content-serialization-format", "cosmosbinary", true),
+            ("x-ms-documentdb-content-serialization-format", "Not a valid value", false),
+            ("x-ms-indexing-directive", "Exclude", true),
+            ("x-ms-indexing-directive", "\"Invalid Value\"", false),
+            ("x-ms-documentdb-responsecontinuationtokenlimitinkb", "1", true),
+            ("x-ms-documentdb-responsecontinuationtokenlimitinkb", "0", false),
+            ("x-ms-documentdb-responsecontinuationtokenlimitinkb", "x", false),
+        ] {
+            let headers = Headers::read(map(&[(name, text.as_bytes())])).unwrap();
+            let found = headers.check_values().map_err(|failure| failure.fault.status());
+            assert_eq!(found, if good { Ok(()) } else { Err(400) }, "{name}: {text}");
         }
     }
 

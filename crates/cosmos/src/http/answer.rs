@@ -125,6 +125,7 @@ async fn serve_request<S: Store>(
         authorize(door, &request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
         session::check_level(request.headers.consistency())?;
+        request.headers.check_values()?;
         body::check_length(&body, door.settings.max_body_bytes)?;
         reading = true;
         let body = body::read_body(&mut body, door.settings.max_body_bytes, &mut held).await?;
