@@ -188,6 +188,9 @@ const NO_ENTITY: &str = "Entity with the specified id does not exist in the syst
 /// What is said where something in a missing database or container is asked for. Clients look for it.
 const NO_OWNER: &str = "Owner resource does not exist. Resource Not Found. Learn more: \
                         https://aka.ms/cosmosdb-tsg-not-found";
+/// What is said where an item has another version than the request names.
+const PRECONDITION: &str = "One of the specified pre-condition is not met. Learn more: \
+                            https://aka.ms/CosmosDB/sql/errors/precondition-failed";
 /// What is said of missing databases and containers.
 const NO_RESOURCE: &str = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found";
 
@@ -242,7 +245,7 @@ impl Failure {
 
     /// A version that is not the one that the request is about.
     pub(crate) fn precondition_failed() -> Self {
-        Self::new(Fault::PreconditionFailed, "One of the specified pre-condition is not met.")
+        Self::new(Fault::PreconditionFailed, PRECONDITION)
     }
 
     /// A body that is too large, or an item that would be.

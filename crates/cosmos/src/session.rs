@@ -100,7 +100,7 @@ pub(crate) fn check_seen(seen: u64, seq: u64) -> Result<()> {
     }
     Err(Failure::new(
         Fault::Session,
-        "The read session is not available for the input session token.",
+        "The read/write session is not available for the input session token.",
     ))
 }
 

@@ -14,7 +14,7 @@ import (
 const (
 	noItem       = "Entity with the specified id does not exist in the system."
 	itemExists   = "Entity with the specified id already exists in the system."
-	notMet       = "One of the specified pre-condition is not met."
+	notMet       = "One of the specified pre-condition is not met. Learn more: https://aka.ms/CosmosDB/sql/errors/precondition-failed"
 	otherHeader  = "PartitionKey extracted from document doesn't match the one specified in the header."
 	noUniqueness = "Unique index constraint violation."
 )
@@ -187,7 +187,7 @@ func TestSessionTokens(t *testing.T) {
 	_, err = there.ReadItem(ctx, a, "1", &azcosmos.ItemOptions{SessionToken: created.SessionToken})
 	must(t, err)
 	_, err = there.ReadItem(ctx, a, "1", &azcosmos.ItemOptions{SessionToken: to.Ptr("0:-1#999999999999")})
-	refused(t, err, 404, "1002", "The read session is not available for the input session token.")
+	refused(t, err, 404, "1002", "The read/write session is not available for the input session token.")
 }
 
 func TestBatch(t *testing.T) {

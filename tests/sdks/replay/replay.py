@@ -178,7 +178,7 @@ class Replay(unittest.TestCase):
         )
         self.assertEqual(replaced.status, 200)
         stale = self.client.send("PUT", docs + "/1", item, if_match=created.headers["etag"], **A)
-        self.refused(stale, 412, 0, "One of the specified pre-condition is not met.")
+        self.refused(stale, 412, 0, "One of the specified pre-condition is not met. Learn more: https://aka.ms/CosmosDB/sql/errors/precondition-failed")
         upsert = {"x_ms_documentdb_is_upsert": "True"} | A
         self.assertEqual(self.client.send("POST", docs, item | {"id": "2"}, **upsert).status, 201)
         self.assertEqual(self.client.send("POST", docs, item, **upsert).status, 200)
@@ -239,7 +239,7 @@ class Replay(unittest.TestCase):
             "GET", container + "/docs/1", x_ms_session_token="0:-1#999999999999", **A
         )
         self.refused(
-            answer, 404, 1002, "The read session is not available for the input session token."
+            answer, 404, 1002, "The read/write session is not available for the input session token."
         )
 
     def test_batches_in_hybrid_row(self):

@@ -16,7 +16,7 @@ use crate::kit::{
 };
 
 const EXISTS: &str = "Entity with the specified id already exists in the system.";
-const NOT_MET: &str = "One of the specified pre-condition is not met.";
+const NOT_MET: &str = "One of the specified pre-condition is not met. Learn more: https://aka.ms/CosmosDB/sql/errors/precondition-failed";
 const NOT_UNIQUE: &str = "Unique index constraint violation.";
 
 #[tokio::test]

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.function.Executable;
 abstract class Ebb {
   static final String NO_ITEM = "Entity with the specified id does not exist in the system.";
   static final String EXISTS = "Entity with the specified id already exists in the system.";
-  static final String NOT_MET = "One of the specified pre-condition is not met.";
+  static final String NOT_MET = "One of the specified pre-condition is not met. Learn more: https://aka.ms/CosmosDB/sql/errors/precondition-failed";
   static final PartitionKey A = new PartitionKey("a");
   static final PartitionKey B = new PartitionKey("b");
 

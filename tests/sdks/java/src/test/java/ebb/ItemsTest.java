@@ -148,7 +148,7 @@ class ItemsTest extends Ebb {
     try (CosmosClient other = connect(setting("EBB_HTTPS_ENDPOINT"), setting("EBB_KEY"))) {
       CosmosContainer there = other.getDatabase(database.getId()).getContainer("c");
       assertEquals(200, there.readItem("1", A, new CosmosItemRequestOptions().setSessionToken(token), JsonNode.class).getStatusCode());
-      refused(404, 1002, "The read session is not available for the input session token.",
+      refused(404, 1002, "The read/write session is not available for the input session token.",
           () -> there.readItem("1", A, new CosmosItemRequestOptions().setSessionToken("0:-1#999999999999"), JsonNode.class));
     }
   }
