@@ -48,6 +48,30 @@ for (const door of DOORS) {
     await expect(editor(pane)).toContainText('theirs');
   });
 
+  test(`${door.noun}: discarded changes come back`, async ({ page, server }) => {
+    await door.create(server, null);
+    await door.put(server, 'one', { color: 'red' });
+    await page.goto(list);
+    const pane = await openItem(page, door, 'one');
+    const discarded = async () => {
+      await write(page, editor(pane), door.text('one', '"color": "mine"'));
+      await pane.getByRole('button', { name: 'Discard' }).click();
+      await expect(editor(pane)).toContainText('red');
+      await expect(toasts(page)).toContainText(`Discarded the changes to ${door.noun}`);
+    };
+    await discarded();
+    await undo(page).click();
+    await expect(editor(pane)).toContainText('mine');
+    await expect(pane.getByText('unsaved')).toBeVisible();
+    // Where the item has been closed, the draft waits for the next time.
+    await discarded();
+    await pane.getByRole('button', { name: 'Close' }).click();
+    await undo(page).click();
+    await openItem(page, door, 'one');
+    await expect(editor(pane)).toContainText('mine');
+    expect(await door.get(server, 'one')).toEqual({ color: 'red' });
+  });
+
   test(`${door.noun}: a deleted one is not made anew by Undo`, async ({ page, server }) => {
     await door.create(server, null);
     await door.put(server, 'one', { color: 'red' });

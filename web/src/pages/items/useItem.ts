@@ -10,6 +10,7 @@ import type { Target } from '../../state/place';
 import { useLeaveGuard } from '../../state/router';
 import { databaseNow, server, useServerChanges } from '../../state/server';
 import { focusEditor } from '../../ui/focusEditor';
+import { undoDiscard } from './discard';
 import { baseOf, draftOf } from './drafts';
 import { type Asked, type Lost, lostOf } from './lost';
 import type { Changed, Opened, Row, Source } from './source';
@@ -309,6 +310,28 @@ export function useItem(
     if (opened !== null)
       act('change', async (signal) => came(await change(opened, signal), opened, false));
   };
+  const restore = useRef<((typed: string, on: Opened | null) => void) | null>(null);
+  useEffect(() => {
+    restore.current = (typed, on) => {
+      putDraft(typed);
+      writeDraft(baseOf(name), on?.text ?? null);
+      // It is saved on the version that it was typed on, so that changes made since are merged.
+      if (on !== null && on.text !== opened?.text) put({ opened: on, newer: opened });
+    };
+    return () => {
+      restore.current = null;
+    };
+  });
+  const offerBack = (typed: string) => {
+    const lost = { name, text: typed, base: opened?.text ?? null };
+    const about = opened === null ? `the new ${source.noun}` : `${source.noun} ${opened.row.name}`;
+    const action = undoDiscard(lost, () => {
+      if (restore.current === null || now.current.name !== name) return false;
+      restore.current(typed, opened);
+      return true;
+    });
+    toast({ text: `Discarded the changes to ${about}`, topic: `discard ${name}`, action });
+  };
   // What was kept of an earlier one is gone on with at its end.
   const end = { from: text.length, to: text.length };
   return {
@@ -321,6 +344,7 @@ export function useItem(
     stop: () => underWay.current?.abort(),
     createAnew: create,
     discard: () => {
+      if (draft !== null) offerBack(draft);
       setDraft(null);
       const newer = state.theirs ?? state.newer;
       put({ theirs: null, newer, failure: null, lost: null, said: '' });
