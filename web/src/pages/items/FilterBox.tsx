@@ -9,6 +9,7 @@ import type { Target } from '../../state/place';
 import { Button } from '../../ui/Button';
 import { CodeEditor } from '../../ui/CodeEditor';
 import { MOST_AT_ONCE as MOST_CHARACTERS } from '../../ui/longInput';
+import type { RejectedFilter } from './aboutFilter';
 import { pastFilters, rememberFilter } from './pastFilters';
 
 const loadHelp = early(() => import('../../ui/completion/editors'));
@@ -24,6 +25,8 @@ export interface FilterBoxProps {
   example: string;
   value: string;
   error: string | null;
+  /** Stays in the box although another filter is applied, so that it can be corrected; null: none. */
+  rejected: RejectedFilter | null;
   /** Why a text can be no filter: it is not applied then, and the list stays; null: it can. */
   check: (filter: string) => string | null;
   /** The text with what may be left out of it. */
@@ -74,17 +77,26 @@ function useSwap() {
 }
 
 export function FilterBox(props: FilterBoxProps) {
-  const { target, hint, example, value, error, check, complete, onApply, onLeave } = props;
+  const { target, hint, example, value, error, rejected } = props;
+  const { check, complete, onApply, onLeave } = props;
   const id = useId();
   const [typed, setTyped] = useState(value);
   const [known, setKnown] = useState(value);
   const [refused, setRefused] = useState<string | null>(null);
+  const [corrected, setCorrected] = useState(rejected);
   const { isHere, field, compositions, onHere } = useSwap();
   const said = refused ?? error;
-  // Another filter came by the address.
+  // Another filter came by the address, but not the one that is applied instead of a rejected one.
   if (known !== value) {
     setKnown(value);
-    setTyped(value);
+    if (rejected === null || rejected.applied !== value) setTyped(value);
+  }
+  if (corrected !== rejected) {
+    setCorrected(rejected);
+    if (rejected !== null) {
+      setTyped(rejected.text);
+      setRefused(rejected.why);
+    }
   }
   /** Takes what was typed, unless it is too long; then what was there stays. */
   const take = (text: string) => {
@@ -179,7 +191,7 @@ export function FilterBox(props: FilterBoxProps) {
       <Button type="submit" {...(typed === value ? {} : { look: 'primary' as const })}>
         Apply<span className="items-filter-word"> Filter</span>
       </Button>
-      {value !== '' && (
+      {(value !== '' || said !== null) && (
         <Button
           look="quiet"
           onClick={() => {

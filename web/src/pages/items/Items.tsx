@@ -14,7 +14,7 @@ import { Failure } from '../../ui/Failure';
 import { FailureBanner } from '../../ui/FailureBanner';
 import { isAdrift } from '../../ui/focusKeeper';
 import { useMedia } from '../../ui/useMedia';
-import { isAboutFilter, wrongWords } from './aboutFilter';
+import { isAboutFilter, type RejectedFilter, wrongWords } from './aboutFilter';
 import { draftOf, useDrafted } from './drafts';
 import { EmptyList } from './EmptyList';
 import { FilterBox } from './FilterBox';
@@ -93,6 +93,16 @@ export default function Items({ target }: { target: Target }) {
   useEffect(() => {
     if (isGone) refresh();
   }, [isGone, refresh]);
+  // Links, exports and changes of all that match are about the rows that are listed: a filter that the
+  // server refuses leaves the address, and stays in the box alone.
+  const [rejected, reject] = useState<RejectedFilter | null>(null);
+  const { instead, failure: refusal } = rows;
+  if (rejected !== null && ![rejected.text, rejected.applied].includes(filter)) reject(null);
+  useEffect(() => {
+    if (instead === null) return;
+    reject({ text: filter, why: wrongWords(refusal, true), applied: instead });
+    setQuery('filter', instead);
+  }, [instead, refusal, filter]);
   const quick = quickOf(query.get('show'));
   const isPhone = usePhone();
   const isOver = useMedia(OVER);
@@ -232,7 +242,8 @@ export default function Items({ target }: { target: Target }) {
         example={source.filterExample}
         value={filter}
         check={source.wrongFilter}
-        error={wrongFilter === null ? null : wrongWords(wrongFilter, rows.isOfBefore, noun)}
+        error={wrongFilter === null ? null : wrongWords(wrongFilter, rows.instead !== null)}
+        rejected={rejected?.applied === filter ? rejected : null}
         complete={complete}
         onApply={(text) => (text === filter ? reload() : setQuery('filter', text, true))}
         onLeave={() => list.current?.querySelector<HTMLElement>('[role=grid]')?.focus()}

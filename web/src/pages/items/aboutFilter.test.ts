@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../api/http';
 import { CommandError } from '../../api/mongo';
-import { isAboutFilter } from './aboutFilter';
+import { isAboutFilter, wrongWords } from './aboutFilter';
 
 const refused = (status: number) => new ApiError('refused', status, 'Code', 'said');
 const command = (number: number) => new CommandError(number, 'Name', 'said', null);
@@ -18,4 +18,10 @@ test.each<[string, unknown, boolean]>([
 ])('%s', (_, failure, want) => {
   expect(isAboutFilter(failure, 'a filter')).toBe(want);
   expect(isAboutFilter(failure, '')).toBe(false);
+});
+
+test('a refused filter says whose results are shown', () => {
+  const failure = new CommandError(2, 'BadValue', 'unknown operator: $foo.', null);
+  expect(wrongWords(failure, false)).not.toContain('previous filter');
+  expect(wrongWords(failure, true)).toMatch(/\$foo.*Showing results of the previous filter\.$/);
 });

@@ -12,8 +12,16 @@ export function isAboutFilter(failure: unknown, filter: string): boolean {
   return !(failure instanceof ApiError) || failure.status === 400;
 }
 
-/** What is said at the filter; `isOfBefore`: the list still is that of another one. */
-export function wrongWords(failure: unknown, isOfBefore: boolean, noun: string): string {
+/** A filter that the server refused, while the list and the address stay with the one before. */
+export interface RejectedFilter {
+  text: string;
+  why: string;
+  /** The filter that is applied instead. */
+  applied: string;
+}
+
+/** Returns what the filter box says of a filter that the server refused. */
+export function wrongWords(failure: unknown, isOfBefore: boolean): string {
   const why = words(failure);
-  return isOfBefore ? `${why} The ${noun}s below fit the filter before.` : why;
+  return isOfBefore ? `${why} Showing results of the previous filter.` : why;
 }

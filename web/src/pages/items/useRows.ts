@@ -27,8 +27,8 @@ export interface Rows {
   failure: unknown;
   /** Why the server did not sort them as asked; null: it did. */
   unsorted: string | null;
-  /** They fit the filter before, since this one has a mistake. */
-  isOfBefore: boolean;
+  /** The filter whose rows are listed, while the server refuses the one that was asked for; null: it does not. */
+  instead: string | null;
   loadMore: () => void;
   loadAll: () => void;
   /** All are being loaded, until `stop`. */
@@ -217,7 +217,10 @@ export function useRows(
   return {
     ...state,
     unsorted: unsorted.current,
-    isOfBefore: state.failure !== null && state.rows.length > 0 && answered.current !== filter,
+    instead:
+      state.failure !== null && answered.current !== filter && isAboutFilter(state.failure, filter)
+        ? answered.current
+        : null,
     reload,
     loadMore: useCallback(() => {
       const { rows, cursor, failure } = latest.current;

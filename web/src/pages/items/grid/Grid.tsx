@@ -106,8 +106,8 @@ export function Grid(props: GridProps) {
   const [menu, setMenu] = useState<Shown>(null);
   const at = placeOf(active, rows);
   useEffect(() => {
-    if (end > rows.length - NEAR) onNearEnd();
-  }, [end, rows.length, onNearEnd]);
+    if (open && end > rows.length - NEAR) onNearEnd();
+  }, [end, rows.length, open, onNearEnd]);
   const drawn = useMemo(() => arranged(columns.drawn, slim), [columns.drawn, slim]);
   const { needs } = props.columns;
   const tracks = useMemo(
