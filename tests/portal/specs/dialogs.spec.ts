@@ -128,16 +128,17 @@ test('each wrong field says what is wrong with it until it is right', async ({ p
   }
   await create(page);
   await expect(name).toBeFocused();
-  await expect(name).toHaveAccessibleDescription(/Leave out/);
+  await expect(name).toHaveAccessibleDescription(/A name cannot contain/);
   await expect(key).toHaveAccessibleDescription(/Give the path/);
   await expect(dialog.getByLabel(/^Time to live in/)).toHaveAccessibleDescription(/Enter a number/);
   await dialog.getByLabel(/^Time to live in/).fill('45');
   await expect(dialog.getByText('45 s = 45 seconds')).toBeVisible();
   await expect(dialog.getByText(/Enter a number/)).toHaveCount(0);
-  await expect(name).toHaveAccessibleDescription(/Leave out/);
+  await expect(name).toHaveAccessibleDescription(/A name cannot contain/);
   await name.fill('there');
   await expect(name).not.toHaveAttribute('aria-invalid', 'true');
   await key.fill('user');
+  await expect(key).toHaveAccessibleDescription(/Will be created as \/user/);
   await create(page);
   // What only the server knows is said at the field too.
   await expect(name).toHaveAccessibleDescription(/already exists/i);

@@ -16,7 +16,6 @@ const SHORT = [
 ] as const;
 
 const WRONG = [
-  ['', 'Enter a number of seconds, or one with its unit: 90d, 36h, 15m, 45s.'],
   ['1.5h', '1.5 is not a whole number: a decimal point is not allowed.'],
   ['ten', '“ten” is not a number: use the digits 0 to 9 only.'],
   ['3551w', '3551 weeks are too many: the most is 3,550 weeks (about 68 years 35 days).'],
@@ -88,6 +87,11 @@ for (const [name, open] of FORMS) {
       await expect(field).toHaveAccessibleDescription(new RegExp(`^${said}`));
       await expect(unit).toHaveValue(meant);
     }
+    // An empty field that nobody has filled in yet shows examples, and one that was emptied what is missing.
+    await field.fill('');
+    await expect(field).toHaveAccessibleDescription(
+      /^(For example 90d, 36h, 15m or 45s|Enter a number of seconds, or one with its unit: 90d, )/,
+    );
     for (const [typed, said] of WRONG) {
       await field.fill(typed);
       await expect(field).toHaveAccessibleDescription(

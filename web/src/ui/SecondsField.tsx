@@ -94,7 +94,7 @@ export function SecondsField(props: SecondsFieldProps) {
     <div className="seconds">
       <SecondsInput {...asked} isWrong={error !== null && !isFresh} describedBy={id} />
       <div id={id}>
-        {error !== null && isFresh && <div className="hint">{error}</div>}
+        {error !== null && isFresh && <div className="hint">For example 90d, 36h, 15m or 45s</div>}
         {error !== null && !isFresh && (
           <div className="error" role="alert">
             {error}

@@ -4,7 +4,7 @@ import { draftOf } from '../../pure/ttl/input';
 import { Field } from '../../ui/Field';
 import { createContainer, createDatabase } from './actions';
 import { type Chosen, DatabaseChoice, firstChoice, nameOf } from './DatabaseChoice';
-import { type ContainerForm, containerOf, readAll, readId } from './definition';
+import { type ContainerForm, completedPaths, containerOf, readAll, readId } from './definition';
 import { FormDialog } from './FormDialog';
 import { TextField } from './TextField';
 import { TtlChoice } from './TtlChoice';
@@ -36,6 +36,7 @@ export function NewContainer({ database, onClose }: NewContainerProps) {
     await createContainer(name, definition);
   };
   const form = useSubmit(read, send, onClose);
+  const completed = completedPaths(fields.key);
   return (
     <FormDialog title="New container" action="Create" form={form} onClose={onClose}>
       <DatabaseChoice
@@ -52,7 +53,11 @@ export function NewContainer({ database, onClose }: NewContainerProps) {
       />
       <TextField
         label="Partition key"
-        hint="A path in the items. Up to three, separated by commas, make a hierarchical key."
+        hint={
+          completed === null
+            ? 'A path in the items. Up to three, separated by commas, make a hierarchical key.'
+            : `Will be created as ${completed}: paths begin with a slash.`
+        }
         placeholder="/user"
         error={form.errorOf('key')}
         value={fields.key}

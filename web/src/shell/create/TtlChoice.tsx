@@ -1,4 +1,4 @@
-// Time to Live of something that is being made: off, on without a default, or on with seconds.
+// Time to live of something that is being made: off, on without a default, or on with seconds.
 import { useId } from 'react';
 import { TTL_OPTIONS, type TtlDraft, type TtlOption } from '../../pure/ttl/input';
 import { SecondsField } from '../../ui/SecondsField';
@@ -22,7 +22,7 @@ export function TtlChoice({ noun, draft, error, onDraft }: TtlChoiceProps) {
   return (
     <>
       <fieldset className="ttl-choice" aria-describedby={`${id}-hint`}>
-        <legend>Time to Live</legend>
+        <legend>Time to live</legend>
         <div className="row">
           {TTL_OPTIONS.map(({ option, label }) => (
             <label key={option}>

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { draftOf, type TtlDraft } from '../../pure/ttl/input';
 import {
   type ContainerForm,
+  completedPaths,
   containerOf,
   FormError,
   readCollection,
@@ -49,7 +50,7 @@ test.each<[string, (text: string) => string, string, boolean]>([
   ['collection', readCollection, '', false],
 ])('as %s %o of "%s": %s', (_, read, text, good) => {
   if (good) expect(read(text)).toBe(text);
-  else expect(() => read(text)).toThrow(/^(Give|Leave out) /);
+  else expect(() => read(text)).toThrow(/^(Give|A name cannot) /);
 });
 
 describe('time to live', () => {
@@ -78,6 +79,14 @@ test.each([
   [' /tenant , /user/id,', ['/tenant', '/user/id']],
   [' , ', []],
 ])('"%s" are paths', (text, want) => expect(readPaths(text)).toEqual(want));
+
+test.each([
+  ['', null],
+  ['/user', null],
+  ['/tenant, /user/id,', null],
+  ['pk', '/pk'],
+  ['/tenant, user', '/tenant, /user'],
+])('of "%s" is said to become %o', (text, want) => expect(completedPaths(text)).toBe(want));
 
 test.each([
   ['', undefined],

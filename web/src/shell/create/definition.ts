@@ -51,8 +51,8 @@ export function readId(field: 'name' | 'database', what: string, text: string): 
   if (text === '') throw new FormError(field, `Give the ${what}.`);
   if ([...text].length > MOST_ID_CHARACTERS)
     throw new FormError(field, `Give at most ${MOST_ID_CHARACTERS} characters.`);
-  if (/[/\\?#\0\r\n]/.test(text)) throw new FormError(field, 'Leave out / \\ ? and #.');
-  if (text.endsWith(' ')) throw new FormError(field, 'Leave out the space at the end.');
+  if (/[/\\?#\0\r\n]/.test(text)) throw new FormError(field, 'A name cannot contain / \\ ? or #.');
+  if (text.endsWith(' ')) throw new FormError(field, 'A name cannot end with a space.');
   return text;
 }
 
@@ -62,7 +62,7 @@ const MOST_DATABASE_BYTES = 63;
 export function readMongoDatabase(text: string): string {
   if (text === '') throw new FormError('database', 'Give the database a name.');
   if (/[/\\. "$\0]/.test(text))
-    throw new FormError('database', 'Leave out spaces and / \\ . " and $.');
+    throw new FormError('database', 'A name cannot contain spaces or / \\ . " $.');
   if (new TextEncoder().encode(text).length > MOST_DATABASE_BYTES)
     throw new FormError('database', `Give at most ${MOST_DATABASE_BYTES} bytes.`);
   return text;
@@ -71,8 +71,8 @@ export function readMongoDatabase(text: string): string {
 /** The name of a MongoDB collection. */
 export function readCollection(text: string): string {
   if (text === '') throw new FormError('name', 'Give the collection a name.');
-  if (text.startsWith('.')) throw new FormError('name', 'Leave out the dot at the beginning.');
-  if (/[$\0]/.test(text)) throw new FormError('name', 'Leave out $.');
+  if (text.startsWith('.')) throw new FormError('name', 'A name cannot begin with a dot.');
+  if (/[$\0]/.test(text)) throw new FormError('name', 'A name cannot contain $.');
   return text;
 }
 
@@ -99,6 +99,12 @@ export function readPaths(text: string): string[] {
   return parts
     .filter((part) => part !== '')
     .map((part) => (part.startsWith('/') ? part : `/${part}`));
+}
+
+/** Returns the paths as they are created where a slash was left out, like "/a, /b"; null: they are as typed. */
+export function completedPaths(text: string): string | null {
+  const isWhole = text.split(',').every((part) => /^\s*(\/|$)/.test(part));
+  return isWhole ? null : readPaths(text).join(', ');
 }
 
 function readKey(text: string): string[] {
