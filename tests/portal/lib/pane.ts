@@ -1,4 +1,4 @@
-// What a person does in the tree and in Scale & Settings, by roles and names.
+// What a person does in the tree and in settings, by roles and names.
 import { expect, type Locator, type Page } from '@playwright/test';
 
 /** Opens a collection through the tree. */
@@ -20,7 +20,7 @@ export async function newDatabase(page: Page) {
   await page.getByRole('menuitem', { name: 'New database' }).click();
 }
 
-/** Chooses an option of Time to Live, with seconds where it takes some. */
+/** Chooses an option of Time to live, with seconds where it takes some. */
 export async function chooseTtl(page: Page, option: string, seconds?: string) {
   await page.getByRole('radio', { name: option, exact: true }).check();
   if (seconds !== undefined) {

@@ -36,7 +36,7 @@ const VIEWS: Record<string, (page: Page) => Promise<void>> = {
     await expect(page.locator('[data-test="ttl-impact"]')).toContainText('of the 3 ');
   },
   query: async (page) => {
-    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await page.getByRole('button', { name: 'Execute query' }).click();
     await expect(page.locator('.query-summary')).toContainText('3');
   },
   metrics: async (page) => expect(page.getByRole('heading').nth(1)).toBeVisible(),
@@ -163,7 +163,7 @@ for (const door of ['nosql', 'mongo']) {
   test(`what a query comes to, ${door}`, async ({ page, server }) => {
     await fill(server);
     await page.goto(`/${door}/app/log/query`);
-    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await page.getByRole('button', { name: 'Execute query' }).click();
     await expect(page.getByRole('region', { name: 'Results as a table' })).toBeVisible();
     await innocent(page, `${door} results as a table`);
     await page.locator('.segments').getByRole('button', { name: 'Tree' }).click();

@@ -23,7 +23,7 @@ test('a request that failed has the activity id of the server', async ({ page, s
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText('SELECT nonsense nonsense');
   const refused = page.waitForResponse((response) => response.status() === 400);
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   const id = (await (await refused).headerValue('x-ms-activity-id')) ?? 'none';
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   const line = lines.filter({ hasText: id });
@@ -38,7 +38,7 @@ test('a request that failed has the activity id of the server', async ({ page, s
   await page.getByRole('textbox', { name: 'Filter', exact: true }).focus();
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText('{ a: { $nope: 1 } }');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   const other = (await (await answered).headerValue('x-ms-activity-id')) ?? 'none';
   expect(other).toMatch(/^[0-9a-f-]{36}$/);
   await expect(lines.filter({ hasText: other })).toContainText('Failed');
@@ -118,7 +118,7 @@ test.describe('far from Greenwich', () => {
   test('every time of the page is in UTC', async ({ page, server }) => {
     await mongo.put(server, 'one', {});
     await page.goto('/mongo/app/log/query');
-    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await page.getByRole('button', { name: 'Execute query' }).click();
     await expect(page.locator('.query-summary')).toContainText('1');
     await page.getByRole('tab', { name: 'History' }).click();
     const past = await page.locator('.query-history').getByRole('button').first().innerText();

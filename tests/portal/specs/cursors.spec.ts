@@ -72,7 +72,7 @@ test('of the list of documents', async ({ page, server }) => {
 test('of a query, and of a page that is closed', async ({ page, server }) => {
   await fill(server);
   await page.goto('/mongo/app/log/query');
-  const execute = page.getByRole('button', { name: 'Execute Query' });
+  const execute = page.getByRole('button', { name: 'Execute query' });
   for (let turn = 0; turn < 3; turn += 1) {
     await execute.click();
     await expect(page.locator('.query-summary')).toContainText('more follow');
@@ -86,7 +86,7 @@ test('of a query, and of a page that is closed', async ({ page, server }) => {
 test('a page of a query that was lost is not passed over', async ({ page, server }) => {
   await fill(server);
   await page.goto('/mongo/app/log/query');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(page.locator('.query-summary')).toContainText('more follow');
   let isLost = false;
   await page.route('**/_portal/api/mongo/app', async (route) => {

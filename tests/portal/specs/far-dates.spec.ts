@@ -24,8 +24,8 @@ for (const [what, typed, ms] of [
   test(`a date is typed as ${what}, and kept`, async ({ page, server }) => {
     await mongo.create(server, null);
     await page.goto('/mongo/app/log/items');
-    await page.getByRole('button', { name: 'New Document' }).first().click();
-    const anew = page.getByRole('region', { name: 'New Document' });
+    await page.getByRole('button', { name: 'New document' }).first().click();
+    const anew = page.getByRole('region', { name: 'New document' });
     await write(page, editor(anew), `{ _id: "one", n: 1, at: ${typed} }`);
     await saveItem(page, anew, 'created document "one"');
     expect(await stored(server)).toEqual([{ type: 'date', ms, n: 1 }]);

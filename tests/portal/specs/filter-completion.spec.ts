@@ -128,7 +128,7 @@ test('Enter applies while a list is shown, Escape closes it and then leaves', as
   // Tab leads out of the box where nothing is chosen.
   await box(page).click();
   await page.keyboard.press('Tab');
-  await expect(page.getByRole('button', { name: 'Apply Filter' })).toBeFocused();
+  await expect(page.getByRole('button', { name: 'Apply filter' })).toBeFocused();
 });
 
 test('what is typed before the editor has come stays, and the keyboard with it', async ({

@@ -109,7 +109,7 @@ test('a result of a query is opened', async ({ page, server }) => {
   await nosql.create(server, null);
   await nosql.put(server, 'one', { n: 1 });
   await page.goto('/nosql/app/log/query');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await page.getByRole('link', { name: 'Open item of row 1' }).click();
   await expect(page.getByRole('heading', { name: 'one' })).toBeFocused();
   await page.keyboard.press('Escape');
@@ -124,7 +124,7 @@ test('the index that a query lacks is made', async ({ page, server }) => {
   await field.click();
   await page.keyboard.press('Control+A');
   await page.keyboard.insertText('{ n: 7 }');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   const tab = page.getByRole('tab', { name: 'Explain' });
   await tab.click();
   await page.getByRole('button', { name: 'Create and run again' }).click();

@@ -1,4 +1,4 @@
-// The journey of a person who sets time to live: find the container, Scale & Settings, Off, On (no
+// The journey of a person who sets time to live: find the container, its settings, Off, On (no
 // default), On, save, watch items die on the manual clock, turn it off, and nothing more dies. The
 // same for a MongoDB collection. What the page says is checked with official clients.
 import type { Page } from '@playwright/test';
@@ -83,7 +83,7 @@ for (const door of [nosql, mongo]) {
     await openFromTree(page, door.name, 'app', 'sessions');
     await gridShows(page, ['pinned', 'plain', 'short']);
 
-    await page.getByRole('tab', { name: /^Scale & Settings/ }).click();
+    await page.getByRole('tab', { name: /^(Scale & settings|Settings)/ }).click();
     await expect(page).toHaveURL(new RegExp(`/${door.name}/app/sessions/settings`));
     await expect(page.getByRole('radio', { name: 'Off', exact: true })).toBeChecked();
 
@@ -103,7 +103,7 @@ for (const door of [nosql, mongo]) {
     await server.advance(9);
     await gridShows(page, ['pinned', 'plain']);
 
-    await page.getByRole('tab', { name: /^Scale & Settings/ }).click();
+    await page.getByRole('tab', { name: /^(Scale & settings|Settings)/ }).click();
     await chooseTtl(page, 'Off');
     await save(page, `Successfully updated ${door.noun} sessions`);
     expect(await door.setting(server)).toBeUndefined();

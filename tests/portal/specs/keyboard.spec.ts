@@ -20,7 +20,7 @@ async function prepare(server: Server) {
 const radio = (page: Page, name: string) => page.getByRole('radio', { name, exact: true });
 const saveButton = (page: Page) => page.getByRole('button', { name: 'Save', exact: true });
 
-/** From the checked option to another one of Time to Live. */
+/** From the checked option to another one of Time to live. */
 async function choose(page: Page, from: string, key: 'ArrowDown' | 'ArrowUp', to: string) {
   await tabTo(page, radio(page, from));
   for (let at = 0; at < 2 && !(await radio(page, to).isChecked()); at += 1)
@@ -59,7 +59,7 @@ async function toTab(
   await focusSeen(page);
 }
 
-const [ITEMS, SETTINGS] = [/^Items/, /^Scale & Settings/];
+const [ITEMS, SETTINGS] = [/^Items/, /^(Scale & settings|Settings)/];
 const rows = (page: Page) =>
   page
     .getByRole('grid')

@@ -23,7 +23,7 @@ test.use({
 const APART = /\/assets\/(editor|codemirror|pages)/;
 const silent = (page: Page) => page.getByText(/The server has not answered since/);
 const back = (page: Page) => page.getByText('The server answers again.');
-const anew = (page: Page) => page.getByRole('button', { name: 'New Item' });
+const anew = (page: Page) => page.getByRole('button', { name: 'New item' });
 
 /** The page of an empty container; nothing else has been loaded, nor is before the route is taken away. */
 async function openItems(page: Page, server: Server, answer: 'none' | 'not found') {
@@ -43,7 +43,7 @@ for (const noticed of [true, false]) {
     await server.kill();
     if (noticed) await expect(silent(page)).toBeVisible();
     await anew(page).click();
-    const pane = page.getByRole('region', { name: 'New Item' });
+    const pane = page.getByRole('region', { name: 'New item' });
     await expect(pane.getByText(/The editor “Item” comes when the server answers/)).toBeVisible();
     const again = await Server.start(server.sameAgain());
     try {
@@ -90,7 +90,7 @@ test('code that a newer server has no more', async ({ page, server }) => {
   // The filter needs no more than a plain field.
   await page.getByRole('search').getByRole('textbox').fill('WHERE c.kept = 1');
   await anew(page).click();
-  const pane = page.getByRole('region', { name: 'New Item' });
+  const pane = page.getByRole('region', { name: 'New item' });
   const failure = pane.getByRole('alert').filter({ hasText: 'could not be loaded' });
   await expect(failure.getByRole('button', { name: 'Load the portal anew' })).toBeVisible();
   await failure.getByRole('button', { name: 'Try again' }).click();

@@ -49,7 +49,7 @@ for (const door of DOORS) {
     await expect(figure(page, 'Expires within an hour')).toContainText(`3 ${plural}`);
     await expect(figure(page, 'Expires within a day')).toContainText(`12 ${plural}`);
     await expect(figure(page, 'Expires within a week')).toContainText(`12 ${plural}`);
-    await expect(figure(page, 'Time to Live')).toContainText('On (no default)');
+    await expect(figure(page, 'Time to live')).toContainText('On (no default)');
 
     const [hours, days] = [/per hour/, /per day/];
     const step = (title: RegExp, name: string) => chart(page, title).getByRole('img', { name });

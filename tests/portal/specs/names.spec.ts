@@ -33,11 +33,11 @@ async function works(
   await open(page, item);
   await expect(editor(page)).toContainText(door === 'nosql' ? JSON.stringify(item) : 'kept');
   await page.getByRole('tab', { name: /^Query/ }).click();
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(page.locator('.query-summary')).toContainText('1');
   await page.getByRole('tab', { name: /^Metrics/ }).click();
   await expect(page.getByRole('main')).toContainText(/Live/i);
-  await page.getByRole('tab', { name: /^Scale & Settings/ }).click();
+  await page.getByRole('tab', { name: /^(Scale & settings|Settings)/ }).click();
   await chooseTtl(page, 'On (no default)');
   await save(
     page,

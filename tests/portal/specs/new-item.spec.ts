@@ -104,8 +104,8 @@ test('the focus stays where it went while the editor is on its way', async ({ pa
     await route.fallback();
   });
   await page.goto('/mongo/app/log/items');
-  await page.getByRole('button', { name: 'New Document' }).click();
-  await expect(page.getByRole('region', { name: 'New Document' })).toBeVisible();
+  await page.getByRole('button', { name: 'New document' }).click();
+  await expect(page.getByRole('region', { name: 'New document' })).toBeVisible();
   const filter = page.getByRole('search').getByRole('textbox');
   await filter.focus();
   await page.keyboard.type('{ a: ');

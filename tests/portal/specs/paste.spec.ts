@@ -67,7 +67,7 @@ test('into a query', async ({ page }) => {
     await expect(field).toContainText(before);
     await paste(page, field, () => click(page));
     await expect(field).toHaveText(before);
-    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await page.getByRole('button', { name: 'Execute query' }).click();
     await expect(page.locator('.query-summary')).toContainText('1');
   }
 });
@@ -82,7 +82,7 @@ test('into the filter', async ({ page }) => {
     await write(page, field, filter);
     await paste(page, field, () => click(page));
     await expect(field).toHaveText(filter);
-    await page.getByRole('button', { name: 'Apply Filter' }).click();
+    await page.getByRole('button', { name: 'Apply filter' }).click();
     await expect(page.getByRole('grid').getByText('one').first()).toBeVisible();
     await expect(page.getByText(/That text is/)).toHaveCount(0);
   }
@@ -101,14 +101,14 @@ test('into the indexing policy', async ({ page, server }) => {
 
 test('into fields of one line', async ({ page }) => {
   const places: [string, string, string][] = [
-    ['/nosql/app/log/settings', 'Time to Live', '60'],
+    ['/nosql/app/log/settings', 'Time to live', '60'],
     ['/nosql/app', 'Filter databases and containers', 'lo'],
     ['/monitor', 'Forward by', '5'],
     ['/mongo/app/log/query', 'Limit', '1'],
   ];
   for (const [path, label, before] of places) {
     await page.goto(path);
-    const isTtl = label === 'Time to Live';
+    const isTtl = label === 'Time to live';
     if (isTtl) await page.getByRole('radio', { name: 'On', exact: true }).check();
     const field = isTtl ? page.locator('#timeToLiveSeconds') : page.getByLabel(label).first();
     await field.fill(before);

@@ -67,7 +67,7 @@ for (const door of DOORS) {
     await expect(tree.getByText('"Ulm"')).toHaveCount(0);
 
     await page.reload();
-    await button(page, 'Execute Query').click();
+    await button(page, 'Execute query').click();
     await expect(tree).toBeVisible();
     await button(page, 'JSON').click();
     await expect(page.getByRole('textbox', { name: 'Results' })).toContainText('"Ulm"');
@@ -211,8 +211,8 @@ test('a query that was not run, or returned nothing, says what to do', async ({ 
   await nosql.create(server, null);
   await nosql.put(server, 'one', {});
   await page.goto('/nosql/app/log/query?q=SELECT%20*%20FROM%20c%20WHERE%20c.nothing%20%3D%201');
-  await expect(page.getByText('Execute Query shows the results here')).toBeVisible();
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await expect(page.getByText('Execute query shows the results here')).toBeVisible();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(page.getByText('The query returned nothing.')).toBeVisible();
   await page.getByRole('link', { name: 'what is in log' }).click();
   await expect(page).toHaveURL(/\/nosql\/app\/log\/items$/);

@@ -51,7 +51,7 @@ test('a typed line is taken apart when it is executed', async ({ page, server })
   const filter = box(page, 'Filter');
   await write(page, filter, '');
   await filter.pressSequentially('db.log.find({ n: 3 }).limit(1)');
-  await expect(page.getByText('Execute Query takes it apart first.')).toBeVisible();
+  await expect(page.getByText('Execute query takes it apart first.')).toBeVisible();
   await page.keyboard.press('Control+Enter');
   await expect(summary(page)).toContainText('1 result');
   await find(page, '{ n: 3 }', ['', '', '1', '']);
@@ -66,7 +66,7 @@ for (const [line, results] of [
     await open(page, server);
     await write(page, box(page, 'Filter'), line);
     await expect(page.getByRole('radio', { name: 'Pipeline' })).toBeChecked();
-    await page.getByRole('button', { name: 'Execute Query' }).click();
+    await page.getByRole('button', { name: 'Execute query' }).click();
     await expect(summary(page)).toContainText(results);
     await page.getByRole('radio', { name: 'Filter' }).check();
     await expect(box(page, 'Filter')).not.toHaveText(/^db/);
@@ -104,10 +104,10 @@ test('a line about another collection is asked there', async ({ page, server }) 
   await page.getByRole('button', { name: 'Open Query of orders' }).click();
   await expect(page).toHaveURL(/\/mongo\/app\/orders\/query/);
   await find(page, '{ n: 7 }', ['', '', '5', '']);
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(summary(page)).toContainText('1 result');
   await page.goBack();
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await page.getByRole('button', { name: 'Ask log this' }).click();
   await find(page, '{ n: 7 }', ['', '', '5', '']);
 });
@@ -132,7 +132,7 @@ test('from Find to Pipeline and back', async ({ page, server }) => {
   await expect(pipeline).toHaveText(
     '[  { $match: { n: { $gte: 10 } } },  { $sort: { n: -1 } },  { $skip: 2 },  { $limit: 3 },  { $project: { n: 1 } }]',
   );
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(summary(page)).toContainText('3 results');
   await write(page, pipeline, '[{ $match: { n: 5 } }, { $limit: 1 }]');
   await page.getByRole('radio', { name: 'Filter' }).check();

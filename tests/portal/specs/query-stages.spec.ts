@@ -40,14 +40,14 @@ test('a stage is left out, and taken in again', async ({ page, server }) => {
     '[ { $match: { n: { $gte: 10 } } }, /* few */ { $sort: { n: -1 } }, /* { $limit: 7 } */ ]',
   );
   await expect(stage(page, 3)).toContainText('left out');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(summary(page)).toContainText('20 results');
   await page.getByRole('tab', { name: 'Stages' }).click();
   await stage(page, 3).getByRole('checkbox').check();
   await expect(box(page)).toHaveText(
     '[ { $match: { n: { $gte: 10 } } }, /* few */ { $sort: { n: -1 } }, { $limit: 7 } ]',
   );
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(summary(page)).toContainText('7 results');
   // Its own undo takes a change of the panel back.
   await box(page).focus();
@@ -77,7 +77,7 @@ test('stages are moved and added by keyboard', async ({ page, server }) => {
   await page.keyboard.press('Enter');
   await expect(stage(page, 4)).toContainText('$count');
   await expect(box(page)).toContainText('{ $sort: { n: -1 } }, { $count: "count" } ]');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   // The first seven are none of those that match, and what is not there is not counted.
   await expect(summary(page)).toContainText('0 results');
 });

@@ -147,7 +147,7 @@ test('a find with all its fields, and a pipeline, in an address', async ({ page,
   await page.goto(`/mongo/app/log/query?${find}`);
   await expect(page.getByRole('textbox', { name: 'Sort' })).toHaveText('{ n: -1 }');
   await expect(page.getByRole('textbox', { name: 'Limit' })).toHaveValue('2');
-  await button(page, 'Execute Query').click();
+  await button(page, 'Execute query').click();
   await expect(summary(page)).toContainText('2 results');
   const pipeline = '[{ $match: { n: 3 } }]';
   await page.goto(`/mongo/app/log/query?${new URLSearchParams({ q: pipeline })}`);

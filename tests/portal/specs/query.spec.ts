@@ -81,7 +81,7 @@ test('SQL: results, pages, figures', async ({ page, server }) => {
 
   await page.getByRole('tab', { name: 'Results' }).click();
   await write(page, box(page, 'Query'), 'SELECT VALUE c.n FROM c ORDER BY c.n');
-  await button(page, 'Execute Query').click();
+  await button(page, 'Execute query').click();
   await turnPages(page);
   await page.getByRole('tab', { name: 'Statistics' }).click();
   const sums = page.getByRole('row').filter({ hasText: 'Documents returned' }).getByRole('cell');
@@ -152,7 +152,7 @@ for (const door of DOORS) {
     await start(page, door);
     for (const [, field, text, said] of MISTAKES.filter(([of]) => of === door)) {
       await write(page, box(page, field), text);
-      await button(page, 'Execute Query').click();
+      await button(page, 'Execute query').click();
       await expect(page.getByRole('alert').filter({ hasText: said })).toBeVisible();
       await expect(summary(page)).toHaveText('');
       if (field === 'Limit') await expect(box(page, field)).toHaveValue(text);
@@ -194,19 +194,19 @@ for (const door of DOORS) {
         // The page has given it up.
       });
     });
-    await button(page, 'Execute Query').click();
+    await button(page, 'Execute query').click();
     await expect(summary(page)).toHaveText('Running…');
-    await expect(button(page, 'Execute Query')).toBeDisabled();
+    await expect(button(page, 'Execute query')).toBeDisabled();
     await button(page, 'Cancel').click();
     await expect(summary(page)).toHaveText('Cancelled.');
     release();
     await page.unroute(link);
-    await button(page, 'Execute Query').click();
+    await button(page, 'Execute query').click();
     await expect(summary(page)).toContainText('1 result,');
 
     await server.advance(5);
     await expect(page.getByText('These results are of one instant.')).toBeVisible();
-    await button(page, 'Execute Query').click();
+    await button(page, 'Execute query').click();
     await expect(page.getByText('These results are of one instant.')).toHaveCount(0);
   });
 }

@@ -45,7 +45,7 @@ test('a session that ends while something is typed', async ({ page, context, ser
 test('the section that was asked for comes after signing in', async ({ page }) => {
   await page.goto('/nosql/app/log/settings?section=indexing');
   await signIn(page, PRIMARY);
-  await expect(page.getByRole('tab', { name: /^Indexing Policy/ })).toHaveAttribute(
+  await expect(page.getByRole('tab', { name: /^Indexing policy/ })).toHaveAttribute(
     'aria-selected',
     'true',
   );

@@ -31,7 +31,7 @@ async function open(page: Page, server: Server) {
 
 test('indexing policy, and that none excludes a time to live', async ({ page, server }) => {
   await open(page, server);
-  await section(page, 'Indexing Policy');
+  await section(page, 'Indexing policy');
   await write(page, policy(page), '{ "indexingMode": ');
   await expect(page.getByText(/this is not JSON/)).toBeVisible();
   await expect(saveButton(page)).toBeDisabled();
@@ -42,15 +42,15 @@ test('indexing policy, and that none excludes a time to live', async ({ page, se
   });
 
   await write(page, policy(page), NONE);
-  await section(page, 'Time to Live');
+  await section(page, 'Time to live');
   await chooseTtl(page, 'On', '100');
   const conflict = page.getByText(/Indexing mode “none” and a time to live exclude each other/);
   await expect(conflict).toBeVisible();
   await expect(saveButton(page)).toBeDisabled();
-  await section(page, 'Indexing Policy');
+  await section(page, 'Indexing policy');
   await expect(conflict).toBeVisible();
   expect(await record(server)).toMatchObject({ indexingPolicy: { indexingMode: 'consistent' } });
-  await section(page, 'Time to Live');
+  await section(page, 'Time to live');
   await chooseTtl(page, 'Off');
   await expect(conflict).toHaveCount(0);
   await save(page, 'Successfully updated container log');
@@ -59,7 +59,7 @@ test('indexing policy, and that none excludes a time to live', async ({ page, se
   // And the other way round: from none, a time to live needs an index.
   await chooseTtl(page, 'On (no default)');
   await expect(conflict).toBeVisible();
-  await section(page, 'Indexing Policy');
+  await section(page, 'Indexing policy');
   await page.getByRole('button', { name: 'Reset to default' }).click();
   await expect(conflict).toHaveCount(0);
   await save(page, 'Successfully updated container log');
@@ -85,13 +85,13 @@ test('throughput and change feed', async ({ page, server }) => {
     await expect(saveButton(page)).toBeDisabled();
   }
   await units.fill('1000');
-  await section(page, 'Change Feed');
+  await section(page, 'Change feed');
   await page.getByRole('radio', { name: 'Kept for a time' }).check();
   const minutes = page.getByLabel('Minutes that versions are kept');
   await minutes.fill('10081');
   await expect(page.getByText(/Minutes are 1 to 10080/)).toBeVisible();
   await minutes.fill('90');
-  await expect(page.getByText('Unsaved changes: Throughput, Change Feed.')).toBeVisible();
+  await expect(page.getByText('Unsaved changes: Throughput, Change feed.')).toBeVisible();
   await save(page, 'Successfully updated container log');
   expect(await offer()).toMatchObject({ offerThroughput: 1000 });
   expect(await record(server)).toMatchObject({ changeFeedPolicy: { retentionDuration: 90 } });
@@ -124,7 +124,7 @@ test('a container that somebody else has changed', async ({ page, server }) => {
   const rows = dialog.getByRole('table', { name: 'What differs' }).getByRole('row');
   await expect(rows.filter({ hasText: 'Indexing policy' })).toContainText('/user/?');
   // As it was, theirs, which has not changed it, and mine.
-  await expect(rows.filter({ hasText: 'Time to Live' })).toContainText(/OffOff.*100/);
+  await expect(rows.filter({ hasText: 'Time to live' })).toContainText(/OffOff.*100/);
   expect((await record(server)).defaultTtl).toBeUndefined();
   await dialog.getByRole('button', { name: 'Overwrite with mine' }).click();
   await noted(page, 'Successfully updated container log');
@@ -138,7 +138,7 @@ test('a container that somebody else has changed', async ({ page, server }) => {
   await theirs({ defaultTtl: 300 });
   for (const _ of [1, 2]) {
     await saveButton(page).click();
-    await expect(rows.filter({ hasText: 'Time to Live' })).toContainText(/100.*300.*200/);
+    await expect(rows.filter({ hasText: 'Time to live' })).toContainText(/100.*300.*200/);
     await dialog.getByRole('button', { name: 'Go on editing' }).click();
     await expect(page.locator('#timeToLiveSeconds')).toHaveValue('200');
     expect(await record(server)).toMatchObject({ defaultTtl: 300 });
@@ -351,7 +351,7 @@ test('settings of a container that are only shown', async ({ page, server }) => 
   const panel = page.locator('#settings-panel');
   await expect(panel).toContainText('/tenant');
   await expect(panel).toContainText('/user');
-  await section(page, 'Unique Keys');
+  await section(page, 'Unique keys');
   await expect(panel).toContainText('/mail');
   await expect(panel).toContainText('/name');
   await section(page, 'Throughput');

@@ -64,14 +64,14 @@ test('each leads to its query', async ({ page, server }) => {
   await page.keyboard.press('Enter');
   await expect(page.getByRole('textbox', { name: 'Filter' })).toHaveText('{ n: 7 }');
   await expect(page.getByRole('textbox', { name: 'Sort' })).toHaveText('{ n: -1 }');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
 
   await page.goBack();
   await link('query').click();
   const query = page.getByRole('textbox', { name: 'Query' });
   await expect(query).toHaveText('SELECT * FROM c WHERE c.n = 3');
-  await page.getByRole('button', { name: 'Execute Query' }).click();
+  await page.getByRole('button', { name: 'Execute query' }).click();
   await expect(page.locator('.query-bar').getByRole('status')).toContainText('1 result,');
 });
 

@@ -60,7 +60,7 @@ for (const door of DOORS) {
   test(`deleted while a query is open, ${door}`, async ({ page, server }) => {
     await make(door, server);
     await page.goto(`/${door}/app/log/query`);
-    const execute = page.getByRole('button', { name: 'Execute Query' });
+    const execute = page.getByRole('button', { name: 'Execute query' });
     await execute.click();
     await expect(page.locator('.query-summary')).toContainText('1');
     await drop(door, server);

@@ -56,7 +56,7 @@ test('a line says what lives in its collection, and whether that expires', async
   await page.goto('/mongo/app');
   const line = (name: string) => page.getByRole('treeitem', { level: 2, name, exact: true });
   const said = (name: string) => expect(line(name));
-  await said('log').toHaveAttribute('aria-description', '2 documents, Time to Live: 1 minute');
+  await said('log').toHaveAttribute('aria-description', '2 documents, Time to live: 1 minute');
   await said('plain').toHaveAttribute('aria-description', '0 documents');
   await expect(line('log').locator('.tree-facts')).toHaveAttribute('data-live', '2');
   await expect(line('log').locator('.tree-ttl')).toBeVisible();
@@ -64,9 +64,9 @@ test('a line says what lives in its collection, and whether that expires', async
   // What the page does is seen at once, what others do in a while.
   await (await collection(server)).insertOne({ _id: 'three' });
   await server.advance(1);
-  await said('log').toHaveAttribute('aria-description', '3 documents, Time to Live: 1 minute');
+  await said('log').toHaveAttribute('aria-description', '3 documents, Time to live: 1 minute');
   await server.advance(60);
-  await said('log').toHaveAttribute('aria-description', '0 documents, Time to Live: 1 minute');
+  await said('log').toHaveAttribute('aria-description', '0 documents, Time to live: 1 minute');
   // Without a default documents expire by date indexes.
   const plain = (await server.mongo()).db('app').collection('plain');
   await plain.createIndex({ until: 1 }, { expireAfterSeconds: 0 });
@@ -128,7 +128,7 @@ test('another collection is shown in the same view', async ({ page, server }) =>
   await (await server.mongo()).db('app').createCollection('other');
   await page.goto('/mongo/app/log/items');
   const line = (name: string) => page.getByRole('treeitem', { name, exact: true });
-  for (const view of ['Schema', 'Scale & Settings', 'Query', 'Metrics']) {
+  for (const view of ['Schema', 'Settings', 'Query', 'Metrics']) {
     await line('log').click();
     await page.getByRole('tab', { name: view, exact: true }).click();
     await line('other').click();

@@ -34,8 +34,8 @@ const NUMBERS = ['20.0', '20', '9007199254740993', '-0.0', '0.1', '1234567890123
 test('numbers of an item keep their digits', async ({ page, server }) => {
   await nosql.create(server, null);
   await page.goto('/nosql/app/log/items');
-  await page.getByRole('button', { name: 'New Item' }).click();
-  const anew = page.getByRole('region', { name: 'New Item' });
+  await page.getByRole('button', { name: 'New item' }).click();
+  const anew = page.getByRole('region', { name: 'New item' });
   const fields = NUMBERS.map((number, at) => `"n${at}": ${number}`).join(', ');
   await write(page, editor(anew), nosql.text('one', fields));
   await saveItem(page, anew, 'created item one');

@@ -94,7 +94,7 @@ for (const door of DOORS) {
   });
 }
 
-test('a copy of a collection has its documents, indexes and Time to Live; times left begin anew', async ({
+test('a copy of a collection has its documents, indexes and Time to live; times left begin anew', async ({
   page,
   server,
 }) => {
@@ -116,7 +116,7 @@ test('a copy of a collection has its documents, indexes and Time to Live; times 
   await page.goto('/mongo/app/log/items');
   await chooseInPalette(page, 'duplicate', 'Duplicate…');
   await expect(dialog(page)).toContainText('1,201 documents');
-  await expect(dialog(page)).toContainText('Time to Live stays “1 hour”');
+  await expect(dialog(page)).toContainText('Time to live stays “1 hour”');
   await expect(dialog(page)).toContainText('begin anew');
   await innocent(page, 'duplicate');
   const name = dialog(page).getByLabel('Name of the copy');

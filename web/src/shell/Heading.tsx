@@ -10,11 +10,9 @@ import { PlaceLink } from '../ui/PlaceLink';
 import { Tabs } from '../ui/Tabs';
 import { copyLink } from './copyLink';
 import { DOOR_NAMES, dialog, noun, READ_ONLY } from './dialogs';
-import { VIEW_LABELS } from './title';
+import { viewLabel } from './title';
 
 export const PANEL = 'panel';
-
-const TABS = VIEWS.map((key) => ({ key, label: VIEW_LABELS[key] }));
 
 /** The id of the tab that names the panel. */
 export function tabOf(view: string): string {
@@ -89,7 +87,7 @@ export function Heading({ place }: { place: Place }) {
       {isHere && place.page === 'collection' && (
         <Tabs
           label={`Views of ${place.collection}`}
-          tabs={TABS}
+          tabs={VIEWS.map((key) => ({ key, label: viewLabel(door, key) }))}
           selected={place.view}
           onSelect={(view) => go({ ...place, view })}
           panel={PANEL}

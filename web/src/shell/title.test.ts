@@ -7,7 +7,8 @@ test.each([
   ['/features', 'Features · EbbDB'],
   ['/monitor', 'Metrics · EbbDB'],
   ['/mongo/app', 'app · EbbDB'],
-  ['/nosql/app/sessions/settings', 'sessions · Scale & Settings · EbbDB'],
+  ['/nosql/app/sessions/settings', 'sessions · Scale & settings · EbbDB'],
+  ['/mongo/app/sessions/settings', 'sessions · Settings · EbbDB'],
   ['/nosql/app/a%2Fb', 'a/b · Items · EbbDB'],
   ['/nowhere', 'Not found · EbbDB'],
 ])('%s is titled %s', (path, want) => expect(titleOf(parsePlace(path))).toBe(want));

@@ -1,15 +1,20 @@
 // What the browser's tab and the page's heading say about a place. Pure.
-import type { Place, View } from '../state/place';
+import type { Door, Place, View } from '../state/place';
 
-export const VIEW_LABELS: Record<View, string> = {
+const VIEW_LABELS: Record<View, string> = {
   items: 'Items',
   schema: 'Schema',
-  settings: 'Scale & Settings',
+  settings: 'Scale & settings',
   query: 'Query',
   metrics: 'Metrics',
 };
 
-/** "sessions · Scale & Settings · EbbDB". */
+/** Returns what a view of a collection is called. Throughput is set for containers only. */
+export function viewLabel(door: Door, view: View): string {
+  return view === 'settings' && door === 'mongo' ? 'Settings' : VIEW_LABELS[view];
+}
+
+/** "sessions · Scale & settings · EbbDB". */
 export function titleOf(place: Place): string {
   switch (place.page) {
     case 'home':
@@ -21,7 +26,7 @@ export function titleOf(place: Place): string {
     case 'database':
       return `${place.database} · EbbDB`;
     case 'collection':
-      return `${place.collection} · ${VIEW_LABELS[place.view]} · EbbDB`;
+      return `${place.collection} · ${viewLabel(place.door, place.view)} · EbbDB`;
     case 'unknown':
       return 'Not found · EbbDB';
   }

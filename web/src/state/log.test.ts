@@ -30,3 +30,12 @@ test('failures are counted from the last that was seen', () => {
   expect(failuresAfter([one, two, three], one.id)).toBe(1);
   expect(failuresAfter([one, two, three], three.id)).toBe(0);
 });
+
+test('a mistyped key is forgotten once the person has signed in', () => {
+  const wrong = entry('failed', 'POST /session: WrongKey', 'POST /session');
+  const other = entry('failed', 'find app.log: no', 'find app.log');
+  const right = entry('request', 'POST /session', 'POST /session');
+  expect(failuresAfter([wrong], 0)).toBe(1);
+  expect(failuresAfter([wrong, other, right], 0)).toBe(1);
+  expect(failuresAfter([right, wrong], 0)).toBe(1);
+});

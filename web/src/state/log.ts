@@ -87,9 +87,18 @@ export function outcomeOf(entries: readonly Entry[], before: number): Entry | un
   return isOver ? undefined : found;
 }
 
-/** How many failures came after an entry. Pure. */
+/** What a request to sign in is called. */
+const SIGN_IN = 'POST /session';
+
+/** Returns how many failures came after an entry. A mistyped key is none once the person has signed in. Pure. */
 export function failuresAfter(entries: readonly Entry[], seen: number): number {
-  return entries.filter(({ kind, id }) => kind === 'failed' && id > seen).length;
+  const signedIn = entries.findLastIndex(
+    ({ kind, about }) => kind === 'request' && about === SIGN_IN,
+  );
+  return entries.filter(
+    ({ kind, id, about }, at) =>
+      kind === 'failed' && id > seen && !(about === SIGN_IN && at < signedIn),
+  ).length;
 }
 
 export function clearLog(): void {

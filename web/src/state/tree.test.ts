@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Place } from './place';
-import { isAbsent, isListed, type Tree } from './tree';
+import { byBranch, byName, isAbsent, isListed, type Tree } from './tree';
 
 const known: Tree = {
   branches: [
@@ -41,4 +41,16 @@ test('only what is known to be there is listed', () => {
   // Not asked yet.
   expect(isListed(known, { ...target, door: 'mongo' })).toBe(false);
   expect(isListed(known, { ...target, database: 'gone' })).toBe(false);
+});
+
+test('names are ordered without regard to case, and numbers by their value', () => {
+  const names = ['logs10', 'crm', 'Größe', 'Zoo', 'logs9', 'app', 'App'];
+  expect([...names].sort(byName)).toEqual(['app', 'App', 'crm', 'Größe', 'logs9', 'logs10', 'Zoo']);
+});
+
+test('databases of both APIs are one list', () => {
+  const mongo = ['app', 'crm'].map((name) => ({ door: 'mongo' as const, name }));
+  const nosql = ['Bank', 'app'].map((name) => ({ door: 'nosql' as const, name }));
+  const ordered = [...mongo, ...nosql].sort(byBranch).map(({ door, name }) => `${door}/${name}`);
+  expect(ordered).toEqual(['nosql/app', 'mongo/app', 'nosql/Bank', 'mongo/crm']);
 });

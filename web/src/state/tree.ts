@@ -66,7 +66,20 @@ export function isAbsent({ branches, loading, read, failures }: Tree, place: Pla
   return branch.collections !== null && !branch.collections.includes(place.collection);
 }
 
-const byName = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** Orders names as people look for them: without regard to case first, and numbers by their value. Pure. */
+export function byName(a: string, b: string): number {
+  return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** Orders the databases of both APIs as one list; of two with one name that of the NoSQL API comes first. Pure. */
+export function byBranch(
+  a: Pick<Branch, 'door' | 'name'>,
+  b: Pick<Branch, 'door' | 'name'>,
+): number {
+  return byName(a.name, b.name) || Number(a.door === 'mongo') - Number(b.door === 'mongo');
+}
 
 async function databasesOf(door: Door, aside: boolean): Promise<string[]> {
   if (door === 'mongo') return mongo.listDatabases({ aside });
@@ -97,7 +110,7 @@ export async function loadTree(quietly = false): Promise<void> {
   const found = await Promise.all(
     open.map(async (door) => {
       try {
-        return (await databasesOf(door, quietly)).sort(byName).map((name) => ({ door, name }));
+        return (await databasesOf(door, quietly)).map((name) => ({ door, name }));
       } catch (error) {
         if (!quietly) failures.push(words(error));
         return tree.get().branches.filter((branch) => branch.door === door);
@@ -110,10 +123,13 @@ export async function loadTree(quietly = false): Promise<void> {
     loading: false,
     read: true,
     failures: quietly ? tree.get().failures : failures,
-    branches: found.flat().map(({ door, name }) => {
-      const known = branches.find((branch) => branch.door === door && branch.name === name);
-      return known ?? { door, name, collections: null, failure: null };
-    }),
+    branches: found
+      .flat()
+      .sort(byBranch)
+      .map(({ door, name }) => {
+        const known = branches.find((branch) => branch.door === door && branch.name === name);
+        return known ?? { door, name, collections: null, failure: null };
+      }),
   }));
 }
 

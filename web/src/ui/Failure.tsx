@@ -42,7 +42,7 @@ export function Failure({ error, target, onAgain }: FailureProps) {
         <span>
           It was sent again and again, and the throughput did not suffice. More of it can be had in{' '}
           <PlaceLink to={{ page: 'collection', view: 'settings', ...target }}>
-            Scale &amp; Settings
+            Scale &amp; settings
           </PlaceLink>
           .
         </span>

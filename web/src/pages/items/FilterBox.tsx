@@ -189,7 +189,7 @@ export function FilterBox(props: FilterBoxProps) {
         </div>
       </div>
       <Button type="submit" {...(typed === value ? {} : { look: 'primary' as const })}>
-        Apply<span className="items-filter-word"> Filter</span>
+        Apply<span className="items-filter-word"> filter</span>
       </Button>
       {(value !== '' || said !== null) && (
         <Button

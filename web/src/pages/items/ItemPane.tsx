@@ -268,13 +268,13 @@ export default function ItemPane(props: ItemPaneProps) {
   return (
     <section
       className="items-pane"
-      aria-label={isNew ? `New ${Noun}` : `${Noun} ${name}`}
+      aria-label={isNew ? `New ${source.noun}` : `${Noun} ${name}`}
       ref={pane}
       style={{ '--items-room': `${room}px` } as CSSProperties}
     >
       <div className="items-pane-head">
         <h2 ref={heading} tabIndex={-1}>
-          {isNew ? `New ${Noun}` : name}
+          {isNew ? `New ${source.noun}` : name}
           {item.dirty && <span className="badge">unsaved</span>}
         </h2>
         <Button look="quiet" onClick={onClose}>

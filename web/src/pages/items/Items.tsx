@@ -253,7 +253,6 @@ export default function Items({ target }: { target: Target }) {
       )}
       {matching.failure !== null && <Failure error={matching.failure} target={target} />}
       <ItemsBar
-        Noun={Noun}
         writable={writable}
         rows={rows}
         loaded={loaded}

@@ -15,7 +15,6 @@ import { usePhone } from './usePhone';
 import { MOST, type Rows } from './useRows';
 
 export interface ItemsBarProps {
-  Noun: 'Item' | 'Document';
   writable: boolean;
   rows: Rows;
   loaded: Loaded;
@@ -35,19 +34,8 @@ export interface ItemsBarProps {
 }
 
 export function ItemsBar(props: ItemsBarProps) {
-  const {
-    Noun,
-    writable,
-    rows,
-    loaded,
-    matching,
-    quick,
-    visible,
-    transfer,
-    onNew,
-    onRefresh,
-    onQuick,
-  } = props;
+  const { writable, rows, loaded, matching, quick, visible, transfer, onNew, onRefresh, onQuick } =
+    props;
   const bound = boundWords(loaded, MOST);
   const isPhone = usePhone();
   return (
@@ -58,7 +46,7 @@ export function ItemsBar(props: ItemsBarProps) {
         title={writable ? undefined : READ_ONLY}
         onClick={onNew}
       >
-        New {Noun}
+        New {loaded.noun}
       </Button>
       <Button onClick={onRefresh} busy={rows.loading && !rows.ready}>
         Refresh

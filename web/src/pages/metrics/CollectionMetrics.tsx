@@ -35,7 +35,7 @@ function figuresOf(known: Forecast, rules: readonly DateRule[], noun: string): F
   const dead = known.unreaped_estimate;
   const oldest = `The oldest expired ${inWords(dead.oldest_dead_seconds)} ago.`;
   return [
-    { name: 'Time to Live', value: ruleWords(known.default, rules) },
+    { name: 'Time to live', value: ruleWords(known.default, rules) },
     { name: 'Live', value: amount(known.live), ...(known.exact ? {} : { hint: 'about' }) },
     { name: 'Expires within an hour', value: amount(hour) },
     { name: 'Expires within a day', value: amount(day) },

@@ -46,7 +46,7 @@ export function QueryBar(props: QueryBarProps) {
   return (
     <div className="row query-bar">
       <Button look="primary" busy={busy} title="Ctrl+Enter or Cmd+Enter" onClick={onRun}>
-        Execute Query
+        Execute query
       </Button>
       {onRunPart !== null && (
         <Button busy={busy} title="Ctrl+Shift+Enter or Cmd+Shift+Enter" onClick={onRunPart}>

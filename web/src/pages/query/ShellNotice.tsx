@@ -42,7 +42,7 @@ export function ShellNotice({ target, line }: { target: Target; line: ShellLine 
   const { notice, isTyped } = line;
   if (isTyped)
     return (
-      <p className="hint query-hint">A line of the shell: Execute Query takes it apart first.</p>
+      <p className="hint query-hint">A line of the shell: Execute query takes it apart first.</p>
     );
   if (notice === null) return null;
   if ('error' in notice) return <Problems error={notice.error} text="" target={target} />;

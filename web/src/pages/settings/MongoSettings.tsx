@@ -1,4 +1,4 @@
-// Scale & Settings of a collection of the MongoDB door.
+// Settings of a collection of the MongoDB door.
 
 import type { IndexRecord } from '../../api/mongo';
 import { defaultInWords, readDraft } from '../../pure/ttl/input';
@@ -72,7 +72,7 @@ function sectionsOf(part: Part): Section<Key>[] {
   return [
     {
       key: 'ttl',
-      label: 'Time to Live',
+      label: 'Time to live',
       changed: settings.changed,
       problems,
       body: <TimeToLive {...part} />,
@@ -86,7 +86,7 @@ function Conflict({ target, settings }: { target: Target; settings: CollectionSe
   const { base, wanted, conflict } = settings;
   if (conflict === null) return null;
   const row = (value: number | null) => ({
-    name: 'Time to Live',
+    name: 'Time to live',
     before: defaultInWords(base),
     after: defaultInWords(value),
   });

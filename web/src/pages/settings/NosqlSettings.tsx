@@ -1,4 +1,4 @@
-// Scale & Settings of a container of the NoSQL door.
+// Settings of a container of the NoSQL door.
 import { draftOf } from '../../pure/ttl/input';
 import type { Target } from '../../state/place';
 import { differences, feedOf, offerDifferences, ttlOf } from './container/definition';
@@ -97,12 +97,12 @@ function sectionsOf(part: Part): Section<Key>[] {
   const keys = <PartitionKeySection record={base.record} />;
   const unique = <UniqueKeysSection record={base.record} />;
   return [
-    { key: 'ttl', label: 'Time to Live', ...state('ttl'), body: <TimeToLive {...part} /> },
-    { key: 'indexing', label: 'Indexing Policy', ...state('indexing'), body: <Policy {...part} /> },
+    { key: 'ttl', label: 'Time to live', ...state('ttl'), body: <TimeToLive {...part} /> },
+    { key: 'indexing', label: 'Indexing policy', ...state('indexing'), body: <Policy {...part} /> },
     { key: 'throughput', label: 'Throughput', ...state('throughput'), body: throughput },
-    { key: 'partition-key', label: 'Partition Key', ...fixed, body: keys },
-    { key: 'unique-keys', label: 'Unique Keys', ...fixed, body: unique },
-    { key: 'change-feed', label: 'Change Feed', ...state('change-feed'), body: feed },
+    { key: 'partition-key', label: 'Partition key', ...fixed, body: keys },
+    { key: 'unique-keys', label: 'Unique keys', ...fixed, body: unique },
+    { key: 'change-feed', label: 'Change feed', ...state('change-feed'), body: feed },
   ];
 }
 

@@ -44,7 +44,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: 'g i', what: 'Items', group: 'Go to', does: view('items') },
   { keys: 'g c', what: 'Schema', group: 'Go to', does: view('schema') },
   { keys: 'g q', what: 'Query', group: 'Go to', does: view('query') },
-  { keys: 'g s', what: 'Scale & Settings', group: 'Go to', does: view('settings') },
+  { keys: 'g s', what: 'Settings', group: 'Go to', does: view('settings') },
   { keys: 'g m', what: 'Metrics', group: 'Go to', does: view('metrics') },
   { keys: 'g h', what: 'Home', group: 'Go to', does: { kind: 'page', page: 'home' } },
   { keys: 'g f', what: 'Features', group: 'Go to', does: { kind: 'page', page: 'features' } },

@@ -13,7 +13,7 @@ import { copyLink } from '../copyLink';
 import { DOOR_NAMES, dialog, noun } from '../dialogs';
 import { overlay } from '../keys/overlay';
 import { chooseTheme, THEME_LABELS, THEMES } from '../theme';
-import { VIEW_LABELS } from '../title';
+import { viewLabel } from '../title';
 import { wholeActs } from '../whole/menu';
 import { loadSampleAtHome } from './loadSample';
 
@@ -86,10 +86,10 @@ function views({ place }: Facts): Entry[] {
   return VIEWS.filter((view) => view !== place.view).map((view) => ({
     key: `view ${view}`,
     group: 'This collection',
-    label: VIEW_LABELS[view],
+    label: viewLabel(place.door, view),
     hint: place.collection,
     // The name of what is shown anyway finds others of that name.
-    found: VIEW_LABELS[view],
+    found: viewLabel(place.door, view),
     keys: VIEW_KEYS[view],
     run: () => go({ ...place, view }),
   }));

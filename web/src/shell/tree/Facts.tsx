@@ -5,14 +5,14 @@ import { counted } from '../../pure/figures/amount';
 import { short } from '../../pure/figures/axis';
 import { inWords } from '../../pure/time/duration';
 
-/** "about 4,512 documents, Time to Live: 1 hour". */
+/** "about 4,512 documents, Time to live: 1 hour". */
 export function inFull(facts: CollectionFacts): string {
   const { api, live, exact, default: ttl } = facts;
   const noun = api === 'nosql' ? 'item' : 'document';
   const much = `${exact ? '' : 'about '}${counted(live.documents, noun)}`;
   const dates = facts.date_indexes > 0 ? ', expires by date' : '';
   if (ttl === null) return much + dates;
-  return `${much}, Time to Live: ${ttl === -1 ? 'on, no default' : inWords(ttl)}${dates}`;
+  return `${much}, Time to live: ${ttl === -1 ? 'on, no default' : inWords(ttl)}${dates}`;
 }
 
 /** For those who see it; the line's description says it in words. No text: the line is called by its name alone. */

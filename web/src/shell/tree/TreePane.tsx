@@ -12,6 +12,7 @@ import { MenuButton } from '../../ui/MenuButton';
 import { PlaceLink } from '../../ui/PlaceLink';
 import { Skeleton } from '../../ui/Skeleton';
 import { DOOR_NAMES, dialog, noun, READ_ONLY } from '../dialogs';
+import { viewLabel } from '../title';
 import { wholeItems } from '../whole/menu';
 import { labelOf, type Row, rowOfPlace } from './rows';
 import { TreeView } from './TreeView';
@@ -38,7 +39,7 @@ function itemsOf(row: Row, reason: string | null): MenuItem[] {
       ? []
       : [
           {
-            label: 'Scale & Settings',
+            label: viewLabel(door, 'settings'),
             onChoose: () =>
               go({ page: 'collection', view: 'settings', door, database, collection: row.name }),
           },

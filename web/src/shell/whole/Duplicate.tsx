@@ -17,8 +17,8 @@ function ageInWords(holds: Forecast | null): string {
   if (holds === null) return 'Times left that count from the last write begin anew.';
   const said =
     holds.default === null
-      ? 'Time to Live is off, and stays off'
-      : `Time to Live stays “${ttlWords(holds.default)}”, and times left begin anew, since each copy is a new write (_ts)`;
+      ? 'Time to live is off, and stays off'
+      : `Time to live stays “${ttlWords(holds.default)}”, and times left begin anew, since each copy is a new write (_ts)`;
   const dates =
     holds.date_indexes > 0 ? '; dates stay, and so do the ends that indexes make of them' : '';
   return `${said}${dates}.`;

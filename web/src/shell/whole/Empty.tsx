@@ -39,7 +39,7 @@ export function Empty({ target, onClose }: { target: Target; onClose: () => void
         <strong>{heldInWords(holds, target)}</strong> of the {what}{' '}
         <strong className="name">{target.collection}</strong> will be deleted, also those that come
         in meanwhile. This cannot be undone. The {what}, its{' '}
-        {stops ? 'partition key, indexing policy' : 'indexes'} and Time to Live stay.
+        {stops ? 'partition key, indexing policy' : 'indexes'} and time to live stay.
       </p>
       <TextField
         label={`Type the name of the ${what} to confirm`}

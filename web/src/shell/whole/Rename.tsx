@@ -20,7 +20,7 @@ export function Rename({ target, onClose }: { target: Target; onClose: () => voi
   return (
     <FormDialog title="Rename collection" action="Rename" form={form} onClose={onClose}>
       <p>
-        Documents, indexes and Time to Live of <strong className="name">{target.collection}</strong>{' '}
+        Documents, indexes and time to live of <strong className="name">{target.collection}</strong>{' '}
         stay as they are, and times left go on. Programs that use the old name find nothing there.
       </p>
       <TextField label="New name" error={form.errorOf('name')} value={name} onChange={setName} />

@@ -1,5 +1,5 @@
 // Makes a collection like another one, and copies what is in it, batch by batch and value by value. The
-// rules come first, so that no document of the copy is ever without its Time to Live.
+// rules come first, so that no document of the copy is ever without its Time to live.
 import { calculateObjectSize } from 'bson';
 import { words } from '../../api/http';
 import * as mongo from '../../api/mongo';

@@ -19,7 +19,7 @@ export function Nothing({ target }: { target: Target }) {
 export function NotRun() {
   return (
     <p className="empty">
-      Execute Query shows the results here, and opens an item by its row. Saved has the queries that
+      Execute query shows the results here, and opens an item by its row. Saved has the queries that
       you keep.
     </p>
   );

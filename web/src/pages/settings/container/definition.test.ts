@@ -97,7 +97,7 @@ test('definitions differ in what a person can name', () => {
   delete theirs.defaultTtl;
   theirs.other = [1];
   expect(differences(record, theirs)).toEqual([
-    { name: 'Time to Live', before: '3600 s = 1 hour', after: 'Off' },
+    { name: 'Time to live', before: '3600 s = 1 hour', after: 'Off' },
     { name: 'other', before: 'not set', after: '[\n 1\n]' },
   ]);
 });

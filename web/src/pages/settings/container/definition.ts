@@ -59,7 +59,7 @@ const SYSTEM = [
   '_conflicts',
 ];
 const CONFLICT =
-  'Indexing mode “none” and a time to live exclude each other: set Time to Live to Off, or the ' +
+  'Indexing mode “none” and a time to live exclude each other: set Time to live to Off, or the ' +
   "indexing mode to “consistent”. The server would answer: “Indexing mode value cannot be 'none' " +
   "when 'defaultTtl' is specified in the collection”.";
 
@@ -188,7 +188,7 @@ export interface Difference {
 }
 
 const NAMES: Record<string, string> = {
-  defaultTtl: 'Time to Live',
+  defaultTtl: 'Time to live',
   indexingPolicy: 'Indexing policy',
   partitionKey: 'Partition key',
   uniqueKeyPolicy: 'Unique keys',

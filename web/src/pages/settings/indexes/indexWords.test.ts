@@ -30,7 +30,7 @@ test.each([
 
 test.each([
   ['', /Enter/],
-  ['_ts', /Time to Live/],
+  ['_ts', /Time to live/],
   ['_id', /cannot/],
 ])('the field %j is refused', (field, says) => expect(fieldProblem(field)).toMatch(says));
 

@@ -41,14 +41,14 @@ export function traits(index: IndexRecord): string {
 export function whyKept(index: IndexRecord): string | null {
   if (index.name === '_id_') return 'The index on “_id” is there always.';
   return isTtlIndex(index)
-    ? 'It is the default of the collection: change it under Time to Live.'
+    ? 'It is the default of the collection: change it under Time to live.'
     : null;
 }
 
 /** What is wrong with the name of a field for a date index; null: nothing that is known here. */
 export function fieldProblem(field: string): string | null {
   if (field.trim() === '') return 'Enter the name of a field that holds dates.';
-  if (field === '_ts') return '“_ts” is the default of the collection: set it under Time to Live.';
+  if (field === '_ts') return '“_ts” is the default of the collection: set it under Time to live.';
   if (field === '_id') return 'The index on “_id” cannot make documents expire.';
   return null;
 }

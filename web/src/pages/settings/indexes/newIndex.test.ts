@@ -43,7 +43,7 @@ test.each<[object, keyof Problems, RegExp]>([
   [{}, 'fields', /Enter the name/],
   [{ fields: [fields[0], fields[0]] }, 'fields', /named twice/],
   [{ fields: [{ path: '_id', order: 1 }] }, 'fields', /always/],
-  [{ fields: [{ path: '_ts', order: 1 }] }, 'fields', /Time to Live/],
+  [{ fields: [{ path: '_ts', order: 1 }] }, 'fields', /Time to live/],
   [{ fields, filter: '{' }, 'filter', /^At character/],
   [{ fields, filter: '5' }, 'filter', /is an object/],
   [{ fields, expires: true, seconds: { text: '5', unit: 'second' } }, 'expires', /one field alone/],

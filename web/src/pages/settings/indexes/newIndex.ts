@@ -58,7 +58,7 @@ function fieldsProblem(fields: readonly IndexField[]): string | null {
   if (paths.length > 1) return null;
   if (paths[0] === '_id') return 'The index on “_id” is there always.';
   return paths[0] === '_ts'
-    ? '“_ts” is the default of the collection: set it under Time to Live.'
+    ? '“_ts” is the default of the collection: set it under Time to live.'
     : null;
 }
 

@@ -27,7 +27,7 @@ function Choice({ draft, onDraft }: ChoiceProps) {
   return (
     <>
       <fieldset className="settings-group">
-        <legend>Time to Live</legend>
+        <legend>Time to live</legend>
         {TTL_OPTIONS.map(({ option, label }) => (
           <label key={option} className="settings-option">
             <input

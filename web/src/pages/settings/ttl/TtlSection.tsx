@@ -1,4 +1,4 @@
-// Time to Live of either door: the three options, the seconds, and what a change would do.
+// Time to live of either door: the three options, the seconds, and what a change would do.
 import type { ReactNode } from 'react';
 import type { DefaultTtl } from '../../../api/admin';
 import {
@@ -65,7 +65,7 @@ function Options({ draft, saved, disabled, nouns, onDraft }: TtlSectionProps) {
       disabled={disabled}
     >
       <legend id="timeToLive-legend">
-        Time to Live
+        Time to live
         {changed && <span className="settings-mark"> (changed)</span>}
       </legend>
       {TTL_OPTIONS.map(({ option, label }) => {

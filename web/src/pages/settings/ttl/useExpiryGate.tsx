@@ -79,7 +79,7 @@ function ConfirmExpirations(props: {
             {expiresNow(asking.preview, asking.value, asking.now.live, nouns)}
           </p>
         </div>
-        <p>{`Time to Live becomes: ${defaultInWords(asking.value)}.`}</p>
+        <p>{`Time to live becomes: ${defaultInWords(asking.value)}.`}</p>
         <p>This cannot be undone: what has expired stays gone, whatever is set later.</p>
         <NameField
           what={nouns.place}
