@@ -45,7 +45,7 @@ export default defineConfig({
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.ui.(?!Calendar|CodeEditor|Seconds|ThreeWay|completion|editor(?!Props)|highl|lang)/,
+              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.pages.items.transfer.request|src.ui.(?!Calendar|CodeEditor|Seconds|ThreeWay|completion|editor(?!Props)|highl|lang)/,
             },
             // What helps who types comes with the editor.
             {

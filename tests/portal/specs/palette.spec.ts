@@ -68,7 +68,7 @@ test('collections, pages and views by some letters', async ({ page, server }) =>
   await text.focus();
   await find(page, 'nothing that is there');
   await expect(options(page)).toHaveCount(0);
-  await expect(page.getByText('Nothing is found.')).toBeVisible();
+  await expect(page.getByText('No results')).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toHaveCount(0);
   await expect(text).toBeFocused();
@@ -120,6 +120,43 @@ test('actions: make, change the theme, copy a link', async ({ page, server, cont
   await noted(page, /Successfully loaded the sample/);
   await expect(page).toHaveURL(/\/$/);
   await expect(page.getByText(/40 of 40 sessions left/).first()).toBeVisible();
+});
+
+test('import, export and indexes of a collection are found on every page', async ({
+  page,
+  server,
+}) => {
+  await mongo.create(server, null);
+  await mongo.put(server, 'one', {});
+  await (await server.mongo()).db('app').createCollection('carts');
+  await page.goto('/');
+  await expect(page.getByRole('treeitem').first()).toBeVisible();
+  await find(page, 'import log');
+  await expect(chosen(page)).toContainText('app › log');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('app › log');
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+
+  // From one list to the other.
+  await find(page, 'export carts');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('dialog', { name: 'Export from app › carts' })).toBeVisible();
+  await page.keyboard.press('Escape');
+  for (const [word, label] of [
+    ['export', 'Export…'],
+    ['refresh', 'Refresh the documents'],
+    ['index', 'Indexes'],
+    ['drop', 'Delete collection'],
+  ] as const) {
+    await find(page, word);
+    await expect(chosen(page)).toContainText(label);
+    await page.keyboard.press('Escape');
+  }
+  await find(page, 'index');
+  await page.keyboard.press('Enter');
+  await expect(page).toHaveURL(/\/mongo\/app\/carts\/settings\?section=indexes$/);
 });
 
 test('the clock: what a move makes expire is said before it', async ({ page, server }) => {
@@ -237,7 +274,7 @@ test('saved queries and slow operations', async ({ page, server }) => {
   await expect(chosen(page)).toContainText('c.slow = 1');
   // Those of the portal itself are none of anybody's.
   await field(page).fill('7,919');
-  await expect(page.getByText('Nothing is found.')).toBeVisible();
+  await expect(page.getByText('No results')).toBeVisible();
   await field(page).fill('5,808');
   await expect(chosen(page)).toContainText('c.slow = 1');
   await page.keyboard.press('Enter');

@@ -3,19 +3,26 @@
 import { useEffect, useRef } from 'react';
 import { createStore } from './store';
 
-/** `filter` puts the cursor into the filter; `edit` into the text of the open item. */
-export type CommandName = 'new-item' | 'filter' | 'edit';
+/** `filter` puts the cursor into the filter; `edit` into the text of the open item; `count` counts what matches. */
+export type CommandName = 'new-item' | 'filter' | 'edit' | 'refresh' | 'count';
 
 export interface Command {
   /** What the palette calls it. */
   label: string;
+  /** Other words that find it. */
+  also?: string;
   run: () => void;
 }
 
 export const commands = createStore<ReadonlyMap<CommandName, Command>>(new Map());
 
 /** Registers a command as long as the component is there; `run` null: it cannot be done now. */
-export function useCommand(name: CommandName, label: string, run: (() => void) | null): void {
+export function useCommand(
+  name: CommandName,
+  label: string,
+  run: (() => void) | null,
+  also = '',
+): void {
   const latest = useRef(run);
   useEffect(() => {
     latest.current = run;
@@ -23,7 +30,7 @@ export function useCommand(name: CommandName, label: string, run: (() => void) |
   const can = run !== null;
   useEffect(() => {
     if (!can) return;
-    const made: Command = { label, run: () => latest.current?.() };
+    const made: Command = { label, also, run: () => latest.current?.() };
     commands.update((known) => new Map(known).set(name, made));
     return () =>
       commands.update((known) => {
@@ -32,5 +39,5 @@ export function useCommand(name: CommandName, label: string, run: (() => void) |
         rest.delete(name);
         return rest;
       });
-  }, [name, label, can]);
+  }, [name, label, also, can]);
 }

@@ -169,7 +169,13 @@ export default function Items({ target }: { target: Target }) {
     },
   });
   const onNew = source !== null && writable ? () => open(null, true) : null;
-  useItemsCommands(target, { onNew, isOpen: shown !== null });
+  const reload = () => {
+    forget();
+    news.forget();
+    rows.reload();
+  };
+  const onCount = filter === '' ? null : matching.ask;
+  useItemsCommands(target, { onNew, isOpen: shown !== null, onRefresh: reload, onCount });
   if (source === null) {
     if (missing)
       return (
@@ -227,11 +233,6 @@ export default function Items({ target }: { target: Target }) {
     selected.keys.size === 0 ? [] : visible.filter(({ key }) => selected.keys.has(key));
   /** What a key or a menu on a row means: all that are selected, if it is one of them. */
   const some = (row: Row) => (selected.keys.has(row.key) ? picked : [row]);
-  const reload = () => {
-    forget();
-    news.forget();
-    rows.reload();
-  };
   return (
     <div className="items">
       {missing && <Missing target={target} />}

@@ -17,11 +17,17 @@ export interface Can {
   onNew: (() => void) | null;
   /** An item is open beside the grid. */
   isOpen: boolean;
+  onRefresh: () => void;
+  /** null: nothing is to be counted, or it cannot be. */
+  onCount: (() => void) | null;
 }
 
-export function useItemsCommands({ door }: Target, { onNew, isOpen }: Can): void {
+export function useItemsCommands({ door }: Target, can: Can): void {
+  const { onNew, isOpen, onRefresh, onCount } = can;
   const noun = door === 'mongo' ? 'document' : 'item';
   useCommand('new-item', `New ${noun}`, onNew);
   useCommand('filter', `Filter ${noun}s`, toFilter);
   useCommand('edit', `Edit the open ${noun}`, isOpen ? toText : null);
+  useCommand('refresh', `Refresh the ${noun}s`, onRefresh, 'reload');
+  useCommand('count', `Count the matching ${noun}s`, onCount);
 }

@@ -81,7 +81,16 @@ const textOf = ({ label, hint, found }: Entry) => found ?? `${label} ${hint ?? '
 
 /** Entries that fit, those of a group together, the group of the best one first. */
 function shownOf(entries: readonly Entry[], typed: string, manual: boolean): Entry[] {
-  const found = best(entries, textOf, typed, MOST);
+  const isOther = ({ group }: Entry) => group === 'Other collections';
+  const found = best(
+    entries.filter((one) => !isOther(one)),
+    textOf,
+    typed,
+    MOST,
+  );
+  // What can be done here comes before the same of other collections, which only a word finds.
+  const others = typed.trim() === '' ? [] : entries.filter(isOther);
+  found.push(...best(others, textOf, typed, MOST - found.length));
   const seconds = manual ? typedMove(typed, FURTHEST_SECONDS) : null;
   if (seconds !== null) {
     const asked = moving(seconds, inWords(seconds));
@@ -141,7 +150,7 @@ export default function Palette({ typed: first, onClose }: PaletteProps) {
     event.preventDefault();
   };
   return (
-    <Dialog title="Go to, or do" onClose={onClose}>
+    <Dialog title="Search or run a command" onClose={onClose}>
       <div className="palette">
         <input
           type="text"
@@ -192,7 +201,7 @@ export default function Palette({ typed: first, onClose }: PaletteProps) {
           ))}
         </div>
         <p className={shown.length === 0 ? 'hint palette-none' : 'visually-hidden'} role="status">
-          {shown.length === 0 ? 'Nothing is found.' : `${shown.length} found`}
+          {shown.length === 0 ? 'No results' : `${shown.length} results`}
         </p>
       </div>
     </Dialog>

@@ -1,11 +1,12 @@
 // What the palette offers: databases and collections, pages, views of the collection that is shown, and
 // what can be done now. Lists alone; how one is found and drawn is the palette's.
 
+import { session } from '../../api/session';
 import type { SlowQuery } from '../../pages/metrics/slow/queries';
 import { type Past, shown } from '../../pages/query/history';
 import { addressOf } from '../../pages/query/tabs/address';
 import type { Saved } from '../../pages/query/tabs/saved';
-import { commands } from '../../state/commands';
+import { type CommandName, commands } from '../../state/commands';
 import { type Door, type Place, pathOf, VIEWS, type View } from '../../state/place';
 import { go } from '../../state/router';
 import { isListed, type Tree, targetAt, targetOf } from '../../state/tree';
@@ -14,7 +15,8 @@ import { DOOR_NAMES, dialog, noun } from '../dialogs';
 import { overlay } from '../keys/overlay';
 import { chooseTheme, THEME_LABELS, THEMES } from '../theme';
 import { viewLabel } from '../title';
-import { wholeActs } from '../whole/menu';
+import { copyBackupCommand } from './backupCommand';
+import { actsOfOthers, collectionActs } from './collectionActs';
 import { loadSampleAtHome } from './loadSample';
 
 export type Group =
@@ -22,6 +24,7 @@ export type Group =
   | 'Pages'
   | 'Databases and collections'
   | 'Actions'
+  | 'Other collections'
   | 'Saved queries'
   | 'Recent queries'
   | 'Slow operations';
@@ -95,32 +98,55 @@ function views({ place }: Facts): Entry[] {
   }));
 }
 
-const COMMAND_KEYS = { 'new-item': 'n', filter: '/', edit: 'e' } as const;
+const COMMAND_KEYS: Partial<Record<CommandName, string>> = {
+  'new-item': 'n',
+  filter: '/',
+  edit: 'e',
+};
 
 /** What the page that is shown offers itself. */
 function ofThePage(): Entry[] {
-  return [...commands.get()].map(([name, { label, run }]) => ({
-    key: `command ${name}`,
-    group: 'This collection',
-    label,
-    keys: COMMAND_KEYS[name],
-    run,
-  }));
+  return [...commands.get()].map(([name, { label, also = '', run }]) => {
+    const keys = COMMAND_KEYS[name];
+    return {
+      key: `command ${name}`,
+      group: 'This collection',
+      label,
+      found: `${label} ${also}`,
+      ...(keys === undefined ? {} : { keys }),
+      run,
+    };
+  });
 }
 
-/** What can be done with the collection that is shown as a whole. */
-function whole({ place, may }: Facts): Entry[] {
-  if (place.page !== 'collection' || !may) return [];
+/** What can be done with the collection that is shown. */
+function acts({ place, may }: Facts): Entry[] {
+  if (place.page !== 'collection') return [];
   const { door, database, collection } = place;
-  const target = { door, database, collection };
-  return wholeActs(target).map(({ label, kind }) => ({
-    key: `whole ${kind}`,
-    group: 'This collection',
-    label,
-    hint: collection,
-    found: `${label} ${noun(door)}`,
-    run: () => dialog.set({ kind, target }),
-  }));
+  return collectionActs({ door, database, collection }, place)
+    .filter(({ writes }) => may || !writes)
+    .map(({ key, label, also, run }) => ({
+      key: `act ${key}`,
+      group: 'This collection',
+      label,
+      hint: collection,
+      found: `${label} ${noun(door)} ${also}`,
+      run,
+    }));
+}
+
+/** The same of the others. */
+function actsElsewhere({ place, tree, may }: Facts): Entry[] {
+  return actsOfOthers(tree, place)
+    .filter(({ act: { writes } }) => may || !writes)
+    .map(({ target, hint, act: { key, label, also, run } }) => ({
+      key: `act ${key} ${pathOf({ page: 'collection', view: 'items', ...target })}`,
+      group: 'Other collections',
+      label,
+      hint,
+      found: `${label} ${target.database} › ${target.collection} ${also}`,
+      run,
+    }));
 }
 
 function pages({ place }: Facts): Entry[] {
@@ -265,6 +291,14 @@ function actions(facts: Facts): Entry[] {
       run: () => void copyLink(),
     },
     {
+      key: 'backup',
+      group: 'Actions',
+      label: 'Copy the command for a backup',
+      hint: 'ebb backup',
+      found: 'Copy the command for a backup back up ebb backup',
+      run: () => void copyBackupCommand(session.get()?.login === 'required'),
+    },
+    {
       key: 'sheet',
       group: 'Actions',
       label: 'Show the keyboard shortcuts',
@@ -280,17 +314,19 @@ function actions(facts: Facts): Entry[] {
   ];
 }
 
-/** All of them, in the order in which they are shown when nothing is typed. */
+/** All of them, in the order in which they are shown when nothing is typed; then those of other collections,
+ * of which there are many, are left out. */
 export function entriesOf(facts: Facts): Entry[] {
   return [
     ...ofThePage(),
     ...views(facts),
-    ...whole(facts),
+    ...acts(facts),
     ...actions(facts),
     ...pages(facts),
     ...names(facts),
     ...saved(facts),
     ...recent(facts),
     ...slow(facts),
+    ...actsElsewhere(facts),
   ];
 }

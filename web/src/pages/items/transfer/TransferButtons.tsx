@@ -7,7 +7,7 @@ import { Button } from '../../../ui/Button';
 import { part } from '../../../ui/part';
 import { READ_ONLY } from '../source';
 import { usePhone } from '../usePhone';
-import { transfer } from './request';
+import { isAskedOf, transfer } from './request';
 import './transfer.css';
 
 const ImportDialog = part(() => import('./ImportDialog'));
@@ -60,13 +60,21 @@ function useDrop(writable: boolean) {
 
 export function TransferButtons(props: TransferButtonsProps) {
   const { target, noun, writable, filter, total, onWritten } = props;
-  const asked = useStore(transfer);
+  const all = useStore(transfer);
+  const asked = all !== null && isAskedOf(all, target) ? all : null;
   const here = useDrop(writable);
   // A telephone has them in a menu.
   const isPhone = usePhone();
   const close = () => transfer.set(null);
+  const { door, database, collection } = target;
   // What was asked for on a page that was left is not asked for on the next.
-  useEffect(() => () => transfer.set(null), []);
+  useEffect(
+    () => () =>
+      transfer.update((known) =>
+        known !== null && isAskedOf(known, { door, database, collection }) ? null : known,
+      ),
+    [door, database, collection],
+  );
   return (
     <span className="transfer-buttons" ref={here}>
       {!isPhone && (

@@ -1,0 +1,15 @@
+// The command that backs up the server that shows these pages: backups are begun by programs alone.
+import { say, toast } from '../../state/log';
+import { copyText } from '../../ui/clipboard';
+
+/** Returns the command for an admin address; a directory stands for where the backup goes. Pure. */
+export function backupCommand(host: string, needsKey: boolean): string {
+  const key = needsKey ? ' --key-file KEY-FILE' : '';
+  return `ebb backup --admin-addr ${host}${key} DIRECTORY`;
+}
+
+export async function copyBackupCommand(needsKey: boolean): Promise<void> {
+  const command = backupCommand(location.host, needsKey);
+  if (await copyText(command)) toast({ text: `Copied: ${command}`, topic: 'backup' });
+  else say({ kind: 'note', text: command });
+}
