@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Expiry } from '../../pure/ttl/reasons';
-import { shownExpiry } from './expires';
+import { isWithoutTtl, shownExpiry } from './expires';
 import type { Row } from './source';
 import { living } from './useRows';
 
@@ -37,4 +37,14 @@ test('rows leave at their instant, not before', () => {
   const rows = [row(1000), row(null), row(2000)];
   expect(living(rows, 999)).toBe(rows);
   expect(living(rows, 1000).map(({ key }) => key)).toEqual(['null', '2000']);
+});
+
+test('nothing but "TTL is off" is to be said of rows that cannot expire', () => {
+  const off = { expiry: { expiresAtMs: null, by: null, reason: 'never (TTL is off)' } };
+  const ignored = { expiry: { ...off.expiry, reason: 'ttl ignored: TTL is off' } };
+  const byDate = { expiry: { expiresAtMs: 60_000, by: 'at_1', reason: null } };
+  expect(isWithoutTtl([off, off])).toBe(true);
+  expect(isWithoutTtl([off, ignored])).toBe(false);
+  expect(isWithoutTtl([off, byDate])).toBe(false);
+  expect(isWithoutTtl([])).toBe(false);
 });

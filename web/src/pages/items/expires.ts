@@ -1,7 +1,7 @@
 // How an expiry is shown: the instant, the countdown, the reason.
 import { countdown } from '../../pure/time/duration';
 import { localInstant } from '../../pure/time/localTime';
-import type { Expiry } from '../../pure/ttl/reasons';
+import { type Expiry, NEVER_WHERE_OFF } from '../../pure/ttl/reasons';
 
 /** "2026-01-31 12:00:00", the database's time, UTC; parts of a second only where there are some. */
 export function instant(ms: number): string {
@@ -40,6 +40,14 @@ function nearOf(leftMs: number): Near {
 
 export function expiresSoon(expiry: Expiry, nowMs: number): boolean {
   return expiry.expiresAtMs !== null && expiry.expiresAtMs - nowMs < HOUR_MS;
+}
+
+/** Whether nothing can be said of the expiry of rows but that TTL is off; false where there are no rows. */
+export function isWithoutTtl(rows: readonly { expiry: Expiry }[]): boolean {
+  return (
+    rows.length > 0 &&
+    rows.every(({ expiry }) => expiry.expiresAtMs === null && expiry.reason === NEVER_WHERE_OFF)
+  );
 }
 
 export function shownExpiry(expiry: Expiry, nowMs: number | null): Shown {

@@ -26,6 +26,16 @@ test('what the server sets is last and not shown, in containers alone', () => {
   expect(ids(columnsOf([{ _id: 1, _etag: 'mine' }], '_id'))).toEqual(['_id', EXPIRES, '_etag']);
 });
 
+test('the time left is not shown where nothing can expire, and comes second when something can', () => {
+  const without = initialLayout(columns, true);
+  expect(ids(drawn(without, columns))).toEqual(['id', 'a', 'b.c', 'd']);
+  expect(ids(without)).toContain(EXPIRES);
+  const later = continued(without, initialLayout(columns));
+  expect(ids(drawn(later, columns))).toEqual(['id', EXPIRES, 'a', 'b.c', 'd']);
+  const again = continued(later, initialLayout(columns, true));
+  expect(ids(drawn(again, columns))).toEqual(['id', 'a', 'b.c', 'd']);
+});
+
 test('a choice survives its text', () => {
   let layout = initialLayout(columns);
   layout = moved(layout, 'd', 'a');

@@ -20,12 +20,16 @@ export const WIDEST = 2000;
 
 const isShort = (id: string) => id.length <= 1000;
 
-/** Without a choice: what stands first, and some fields that hold a value of their own. */
-export function initialLayout(columns: readonly Column[]): Layout {
+/**
+ * Without a choice: what stands first, and some fields that hold a value of their own. `isWithoutTtl`: nothing
+ * that is listed can expire, so that the time left is not shown.
+ */
+export function initialLayout(columns: readonly Column[], isWithoutTtl = false): Layout {
   const fixed = columns.findIndex((column) => column.id === EXPIRES);
   let left = SHOWN_FIELDS;
   return columns.map(({ id, hasParts, isSystem }, at) => {
     const isFixed = at <= fixed;
+    if (id === EXPIRES && isWithoutTtl) return { id, shown: false, pinned: false, width: null };
     const shown = isFixed || (!hasParts && !isSystem && left > 0);
     if (shown && !isFixed) left -= 1;
     return { id, shown, pinned: at === 0, width: null };
@@ -37,17 +41,26 @@ export function initialLayout(columns: readonly Column[]): Layout {
 export function continued(before: Layout, next: Layout): Layout {
   const fixed = next.findIndex(({ id }) => id === EXPIRES);
   const isFixed = new Set(next.slice(0, fixed + 1).map(({ id }) => id));
-  const there = new Set(next.map(({ id }) => id));
+  const there = new Set(
+    next.filter(({ id, shown }) => shown || !isFixed.has(id)).map(({ id }) => id),
+  );
   const stays = before.filter(({ id, shown }) => shown && there.has(id));
   const known = new Set(stays.map(({ id }) => id));
   let left = SHOWN_FIELDS - stays.filter(({ id }) => !isFixed.has(id)).length;
   const others = next.filter(({ id }) => !known.has(id));
+  // The time left joins those that stand first when something can expire.
+  const joining = others.filter(({ id, shown }) => shown && id === EXPIRES);
+  const at = stays.findLastIndex(({ id }) => isFixed.has(id)) + 1;
   return [
-    ...stays,
-    ...others.map((placed) => {
-      if (placed.shown && !isFixed.has(placed.id)) left -= 1;
-      return left < 0 ? { ...placed, shown: false } : placed;
-    }),
+    ...stays.slice(0, at),
+    ...joining,
+    ...stays.slice(at),
+    ...others
+      .filter((placed) => !joining.includes(placed))
+      .map((placed) => {
+        if (placed.shown && !isFixed.has(placed.id)) left -= 1;
+        return left < 0 ? { ...placed, shown: false } : placed;
+      }),
   ];
 }
 

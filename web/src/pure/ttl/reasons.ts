@@ -57,6 +57,8 @@ export function meaningOfBson(value: unknown): Meaning {
 }
 
 const OFF = 'TTL is off';
+/** The reason of a document without a ttl where TTL is off. */
+export const NEVER_WHERE_OFF = `never (${OFF})`;
 
 function ignored(why: string, then: string): string {
   return `ttl ignored: ${why}; ${then}`;
@@ -75,7 +77,7 @@ function inherits(value: Default, writtenMs: number, why: string | null): Expiry
 const lives = (reason: string): Expiry => ({ expiresAtMs: null, by: null, reason });
 
 function whereOff(meaning: Meaning): Expiry {
-  return lives(meaning.kind === 'absent' ? `never (${OFF})` : `ttl ignored: ${OFF}`);
+  return lives(meaning.kind === 'absent' ? NEVER_WHERE_OFF : `ttl ignored: ${OFF}`);
 }
 
 /** An item of the NoSQL door, by the second of its last write. */

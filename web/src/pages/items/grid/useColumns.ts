@@ -17,6 +17,7 @@ import {
 import { ListTally } from '../../../pure/columns/tally';
 import type { Target } from '../../../state/place';
 import { usePreference } from '../../../state/preference';
+import { isWithoutTtl } from '../expires';
 import { type Row, type Source, shownOf } from '../source';
 import { needsOf } from './needs';
 
@@ -52,17 +53,18 @@ export function useColumns(target: Target, source: Source | null, rows: readonly
     () => columnsFrom(tally.of(values), idField, keys),
     [tally, values, idField, keys],
   );
+  const withoutTtl = useMemo(() => isWithoutTtl(rows.slice(0, SHOWING)), [rows]);
   const unchosen = useRef<{ name: string; layout: Layout } | null>(null);
   const layout = useMemo(() => {
     const first = () => {
-      const next = initialLayout(columnsOf(values.slice(0, SHOWING), idField, keys));
+      const next = initialLayout(columnsOf(values.slice(0, SHOWING), idField, keys), withoutTtl);
       const before = unchosen.current?.name === name ? unchosen.current.layout : null;
       const found = before === null ? next : continued(before, next);
       if (values.length > 0) unchosen.current = { name, layout: found };
       return found;
     };
     return merged(choice ?? first(), all);
-  }, [choice, all, values, idField, keys, name]);
+  }, [choice, all, values, idField, keys, name, withoutTtl]);
   const numbers = useMemo(
     () => new Set(all.filter((one) => one.id !== idField && isOfNumbers(one)).map(({ id }) => id)),
     [all, idField],
