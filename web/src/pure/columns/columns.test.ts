@@ -50,3 +50,9 @@ test('names made of data have an end', () => {
   const many = Array.from({ length: 3000 }, (_, at) => ({ id: 'x', [`k${at}`]: at }));
   expect(ids(many).length).toBe(1001);
 });
+
+test('an empty name of a field has a heading', () => {
+  expect(titleOf('')).toBe('""');
+  expect(titleOf('a.')).toBe('a.""');
+  expect(titleOf('a.b')).toBe('a.b');
+});

@@ -71,7 +71,10 @@ export function isOfNumbers({ kinds }: Column): boolean {
   return some.length > 0 && some.every(isNumeric);
 }
 
-/** What stands at the head of a column. */
+/** Returns the heading of a column. An empty name of a field is written in quotes. */
 export function titleOf(id: string): string {
-  return id === EXPIRES ? 'Expires' : partsOfPath(id).join('.');
+  if (id === EXPIRES) return 'Expires';
+  return partsOfPath(id)
+    .map((name) => (name === '' ? '""' : name))
+    .join('.');
 }

@@ -1,7 +1,7 @@
 // Results as a table: a row for each, a column for each field. A row opens the item that it is.
 
 import { type MouseEvent, useMemo } from 'react';
-import { titleOf } from '../../../pure/columns/columns';
+import { isOfNumbers, titleOf } from '../../../pure/columns/columns';
 import { counted } from '../../../pure/figures/amount';
 import { typedText } from '../../../pure/values/bare';
 import { partsOfPath } from '../../../pure/values/path';
@@ -56,9 +56,13 @@ export function ResultTable({ target, results, first }: ResultTableProps) {
               <th scope="col">
                 <span className="visually-hidden">Number</span>
               </th>
-              {shown.map((id) => (
-                <th scope="col" key={id}>
-                  {titleOf(id)}
+              {shown.map((column) => (
+                <th
+                  scope="col"
+                  key={column.id}
+                  className={isOfNumbers(column) ? 'result-numbers' : undefined}
+                >
+                  {titleOf(column.id)}
                 </th>
               ))}
             </tr>
@@ -89,7 +93,7 @@ export function ResultTable({ target, results, first }: ResultTableProps) {
                       </PlaceLink>
                     )}
                   </th>
-                  {shown.map((id) => (
+                  {shown.map(({ id }) => (
                     <Cell key={id} form={form} value={form.at(whole, partsOfPath(id))} />
                   ))}
                 </tr>

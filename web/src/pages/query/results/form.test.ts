@@ -25,18 +25,16 @@ function mongo(...rows: unknown[]): Results {
 const file = (results: Results, format: 'JSON' | 'JSON Lines' | 'CSV') =>
   [...fileOf(results, format)].join('');
 
+const idsOf = (results: Results) => tableColumns(results).map(({ id }) => id);
+
 test('columns: objects by their parts, others whole, and a column for what is no object', () => {
-  expect(tableColumns(nosql('{"id":"a","at":{"x":1}}', '{"id":"b","tags":[1]}'))).toEqual([
+  expect(idsOf(nosql('{"id":"a","at":{"x":1}}', '{"id":"b","tags":[1]}'))).toEqual([
     'id',
     'at.x',
     'tags',
   ]);
-  expect(tableColumns(mongo({ _id: 1, at: { x: 1 } }, { _id: 2, at: 3 }))).toEqual([
-    '_id',
-    'at',
-    'at.x',
-  ]);
-  expect(tableColumns(nosql('1', '"two"'))).toEqual(['value']);
+  expect(idsOf(mongo({ _id: 1, at: { x: 1 } }, { _id: 2, at: 3 }))).toEqual(['_id', 'at', 'at.x']);
+  expect(idsOf(nosql('1', '"two"'))).toEqual(['value']);
 });
 
 test('what the server sets is apart where whole items were asked for', () => {

@@ -123,12 +123,10 @@ export function columnsFor({ form, plain }: Results): Column[] {
 }
 
 /** Of those the ones of a table: objects that have columns for their parts are left out. */
-export function tableColumns(results: Results): string[] {
-  return columnsFor(results)
-    .filter(
-      ({ hasParts, kinds }) => !hasParts || [...kinds.keys()].some((kind) => kind !== 'object'),
-    )
-    .map(({ id }) => id);
+export function tableColumns(results: Results): Column[] {
+  return columnsFor(results).filter(
+    ({ hasParts, kinds }) => !hasParts || [...kinds.keys()].some((kind) => kind !== 'object'),
+  );
 }
 
 export const FORMATS = ['JSON', 'JSON Lines', 'CSV'] as const;
