@@ -26,10 +26,14 @@ async function run(page: Page, door: Door, filter: string) {
 }
 
 /** What is saved when a form is chosen. */
-async function download(page: Page, form: string): Promise<{ name: string; text: string }> {
+async function download(
+  page: Page,
+  form: string,
+  what = '150 results',
+): Promise<{ name: string; text: string }> {
   await button(page, 'Download').click();
   const saved = page.waitForEvent('download');
-  await page.getByRole('menuitem', { name: `150 results as ${form}`, exact: true }).click();
+  await page.getByRole('menuitem', { name: `${what} as ${form}`, exact: true }).click();
   const file = await saved;
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), 'utf8') };
 }
@@ -50,6 +54,14 @@ for (const door of DOORS) {
     const names = [door === nosql ? 'id' : '_id', 'n', 'at.city'];
     for (const name of names) await expect(head.filter({ hasText: name }).first()).toBeVisible();
     const row = table(page).getByRole('row').filter({ hasText: 'Ulm' });
+    // Numbers stand on the right, and the number of a row takes no room that columns could have.
+    await expect(head.filter({ hasText: /^n$/ })).toHaveCSS('text-align', 'right');
+    await expect(row.getByRole('cell', { name: '1', exact: true })).toHaveCSS(
+      'text-align',
+      'right',
+    );
+    const numbered = await table(page).getByRole('rowheader').first().boundingBox();
+    expect(numbered?.width).toBeLessThan(60);
     await expect(row.getByRole('cell', { name: '1', exact: true })).toBeVisible();
     await expect(row.getByRole('cell', { name: /^x{120}…$/ })).toBeVisible();
 
@@ -102,6 +114,12 @@ for (const door of DOORS) {
     await open(page, door);
     await run(page, door, door === nosql ? 'WHERE c.n >= 0' : '{ n: { $gte: 0 } }');
     await expect(summary(page)).toContainText('Page 1: 1 to 100');
+    // All of them, though one page was read.
+    const whole = await download(page, 'JSON', 'All results');
+    expect(JSON.parse(whole.text)).toHaveLength(150);
+    await expect(page.getByText('Downloaded 150 results as app.log.json.').first()).toBeVisible();
+    const part = await download(page, 'JSON', 'Only 100 results');
+    expect(JSON.parse(part.text)).toHaveLength(100);
     await button(page, 'Next').click();
     await expect(summary(page)).toContainText('Page 2 of 2 read: 101 to 150');
 

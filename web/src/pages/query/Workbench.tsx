@@ -137,6 +137,8 @@ function useBench({ bench, texts, prepare, start, partial, errorText }: Workbenc
     },
     runPart: (of: Part) => run(partial(of), of.from),
     runAgain: () => run(ran.texts, ran.from),
+    // What was read before the page was left may be of another text.
+    startAgain: runs.run === null ? null : () => start(ran.texts),
   };
 }
 
@@ -186,7 +188,9 @@ export function Workbench(props: WorkbenchProps) {
         {panel === 'results' && advice !== null && (
           <AdviceBanner advice={advice} onApplied={run.runAgain} />
         )}
-        {panel === 'results' && <ResultsPanel target={target} runs={runs} stale={stale} />}
+        {panel === 'results' && (
+          <ResultsPanel target={target} runs={runs} stale={stale} startAgain={run.startAgain} />
+        )}
         {panel === 'stages' && stages?.((text) => executePart({ text, from: 0 }))}
         {panel === 'explain' && (
           <ExplainPanel

@@ -78,9 +78,9 @@ export function commandOf(collection: string, form: MongoForm): Document {
 }
 
 /** The command with the size of its first page. */
-export function firstPage(command: Document): Document {
-  if (command.aggregate === undefined) return { ...command, batchSize: PAGE_ROWS };
-  return { ...command, cursor: { batchSize: PAGE_ROWS } };
+export function firstPage(command: Document, batchSize = PAGE_ROWS): Document {
+  if (command.aggregate === undefined) return { ...command, batchSize };
+  return { ...command, cursor: { batchSize } };
 }
 
 /** Whether running it again changes something again. */

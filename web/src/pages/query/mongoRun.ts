@@ -56,11 +56,11 @@ export function startMongo(target: Target, form: MongoForm): Run {
     void close(cursor);
     cursor = null;
   };
-  const page = async (signal: AbortSignal): Promise<Batch> => {
+  const page = async (signal: AbortSignal, rows: number): Promise<Batch> => {
     if (trips.length === 0) {
       const comment = `ebb-portal ${crypto.randomUUID()}`;
       signal.addEventListener('abort', () => void stop(comment));
-      return open(database, { ...firstPage(command), comment }, { signal });
+      return open(database, { ...firstPage(command, rows), comment }, { signal });
     }
     // A page that fails or is cancelled takes the cursor with it.
     const at = cursor;
@@ -69,12 +69,12 @@ export function startMongo(target: Target, form: MongoForm): Run {
       throw new Error(
         'The server holds no further pages of this query any more. Execute it again.',
       );
-    return more(database, collection, at, PAGE_ROWS, { signal });
+    return more(database, collection, at, rows, { signal });
   };
-  const next = async (signal: AbortSignal): Promise<ResultPage> => {
+  const next = async (signal: AbortSignal, rows = PAGE_ROWS): Promise<ResultPage> => {
     const ranAtMs = databaseNow();
     const began = performance.now();
-    const batch = await page(signal);
+    const batch = await page(signal, rows);
     const roundTripMs = performance.now() - began;
     trips.push(roundTripMs);
     cursor = batch.cursor;

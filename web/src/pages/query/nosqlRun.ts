@@ -59,13 +59,13 @@ export function startNosql(target: Target, text: string): Run {
   const facts: NosqlFacts[] = [];
   let continuation: string | null = null;
   let keyPaths: Promise<readonly string[] | null> | null = null;
-  const next = async (signal: AbortSignal): Promise<ResultPage> => {
+  const next = async (signal: AbortSignal, maxItems = PAGE_ROWS): Promise<ResultPage> => {
     const ranAtMs = databaseNow();
     const began = performance.now();
     keyPaths ??= pathsOf(target);
     const page = await query<unknown>(at, text, {
       continuation,
-      maxItems: PAGE_ROWS,
+      maxItems,
       metrics: true,
       signal,
     });

@@ -15,8 +15,8 @@ export interface ResultPage {
 }
 
 export interface Run {
-  /** The next page; the first one at first. */
-  next(signal: AbortSignal): Promise<ResultPage>;
+  /** Reads the next page, the first one at first, of at most `rows` results. */
+  next(signal: AbortSignal, rows?: number): Promise<ResultPage>;
   /** Figures for the page with this number; may ask the server. */
   statistics(page: number, signal: AbortSignal): Promise<Statistic[]>;
   /** What it did and what would help; may ask the server. */

@@ -1,15 +1,20 @@
-// Saves the results that were read as a file, in the form that is chosen.
-import { useState } from 'react';
-import { counted } from '../../../pure/figures/amount';
-import { toast } from '../../../state/log';
+// Saves results as a file, in the form that is chosen: those that were read, or all of them.
+import { useEffect, useRef, useState } from 'react';
+import { words } from '../../../api/http';
+import { count as amount, counted } from '../../../pure/figures/amount';
+import { toast, warn } from '../../../state/log';
 import { Button } from '../../../ui/Button';
-import { Menu } from '../../../ui/Menu';
+import { Menu, type MenuItem } from '../../../ui/Menu';
+import type { Run } from '../run';
 import { ENDINGS, FORMATS, type Format, fileOf, type Results } from './form';
+import { readAll } from './readAll';
 
 export interface DownloadProps {
   /** Gives all results that were read. */
   results: () => Results | null;
   count: number;
+  /** Runs the query again, to read all of its results; null: all were read, or it cannot be run again. */
+  startAll: (() => Run) | null;
   /** Of the file, without its ending. */
   name: string;
 }
@@ -24,15 +29,62 @@ function save(name: string, parts: string[]): void {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
-export function Download({ results, count, name }: DownloadProps) {
+/** Reads all results for a file. Ends when the page is left. */
+function useReading() {
+  /** How many have come; null: nothing is being read. */
+  const [read, setRead] = useState<number | null>(null);
+  const abort = useRef<AbortController | null>(null);
+  useEffect(() => () => abort.current?.abort(), []);
+  const begin = (start: () => Run, onAll: (all: Results) => void) => {
+    const turn = new AbortController();
+    abort.current = turn;
+    setRead(0);
+    Promise.resolve()
+      .then(() => readAll(start(), turn.signal, setRead))
+      .then((all) => all !== null && onAll(all))
+      .catch((error: unknown) => {
+        if (!turn.signal.aborted) warn(`Nothing was downloaded: ${words(error)}`);
+      })
+      .finally(() => setRead(null));
+  };
+  return { read, begin, stop: () => abort.current?.abort() };
+}
+
+export function Download({ results, count, startAll, name }: DownloadProps) {
   const [at, setAt] = useState<{ x: number; y: number } | null>(null);
-  const choose = (format: Format) => {
-    const all = results();
-    if (all === null) return;
+  const { read, begin, stop } = useReading();
+  const keep = (all: Results, format: Format) => {
     const file = `${name}.${ENDINGS[format]}`;
     save(file, [...fileOf(all, format)]);
-    toast({ text: `Downloaded ${counted(count, 'result')} as ${file}.` });
+    toast({ text: `Downloaded ${counted(all.rows.length, 'result')} as ${file}.` });
   };
+  const choose = (format: Format) => {
+    const all = results();
+    if (all !== null) keep(all, format);
+  };
+  const items: MenuItem[] = [
+    ...(startAll === null
+      ? []
+      : FORMATS.map((format) => ({
+          label: `All results as ${format}`,
+          onChoose: () => begin(startAll, (all) => keep(all, format)),
+        }))),
+    ...FORMATS.map((format) => ({
+      label: `${startAll === null ? '' : 'Only '}${counted(count, 'result')} as ${format}`,
+      onChoose: () => choose(format),
+    })),
+  ];
+  if (read !== null)
+    return (
+      <>
+        <span className="hint" role="status">
+          Reading all results: {amount(read)}
+        </span>
+        <Button look="quiet" onClick={stop}>
+          Stop
+        </Button>
+      </>
+    );
   return (
     <>
       <Button
@@ -47,17 +99,7 @@ export function Download({ results, count, name }: DownloadProps) {
       >
         Download
       </Button>
-      {at !== null && (
-        <Menu
-          label="Download"
-          at={at}
-          onClose={() => setAt(null)}
-          items={FORMATS.map((format) => ({
-            label: `${counted(count, 'result')} as ${format}`,
-            onChoose: () => choose(format),
-          }))}
-        />
-      )}
+      {at !== null && <Menu label="Download" at={at} onClose={() => setAt(null)} items={items} />}
     </>
   );
 }

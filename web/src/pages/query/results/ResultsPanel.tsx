@@ -6,6 +6,7 @@ import type { Target } from '../../../state/place';
 import { Banner } from '../../../ui/Banner';
 import { CodeEditor } from '../../../ui/CodeEditor';
 import { CopyButton } from '../../../ui/CopyButton';
+import type { Run } from '../run';
 import { type Read, type Runs, shownOf } from '../runState';
 import { Download } from './Download';
 import { joined } from './form';
@@ -19,6 +20,8 @@ export interface ResultsPanelProps {
   runs: Runs;
   /** The clock has moved since they were read, or the server was away. */
   stale?: boolean;
+  /** Runs the query of these results again; null or left out: it is not known. */
+  startAgain?: (() => Run) | null;
 }
 
 const rowsOf = (pages: Runs['pages']) =>
@@ -61,7 +64,8 @@ function Stale() {
   );
 }
 
-export function ResultsPanel({ target, runs, stale = false }: ResultsPanelProps) {
+export function ResultsPanel(props: ResultsPanelProps) {
+  const { target, runs, stale = false, startAgain = null } = props;
   const shown = shownOf(runs);
   const { pages, at } = shown;
   const [view, setView] = useView();
@@ -82,6 +86,7 @@ export function ResultsPanel({ target, runs, stale = false }: ResultsPanelProps)
         <Download
           results={() => joined(pages.map((one) => one.results))}
           count={rowsOf(pages)}
+          startAll={isOfBefore || pages.at(-1)?.more !== true ? null : startAgain}
           name={`${target.database}.${target.collection}`}
         />
       </div>
