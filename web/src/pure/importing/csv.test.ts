@@ -90,6 +90,53 @@ test.each<[string[], CsvType]>([
   expect(guessType(fields, 'mongo')).toBe(want);
 });
 
+test.each<[string, string[], CsvType]>([
+  [';', ['12,50', '-3', '1.234,5'], 'commaNumber'],
+  ['\t', ['0,1'], 'commaNumber'],
+  // With points alone they are read as they were.
+  [';', ['1.234', '12.5'], 'number'],
+  [';', ['1,2,3'], 'text'],
+  [';', ['12,50', '12.5'], 'text'],
+  [';', ['1,234.5'], 'text'],
+  // May be a thousand.
+  [',', ['1,234'], 'text'],
+  [';', ['31.12.2026', '1.2.2026 9:30'], 'dayFirst'],
+  [',', ['31/12/2026', '01/02/2026 09:30:15'], 'dayFirst'],
+  [',', ['31-12-2026'], 'dayFirst'],
+  // The month may stand first.
+  [',', ['01/02/2026', '03/04/2026'], 'text'],
+  [',', ['12/31/2026', '31/12/2026'], 'text'],
+  [';', ['30.02.2026'], 'text'],
+  [';', ['31.12/2026'], 'text'],
+  [';', ['31.12.2026 25:00'], 'text'],
+])('with %j between fields %j is %s', (delimiter, column, want) => {
+  const fields = column.map((text) => ({ text, quoted: false }));
+  expect(guessType(fields, 'nosql', delimiter)).toBe(want);
+});
+
+test('a file of a spreadsheet with decimal commas and the day first', () => {
+  const text = 'id;price;at\r\na;1.234,50;31.12.2026 09:30\r\nb;12,5;1.2.2026 9:30\r\n';
+  const items = csvReader(guessCsv(text, 'nosql'), 'nosql', finishItem).push(text);
+  expect(items.map((one) => (one.kind === 'document' ? one.value : one))).toEqual([
+    '{"id":"a","price":1234.50,"at":"2026-12-31T09:30:00Z"}',
+    '{"id":"b","price":12.5,"at":"2026-02-01T09:30:00Z"}',
+  ]);
+  const documents = csvReader(guessCsv(text, 'mongo'), 'mongo', finishDocument).push(text);
+  expect(documents.map((one) => (one.kind === 'document' ? one.value.at : one))).toEqual([
+    new Date('2026-12-31T09:30:00Z'),
+    new Date('2026-02-01T09:30:00Z'),
+  ]);
+});
+
+test.each<[CsvType, string, RegExp]>([
+  ['commaNumber', '12.5', /not a number like 12,5/],
+  ['dayFirst', '2026-12-31', /not a date like 31\.12\.2026/],
+  ['dayFirst', '31.02.2026', /not a date/],
+])('as %s %j is refused', (type, text, why) => {
+  const cell = cellOf({ text, quoted: false }, type, 'mongo');
+  expect('why' in cell ? cell.why : '').toMatch(why);
+});
+
 const FILE = `id,name,address.city,n,at,tags\r
 1,"=cmd()",Rome,9007199254740993,2026-01-31T12:00:00Z,"[1,2]"\r
 2,,,x,,\r

@@ -154,6 +154,7 @@ export function guessCsv(head: string, api: Api, delimiter = guessDelimiter(head
     const type = guessType(
       rows.map(({ fields }) => fields[at]),
       api,
+      delimiter,
     );
     return { path: quoted ? text : text.trim(), type };
   });

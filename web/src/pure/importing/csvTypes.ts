@@ -3,11 +3,24 @@ import { type JsonNode, readJson } from '../json/tree';
 import type { Api } from '../values/compare';
 import type { CsvField } from './csvRecords';
 
-export const CSV_TYPES = ['text', 'number', 'boolean', 'date', 'objectId', 'json'] as const;
+export const CSV_TYPES = [
+  'text',
+  'number',
+  'commaNumber',
+  'boolean',
+  'date',
+  'dayFirst',
+  'objectId',
+  'json',
+] as const;
 export type CsvType = (typeof CSV_TYPES)[number];
 
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+/** "12,50" and "1.234,5", as spreadsheets of half of Europe write them. */
+const COMMA_NUMBER = /^-?(?:(?:0|[1-9]\d*)|[1-9]\d{0,2}(?:\.\d{3})+)(?:,\d+)?$/;
+/** "31.12.2026", "31/12/2026 09:30". */
+const DAY_FIRST = /^(\d\d?)([./-])(\d\d?)\2(\d{4})(?:[ T,]+(\d\d?):(\d\d)(?::(\d\d))?)?$/;
 const OBJECT_ID = /^[\da-fA-F]{24}$/;
 
 /** Doubles of BSON that JSON has no numbers for. */
@@ -18,6 +31,27 @@ function isInstant(text: string): boolean {
   // There is no 30th of February, though it is read as a day of March.
   const day = text.slice(0, 10);
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
+
+/** Returns a number with a decimal comma as JSON writes it; null: it is none. */
+function ofComma(text: string): string | null {
+  return COMMA_NUMBER.test(text) ? text.replaceAll('.', '').replace(',', '.') : null;
+}
+
+/** Returns a date whose day stands first in the form of ISO 8601, with a time in UTC; null: it is none. */
+function ofDayFirst(text: string): string | null {
+  const parts = DAY_FIRST.exec(text);
+  if (parts === null) return null;
+  const [, day = '', , month = '', year = '', hour, minute, second = '00'] = parts;
+  const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  const iso = hour === undefined ? date : `${date}T${hour.padStart(2, '0')}:${minute}:${second}Z`;
+  return isInstant(iso) ? iso : null;
+}
+
+/** Whether dates of a column have their day first: with dots they do, else one of them has to say so. */
+function areDayFirst(texts: readonly string[]): boolean {
+  if (!texts.every((text) => ofDayFirst(text) !== null)) return false;
+  return texts.some((text) => text.includes('.') || Number(DAY_FIRST.exec(text)?.[1]) > 12);
 }
 
 function isNested(text: string): boolean {
@@ -32,14 +66,32 @@ const FITS: readonly [CsvType, (text: string, api: Api) => boolean][] = [
   ['json', (text) => isNested(text)],
 ];
 
-/** The type that all texts of a column have; fields without one say nothing. */
-export function guessType(fields: readonly (CsvField | undefined)[], api: Api): CsvType {
+/** Whether the numbers of a column have a decimal comma; without one "1.234" is read with a point. */
+function haveCommas(texts: readonly string[]): boolean {
+  return texts.some((text) => text.includes(',')) && texts.every((text) => ofComma(text) !== null);
+}
+
+/**
+ * The type that all texts of a column have; fields without one say nothing. Where commas separate the fields,
+ * those within a field are not taken for decimal ones: "1,234" may be a thousand.
+ */
+export function guessType(
+  fields: readonly (CsvField | undefined)[],
+  api: Api,
+  delimiter = ',',
+): CsvType {
   const given = fields.filter(
     (field) => field !== undefined && (field.quoted || field.text !== ''),
   );
   if (given.length === 0) return 'text';
   const fit = FITS.find(([, fits]) => given.every((field) => fits(field?.text ?? '', api)));
-  const type = fit?.[0] ?? 'text';
+  const texts = given.map((field) => field?.text ?? '');
+  const local = areDayFirst(texts)
+    ? 'dayFirst'
+    : delimiter !== ',' && haveCommas(texts)
+      ? 'commaNumber'
+      : 'text';
+  const type = fit?.[0] ?? local;
   // Quotes around every number or date say that they are texts; nested values always need them.
   return type !== 'json' && given.every((field) => field?.quoted === true) ? 'text' : type;
 }
@@ -72,12 +124,21 @@ export function cellOf({ text, quoted }: CsvField, type: CsvType, api: Api): Cel
       if (NUMBER.test(text)) return node(text);
       if (api === 'mongo' && SPECIAL.has(text)) return extended('$numberDouble', text);
       return { why: `${shown(text)} is not a number like 12.5.` };
+    case 'commaNumber': {
+      const number = ofComma(text);
+      return number === null ? { why: `${shown(text)} is not a number like 12,5.` } : node(number);
+    }
     case 'boolean':
       if (/^(?:true|false)$/i.test(text)) return node(text.toLowerCase());
       return { why: `${shown(text)} is neither true nor false.` };
     case 'date':
       if (!isInstant(text)) return { why: `${shown(text)} is no date like 2026-01-31T12:00:00Z.` };
       return api === 'mongo' ? extended('$date', text) : node(JSON.stringify(text));
+    case 'dayFirst': {
+      const date = ofDayFirst(text);
+      if (date === null) return { why: `${shown(text)} is not a date like 31.12.2026 09:30.` };
+      return api === 'mongo' ? extended('$date', date) : node(JSON.stringify(date));
+    }
     case 'objectId':
       if (OBJECT_ID.test(text)) return extended('$oid', text);
       return { why: `${shown(text)} is not an ObjectId of 24 hex digits.` };

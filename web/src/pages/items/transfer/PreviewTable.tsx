@@ -13,8 +13,10 @@ const LONGEST = 60;
 const TYPE_WORDS: Record<CsvType, string> = {
   text: 'text',
   number: 'number',
+  commaNumber: 'number (12,5)',
   boolean: 'true or false',
   date: 'date',
+  dayFirst: 'date (day first)',
   objectId: 'ObjectId',
   json: 'JSON',
 };
