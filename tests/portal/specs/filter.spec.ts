@@ -152,6 +152,34 @@ for (const [door, filter] of COUNTED) {
   });
 }
 
+for (const width of [1024, 1440, 1920]) {
+  test(`the grid stays in its place when a filter is applied, ${width} px wide`, async ({
+    page,
+    server,
+  }) => {
+    await page.setViewportSize({ width, height: 800 });
+    await mongo.create(server, 7200);
+    await fillWith(server, mongo, MANY);
+    await page.goto('/mongo/app/log/items');
+    await expect(page.getByText(`100 documents loaded, ${MANY} live`)).toBeVisible();
+    const top = async () => (await page.getByRole('grid').boundingBox())?.y;
+    const before = await top();
+    await apply(page, '{ user: "bob" }');
+    const count = page.getByRole('button', { name: 'Count', exact: true });
+    await expect(count).toBeVisible();
+    expect(await top()).toBe(before);
+    await count.click();
+    await expect(count).not.toHaveAttribute('aria-busy');
+    expect(await top()).toBe(before);
+    await page.getByRole('combobox', { name: 'Show' }).selectOption('expires within an hour');
+    await expect(page.getByText('0 of those loaded')).toBeVisible();
+    expect(await top()).toBe(before);
+    await apply(page, '{ user: "ada" }');
+    await expect(page.getByRole('button', { name: 'Load all' })).toHaveCount(0);
+    expect(await top()).toBe(before);
+  });
+}
+
 test('another filter is taken while the last one is still under way', async ({ page, server }) => {
   await mongo.create(server, null);
   await fillWith(server, mongo, 20);

@@ -126,7 +126,7 @@ test('no page is wider than the window, and all views of a collection are in sig
       page.locator(at).evaluateAll((boxes) => boxes.filter((b) => b.scrollWidth > b.clientWidth));
     await expect.poll(async () => (await wide('.page, .home-card, .figure')).length).toBe(0);
   }
-  for (const name of ['Items', 'Schema', 'Scale & Settings', 'Query', 'Metrics'])
+  for (const name of ['Items', 'Schema', 'Settings', 'Query', 'Metrics'])
     await expect(page.getByRole('tab', { name, exact: true })).toBeInViewport({ ratio: 1 });
   // Two figures stand beside each other.
   const [first, second] = [page.locator('.figure').first(), page.locator('.figure').nth(1)];

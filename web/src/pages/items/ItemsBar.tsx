@@ -69,10 +69,9 @@ export function ItemsBar(props: ItemsBarProps) {
         </select>
       </label>
       {!isPhone && <Chooser columns={props.columns} />}
-      {quick !== 'all' && <span className="hint">{count(visible)} of those loaded</span>}
       {!isPhone && <AllMenu many={props.many} writable={writable} isNarrowed={quick !== 'all'} />}
-      {props.bin}
       <span className="items-counts">
+        {quick !== 'all' && <span className="hint">{count(visible)} of those loaded</span>}
         <span className="items-count">
           {/* A telephone has no room for both. */}
           {(!isPhone || quick === 'all') && loadedWords(loaded)}
@@ -91,8 +90,9 @@ export function ItemsBar(props: ItemsBarProps) {
             {rows.loadingAll ? 'Stop' : 'Load all'}
           </Button>
         )}
+        {props.bin}
+        {bound !== null && <span className="hint">{bound}</span>}
       </span>
-      {bound !== null && <span className="hint">{bound}</span>}
     </div>
   );
 }
