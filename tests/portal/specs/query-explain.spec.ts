@@ -78,6 +78,8 @@ test('NoSQL: what the policy lacks', async ({ page, server }) => {
   const plan = page.getByRole('list', { name: 'Plan' });
   await expect(plan).toContainText('Read by index');
   expect(await figure(page, 'Documents examined')).toBe('1');
+  await run(page, 'Query', 'SELECT * FROM c WHERE c.n > 7 ORDER BY c.user DESC');
+  await expect(plan).toContainText('Sort by /user descending');
   const after = (await container(server).read()).resource?.indexingPolicy;
   expect(after?.includedPaths?.map(({ path }) => path)).toEqual(['/user/?', '/n/?']);
 });

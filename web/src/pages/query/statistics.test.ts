@@ -57,6 +57,20 @@ test('sums go over all pages, and the page is its own', () => {
   expect(nosqlStatistics([], 0)).toEqual([]);
 });
 
+test('sizes say in which form they were measured, and one that was not measured is left out', () => {
+  const sizes = (metrics: string) =>
+    nosqlStatistics([{ charge: 1, roundTripMs: 1, rows: 1, metrics, indexMetrics: null }], 0)
+      .filter(({ name }) => name.startsWith('Size'))
+      .map(({ name, value }) => `${name}: ${value}`);
+  expect(sizes('retrievedDocumentSize=1024;outputDocumentSize=2048')).toEqual([
+    'Size of those as stored: 1.0 KB',
+    'Size of the results as JSON: 2.0 KB',
+  ]);
+  expect(sizes('retrievedDocumentSize=2048;outputDocumentSize=2048')).toEqual([
+    'Size of the results as JSON: 2.0 KB',
+  ]);
+});
+
 const fetch = { stage: 'FETCH', inputStage: { stage: 'IXSCAN', indexName: 'n_1' } };
 
 test.each([

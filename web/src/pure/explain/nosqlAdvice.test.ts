@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type NosqlRun, nosqlAdvice, nosqlPlan } from './nosqlAdvice';
+import { nodesOf } from './plan';
 import { isIncluded, type Policy } from './policy';
 
 const USER_ONLY: Policy = {
@@ -73,4 +74,32 @@ test('a run is a tree', () => {
   expect(plan.children[0]).toMatchObject({ stage: 'Read by index', documentsExamined: 12 });
   expect(plan.children[0]?.children[0]).toMatchObject({ index: '/n/?' });
   expect(nosqlPlan(run('')).children[0]?.stage).toBe('Read all');
+});
+
+/** The stages of a plan from its root, with their indexes. */
+function stagesOf(given: NosqlRun): string[] {
+  return nodesOf(nosqlPlan(given)).map(({ stage, index }) =>
+    index === null ? stage : `${stage} (${index})`,
+  );
+}
+
+test('an order is a node, with the index that serves it', () => {
+  const text = 'SELECT * FROM c WHERE c.n > 1 ORDER BY c.since DESC';
+  expect(stagesOf(run(text))).toEqual(['Query', 'Sort by /since descending', 'Read all']);
+  expect(stagesOf(run(text, 9, 9, ['/n/?', '/since/?']))).toEqual([
+    'Query',
+    'Order by index: /since descending (/since/?)',
+    'Read by index',
+    'Index (/n/?)',
+    'Index (/since/?)',
+  ]);
+  const two = 'SELECT * FROM c ORDER BY c.a, c.b DESC OFFSET 0 LIMIT 1';
+  expect(stagesOf(run(two, 9, 9, ['/a ASC', '/b DESC']))[1]).toBe(
+    'Order by index: /a ascending, /b descending (/a ASC, /b DESC)',
+  );
+  expect(stagesOf(run('SELECT * FROM c ORDER BY RANK Score(c.x)'))[1]).toMatch(/^Sort/);
+  expect(stagesOf(run("SELECT * FROM c WHERE c.x = 'ORDER BY c.n'"))).toEqual([
+    'Query',
+    'Read all',
+  ]);
 });

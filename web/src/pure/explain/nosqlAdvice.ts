@@ -15,8 +15,34 @@ export interface NosqlRun {
   indexes: readonly string[] | null;
 }
 
-/** The run as a plan: what was answered, above what was read, above the indexes that told what to read. */
-export function nosqlPlan({ metrics, indexes }: NosqlRun): PlanNode {
+/** The path of a specification of an index, like `/n/?` or, in a composite one, `/n ASC`. */
+function specPath(spec: string): string {
+  return spec.replace(/\/\?$|\s+(?:ASC|DESC)\w*$/i, '');
+}
+
+/** The indexes that serve an order: those of all of its paths; null: the server sorted. */
+function orderIndex(order: Clauses['order'], indexes: readonly string[]): string | null {
+  const specs = order.map(({ field }) => indexes.find((one) => specPath(one) === pathOf(field)));
+  return order.length === 0 || specs.includes(undefined) ? null : specs.join(', ');
+}
+
+/** The node of an order; null: the query asks for none. */
+function orderNode({ text, indexes }: NosqlRun, read: PlanNode): PlanNode | null {
+  const { order, isOrdered } = clausesOf(text);
+  if (!isOrdered) return null;
+  const index = orderIndex(order, indexes ?? []);
+  const paths = order.map(
+    ({ field, isDescending }) => `${pathOf(field)} ${isDescending ? 'descending' : 'ascending'}`,
+  );
+  const how = index === null ? 'Sort' : 'Order by index';
+  const by = paths.length === 0 ? '' : `${index === null ? ' by' : ':'} ${paths.join(', ')}`;
+  return { ...read, stage: how + by, index, documentsExamined: null, children: [read] };
+}
+
+/** The run as a plan: what was answered, above its order and what was read, above the indexes that told what to
+ * read. */
+export function nosqlPlan(run: NosqlRun): PlanNode {
+  const { metrics, indexes } = run;
   const plain = { index: null, keys: null, keysExamined: null, documentsExamined: null };
   const of = (name: string) => metrics.get(name) ?? null;
   const lookups = (indexes ?? []).map(
@@ -30,7 +56,7 @@ export function nosqlPlan({ metrics, indexes }: NosqlRun): PlanNode {
     children: lookups,
   };
   const returned = of('outputDocumentCount');
-  return { ...plain, stage: 'Query', returned, children: [read] };
+  return { ...plain, stage: 'Query', returned, children: [orderNode(run, read) ?? read] };
 }
 
 export interface NosqlAdvice {
@@ -56,6 +82,8 @@ const pathOf = (field: readonly string[]) => `/${field.join('/')}`;
 interface Clauses {
   where: string[][];
   order: { field: string[]; isDescending: boolean }[];
+  /** There is an order, of paths that were understood or of others. */
+  isOrdered: boolean;
 }
 
 function clausesOf(text: string): Clauses {
@@ -65,6 +93,7 @@ function clausesOf(text: string): Clauses {
   const [, order = ''] = plain.split(/\bORDER\s+BY\b/i);
   const [sorted = ''] = order.split(/\bOFFSET\b/i);
   return {
+    isOrdered: /\bORDER\s+BY\b/i.test(plain),
     where: pathsIn(where.split(NEXT_CLAUSE)[0] ?? '', alias),
     order: sorted.split(',').flatMap((part) => {
       const [field] = pathsIn(part, alias);
