@@ -88,6 +88,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "room",
             "filter_progress",
             "inputs",
+            "outputs",
             "filter",
             "writeback",
             "pins",

@@ -19,7 +19,7 @@ use std::{
 use lsm_tree::{AbstractTree as _, compaction::Leveled};
 use store::{Error, Kind};
 
-use crate::{errors::from_tree, inner::OpenStore, place::Place};
+use crate::{errors::from_tree, inner::OpenStore, manifest, place::Place};
 
 /// Tables of the first level that start its compaction when the place is at rest.
 const TABLES_AT_REST: u8 = 4;
@@ -33,6 +33,10 @@ const TABLE_BYTES_IN_A_BURST: u64 = 4 * TABLE_BYTES;
 /// Tables of the first level that are merged although a view is older than one of them. Replaced
 /// versions are kept then.
 const TABLES_FOR_OLD_VIEWS: usize = 16;
+/// Tables of the first level that start a compaction where rows are large, with and without such a view:
+/// a compaction has a block of each of them in memory.
+const LARGE_TABLES_FOR_OLD_VIEWS: usize = 6;
+const LARGE_TABLES: u8 = 3;
 /// Bytes of replaced versions that are not worth a compaction.
 const FEW_BYTES: u64 = 8 * 1024 * 1024;
 /// A place is compacted as a whole when this part of its bytes may be replaced versions.
@@ -116,7 +120,12 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
         let _alone = place.begin_compaction();
         let settled = place.settle_inputs();
         let forget = place.forget_below(inner.published.oldest_view());
-        if forget == 0 && tree.l0_run_count() < TABLES_FOR_OLD_VIEWS {
+        let most = if place.outputs.has_large_rows() {
+            LARGE_TABLES_FOR_OLD_VIEWS
+        } else {
+            TABLES_FOR_OLD_VIEWS
+        };
+        if forget == 0 && tree.l0_run_count() < most {
             // A view is open that is older than the newest table. Most end soon, and then the
             // compaction may leave out what was replaced.
             of.nothing_to_do = None;
@@ -124,10 +133,13 @@ fn compact_while_changing(inner: &OpenStore, of: &mut Watched, at_rest: bool) ->
         }
         of.nothing_to_do = Some(seen);
         let new_bytes = newest_bytes(place);
-        let compact = || tree.compact(Arc::new(leveled(at_rest)), forget);
-        let compacted = inner.make_tables(place, compact);
+        let compacted =
+            merge(inner, place, |place| tree.compact(Arc::new(leveled(place, at_rest)), forget));
         drop(settled);
-        compacted.map_err(|error| from_tree("compact a tree", &error))?;
+        if !compacted? {
+            of.nothing_to_do = None;
+            continue;
+        }
         let (_, _, before) = std::mem::replace(&mut seen.0, shape());
         match forget {
             0 if of.nothing_to_do != Some(seen) => place.note_superseded(new_bytes),
@@ -156,28 +168,54 @@ fn sweep_where_due(inner: &OpenStore, place: &Place, at_rest: bool) -> Result<bo
     Ok(place.superseded_bytes() == 0)
 }
 
+/// Has a place merge tables; returns whether it did. If not, the merge would hold too much memory, and
+/// the next one makes smaller tables: see `outputs.rs`.
+fn merge(
+    inner: &OpenStore,
+    place: &Place,
+    compact: impl FnOnce(&Place) -> lsm_tree::Result<()>,
+) -> Result<bool, Error> {
+    let newest = manifest::newest_table(place.folder());
+    let Err(error) = inner.make_tables(place, || compact(place)) else { return Ok(true) };
+    if !place.outputs.take_exceeded() {
+        return Err(from_tree("compact a tree", &error));
+    }
+    // Waits for a flush, which has listed its tables then: all others that are new are of no use.
+    let _alone = place.making.write();
+    manifest::remove_unlisted(place.folder(), newest).map(|()| false)
+}
+
 /// How eagerly tables are merged.
-fn leveled(at_rest: bool) -> Leveled {
+fn leveled(place: &Place, at_rest: bool) -> Leveled {
     let (tables, bytes) = if at_rest {
         (TABLES_AT_REST, TABLE_BYTES)
     } else {
         (TABLES_IN_A_BURST, TABLE_BYTES_IN_A_BURST)
     };
+    let tables = if place.outputs.has_large_rows() { LARGE_TABLES } else { tables };
+    let bytes = place.outputs.begin(bytes);
     Leveled::default().with_l0_threshold(tables).with_table_target_size(bytes)
 }
 
 /// Compacts a place as a whole, so that its filter sees every row.
 pub(crate) fn compact_whole(inner: &OpenStore, place: &Place) -> Result<(), Error> {
     let _alone = place.begin_compaction();
-    let settled = place.settle_inputs();
-    let forget = place.forget_below(inner.published.oldest_view());
-    let superseded = place.superseded_bytes();
-    let compacted = inner.make_tables(place, || place.tree.major_compact(TABLE_BYTES, forget));
-    drop(settled);
-    compacted.map_err(|error| from_tree("compact a tree", &error))?;
-    if forget != 0 {
-        // All of it, whatever the tables took.
-        place.note_swept(superseded);
+    loop {
+        let settled = place.settle_inputs();
+        let forget = place.forget_below(inner.published.oldest_view());
+        let superseded = place.superseded_bytes();
+        let compacted = merge(inner, place, |place| {
+            place.tree.major_compact(place.outputs.begin(TABLE_BYTES), forget)
+        });
+        drop(settled);
+        // Tables become smaller with each attempt, so that one succeeds.
+        if !compacted? {
+            continue;
+        }
+        if forget != 0 {
+            // All of it, whatever the tables took.
+            place.note_swept(superseded);
+        }
+        return Ok(());
     }
-    Ok(())
 }

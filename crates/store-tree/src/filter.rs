@@ -1,6 +1,6 @@
 //! The drop predicate as a compaction filter. The verdict is always `Remove`, which leaves a
 //! tombstone, so that no older version can surface. Every tree has a filter, since making one says
-//! that a compaction has chosen its tables.
+//! that a compaction has chosen its tables, and since it counts what the compaction holds.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -8,7 +8,10 @@ use lsm_tree::compaction::filter::{CompactionFilter, Context, Factory, ItemAcces
 use parking_lot::Mutex;
 use store::{DropFilter, DropPredicate, Space};
 
-use crate::inputs::Inputs;
+use crate::{
+    inputs::Inputs,
+    outputs::{OutputWatch, Outputs},
+};
 
 /// The predicate in force, shared by the filters of all trees.
 #[derive(Clone, Default)]
@@ -33,6 +36,7 @@ pub(crate) struct FilterFactory {
     space: Option<Space>,
     predicate: AssertUnwindSafe<PredicateInForce>,
     inputs: AssertUnwindSafe<Arc<Inputs>>,
+    outputs: AssertUnwindSafe<Arc<Outputs>>,
 }
 
 impl FilterFactory {
@@ -41,12 +45,14 @@ impl FilterFactory {
         space: Option<Space>,
         predicate: &PredicateInForce,
         inputs: &Arc<Inputs>,
+        outputs: &Arc<Outputs>,
     ) -> Self {
         let has_documents = |space: &Space| matches!(space, Space::Rows(_) | Space::Index(_));
         Self {
             space: space.filter(has_documents),
             predicate: AssertUnwindSafe(predicate.clone()),
             inputs: AssertUnwindSafe(Arc::clone(inputs)),
+            outputs: AssertUnwindSafe(Arc::clone(outputs)),
         }
     }
 }
@@ -59,17 +65,26 @@ impl Factory for FilterFactory {
     fn make_filter(&self, _: &Context) -> Box<dyn CompactionFilter> {
         self.inputs.note_chosen();
         // Asked when the compaction begins, and kept.
-        Box::new(SpaceFilter(self.space.and_then(|space| self.predicate.filter_for(space))))
+        let drops = self.space.and_then(|space| self.predicate.filter_for(space));
+        Box::new(SpaceFilter { drops, watch: OutputWatch::new(&self.outputs) })
     }
 }
 
 /// The filter of one compaction.
-struct SpaceFilter(Option<DropFilter>);
+struct SpaceFilter {
+    drops: Option<DropFilter>,
+    watch: OutputWatch,
+}
 
 impl CompactionFilter for SpaceFilter {
     fn filter_item(&mut self, item: ItemAccessor<'_>, _: &Context) -> lsm_tree::Result<Verdict> {
-        let Some(drops) = &self.0 else { return Ok(Verdict::Keep) };
         let value = item.value()?;
+        self.watch.note_row(item.key().len(), value.len())?;
+        let Some(drops) = &self.drops else { return Ok(Verdict::Keep) };
         Ok(if drops(item.key(), &value) { Verdict::Remove } else { Verdict::Keep })
+    }
+
+    fn finish(self: Box<Self>) {
+        self.watch.finish();
     }
 }

@@ -51,6 +51,7 @@ mod messages;
 mod metrics;
 mod open;
 mod options;
+mod outputs;
 mod piece_checker;
 mod pins;
 mod place;

@@ -71,7 +71,7 @@ pub(crate) fn remove_unlisted(folder: &Path, newest: u64) -> Result<(), Error> {
 }
 
 /// Numbers of all tables that are there.
-fn table_numbers(folder: &Path) -> Vec<u64> {
+pub(crate) fn table_numbers(folder: &Path) -> Vec<u64> {
     let entries = std::fs::read_dir(folder.join("tables")).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }

@@ -25,6 +25,7 @@ use store::{Error, Space};
 use crate::{
     errors::from_tree,
     inputs::{Chosen, Inputs},
+    outputs::Outputs,
 };
 
 /// Folders of dropped spaces that nobody reads any more.
@@ -84,6 +85,8 @@ pub(crate) struct Place {
     compacting: Mutex<()>,
     /// Held while a flush changes what a compaction may choose from.
     inputs: Arc<Inputs>,
+    /// How much a compaction writes in one table.
+    pub(crate) outputs: Arc<Outputs>,
     /// Bytes that were written to tables with versions that newer ones replace, since the last
     /// compaction that left all of those out.
     superseded: AtomicU64,
@@ -99,6 +102,7 @@ impl Place {
         tree: Tree,
         folder: PathBuf,
         inputs: Arc<Inputs>,
+        outputs: Arc<Outputs>,
         graveyard: Graveyard,
     ) -> Self {
         Self {
@@ -111,6 +115,7 @@ impl Place {
             making: RwLock::new(()),
             compacting: Mutex::default(),
             inputs,
+            outputs,
             superseded: AtomicU64::new(0),
             dropped: AtomicBool::new(false),
             graveyard,
@@ -136,7 +141,10 @@ impl Place {
         let mut bytes = 0;
         for Mutation { key, value, .. } in mutations {
             let (grown, _) = match value {
-                Some(value) => self.tree.insert(key, value, under),
+                Some(value) => {
+                    self.outputs.note_row(value.len() as u64);
+                    self.tree.insert(key, value, under)
+                }
                 None => self.tree.remove(key, under),
             };
             bytes += grown;
@@ -171,7 +179,11 @@ impl Place {
         let forget = forget_below(prepare()?, newest);
         let flushed = {
             let _alone = self.inputs.change();
-            self.tree.flush(&lock, forget)
+            let flushed = self.tree.flush(&lock, forget);
+            let version = self.tree.current_version();
+            let newest = version.level(0).into_iter().flat_map(|level| level.iter());
+            self.outputs.note_flushed(newest.flat_map(|run| run.iter()).map(|table| table.id()));
+            flushed
         };
         flushed.map_err(|error| from_tree("write tables", &error))?;
         if forget == 0 {

@@ -6,10 +6,8 @@
 //! ```
 //!
 //! For both, filters of tables are whole and stay in memory, and so does the top of their indexes. An
-//! index itself is in parts, since a table that is being written holds a key of each block until the
-//! part is full, and with that key the block that it was read from: with a whole index a compaction
-//! held as much memory as its largest table has data (250 MB of blocks, 900 of a text that packs well).
-//! A point read takes 1 to 2 % longer for it. All levels are alike: a table that a flush wrote may be
+//! index itself is in parts, since a compaction with a whole one would hold as much memory as its
+//! largest table has data (see `outputs.rs`). A point read takes 1 to 2 % longer for it. All levels are alike: a table that a flush wrote may be
 //! moved to the last level as it is, and nothing is ever rewritten for its new level.
 
 use std::{
@@ -33,11 +31,10 @@ use crate::{
     filter::{FilterFactory, PredicateInForce},
     inputs::Inputs,
     manifest,
+    outputs::{BLOCK_BYTES, Outputs},
     place::{Graveyard, Place},
 };
 
-/// Rows that are read together, bytes.
-const BLOCK_BYTES: u32 = 16 * 1024;
 /// Bits of a filter for each key: one in a hundred look-ups of what is not there reads a block.
 const FILTER_BITS: f32 = 10.0;
 /// Keys that share what they begin with, in a block of entries.
@@ -128,20 +125,28 @@ impl Trees {
         folder: PathBuf,
     ) -> Result<Place, Error> {
         let inputs = Arc::<Inputs>::default();
-        let opened = self.config_of(space, &folder, &inputs).open();
+        let outputs = Arc::new(Outputs::new(&folder, Arc::clone(&inputs)));
+        let opened = self.config_of(space, &folder, &inputs, &outputs).open();
         match opened.map_err(|error| from_tree("open a tree", &error))? {
             AnyTree::Standard(tree) => {
-                Ok(Place::new(number, space, tree, folder, inputs, Arc::clone(&self.graveyard)))
+                let graveyard = Arc::clone(&self.graveyard);
+                Ok(Place::new(number, space, tree, folder, inputs, outputs, graveyard))
             }
             AnyTree::Blob(_) => Err(Error::new(Kind::Corrupt, "a tree is of another kind")),
         }
     }
 
-    fn config_of(&self, space: Option<Space>, folder: &Path, inputs: &Arc<Inputs>) -> Config {
+    fn config_of(
+        &self,
+        space: Option<Space>,
+        folder: &Path,
+        inputs: &Arc<Inputs>,
+        outputs: &Arc<Outputs>,
+    ) -> Config {
         let rows = matches!(space, Some(Space::Rows(_)));
         let filter = BloomConstructionPolicy::BitsPerKey(FILTER_BITS);
         let (apart, places) = if rows { (1, HASH_PLACES) } else { (ENTRIES_APART, 0.0) };
-        let factory = FilterFactory::new(space, &self.predicate, inputs);
+        let factory = FilterFactory::new(space, &self.predicate, inputs, outputs);
         // The tree numbers its flushes and compactions from 0, far below all entries, so that any
         // view reads the newest of its states: see `published.rs`. It raises a visible number by
         // itself, also amid an entry: nobody reads this one.

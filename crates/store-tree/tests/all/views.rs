@@ -191,3 +191,34 @@ async fn an_old_view_holds_no_memory_and_its_disk_comes_back() {
     let found = store.snapshot().get(SPACES[0], &key(999)).await.unwrap();
     assert_eq!(found.as_deref(), Some(&b"40"[..]));
 }
+
+#[tokio::test]
+async fn tables_of_large_rows_that_compress_well_are_small() {
+    let directory = TempDir::new().unwrap();
+    let store = open(&directory, 16 * MIB);
+    store.create_space(SPACES[0]).unwrap();
+    for round in 0..2 {
+        for number in 0..30 {
+            let value = Bytes::from(vec![u8::try_from(number + round).unwrap(); 4 << 20]);
+            let mutation = Mutation::Put { space: SPACES[0], key: key(number), value };
+            store.commit(vec![Commit::new(vec![], move |_| vec![mutation.clone()])]).await.unwrap();
+        }
+    }
+    store.reap_space(SPACES[0]).await.unwrap();
+    // One table of 120 MiB of rows would take half a megabyte of the disk and all of the rows' memory.
+    let tables = || {
+        let places = std::fs::read_dir(directory.path().join("trees")).unwrap().flatten();
+        let count = |place: std::fs::DirEntry| {
+            std::fs::read_dir(place.path().join("tables")).map_or(0, |tables| tables.count())
+        };
+        places.map(count).max().unwrap()
+    };
+    assert!(3 <= tables(), "{} tables", tables());
+    for number in 0..30 {
+        let found = store.snapshot().get(SPACES[0], &key(number)).await.unwrap().unwrap();
+        assert!(found.len() == 4 << 20 && u64::from(found[0]) == number + 1);
+    }
+    // Ends of tables are no part of their size, so that some bytes count as garbage.
+    let garbage = || store.stored_bytes().garbage;
+    wait_until("tables of attempts that were stopped stay", || garbage() < MIB / 8);
+}

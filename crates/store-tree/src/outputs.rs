@@ -1,0 +1,315 @@
+//! How much memory a compaction may take for the tables that it writes.
+//!
+//! A table that is being written keeps a key of each block until a part of its index is full, and a key
+//! of each part until the table ends. A key shares its memory with the block that it was read from, so
+//! each of them keeps a whole block:
+//!
+//! ```text
+//!  blocks of the table   1 2 … 54 │ 55 … 108 │ 109 110 ▶      rows of 15 MB have a block each
+//!  in memory                   54 │      108 │ 109 110        4 × 15 MB, until the table ends
+//! ```
+//!
+//! How much that is cannot be told from the size of the table: rows that compress well take a hundred
+//! times as much memory as disk. So a compaction counts it. One that comes to hold more than [`MOST_HELD`]
+//! stops, and is repeated with smaller tables; compactions of the same place then begin with these.
+
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use crate::{inputs::Inputs, manifest};
+
+/// Bytes of blocks that a table may keep in memory while it is written.
+const MOST_HELD: u64 = 64 * 1024 * 1024;
+/// Held bytes between two looks at whether another table was begun.
+const LOOK_EACH: u64 = MOST_HELD / 4;
+/// A compaction that held less than this part of the most is taken as a sign that tables may be larger.
+const LITTLE_HELD: u64 = 16;
+/// By how much tables are made smaller or larger in one step.
+const STEP: u64 = 8;
+/// Tables are not made smaller than this, bytes: such a table has few rows that are large.
+const SMALLEST_TABLE: u64 = 64 * 1024;
+/// A row from this size on is large, bytes.
+const LARGE_ROW: u64 = 1024 * 1024;
+/// Bytes after which the tree ends a block.
+pub(crate) const BLOCK_BYTES: u32 = 16 * 1024;
+/// Bytes of an index after which the tree ends a part of it.
+const INDEX_PART: u64 = 4 * 1024;
+/// Bytes that a block counts for in its index, beside its key.
+const INDEX_ENTRY: u64 = 56;
+
+/// How large the tables of a place may become, and what is known of its rows.
+pub(crate) struct Outputs {
+    folder: PathBuf,
+    inputs: Arc<Inputs>,
+    /// Bytes on the disk from which on a compaction ends a table, at most.
+    bound: AtomicU64,
+    /// The same of the compaction under way.
+    table_bytes: AtomicU64,
+    /// The compaction under way held too much.
+    exceeded: AtomicBool,
+    /// Bytes of the largest row that was written or compacted since the opening.
+    largest_row: AtomicU64,
+    /// Numbers of tables that flushes have written since the compaction under way began.
+    flushed: Mutex<HashSet<u64>>,
+}
+
+impl Outputs {
+    /// Returns the state of a place in this folder, of which nothing is known yet.
+    pub(crate) fn new(folder: &Path, inputs: Arc<Inputs>) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            inputs,
+            bound: AtomicU64::new(u64::MAX),
+            table_bytes: AtomicU64::new(0),
+            exceeded: AtomicBool::new(false),
+            largest_row: AtomicU64::new(0),
+            flushed: Mutex::default(),
+        }
+    }
+
+    /// Notes that a row of this size was written or compacted.
+    pub(crate) fn note_row(&self, bytes: u64) {
+        // Read first: nearly always it is not the largest, and then the line stays shared.
+        if self.largest_row.load(Ordering::Relaxed) < bytes {
+            self.largest_row.fetch_max(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether a block of this place may be so large that few tables should be read at once.
+    pub(crate) fn has_large_rows(&self) -> bool {
+        LARGE_ROW <= self.largest_row.load(Ordering::Relaxed)
+    }
+
+    /// Notes the numbers of all tables that no compaction has merged yet. The caller has made tables and
+    /// still keeps compactions from choosing theirs.
+    pub(crate) fn note_flushed(&self, numbers: impl Iterator<Item = u64>) {
+        self.flushed.lock().extend(numbers);
+    }
+
+    /// Begins a compaction; returns from how many bytes on it should end a table, at most `most`. One
+    /// compaction of a place at a time.
+    pub(crate) fn begin(&self, most: u64) -> u64 {
+        let bytes = most.min(self.bound.load(Ordering::Relaxed));
+        self.table_bytes.store(bytes, Ordering::Relaxed);
+        self.exceeded.store(false, Ordering::Relaxed);
+        self.flushed.lock().clear();
+        bytes
+    }
+
+    /// Returns whether the compaction that has failed did so because it held too much. It can be repeated at
+    /// once, and makes smaller tables then.
+    pub(crate) fn take_exceeded(&self) -> bool {
+        self.exceeded.swap(false, Ordering::Relaxed)
+    }
+
+    /// Has the compaction under way stop, unless its tables are as small as they may be.
+    fn stop(&self) -> lsm_tree::Result<()> {
+        let bytes = self.table_bytes.load(Ordering::Relaxed);
+        if bytes <= SMALLEST_TABLE {
+            return Ok(());
+        }
+        self.bound.store((bytes / STEP).max(SMALLEST_TABLE), Ordering::Relaxed);
+        self.exceeded.store(true, Ordering::Relaxed);
+        let text = "a compaction is repeated with smaller tables, since its rows are large";
+        Err(lsm_tree::Error::Io(std::io::Error::other(text)))
+    }
+
+    /// Notes how much the compaction that has ended held at most.
+    fn note_held(&self, bytes: u64) {
+        if bytes < MOST_HELD / LITTLE_HELD {
+            let more = |bound: u64| Some(bound.saturating_mul(STEP));
+            let _ = self.bound.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        }
+    }
+
+    /// Returns the number of the table that the compaction under way writes.
+    fn current_table(&self) -> u64 {
+        // No flush is making a table meanwhile, so that all of theirs are known.
+        let _alone = self.inputs.settle();
+        let flushed = self.flushed.lock();
+        let numbers = manifest::table_numbers(&self.folder).into_iter();
+        numbers.filter(|number| !flushed.contains(number)).max().unwrap_or(0)
+    }
+}
+
+/// Counts the memory that one compaction holds for its tables.
+pub(crate) struct OutputWatch {
+    outputs: Arc<Outputs>,
+    held: Held,
+    /// At how many held bytes it is looked whether another table was begun.
+    look_at: u64,
+    /// The table that was being written at the last look.
+    table: Option<u64>,
+    most: u64,
+}
+
+impl OutputWatch {
+    /// Begins to count.
+    pub(crate) fn new(outputs: &Arc<Outputs>) -> Self {
+        Self {
+            outputs: Arc::clone(outputs),
+            held: Held::default(),
+            look_at: LOOK_EACH,
+            table: None,
+            most: 0,
+        }
+    }
+
+    /// Notes that a row is written with the next table or the one under way; fails where the compaction
+    /// has to be repeated with smaller tables.
+    pub(crate) fn note_row(&mut self, key: usize, value: usize) -> lsm_tree::Result<()> {
+        self.outputs.note_row(value as u64);
+        if self.table.is_none() {
+            self.table = Some(self.outputs.current_table());
+        }
+        self.held.add(key as u64, value as u64);
+        let held = self.held.bytes();
+        self.most = self.most.max(held);
+        if held < self.look_at {
+            return Ok(());
+        }
+        let table = Some(self.outputs.current_table());
+        if table != self.table {
+            // What was counted since that table was begun is less than one of the steps.
+            (self.table, self.held, self.look_at) = (table, Held::default(), LOOK_EACH);
+            return Ok(());
+        }
+        self.look_at = held + LOOK_EACH;
+        if held < MOST_HELD { Ok(()) } else { self.outputs.stop() }
+    }
+
+    /// Ends the count of a compaction that has succeeded.
+    pub(crate) fn finish(self) {
+        self.outputs.note_held(self.most);
+    }
+}
+
+/// Blocks that a table under way keeps in memory, bytes.
+#[derive(Default)]
+struct Held {
+    /// The block that is not full yet.
+    block: u64,
+    /// Blocks of the part of the index that is not full yet, and bytes of that part.
+    part: u64,
+    index: u64,
+    /// The last block of each part before.
+    parts: u64,
+}
+
+impl Held {
+    fn add(&mut self, key: u64, value: u64) {
+        self.block += key + value;
+        if self.block < u64::from(BLOCK_BYTES) {
+            return;
+        }
+        let block = std::mem::take(&mut self.block);
+        self.index += key + INDEX_ENTRY;
+        if self.index < INDEX_PART {
+            self.part += block;
+        } else {
+            self.parts += block;
+            (self.part, self.index) = (0, 0);
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.block + self.part + self.parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1024 * 1024;
+
+    fn outputs(folder: &Path) -> Arc<Outputs> {
+        std::fs::create_dir(folder.join("tables")).unwrap();
+        Arc::new(Outputs::new(folder, Arc::default()))
+    }
+
+    fn begin_table(folder: &Path, number: u64) {
+        std::fs::write(folder.join("tables").join(number.to_string()), "").unwrap();
+    }
+
+    /// Writes so many rows of 15 MB.
+    fn write(watch: &mut OutputWatch, rows: u64) -> lsm_tree::Result<()> {
+        (0..rows).try_for_each(|_| watch.note_row(20, 15 << 20))
+    }
+
+    #[test]
+    fn a_table_keeps_the_blocks_of_a_part_and_one_of_each_part_before() {
+        let mut held = Held::default();
+        let mut most = 0;
+        for _ in 0..540 {
+            held.add(20, MIB);
+            most = most.max(held.bytes());
+        }
+        assert!((50 * MIB..66 * MIB).contains(&most), "{most}");
+        assert!((9 * MIB..12 * MIB).contains(&held.parts), "{}", held.parts);
+        let mut small = Held::default();
+        (0..100_000).for_each(|_| small.add(20, 1_000));
+        assert!(small.bytes() < 4 * MIB, "{}", small.bytes());
+    }
+
+    #[test]
+    fn a_compaction_that_holds_too_much_is_repeated_with_smaller_tables() {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = outputs(folder.path());
+        assert_eq!(outputs.begin(64 * MIB), 64 * MIB);
+        begin_table(folder.path(), 7);
+        write(&mut OutputWatch::new(&outputs), 4).unwrap();
+        assert!(!outputs.take_exceeded() && outputs.has_large_rows());
+        let mut sizes = Vec::new();
+        loop {
+            sizes.push(outputs.begin(64 * MIB));
+            if write(&mut OutputWatch::new(&outputs), 9).is_ok() {
+                break;
+            }
+            assert!(outputs.take_exceeded());
+        }
+        assert_eq!(sizes, [64 * MIB, 8 * MIB, MIB, MIB / 8, SMALLEST_TABLE]);
+        assert!(!outputs.take_exceeded());
+    }
+
+    #[test]
+    fn a_compaction_that_begins_tables_in_time_goes_on_and_those_of_flushes_do_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = outputs(folder.path());
+        outputs.begin(64 * MIB);
+        begin_table(folder.path(), 7);
+        let mut watch = OutputWatch::new(&outputs);
+        for table in 8..20 {
+            write(&mut watch, 3).unwrap();
+            begin_table(folder.path(), table);
+        }
+        assert!(watch.most < MOST_HELD, "{}", watch.most);
+        // One of a flush is no new table.
+        write(&mut watch, 3).unwrap();
+        begin_table(folder.path(), 20);
+        outputs.note_flushed([20].into_iter());
+        write(&mut watch, 8).unwrap_err();
+        assert!(outputs.take_exceeded());
+    }
+
+    #[test]
+    fn tables_become_larger_again_where_little_is_held() {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = outputs(folder.path());
+        outputs.begin(64 * MIB);
+        write(&mut OutputWatch::new(&outputs), 9).unwrap_err();
+        assert_eq!(outputs.begin(64 * MIB), 8 * MIB);
+        let mut watch = OutputWatch::new(&outputs);
+        watch.note_row(20, 1_000).unwrap();
+        watch.finish();
+        assert_eq!(outputs.begin(64 * MIB), 64 * MIB);
+    }
+}
