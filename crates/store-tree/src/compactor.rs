@@ -66,6 +66,7 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
     let all = inner.all_places().into_iter();
     let mut watched: HashMap<u64, Watched> =
         all.map(|place| (place.number, watch(place))).collect();
+    let mut wait = 0_u32;
     while let Some(written) = inner.compactor.wait_for_mail(watched.is_empty()) {
         for (number, place) in written {
             watched.entry(number).or_insert_with(|| watch(place)).wait = 0;
@@ -80,6 +81,13 @@ pub(crate) fn compact_until_closed(inner: &OpenStore) {
         });
         // Freed here, beside all others: one may have half a million keys in memory.
         drop(inner.compactor.take_unread());
+        wait = wait.saturating_sub(1);
+        if wait == 0 {
+            let read = inner.compactor.still_read();
+            let flushed = read.iter().try_for_each(|place| inner.flush_dropped(place));
+            wait = if flushed.is_err() { LOOKS_AFTER_FAILURE } else { 0 };
+            inner.compactor.note_result(flushed);
+        }
         inner.compactor.note_result(inner.trees.bury());
     }
 }

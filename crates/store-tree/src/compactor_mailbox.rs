@@ -56,6 +56,11 @@ impl CompactorMailbox {
         mail.dropped.extract_if(.., |place| Arc::strong_count(place) == 1).collect()
     }
 
+    /// Returns the dropped places that a view may still read.
+    pub(crate) fn still_read(&self) -> Vec<Arc<Place>> {
+        self.mail.lock().dropped.clone()
+    }
+
     /// Ends the thread after what it is doing.
     pub(crate) fn close(&self) {
         self.mail.lock().closed = true;

@@ -174,6 +174,16 @@ impl OpenStore {
         self.release_place(place).map(|_| true)
     }
 
+    /// Writes the memory of a dropped place to tables, for the views that still read it: it no longer counts
+    /// for the budget, and would stay for as long as they are open.
+    pub(crate) fn flush_dropped(&self, place: &Arc<Place>) -> Result<(), Error> {
+        if place.buffer().floor().is_some() {
+            // All versions are kept: no space has the place any more, so nothing compacts it later.
+            self.make_tables(place, || place.flush(|| self.sync_journal().map(|()| 0)))?;
+        }
+        self.release_place(place).map(|_| ())
+    }
+
     /// Has a place make tables. What it leaves of a failure takes room that it may have failed for.
     pub(crate) fn make_tables<T, E>(
         &self,

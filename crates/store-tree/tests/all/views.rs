@@ -193,6 +193,25 @@ async fn an_old_view_holds_no_memory_and_its_disk_comes_back() {
 }
 
 #[tokio::test]
+async fn a_dropped_space_that_a_view_reads_is_written_to_the_disk() {
+    let directory = TempDir::new().unwrap();
+    let store = open(&directory, 64 * MIB);
+    store.create_space(SPACES[0]).unwrap();
+    let value = Random(3).bytes(MIB);
+    let (written, put) = (value.clone(), key(1));
+    let mutation = Mutation::Put { space: SPACES[0], key: put, value };
+    store.commit(vec![Commit::new(vec![], move |_| vec![mutation.clone()])]).await.unwrap();
+    let view = store.snapshot();
+    assert!(store.stored_bytes().tables + store.stored_bytes().garbage < MIB / 2);
+    store.drop_space(SPACES[0]).unwrap();
+    // Its tables are of no space any more.
+    wait_until("it stays in memory", || MIB < store.stored_bytes().garbage);
+    assert_eq!(view.get(SPACES[0], &key(1)).await.unwrap(), Some(written));
+    drop(view);
+    wait_until("its files stay", || store.stored_bytes().garbage < MIB / 2);
+}
+
+#[tokio::test]
 async fn tables_of_large_rows_that_compress_well_are_small() {
     let directory = TempDir::new().unwrap();
     let store = open(&directory, 16 * MIB);
