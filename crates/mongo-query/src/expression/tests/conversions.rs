@@ -63,6 +63,25 @@ pub(super) const ROWS: &[(&str, &str)] = &[
     ),
     ("{$toInt: '+5'}", "5"),
     ("{$toDouble: '1.5'}", "1.5"),
+    ("{$toDouble: '-0x1p1'}", "-2.0"),
+    ("{$toDouble: '0X1P0'}", "1.0"),
+    ("{$toDouble: 'NaN(1a_)'}", "NaN"),
+    (
+        "{$toDouble: '0x1p1'}",
+        "error 241: Illegal hexadecimal input in $convert with no onError value: 0x1p1",
+    ),
+    (
+        "{$toDouble: '+0x'}",
+        "error 241: Failed to parse number '+0x' in $convert with no onError value: Did not consume whole string.",
+    ),
+    (
+        "{$toDouble: '+0x1p1024'}",
+        "error 241: Failed to parse number '+0x1p1024' in $convert with no onError value: Out of range",
+    ),
+    (
+        "{$toInt: '0X10'}",
+        "error 241: Failed to parse number '0X10' in $convert with no onError value: Did not consume whole string.",
+    ),
     ("{$toDouble: '$d'}", "1709211907089.0"),
     ("{$toDouble: '1e3'}", "1000.0"),
     (

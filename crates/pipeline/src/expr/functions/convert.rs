@@ -13,6 +13,7 @@ use evaluation::{Error, Evaluated};
 
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
+use super::hexadecimal;
 use super::number::to_decimal;
 use super::{
     Function, In,
@@ -245,9 +246,9 @@ fn to_double(value: ValueRef<'_>) -> Result<Option<Value>, Error> {
     Ok(Some(Value::Double(double)))
 }
 
-/// Refuses hexadecimal text.
+/// Refuses hexadecimal text that begins with `0x`.
 fn check_hexadecimal(text: &str) -> Result<(), Error> {
-    if text.starts_with("0x") || text.starts_with("0X") {
+    if text.starts_with("0x") {
         let start = "Illegal hexadecimal input in $convert with no onError value:";
         return Err(invalid_request(241, format!("{start} {text}")));
     }
@@ -256,12 +257,19 @@ fn check_hexadecimal(text: &str) -> Result<(), Error> {
 
 /// Reads a text as a double. One that would become zero or infinite without meaning that is an
 /// error.
-/// `NaN`, `inf` and `infinity` are read in any case.
+/// `NaN`, `inf` and `infinity` are read in any case. Hexadecimal digits are read behind a sign or
+/// `0X`, but not behind `0x` alone, as in MongoDB.
 fn parse_double(text: &str) -> Result<f64, Error> {
     check_hexadecimal(text)?;
+    if let Some(double) = hexadecimal::parse(text) {
+        return double.map_err(|_| unreadable_error(text, "Out of range"));
+    }
     let first = text.trim_start_matches(['+', '-']).as_bytes().first().copied();
     let word = text.trim_start_matches(['+', '-']).to_ascii_lowercase();
     let known = matches!(word.as_str(), "nan" | "inf" | "infinity");
+    if is_nan_with_payload(&word) {
+        return Ok(f64::NAN);
+    }
     if text.is_empty() {
         return Err(unreadable_error(text, "Empty string"));
     }
@@ -282,6 +290,13 @@ fn parse_double(text: &str) -> Result<f64, Error> {
         return Err(unreadable_error(text, "Out of range"));
     }
     Ok(parsed)
+}
+
+/// Whether a text in small letters is a NaN with letters, digits and `_` in parentheses, whose
+/// meaning nobody defined.
+fn is_nan_with_payload(text: &str) -> bool {
+    let payload = text.strip_prefix("nan(").and_then(|rest| rest.strip_suffix(')'));
+    payload.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
 }
 
 /// A decimal of a number, a boolean, a date or a text.

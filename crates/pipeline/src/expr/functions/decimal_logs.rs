@@ -8,7 +8,7 @@ use document::{Decimal128, Rounding};
 use super::rounding::at_least_to;
 
 /// Digits of a decimal.
-const DIGITS: i32 = 34;
+pub(super) const DIGITS: i32 = 34;
 
 /// Whether doubles hold it well enough.
 /// Not where it became zero, infinite or lost digits by being too small.

@@ -23,6 +23,7 @@ mod date_parse;
 mod date_text;
 mod decimal_logs;
 mod fields;
+mod hexadecimal;
 mod number;
 mod object;
 mod powers;

@@ -15,7 +15,7 @@ use super::{
     Function, In,
     Takes::Exactly,
     arithmetic::{NULL, only_number, some_value},
-    decimal_logs,
+    decimal_logs::{self, DIGITS},
     number::{is_int, number_value, to_decimal},
     row,
 };
@@ -201,14 +201,40 @@ fn pow(call: &In<'_>) -> OptionalValue {
     }
 }
 
-/// A power of decimals: whole exponents by squaring, others through doubles.
+/// A power of decimals, with all the digits that there are: whole exponents by squaring, halves with
+/// a square root, and others, which have some 15 digits, through doubles.
 /// Exponents that are too large to be multiplied out go through doubles, too.
 fn decimal_pow(base: Number, exponent: Number) -> Decimal128 {
-    let whole = exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000);
-    let Some(whole) = whole else {
-        return Decimal128::from_f64_short(base.to_f64().powf(exponent.to_f64()));
-    };
-    let (mut square, mut left) = (to_decimal(base), whole.unsigned_abs());
+    let (base, half) = (to_decimal(base), exponent.to_f64().rem_euclid(1.0) == 0.5);
+    if half && let Some(whole) = whole_exponent(Number::Double(exponent.to_f64() - 0.5)) {
+        return with_all_digits(whole_pow(base, whole).multiply(base.sqrt()));
+    }
+    match whole_exponent(exponent) {
+        Some(whole) => with_all_digits(whole_pow(base, whole)),
+        None => Decimal128::from_f64_short(base.to_f64().powf(exponent.to_f64())),
+    }
+}
+
+/// The exponent as a whole number that is small enough to be multiplied out.
+fn whole_exponent(exponent: Number) -> Option<i64> {
+    exponent.to_i64_exact().filter(|e| e.unsigned_abs() <= 100_000)
+}
+
+/// The same number with 34 digits, zeros at its end among them. A zero has no sign and the least
+/// exponent.
+fn with_all_digits(power: Decimal128) -> Decimal128 {
+    const LEAST_EXPONENT: i32 = -6176;
+    let Some((_, digits, exponent)) = power.parts() else { return power };
+    let len = digits.checked_ilog10().map_or(0, |len| len as i32 + 1);
+    match len {
+        0 => Decimal128::ZERO.quantize(LEAST_EXPONENT),
+        _ => power.quantize((exponent + len - DIGITS).max(LEAST_EXPONENT)),
+    }
+}
+
+/// A decimal to a whole power, by squaring.
+fn whole_pow(base: Decimal128, whole: i64) -> Decimal128 {
+    let (mut square, mut left) = (base, whole.unsigned_abs());
     let mut power = Decimal128::from_i64(1);
     while left > 0 {
         if left % 2 == 1 {

@@ -1,6 +1,7 @@
 //! Types and sizes of values, timestamps, and random numbers.
 
 use document::{DocRef, Value, ValueRef};
+use evaluation::{limits::MAX_RETURNED_BYTES, too_large};
 
 use super::super::OptionalValue;
 use super::arithmetic::NULL;
@@ -53,7 +54,8 @@ fn binary_size(call: &In<'_>) -> OptionalValue {
 }
 
 /// `$bsonSize`: bytes of a document as it would be stored.
-/// A computed document is written once for it. Null for null and missing.
+/// A computed document is written once for it; one that is larger than a document may be is an
+/// error (10334). Null for null and missing.
 fn bson_size(call: &In<'_>) -> OptionalValue {
     let size = match call.value_at(0) {
         value if value.is_nullish() => return NULL,
@@ -66,6 +68,9 @@ fn bson_size(call: &In<'_>) -> OptionalValue {
             return Err(type_mismatch(31393, text));
         }
     };
+    if MAX_RETURNED_BYTES < size {
+        return Err(too_large(size));
+    }
     Ok(Some(Value::Int32(i32::try_from(size).unwrap_or(i32::MAX))))
 }
 
