@@ -58,11 +58,8 @@ impl DocumentWriter {
 /// Checks an `_id`: no array, pattern or undefined (53), and no name with a dollar at any depth
 /// (52), as mongod does. A reference to a document (`$ref`, `$id`, `$db`) may be one.
 fn check_id(id: ValueRef<'_>) -> Result<()> {
+    pipeline::edit::check_id_type(id)?;
     match id {
-        ValueRef::Array(_) | ValueRef::Regex { .. } | ValueRef::Undefined => {
-            let message = format!("can't use a {} for _id", type_name(id));
-            Err(Error::new(crate::errors::InvalidIdField, message))
-        }
         ValueRef::Document(inner) => {
             // A reference to a document may be an id.
             let reference = |name: &str| matches!(name, "$ref" | "$id" | "$db");
@@ -96,11 +93,6 @@ fn refuse_dollar(name: &str) -> Result<()> {
         crate::errors::DollarPrefixedFieldName,
         format!("_id fields may not contain '$'-prefixed fields: {name} is not valid for storage."),
     ))
-}
-
-/// MongoDB's name of a value's type.
-fn type_name(value: ValueRef<'_>) -> &'static str {
-    value.kind().name()
 }
 
 /// A new ObjectId of this second of the database clock: with a manual clock, ids follow it. The

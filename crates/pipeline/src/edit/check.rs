@@ -70,6 +70,28 @@ pub(super) fn check_names(leaves: &[PathOperator]) -> Result<(), Error> {
     Ok(())
 }
 
+/// Checks the type of an `_id`: an array, a pattern and undefined cannot be one (53).
+pub fn id_type(id: ValueRef<'_>) -> Result<(), Error> {
+    match id {
+        ValueRef::Array(_) | ValueRef::Regex { .. } | ValueRef::Undefined => {
+            let text = format!("The '_id' value cannot be of type {}", id.kind().name());
+            Err(Error::new(Kind::Invalid, 53, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Fails with 54 where a replacement or a pipeline would make a new document whose `_id` is an
+/// array. Operators that do so are left to [`id_type`].
+pub(super) fn new_id_is_no_array(id: Option<ValueRef<'_>>) -> Result<(), Error> {
+    if !matches!(id, Some(ValueRef::Array(_))) {
+        return Ok(());
+    }
+    let text = "After applying the update to the document, the (immutable) field '_id' was found to \
+                be an array or array descendant.";
+    Err(Error::new(Kind::Invalid, 54, text))
+}
+
 /// An `_id` holds no name at its top that begins with `$`.
 /// Deeper names are free. An `_id` that is no document has no names.
 pub(super) fn id_storable(id: &Value) -> Result<(), Error> {

@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub use array::{Pull, Push, PushOrder};
-pub use check::root_name as check_root_name;
+pub use check::{id_type as check_id_type, root_name as check_root_name};
 pub use expansion::ElementFilter;
 pub use identical::is_identical;
 pub use operator::{BitOperator, Operator};
@@ -69,6 +69,10 @@ impl Edit {
         match self {
             Self::Replacement(new) => {
                 let whole = new.get("_id").is_some();
+                if let Some(id) = new.get("_id") {
+                    check::id_type(id.as_ref())?;
+                    check::id_storable(id)?;
+                }
                 let new = replaced(new, old.get("_id").map(|id| id.to_value()))?;
                 let mut outcome = outcome_of(old, new.to_buf())?;
                 // MongoDB compares the replacement as it came: one without an `_id` never equals.
@@ -90,7 +94,9 @@ impl Edit {
                 outcome_of(old, new.to_buf())
             }
             Self::Pipeline(stages) => {
-                let (new, moved) = piped(stages, old, context)?;
+                let new = edit_with(stages, old, context)?;
+                new.get("_id").map_or(Ok(()), check::id_type)?;
+                let (new, moved) = with_id_of(old, new)?;
                 let mut outcome = outcome_of(old, new)?;
                 // MongoDB compares what the pipeline made before the `_id` is put in front.
                 outcome.changed |= moved;
@@ -111,6 +117,7 @@ impl Edit {
         let document = match self {
             Self::Replacement(new) => {
                 let id = insert::id_of(filter)?;
+                check::new_id_is_no_array(new.get("_id").or(id.as_ref()).map(Value::as_ref))?;
                 replaced(new, id)?.to_buf()
             }
             Self::Operators(operators) => {
@@ -126,7 +133,9 @@ impl Edit {
             }
             Self::Pipeline(stages) => {
                 let start = insert::from_equalities(filter, context)?.to_buf();
-                piped(stages, start.as_ref(), context)?.0
+                let new = edit_with(stages, start.as_ref(), context)?;
+                check::new_id_is_no_array(new.get("_id").or_else(|| start.get("_id")))?;
+                with_id_of(start.as_ref(), new)?.0
             }
         };
         if let Some(id) = document.get("_id") {
@@ -177,7 +186,6 @@ fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     if let Some(id) = id {
         match new.remove("_id") {
             Some(other) if other != id => {
-                check::id_storable(&other)?;
                 return Err(check::id_altered(&other));
             }
             Some(same) => new.insert_at(0, "_id", same),
@@ -188,11 +196,10 @@ fn replaced(new: &Document, id: Option<Value>) -> Result<Document, Error> {
     Ok(insert::id_first(new))
 }
 
-/// The document that a pipeline makes of another one, with the `_id` first, and whether the `_id`
-/// had to be put there. The pipeline may leave it out, and may not change it.
+/// Returns what a pipeline made of a document with the `_id` first, and whether the `_id` had to be
+/// put there. The pipeline may leave it out, and may not change it.
 /// Without an `_id` in the old document the pipeline may make one.
-fn piped(stages: &[Stage], old: DocRef<'_>, context: &Context) -> Result<(DocBuf, bool), Error> {
-    let new = edit_with(stages, old, context)?;
+fn with_id_of(old: DocRef<'_>, new: DocBuf) -> Result<(DocBuf, bool), Error> {
     let id = match (old.get("_id"), new.get("_id")) {
         (Some(id), Some(held)) if document::compare(held, id).is_ne() => {
             return Err(check::id_altered(&held.to_value()));

@@ -250,6 +250,13 @@ fn modify_number(
         )));
     }
     match combine(value, operand) {
+        // An equal number of the same type is no change, so that -0.0 and the zeros behind a
+        // decimal's digits stay.
+        Some(new)
+            if new.kind() == value.kind() && compare(new.as_ref(), value.as_ref()).is_eq() =>
+        {
+            Ok(false)
+        }
         Some(new) => Ok(replace_value(value, new)),
         None => {
             // Only 64 bits overflow; the name is that of the field's own type.

@@ -38,6 +38,36 @@ const ROWS: &[[&str; 3]] = &[
         "{_id: 8, z: 1}",
         "66 After applying the update, the (immutable) field '_id' was found to have been altered to _id: 8",
     ],
+    [
+        "{_id: 7}",
+        "{_id: [1]}",
+        "54 After applying the update to the document, the (immutable) field '_id' was found to be an array or array descendant.",
+    ],
+    [
+        "{a: 5}",
+        "{_id: [1]}",
+        "54 After applying the update to the document, the (immutable) field '_id' was found to be an array or array descendant.",
+    ],
+    [
+        "{a: 5}",
+        "[{$set: {_id: [1]}}]",
+        "54 After applying the update to the document, the (immutable) field '_id' was found to be an array or array descendant.",
+    ],
+    [
+        "{_id: [1]}",
+        "{a: 1}",
+        "54 After applying the update to the document, the (immutable) field '_id' was found to be an array or array descendant.",
+    ],
+    [
+        "{_id: [1]}",
+        "[{$set: {a: 1}}]",
+        "54 After applying the update to the document, the (immutable) field '_id' was found to be an array or array descendant.",
+    ],
+    [
+        "{_id: 7}",
+        "{_id: {$a: 1}}",
+        "66 After applying the update, the (immutable) field '_id' was found to have been altered to _id: { $a: 1 }",
+    ],
     ["{_id: 7}", "{$unset: {a: 1}}", "{_id: 7}"],
     ["{_id: 7}", "{$set: {a.b: 3}}", "{_id: 7, a: {b: 3}}"],
     ["{_id: 7}", "{$push: {a: 1}}", "{_id: 7, a: [1]}"],
