@@ -159,6 +159,14 @@ impl<'a, S: Store> Call<'a, S> {
         names::parse_collection(self.database, collection_argument(self.body, self.name)?)
     }
 
+    /// The collection that the command names in its first field, whose documents it reads or writes.
+    /// A name with a dollar is error 73.
+    pub(crate) fn namespace_of_documents(&self) -> Result<Namespace> {
+        let namespace = self.namespace()?;
+        names::check_no_dollar(&namespace)?;
+        Ok(namespace)
+    }
+
     /// The collection of this name, if there is one.
     pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.door.engine.collection(Model::Documents, namespace)

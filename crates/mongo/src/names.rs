@@ -46,6 +46,16 @@ pub(crate) fn parse_collection(database_name: &str, name: &str) -> Result<Namesp
     Err(Error::new(InvalidNamespace, message))
 }
 
+/// Fails with 73 where no collection can have this name, as MongoDB does for reads and writes of
+/// documents. Collections that were made under an older rule are no exception: there are none.
+pub(crate) fn check_no_dollar(namespace: &Namespace) -> Result<()> {
+    if !namespace.collection.contains('$') {
+        return Ok(());
+    }
+    let message = format!("Invalid collection name: {}", namespace.collection);
+    Err(Error::new(InvalidNamespace, message))
+}
+
 /// Checks and builds the name of a collection from `database.collection`. Only the first dot
 /// divides.
 pub(crate) fn parse_full_name(name: &str) -> Result<Namespace> {
@@ -63,10 +73,7 @@ fn is_reserved(database: &str, name: &str) -> bool {
 /// catalog. Other databases that differ in case are found by the engine.
 pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespace> {
     let namespace = parse_collection(database_name, name)?;
-    if name.contains('$') {
-        let message = format!("Invalid collection name: {name}");
-        return Err(Error::new(InvalidNamespace, message));
-    }
+    check_no_dollar(&namespace)?;
     if is_reserved(database_name, name) {
         let message = format!("Invalid system namespace: {namespace}");
         return Err(Error::new(InvalidNamespace, message));
@@ -107,6 +114,8 @@ mod tests {
             assert!(parse_collection("db", name).is_ok(), "{name:?}");
             assert!(new_collection("db", name).is_err(), "{name:?}");
         }
+        assert!(check_no_dollar(&Namespace::new("db", "a$b")).is_err());
+        assert!(check_no_dollar(&Namespace::new("db", "ab")).is_ok());
         assert!(new_collection("db", &"x".repeat(300)).is_err());
         assert_eq!(new_collection("Admin", "a").unwrap_err().code, 13297);
         assert!(new_collection("admin", "a").is_ok());

@@ -129,6 +129,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             names::parse_full_name(args.need_str("ns")?)
         })
         .collect::<Result<Vec<_>>>()?;
+    namespaces.iter().try_for_each(names::check_no_dollar)?;
     namespaces.iter().try_for_each(|namespace| call.check_home(&namespace.database))?;
     let operations = call.listed_documents("ops")?;
     check_batch(operations.len())?;

@@ -87,7 +87,7 @@ pub(super) fn counted_of(row: Option<&[u8]>) -> u64 {
 /// at; else it is a query.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
-    let namespace = call.namespace()?;
+    let namespace = call.namespace_of_documents()?;
     let counted = Counted::parse(&call.args())?;
     let Some(collection) = call.find_collection(&namespace) else { return ok(doc! { "n": 0 }) };
     if counted.filter.is_always() && covers_all(&counted.hint) {

@@ -41,7 +41,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 /// Errors of the command: 16 for too many statements or none, 40414 without a limit, 9 for another
 /// one than 0 and 1.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let namespace = call.namespace()?;
+    let namespace = call.namespace_of_documents()?;
     let statements = call.listed_documents("deletes")?;
     check_batch(statements.len())?;
     statements.iter().try_for_each(|it| check_delete(&Args::new("delete.deletes", *it)))?;

@@ -24,7 +24,7 @@ pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
 /// Runs `distinct` as a query with a stage that gathers the values.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
-    let namespace = call.namespace()?;
+    let namespace = call.namespace_of_documents()?;
     let args = call.args();
     args.simple_collation()?;
     let key = args.need_str("key")?;

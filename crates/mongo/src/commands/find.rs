@@ -58,7 +58,7 @@ pub(super) const FIELDS: &[&str] = &[
 /// them.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
-    let namespace = call.namespace()?;
+    let namespace = call.namespace_of_documents()?;
     let args = call.args().with_noted_names();
     let plan = parse_plan(&args)?;
     let context = call.evaluation_context().await?;

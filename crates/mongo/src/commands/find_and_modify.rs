@@ -70,7 +70,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 /// Runs `findAndModify`. The reply's `lastErrorObject` counts what happened, `value` is the
 /// document or null.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let namespace = call.namespace()?;
+    let namespace = call.namespace_of_documents()?;
     let args = call.args();
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);

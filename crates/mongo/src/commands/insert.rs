@@ -43,7 +43,7 @@ pub(super) fn bypass_need(asked: &Asked<'_>) -> Result<Option<Need>> {
 /// Errors of the command: 16 for too many documents or none. Each document has its own: 10334 too
 /// large, 15 too deep, 2 the reserved property, 52 and 53 its id, 11000 a value that is taken.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let namespace = call.namespace()?;
+    let namespace = call.namespace_of_documents()?;
     let documents = call.listed_documents("documents")?;
     check_batch(documents.len())?;
     Counters::add(&call.connection.counters.insert, documents.len() as u64);

@@ -15,6 +15,7 @@ use engine::Store;
 use crate::{
     arguments::{Args, GENERIC},
     call::Call,
+    door::Topology,
     errors::{BadValue, Error, InvalidOptions, Result, TypeMismatch},
     replies::ok,
 };
@@ -163,8 +164,13 @@ fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> 
     Ok(value.to_value())
 }
 
-/// Runs `getDefaultRWConcern`.
-pub(super) async fn default_concerns<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
+/// Runs `getDefaultRWConcern`. Only a cluster has default concerns: elsewhere it fails with 51300, as
+/// on a standalone mongod.
+pub(super) async fn default_concerns<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
+    if call.door.settings.topology == Topology::Standalone {
+        let message = "'getDefaultRWConcern' is not supported on standalone nodes.";
+        return Err(Error::new(51300, message));
+    }
     ok(doc! {
         "defaultReadConcern": doc! { "level": "local" },
         "defaultWriteConcern": doc! { "w": "majority", "wtimeout": 0 },

@@ -19,7 +19,7 @@ use engine::{Space, Store};
 use crate::{
     arguments::Args,
     call::Call,
-    errors::{BadValue, CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
+    errors::{CommandNotSupported, Error, InvalidOptions, NamespaceNotFound, Result},
     replies::{
         collection::disk_bytes,
         numbers::{int_or_long, saturated_int},
@@ -28,14 +28,14 @@ use crate::{
 };
 
 /// Returns by what sizes are divided: 1, or a number of at least 1, of which no more than 32 bits count.
-/// `code` is the error of a smaller number.
-fn parse_scale(args: &Args<'_>, code: i32) -> Result<i64> {
-    match args.int("scale")? {
-        None => Ok(1),
-        Some(scale) if 0 < scale => Ok(scale.min(i32::MAX.into())),
-        Some(scale) => {
+/// Fails with 51024 for a smaller number.
+fn parse_scale(args: &Args<'_>) -> Result<i64> {
+    let scale = args.int("scale")?.unwrap_or(1).clamp(i32::MIN.into(), i32::MAX.into());
+    match scale {
+        1.. => Ok(scale),
+        _ => {
             let message = format!("BSON field 'scale' value must be >= 1, actual value '{scale}'");
-            Err(Error::new(code, message))
+            Err(Error::new(51024, message))
         }
     }
 }
@@ -57,7 +57,7 @@ fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64
 /// Runs `collStats`.
 pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
-    let scale = parse_scale(&call.args(), BadValue)?;
+    let scale = parse_scale(&call.args())?;
     ok(storage_stats(call, &namespace, scale).await?)
 }
 
@@ -142,7 +142,7 @@ pub(super) async fn stats_stage<S: Store>(
         Error::new(NamespaceNotFound, message)
     };
     if let Some(asked) = args.document("storageStats")? {
-        let scale = parse_scale(&Args::new("storageStats", asked), 51024)?;
+        let scale = parse_scale(&Args::new("storageStats", asked))?;
         call.find_collection(namespace).ok_or_else(|| missing("storageStats"))?;
         let mut stats = storage_stats(call, namespace, scale).await?;
         stats.remove("ns");
@@ -160,7 +160,7 @@ pub(super) async fn stats_stage<S: Store>(
 /// database that is not there, as in mongod. `freeStorage` asks for the space that could be used again,
 /// of which there is none: what is removed is compacted away.
 pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let scale = parse_scale(&call.args(), BadValue)?;
+    let scale = parse_scale(&call.args())?;
     let all = call.door.engine.collections(Model::Documents);
     let own: Vec<Arc<Collection>> = all
         .into_iter()

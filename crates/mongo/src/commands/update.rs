@@ -49,7 +49,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 /// Errors of the command: 16 for too many statements or none, and those of a statement's shape.
 /// Everything else is an entry of `writeErrors`.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
-    let namespace = call.namespace()?;
+    let namespace = call.namespace_of_documents()?;
     let statements = call.listed_documents("updates")?;
     check_batch(statements.len())?;
     statements

@@ -7,7 +7,7 @@ use document::{DocRef, Number, ValueRef};
 use super::{concern, number::check_number};
 use crate::{
     arguments::Args,
-    command_row::CommandRow,
+    command_row::{CommandRow, Work},
     door::Topology,
     errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
 };
@@ -34,10 +34,12 @@ pub(crate) fn check_shared(
         check_number(args, row)?;
     }
     concern::check_read(args, row)?;
+    // MongoDB reads it as one of the command's own arguments where it does not read it for all.
+    let own_type = row.strict_shared || row.work == Work::GetMore;
     let deadline = match args.get_or_null("maxTimeMS") {
         None => None,
         // Its type is looked at before its value, as that of the command's own arguments.
-        Some(value) if row.strict_shared && !value.is_number() && !value.is_nullish() => {
+        Some(value) if own_type && !value.is_number() && !value.is_nullish() => {
             return Err(args.wrong_type("maxTimeMS", value, "s '[long, int, decimal, double]'"));
         }
         Some(_) if row.strict_shared && args.int("maxTimeMS")?.is_some_and(|it| it < 0) => {

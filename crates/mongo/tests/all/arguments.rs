@@ -1,6 +1,6 @@
 //! Arguments that are wrong or missing, command by command: the code each is refused with.
 
-use crate::client::{Client, first_batch, number};
+use crate::client::{Client, cursor_id, first_batch, number};
 use document::{Document, Value, array, doc};
 
 async fn check(rows: Vec<(Document, i64)>) {
@@ -440,4 +440,43 @@ async fn a_collection_is_renamed_by_its_uuid() {
     }
     let reply = client.run(doc! { "renameCollection": 1, "to": "db.e", "$db": "admin" }).await;
     assert_eq!(number(&reply, "code"), 2);
+}
+
+#[tokio::test]
+async fn arguments_that_mongodb_refuses_are_refused_with_its_codes() {
+    let mut client = Client::new();
+    let insert = doc! {
+        "insert": "c", "documents": array![doc! { "_id": 1 }, doc! { "_id": 2 }], "$db": "db",
+    };
+    client.run(insert).await;
+    let opened = client.run(doc! { "find": "c", "batchSize": 1, "$db": "db" }).await;
+    let cursor = cursor_id(&opened);
+    let q = doc! { "q": doc! {}, "u": doc! { "$set": doc! { "a": 1 } }, "upsert": true };
+    let mut cases = Vec::new();
+    for name in ["a$b", "$a", "a$"] {
+        cases.extend([
+            (doc! { "find": name }, 73),
+            (doc! { "count": name }, 73),
+            (doc! { "distinct": name, "key": "a" }, 73),
+            (doc! { "insert": name, "documents": array![doc! {}] }, 73),
+            (doc! { "update": name, "updates": array![q.clone()] }, 73),
+            (doc! { "delete": name, "deletes": array![doc! { "q": doc! {}, "limit": 0 }] }, 73),
+            (doc! { "findAndModify": name, "query": doc! {}, "remove": true }, 73),
+        ]);
+    }
+    for limit in [Value::from("x"), true.into(), doc! {}.into(), array![]] {
+        let get_more = doc! { "getMore": cursor, "collection": "c", "maxTimeMS": limit };
+        cases.push((get_more, 14));
+    }
+    for scale in [Value::from(0), (-1).into(), 0.5.into(), f64::NAN.into()] {
+        cases.push((doc! { "collStats": "c", "scale": scale.clone() }, 51024));
+        cases.push((doc! { "dbStats": 1, "scale": scale }, 51024));
+    }
+    for (mut command, code) in cases {
+        command.push("$db", "db");
+        let reply = client.run(command.clone()).await;
+        assert_eq!(number(&reply, "code"), code, "{command:?}: {reply:?}");
+    }
+    let concerns = doc! { "getDefaultRWConcern": 1, "$db": "admin" };
+    assert_eq!(number(&client.run(concerns).await, "code"), 51300);
 }
