@@ -28,12 +28,11 @@ impl std::fmt::Write for CutText {
     }
 }
 
-/// A command as others are shown it: whole while it is small, else `{$truncated: <beginning>}` as
-/// mongod shows it, and its comment, if that is small.
-pub(crate) fn shown_command(command: DocRef<'_>) -> DocBuf {
-    let is_small = |bytes: &[u8]| bytes.len() <= SHOWN_BYTES;
+/// A command as others are shown it: whole while it has at most `most` bytes, else
+/// `{$truncated: <beginning>}` as mongod shows it, and its comment, if that is small.
+pub(crate) fn shown_command(command: DocRef<'_>, most: usize) -> DocBuf {
     if let DocRef::Raw(bytes) = command
-        && is_small(bytes)
+        && bytes.len() <= most
     {
         // A copy: a small command may stand in a large message.
         return DocBuf::from_trusted(Bytes::copy_from_slice(bytes));
@@ -43,7 +42,7 @@ pub(crate) fn shown_command(command: DocRef<'_>) -> DocBuf {
     let _ = write!(text, "{}", shell(ValueRef::Document(command)));
     let mut cut = doc! { "$truncated": text.0 };
     if let Some(ValueRef::String(comment)) = command.get("comment")
-        && is_small(comment.as_bytes())
+        && comment.len() <= SHOWN_BYTES
     {
         cut.push("comment", comment);
     }
@@ -85,7 +84,13 @@ impl CursorDescription {
     pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
         let opened = clock::monotonic_time();
         let summary = plan_summary(explain);
-        Self { command: shown_command(command), summary, opened, batches: 0, documents: 0 }
+        Self {
+            command: shown_command(command, SHOWN_BYTES),
+            summary,
+            opened,
+            batches: 0,
+            documents: 0,
+        }
     }
 
     /// Notes a batch of this many documents.
@@ -184,16 +189,18 @@ mod tests {
     #[test]
     fn a_large_command_is_cut() {
         let small = doc! { "find": "c", "filter": doc! { "a": 1 } };
-        assert_eq!(shown_command(small.to_buf().as_ref()).as_ref().to_tree(), small);
+        assert_eq!(shown_command(small.to_buf().as_ref(), SHOWN_BYTES).as_ref().to_tree(), small);
         let large = "ü".repeat(SHOWN_BYTES);
         let command = doc! { "find": "c", "filter": doc! { "a": large }, "comment": "mine" };
-        let cut = shown_command(command.to_buf().as_ref());
+        let whole = shown_command(command.to_buf().as_ref(), 4 * SHOWN_BYTES);
+        assert_eq!(whole.as_ref().to_tree(), command);
+        let cut = shown_command(command.to_buf().as_ref(), SHOWN_BYTES);
         let text = cut.get("$truncated").and_then(|text| text.as_str()).unwrap();
         assert!(text.starts_with("{ find: \"c\", filter: { a: \"üü"), "{text}");
         assert!((SHOWN_BYTES - 1..=SHOWN_BYTES).contains(&text.len()), "{}", text.len());
         assert_eq!(cut.get("comment").and_then(ValueRef::as_str), Some("mine"));
         let command = doc! { "find": "c", "x": array![1], "comment": "c".repeat(2 * SHOWN_BYTES) };
-        assert!(shown_command(command.to_buf().as_ref()).get("comment").is_none());
+        assert!(shown_command(command.to_buf().as_ref(), SHOWN_BYTES).get("comment").is_none());
     }
 
     #[test]

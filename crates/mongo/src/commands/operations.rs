@@ -12,19 +12,19 @@
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc, shell};
 use engine::Store;
+use evaluation::limits::MAX_DOCUMENT_BYTES;
 use memory::Share;
 
 use super::index_builds::{BuiltForClients, builds_without_client, describe_build};
 use crate::{
     access::{Action, UserName},
-    arguments::Args,
     call::Call,
     client::{Connection, Sender},
     command_row::CommandRow,
     cursor_description::{Clocks, CursorSnapshot, session_document, shown_command},
     errors::{
-        BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
-        Unauthorized,
+        BadValue, Error, FailedToParse, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result,
+        TypeMismatch, Unauthorized,
     },
     limits::SHOWN_BYTES,
     operation::{Running, StopReason},
@@ -39,20 +39,44 @@ use crate::{
 /// connections.
 const SHOWN_COPIES: usize = 4;
 
+/// Bytes of a command that is shown whole. An entry has to fit into a document, with all else that is
+/// in it.
+const MAX_WHOLE_COMMAND: usize = MAX_DOCUMENT_BYTES - 64 * 1024;
+
 /// What shards are called.
 const SHARD: &str = "shard";
 
-/// Options of `$currentOp`; idle connections and cursors are shown on demand, other options change
-/// nothing here.
-const OPTIONS: &[&str] = &[
-    "allUsers",
-    "idleConnections",
-    "idleCursors",
-    "idleSessions",
-    "localOps",
-    "targetAllNodes",
-    "truncateOps",
+/// Options of `$currentOp`, with the error of one of a wrong type, which is not the same for all.
+/// Idle connections, idle cursors and the whole commands are shown on demand; the options that nothing
+/// below reads change nothing here.
+const OPTIONS: &[(&str, i32)] = &[
+    ("allUsers", TypeMismatch),
+    ("backtrace", FailedToParse),
+    ("idleConnections", FailedToParse),
+    ("idleCursors", FailedToParse),
+    ("idleSessions", FailedToParse),
+    ("localOps", TypeMismatch),
+    ("targetAllNodes", FailedToParse),
+    ("truncateOps", FailedToParse),
 ];
+
+/// Checks the options of `$currentOp`: an unknown one is error 9, and so are most of a wrong type.
+fn check_options(spec: DocRef<'_>) -> Result<()> {
+    for (name, value) in spec.iter() {
+        let Some((_, code)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
+            let message = format!("Unrecognized option '{name}' in $currentOp stage.");
+            return Err(Error::new(FailedToParse, message));
+        };
+        if !matches!(value, ValueRef::Bool(_)) {
+            let message = format!(
+                "The '{name}' parameter of the $currentOp stage must be a boolean value, but found: {}",
+                value.kind().name()
+            );
+            return Err(Error::new(*code, message));
+        }
+    }
+    Ok(())
+}
 
 /// What `currentOp` asks of its sender: everybody may see the own operations.
 pub(super) fn current_op_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
@@ -85,7 +109,7 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let context = call.evaluation_context().await?;
     let mut shown = Vec::new();
     let (operations, _held) =
-        list_operations(call, Shown { only_own, idle, cursors: false }).await?;
+        list_operations(call, Shown { only_own, idle, cursors: false, whole: false }).await?;
     for operation in operations {
         if filter.matches(DocRef::Tree(&operation), &context)? {
             shown.push(Value::Document(operation));
@@ -108,15 +132,14 @@ pub(super) async fn current_op_stage<S: Store>(
         let message = "$currentOp must be run against the 'admin' database with {aggregate: 1}";
         return Err(Error::new(InvalidNamespace, message));
     }
-    let args = Args::new("$currentOp", spec);
-    args.allow_only(OPTIONS)?;
-    for option in OPTIONS {
-        args.bool(option)?;
-    }
-    let idle = args.bool("idleConnections")?.unwrap_or(false);
-    let cursors = args.bool("idleCursors")?.unwrap_or(false);
-    let only_own = !args.bool("allUsers")?.unwrap_or(false);
-    let (operations, _held) = list_operations(call, Shown { only_own, idle, cursors }).await?;
+    check_options(spec)?;
+    let asked = Shown {
+        only_own: !is_set(spec, "allUsers"),
+        idle: is_set(spec, "idleConnections"),
+        cursors: is_set(spec, "idleCursors"),
+        whole: !is_set(spec, "truncateOps"),
+    };
+    let (operations, _held) = list_operations(call, asked).await?;
     Ok(operations)
 }
 
@@ -129,6 +152,8 @@ struct Shown {
     idle: bool,
     /// Cursors that wait for the next request.
     cursors: bool,
+    /// Commands of this server as they were sent, also large ones.
+    whole: bool,
 }
 
 /// All operations under way, this one among them, and what else is asked for; and the memory that
@@ -154,7 +179,9 @@ async fn list_operations<S: Store>(
         if running.is_none() && !asked.idle {
             continue;
         }
-        held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
+        let most = if asked.whole { MAX_WHOLE_COMMAND } else { SHOWN_BYTES };
+        let bytes = running.as_ref().map_or(0, |running| running.command.bytes().len());
+        held.grow(SHOWN_COPIES * if bytes <= most { bytes.max(SHOWN_BYTES) } else { SHOWN_BYTES })?;
         let mut out = doc! {
             "type": "op",
             "host": host,
@@ -173,7 +200,7 @@ async fn list_operations<S: Store>(
         out.push("currentOpTime", Value::DateTime(now_ms));
         if let Some(running) = running {
             let cursor = running.cursor.and_then(|id| call.door.cursors.snapshot(id));
-            describe_running(&running, cursor.map(|cursor| (cursor, clocks)), &mut out);
+            describe_running(&running, most, cursor.map(|cursor| (cursor, clocks)), &mut out);
             describe_build(call.door, &running, &mut built, &mut out);
         }
         shown.push(out);
@@ -268,9 +295,10 @@ fn operation_of_shard(id: ValueRef<'_>) -> Option<(u32, i32)> {
     Some((shard.parse().ok()?, number.parse().ok()?))
 }
 
-/// Adds what a connection is doing to its entry.
+/// Adds what a connection is doing to its entry. Its command is cut where it has more than `most` bytes.
 fn describe_running(
     running: &Running,
+    most: usize,
     cursor: Option<(CursorSnapshot, Clocks)>,
     out: &mut Document,
 ) {
@@ -281,7 +309,7 @@ fn describe_running(
     out.push("microsecs_running", saturated_long(took.as_micros()));
     out.push("op", running.row.work.op_name());
     out.push("ns", shown_namespace(running.row, command));
-    out.push("command", shown_command(command).as_ref().to_tree());
+    out.push("command", shown_command(command, most).as_ref().to_tree());
     if let Some(session) = session::session_id(command) {
         out.push("lsid", session_document(session));
     }

@@ -231,6 +231,31 @@ fn inner(of: &Document, name: &str) -> Document {
 }
 
 #[tokio::test]
+async fn a_large_command_is_shown_whole_unless_it_is_to_be_cut() {
+    let mut reader = client().await;
+    let mut other = reader.beside();
+    let mut find = slow_find();
+    find.push("comment", "long".repeat(1000));
+    reader.ask(find.clone(), &[]).await;
+    let op = number_of(&mut other, "query").await;
+    let query = || doc! { "op": "query" };
+    for (options, whole) in [
+        (doc! {}, true),
+        (doc! { "truncateOps": false }, true),
+        (doc! { "truncateOps": true }, false),
+    ] {
+        let shown = stage(&mut other, options.clone(), query()).await;
+        let shown = inner(&shown[0], "command");
+        assert_eq!(shown == find, whole, "{options:?}");
+        assert_eq!(shown.get("$truncated").is_none(), whole, "{options:?}");
+    }
+    let shown = current(&mut other, query()).await;
+    assert!(inner(&shown[0], "command").get("$truncated").is_some());
+    kill(&mut other, op).await;
+    assert_eq!(number(&reader.reply().await, "code"), 11601);
+}
+
+#[tokio::test]
 async fn idle_cursors_are_shown() {
     let mut client = client().await;
     let id = Value::Binary { subtype: 4, bytes: vec![7; 16] };
@@ -373,8 +398,12 @@ async fn what_is_wrong_is_said() {
         (current_op(1.into(), 1.into(), "admin"), 14),
         (current_op(doc! {}.into(), 1.into(), "db"), 73),
         (current_op(doc! {}.into(), "c".into(), "admin"), 73),
-        (current_op(doc! { "no": true }.into(), 1.into(), "admin"), 40415),
+        (current_op(doc! { "no": true }.into(), 1.into(), "admin"), 9),
         (current_op(doc! { "allUsers": 1 }.into(), 1.into(), "admin"), 14),
+        (current_op(doc! { "allUsers": Value::Null }.into(), 1.into(), "admin"), 14),
+        (current_op(doc! { "localOps": "x" }.into(), 1.into(), "admin"), 14),
+        (current_op(doc! { "truncateOps": 1 }.into(), 1.into(), "admin"), 9),
+        (current_op(doc! { "idleCursors": Value::Null }.into(), 1.into(), "admin"), 9),
     ];
     for (command, code) in cases {
         let reply = client.run(command.clone()).await;
