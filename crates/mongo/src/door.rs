@@ -24,7 +24,7 @@ use crate::{
     command_row::{CommandRow, CommandTable},
     counters::{COUNTERS, Counters},
     cursors::Cursors,
-    fail_point::FailPoint,
+    fail_point::FailPoints,
     first_shard::FirstShard,
     homes::IsHome,
     limits::{COMMAND_ROOM_BYTES, MAX_CURSORS, MAX_DOCUMENT_BYTES, MAX_MESSAGE_BYTES},
@@ -182,14 +182,14 @@ pub struct Door<S: Store> {
     pub(crate) started: Duration,
     /// What `setParameter` has set. The other parameters have their values from the start.
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
-    /// The one fail point that can be set.
-    pub(crate) fail_point: Mutex<Option<FailPoint>>,
+    /// The fail points, on or off.
+    pub(crate) fail_points: Mutex<FailPoints>,
     /// Stands for this start of the server: drivers compare it (`topologyVersion.processId`) to
     /// notice a restart.
     pub(crate) process: ObjectId,
     /// Timestamps that documents are stored with.
     pub(crate) timestamps: Timestamps,
-    /// Spares the lock while no fail point is set.
+    /// Spares the lock while no fail point is on.
     pub(crate) has_fail_point: AtomicBool,
     next_connection: AtomicI32,
     next_operation: AtomicI32,
@@ -247,7 +247,7 @@ impl<S: Store> Door<S> {
             parameters: Mutex::default(),
             process: new_process_id(),
             timestamps: Timestamps::default(),
-            fail_point: Mutex::default(),
+            fail_points: Mutex::default(),
             has_fail_point: AtomicBool::new(false),
             next_connection: AtomicI32::new(1),
             next_operation: AtomicI32::new(1),

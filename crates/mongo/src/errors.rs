@@ -72,7 +72,7 @@ codes! {
     DataCorruptionDetected = 306, TransactionCoordinatorSteppingDown = 244,
     NotAReplicaSet = 123, APIVersionError = 322, APIStrictError = 323, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107,
     InvalidUUID = 207, CollectionUUIDMismatch = 361, DatabaseDifferCase = 13297,
-    TemporarilyUnavailable = 365,
+    TemporarilyUnavailable = 365, FailPointSetFailed = 266,
     CursorKilled = 237, ClientDisconnect = 279, InterruptedAtShutdown = 11600, Interrupted = 11601, ConversionFailure = 241,
 }
 

@@ -1,19 +1,148 @@
-//! A `failCommand` fail point as it is set: which commands it means and what it does to them.
-//! Applications and the test suites of drivers test their retries with it. Which command is struck
+//! Fail points as they are set: `failCommand`, with the commands it means and what it does to them,
+//! and `maxTimeAlwaysTimeOut` and `maxTimeNeverTimeOut`, which are about time limits.
+//! Applications and the test suites of drivers test their retries with them. Which command is struck
 //! is decided in `commands/fail_point.rs`.
 
 use std::time::Duration;
 
-use document::{DocRef, Document, Value, ValueRef};
+use document::{DocRef, Document, Number, Value, ValueRef};
 
 use crate::{
     arguments::Args,
-    errors::{BadValue, Error, Result},
+    errors::{BadValue, Error, Result, TypeMismatch},
 };
 
-/// A `failCommand` that is set.
+/// The fail points of a server.
+#[derive(Debug, Default)]
+pub(crate) struct FailPoints {
+    pub(crate) fail_command: FailPoint<FailCommand>,
+    /// Commands with a time limit fail as if it were over.
+    pub(crate) always_time_out: FailPoint<()>,
+    /// Time limits do not end commands.
+    pub(crate) never_time_out: FailPoint<()>,
+}
+
+impl FailPoints {
+    /// Whether any of them is on.
+    pub(crate) fn is_any_on(&self) -> bool {
+        self.fail_command.set.is_some()
+            || self.always_time_out.set.is_some()
+            || self.never_time_out.set.is_some()
+    }
+}
+
+/// A fail point, on or off.
+#[derive(Debug)]
+pub(crate) struct FailPoint<T> {
+    set: Option<(Mode, T)>,
+    /// How often it has struck since the start of the server.
+    total: u64,
+}
+
+impl<T> Default for FailPoint<T> {
+    fn default() -> Self {
+        Self { set: None, total: 0 }
+    }
+}
+
+impl<T> FailPoint<T> {
+    /// Turns it on or off. Returns how often it has struck so far.
+    pub(crate) fn set(&mut self, set: Option<(Mode, T)>) -> u64 {
+        self.set = set;
+        self.total
+    }
+
+    /// Returns what it does where it is on.
+    pub(crate) fn planned(&self) -> Option<&T> {
+        self.set.as_ref().map(|(_, planned)| planned)
+    }
+
+    /// Whether it strikes now; each command that it means counts down to that.
+    pub(crate) fn strikes(&mut self) -> bool {
+        let strikes = self.set.as_mut().is_some_and(|(mode, _)| mode.strikes());
+        self.total += u64::from(strikes);
+        strikes
+    }
+}
+
+/// When a fail point that is on strikes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mode {
+    /// How often it still strikes; `None`: always.
+    times: Option<u64>,
+    /// How often it does not strike at first.
+    skip: u64,
+    /// Of all occasions the part at which it strikes; 1: all.
+    probability: f64,
+}
+
+impl Mode {
+    /// Reads `mode`: `off`, `alwaysOn`, `{times}`, `{skip}` or `{activationProbability}`; `None` for
+    /// `off`.
+    pub(crate) fn parse(mode: ValueRef<'_>) -> Result<Option<Self>> {
+        let always = Self { times: None, skip: 0, probability: 1.0 };
+        let mode = match mode {
+            ValueRef::String("off") => return Ok(None),
+            ValueRef::String("alwaysOn") => return Ok(Some(always)),
+            ValueRef::String(other) => {
+                return Err(Error::new(BadValue, format!("unknown mode: {other}")));
+            }
+            ValueRef::Document(mode) => mode,
+            _ => {
+                let message = "'mode' must be a string or JSON object";
+                return Err(Error::new(TypeMismatch, message));
+            }
+        };
+        let args = Args::new("mode", mode);
+        args.allow_only(&["times", "skip", "activationProbability"])?;
+        let read = |name: &str| match args.int(name)? {
+            Some(number) => u64::try_from(number).map(Some).map_err(|_| {
+                let message = format!("'{name}' option to 'mode' must be positive");
+                Error::new(BadValue, message)
+            }),
+            None => Ok(None),
+        };
+        let (times, skip) = (read("times")?, read("skip")?);
+        let probability = args.get("activationProbability").map(|value| {
+            let number = Number::of(value).map(Number::to_f64);
+            number.filter(|number| (0.0..=1.0).contains(number)).ok_or_else(|| {
+                let message = "activationProbability must be a number between 0.0 and 1.0";
+                Error::new(BadValue, message)
+            })
+        });
+        let probability = probability.transpose()?;
+        if times.is_none() && skip.is_none() && probability.is_none() {
+            let message = "'mode' must be one of 'off', 'alwaysOn', '{times:n}', '{skip:n}' or \
+                           '{activationProbability:p}'";
+            return Err(Error::new(BadValue, message));
+        }
+        let (skip, probability) = (skip.unwrap_or(0), probability.unwrap_or(1.0));
+        Ok(Some(Self { times, skip, probability }))
+    }
+
+    /// Whether a fail point strikes on this occasion.
+    fn strikes(&mut self) -> bool {
+        if 0 < self.skip {
+            self.skip -= 1;
+            return false;
+        }
+        // A random number is below 1, so that 1 strikes always, and 0 never.
+        if self.probability <= fastrand::f64() {
+            return false;
+        }
+        if let Some(times) = &mut self.times {
+            if *times == 0 {
+                return false;
+            }
+            *times -= 1;
+        }
+        true
+    }
+}
+
+/// What `failCommand` does.
 #[derive(Clone, Debug)]
-pub(crate) struct FailPoint {
+pub(crate) struct FailCommand {
     /// The commands it means, by name.
     pub(crate) commands: Vec<String>,
     /// Only clients of this application, if it is given.
@@ -28,30 +157,11 @@ pub(crate) struct FailPoint {
     pub(crate) labels: Option<Value>,
     /// Added to the reply of a command that has run, as `writeConcernError`.
     pub(crate) concern_error: Option<Document>,
-    /// How often it still fails; `None`: always.
-    times: Option<u64>,
-    /// How many commands it lets pass first.
-    skip: u64,
-    /// How often it has failed a command.
-    pub(crate) total: u64,
 }
 
-impl FailPoint {
-    /// Reads `mode` (`off`, `alwaysOn`, `{times}` or `{skip}`) and `data`; `None` turns the fail
-    /// point off.
-    pub(crate) fn parse(mode: ValueRef<'_>, data: Option<DocRef<'_>>) -> Result<Option<Self>> {
-        let (times, skip) = match mode {
-            ValueRef::String("off") => return Ok(None),
-            ValueRef::String("alwaysOn") => (None, 0),
-            ValueRef::Document(mode) => {
-                let args = Args::new("mode", mode);
-                args.allow_only(&["times", "skip"])?;
-                (args.count("times")?, args.count("skip")?.unwrap_or(0))
-            }
-            _ => {
-                return Err(Error::new(BadValue, "'mode' must be 'off', 'alwaysOn' or a document"));
-            }
-        };
+impl FailCommand {
+    /// Reads `data`.
+    pub(crate) fn parse(data: Option<DocRef<'_>>) -> Result<Self> {
         let data = data.ok_or_else(|| Error::new(BadValue, "failCommand needs 'data'"))?;
         let args = Args::new("data", data);
         args.allow_only(&[
@@ -71,7 +181,7 @@ impl FailPoint {
             args.array("failCommands")?.map(|names| names.to_values()).unwrap_or_default();
         let block = args.lax_bool("blockConnection")?.unwrap_or(false);
         let code = args.int("errorCode")?.and_then(|code| i32::try_from(code).ok());
-        Ok(Some(Self {
+        Ok(Self {
             commands: commands
                 .iter()
                 .filter_map(|name| Some(name.as_ref().as_str()?.to_owned()))
@@ -85,25 +195,6 @@ impl FailPoint {
             },
             labels: args.array("errorLabels")?.map(|labels| Value::Array(labels.to_values())),
             concern_error: args.document("writeConcernError")?.map(DocRef::to_tree),
-            times,
-            skip,
-            total: 0,
-        }))
-    }
-
-    /// Whether the fail point strikes now; each command that it means counts down to that.
-    pub(crate) fn strikes(&mut self) -> bool {
-        if 0 < self.skip {
-            self.skip -= 1;
-            return false;
-        }
-        if let Some(times) = &mut self.times {
-            if *times == 0 {
-                return false;
-            }
-            *times -= 1;
-        }
-        self.total += 1;
-        true
+        })
     }
 }

@@ -96,6 +96,11 @@ impl Operation {
         self.deadline.store(deadline.map_or(FOREVER, saturated_nanos), Relaxed);
     }
 
+    /// Whether it has to end at some time.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.deadline.load(Relaxed) != FOREVER
+    }
+
     /// Tells it to stop. It ends at its next look.
     pub(crate) fn tell_to_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);

@@ -1,5 +1,5 @@
 //! `configureFailPoint`: makes chosen commands fail, so that applications can test their retries.
-//! There is one fail point at a time. Without one a command pays for a look at an atomic.
+//! Each fail point has one setting at a time. While none is on a command pays for a look at an atomic.
 //!
 //! ```text
 //! {configureFailPoint: "failCommand", mode: {times: 2},
@@ -14,8 +14,8 @@ use engine::Store;
 
 use crate::{
     call::Call,
-    errors::{BadValue, Error, Result},
-    fail_point::FailPoint,
+    errors::{BadValue, Error, FailPointSetFailed, MaxTimeMSExpired, Result},
+    fail_point::{FailCommand, Mode},
     replies::ok,
 };
 
@@ -32,7 +32,7 @@ pub(super) enum Action {
 }
 
 /// Whether a fail point is about this command of this client.
-fn is_meant<S: Store>(point: &FailPoint, call: &Call<'_, S>) -> bool {
+fn is_meant<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
     let meets = |name: &String| {
         call.connection.app_name().as_ref() == Some(name)
             || introduced_name(call.body) == Some(name.as_str())
@@ -58,16 +58,10 @@ pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Action::Go;
     }
-    let mut held = call.door.fail_point.lock();
-    let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else {
+    let Some(point) = strike(call, |point| point.concern_error.is_none() || point.code.is_some())
+    else {
         return Action::Go;
     };
-    if point.concern_error.is_some() && point.code.is_none() {
-        return Action::Go;
-    }
-    if !point.strikes() {
-        return Action::Go;
-    }
     if point.close {
         return Action::CloseConnection;
     }
@@ -75,8 +69,8 @@ pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
         (Some(code), _) => {
             let message = "Failing command via 'failCommand' failpoint";
             let mut reply = Error::new(code, message).to_reply();
-            if let Some(labels) = &point.labels {
-                reply.push("errorLabels", labels.clone());
+            if let Some(labels) = point.labels {
+                reply.push("errorLabels", labels);
             }
             Action::Fail(reply.to_buf())
         }
@@ -91,14 +85,8 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
     if !call.door.has_fail_point.load(Ordering::Relaxed) {
         return reply;
     }
-    let mut held = call.door.fail_point.lock();
-    let Some(point) = held.as_mut().filter(|point| is_meant(point, call)) else { return reply };
-    let Some(error) = point.concern_error.clone().filter(|_| point.code.is_none()) else {
-        return reply;
-    };
-    if !point.strikes() {
-        return reply;
-    }
+    let struck = strike(call, |point| point.concern_error.is_some() && point.code.is_none());
+    let Some(error) = struck.and_then(|point| point.concern_error) else { return reply };
     let mut builder = DocBuilder::new();
     for (name, value) in reply.as_ref().iter() {
         builder.append(name, value);
@@ -107,20 +95,58 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
     builder.finish()
 }
 
-/// Runs `configureFailPoint`. The reply counts how often the one before has struck.
+/// Returns what `failCommand` does to a command, where it is on, means the command, does what `has`
+/// looks for, and strikes now.
+fn strike<S: Store>(call: &Call<'_, S>, has: impl Fn(&FailCommand) -> bool) -> Option<FailCommand> {
+    let mut held = call.door.fail_points.lock();
+    let point = held.fail_command.planned()?;
+    if !is_meant(point, call) || !has(point) {
+        return None;
+    }
+    let point = point.clone();
+    held.fail_command.strikes().then_some(point)
+}
+
+/// What the fail points say of an operation's time limit: whether it counts. Fails with 50 where it
+/// is to be over at once; then nothing has been done.
+pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
+    if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
+        return Ok(true);
+    }
+    let mut held = call.door.fail_points.lock();
+    if held.never_time_out.strikes() {
+        return Ok(false);
+    }
+    if held.always_time_out.strikes() {
+        return Err(Error::new(MaxTimeMSExpired, "operation exceeded time limit"));
+    }
+    Ok(true)
+}
+
+/// Runs `configureFailPoint`. The reply counts how often this fail point has struck.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    match args.need_str("configureFailPoint")? {
-        "failCommand" => {}
-        other => {
-            let message = format!("fail point '{other}' is not supported, only 'failCommand' is");
-            return Err(Error::new(BadValue, message));
-        }
+    let name = args.need_str("configureFailPoint")?;
+    if !matches!(name, "failCommand" | "maxTimeAlwaysTimeOut" | "maxTimeNeverTimeOut") {
+        let message = format!(
+            "{name} not found: there are failCommand, maxTimeAlwaysTimeOut and maxTimeNeverTimeOut"
+        );
+        return Err(Error::new(FailPointSetFailed, message));
     }
     let mode = args.get("mode").ok_or_else(|| Error::new(BadValue, "'mode' is missing"))?;
-    let point = FailPoint::parse(mode, args.document("data")?)?;
-    let total = call.door.fail_point.lock().as_ref().map_or(0, |point| point.total);
-    call.door.has_fail_point.store(point.is_some(), Ordering::Relaxed);
-    *call.door.fail_point.lock() = point;
+    let (mode, data) = (Mode::parse(mode)?, args.document("data")?);
+    let planned = match mode {
+        Some(mode) if name == "failCommand" => Some((mode, FailCommand::parse(data)?)),
+        _ => None,
+    };
+    let without_data = mode.map(|mode| (mode, ()));
+    let mut held = call.door.fail_points.lock();
+    let total = match name {
+        "failCommand" => held.fail_command.set(planned),
+        "maxTimeAlwaysTimeOut" => held.always_time_out.set(without_data),
+        _ => held.never_time_out.set(without_data),
+    };
+    call.door.has_fail_point.store(held.is_any_on(), Ordering::Relaxed);
+    drop(held);
     ok(doc! { "count": i64::try_from(total).unwrap_or(i64::MAX) })
 }

@@ -11,6 +11,7 @@
 use document::{DocBuf, ValueRef};
 use engine::Store;
 
+use super::fail_point;
 use crate::{
     authorize::check_still_permitted,
     call::Call,
@@ -55,6 +56,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         cursors.return_unread(taken);
         let message = "cannot set maxTimeMS on getMore command for a non-awaitData cursor";
         return Err(Error::new(BadValue, message));
+    }
+    if taken.operation.has_limit()
+        && let Err(error) = fail_point::check_time_limit(call)
+    {
+        cursors.close(id);
+        return Err(error);
     }
     let limit = batch_limit(size, usize::MAX, &call.door.settings.memory);
     let batch = taken.cursor.next_batch(limit).await;

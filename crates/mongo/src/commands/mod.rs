@@ -163,7 +163,9 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let began = clock::monotonic_time();
     // Only of what ends with its client, which only reads: half a write would be left otherwise.
     let usual = call.door.settings.max_time.filter(|_| is_bounded(call, row));
-    call.operation.end_at(deadline.or_else(|| usual.map(|most| began.saturating_add(most))));
+    let has_limit = deadline.is_none() || fail_point::check_time_limit(call)?;
+    let ends = deadline.or_else(|| usual.map(|most| began.saturating_add(most)));
+    call.operation.end_at(ends.filter(|_| has_limit));
     let (id, before) = (call.door.operation_id(), Before::of(&call.connection.counters));
     let _begun = call.connection.begin_command(Running {
         id,

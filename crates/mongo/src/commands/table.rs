@@ -300,7 +300,7 @@ rows! {
     "replSetGetStatus" => operations::replica_set_status, &["initialSync", ANY_ARGUMENT], "not a replica set: 76",
         CommandRow::reads(Rights::Server(&[Action::ReplSetGetStatus])).on_admin().without_documents().home(Home::Any);
     "configureFailPoint" => fail_point::run, &["mode", "data"],
-        "failCommand, for tests of applications",
+        "failCommand, maxTimeAlwaysTimeOut, maxTimeNeverTimeOut: for tests of applications",
         CommandRow::writes(Rights::Server(&[Action::ConfigureFailPoint])).on_admin().without_documents();
     "ebbClock" => ebb::run_clock, &["advanceSeconds", "set"], "reads or moves the database clock",
         CommandRow::by_arguments(ebb::moves_clock, Rights::ByArguments(ebb::clock_needs)).on_admin().in_api(&[]).home(Home::First);

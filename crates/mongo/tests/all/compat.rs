@@ -54,7 +54,10 @@ how; what is not there yet answers an error that names it.
   of sessions; `endSessions` closes the cursors, and lets operations go on.
 * Options of `create` and `collMod` for validators, storage engines and images before a change are accepted
   where they ask for nothing, and refused by name where they ask for something.
-* `currentOp` and `$currentOp` show commands of up to 1 KB whole, of others the beginning.
+* `currentOp` shows commands of up to 1 KB whole, of others the beginning. So does `$currentOp` with
+  `truncateOps: true`; else it shows those of the node that answers whole, up to nearly 16 MB.
+* `$pow` of decimals rounds its exact result once where the exponent is whole, and gives some 15 digits where
+  it is neither whole nor a half; MongoDB may be off in the last of its 34 digits.
 * A write concern `{j: false}` is acknowledged after the sync like any other.
 * An index on a field that holds arrays gives bounds from its first field only.
 * A key of more than 1,000 bytes is indexed by its beginning and a hash. A walk in the order of an index

@@ -67,3 +67,72 @@ async fn a_connection_that_has_said_its_name_is_met_and_others_are_not() {
     mine.ask(find(), &[]).await;
     mine.ended().await;
 }
+
+/// Turns a fail point without data on or off; returns how often it has struck.
+async fn turn(client: &mut Client, name: &str, mode: impl Into<document::Value>) -> i64 {
+    let reply =
+        client.run(doc! { "configureFailPoint": name, "mode": mode.into(), "$db": "admin" }).await;
+    assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
+    number(&reply, "count")
+}
+
+#[tokio::test]
+async fn time_limits_are_over_or_do_not_count() {
+    let mut client = Client::new();
+    let insert = |id: i32| doc! { "insert": "c", "documents": array![doc! { "_id": id }] };
+    let limited = |mut command: Document| {
+        command.push("maxTimeMS", 100_000);
+        command.push("$db", "db");
+        command
+    };
+    client.run(limited(insert(1))).await;
+    client.run(limited(insert(2))).await;
+    let opened = client.run(limited(doc! { "find": "c", "batchSize": 1 })).await;
+    let cursor = crate::client::cursor_id(&opened);
+    let always = "maxTimeAlwaysTimeOut";
+    assert_eq!(turn(&mut client, always, "alwaysOn").await, 0);
+    for command in [doc! { "find": "c" }, doc! { "ping": 1 }, insert(3), doc! { "hello": 1 }] {
+        let reply = client.run(limited(command.clone())).await;
+        assert_eq!(number(&reply, "code"), 50, "{command:?}: {reply:?}");
+    }
+    let get_more = doc! { "getMore": cursor, "collection": "c", "$db": "db" };
+    assert_eq!(number(&client.run(get_more.clone()).await, "code"), 50);
+    assert_eq!(number(&client.run(get_more).await, "code"), 43, "a failed cursor is closed");
+    let count = doc! { "count": "c", "$db": "db" };
+    assert_eq!(number(&client.run(count.clone()).await, "n"), 2, "nothing was inserted");
+    assert_eq!(turn(&mut client, always, doc! { "times": 1 }).await, 5);
+    for want in [0, 1] {
+        assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), want);
+    }
+    for (chance, want) in [(0.0, 1), (1.0, 0)] {
+        turn(&mut client, always, doc! { "activationProbability": chance }).await;
+        assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), want);
+    }
+    // Each of them is set for itself, and where no limit counts none is over.
+    turn(&mut client, "maxTimeNeverTimeOut", "alwaysOn").await;
+    assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), 1);
+    turn(&mut client, "maxTimeNeverTimeOut", "off").await;
+    assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), 0);
+    turn(&mut client, always, "off").await;
+    assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), 1);
+}
+
+#[tokio::test]
+async fn a_wrong_fail_point_or_mode_is_refused() {
+    let mut client = Client::new();
+    for (name, mode, code) in [
+        ("none", document::Value::from("off"), 266),
+        ("maxTimeAlwaysTimeOut", "on".into(), 2),
+        ("maxTimeAlwaysTimeOut", 1.into(), 14),
+        ("maxTimeAlwaysTimeOut", doc! {}.into(), 2),
+        ("maxTimeAlwaysTimeOut", doc! { "times": -1 }.into(), 2),
+        ("maxTimeAlwaysTimeOut", doc! { "activationProbability": 1.5 }.into(), 2),
+        ("failCommand", "alwaysOn".into(), 2),
+    ] {
+        let command = doc! { "configureFailPoint": name, "mode": mode.clone(), "$db": "admin" };
+        let reply = client.run(command).await;
+        assert_eq!(number(&reply, "code"), code, "{name} {mode:?}: {reply:?}");
+    }
+    let reply = client.run(doc! { "ping": 1, "maxTimeMS": 100_000, "$db": "db" }).await;
+    assert_eq!(number(&reply, "ok"), 1, "nothing was set: {reply:?}");
+}
