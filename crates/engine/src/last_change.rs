@@ -56,13 +56,7 @@ impl<S: Store> Engine<S> {
 
     /// Finds the last change in the store, once after a start.
     async fn recover_last_change(&self, collection: &Arc<Collection>) -> Result<(), Error> {
-        let found = read_in_view!(self, collection, |view| view
-            .stored_last_change()
-            .await
-            .map_err(Halt::from));
-        let (stored, view) = found?;
-        let seq = view.seq;
-        drop(view);
+        let (stored, seq) = self.read_last_change(collection).await?;
         let mut last = stored.kept.max(stored.newest_stamp());
         if stored.kept == 0 {
             last = last.max(seq);
@@ -72,6 +66,20 @@ impl<S: Store> Engine<S> {
         }
         collection.recovered_last_change(last);
         Ok(())
+    }
+
+    /// Reads what is stored of the last change. Returns it with the number of the last commit that the
+    /// read has seen.
+    async fn read_last_change(
+        &self,
+        collection: &Arc<Collection>,
+    ) -> Result<(StoredChange, u64), Error> {
+        let found = read_in_view!(self, collection, |view| view
+            .stored_last_change()
+            .await
+            .map_err(Halt::from));
+        let (stored, view) = found?;
+        Ok((stored, view.seq))
     }
 
     /// Stores the last change, if nobody has stored one since `seq` and the collection is still there.
@@ -103,13 +111,7 @@ impl<S: Store> Engine<S> {
         collection: &Arc<Collection>,
         floors: &ReapFloors,
     ) -> Result<bool, Error> {
-        let found = read_in_view!(self, collection, |view| view
-            .stored_last_change()
-            .await
-            .map_err(Halt::from));
-        let (stored, view) = found?;
-        let seq = view.seq;
-        drop(view);
+        let (stored, seq) = self.read_last_change(collection).await?;
         let Some((key, value)) = &stored.newest else { return Ok(true) };
         let last = stored.newest_stamp();
         if last <= stored.kept || !floors.drops(collection.entries_space(), key, value) {

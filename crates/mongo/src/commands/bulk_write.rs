@@ -40,7 +40,7 @@ use crate::{
     numbered::{Book, Place},
     parsers::{
         hint::parse_hint,
-        statements::{UpdateFields, check_update, parse_search, parse_update},
+        statements::{UpdateFields, UpdateStatement, check_update, parse_search, parse_update},
     },
     replies::numbers::saturated_int,
     rights::{Asked, Need, Object, is_set},
@@ -187,29 +187,25 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         group: &mut WriteGroup<'_, S>,
     ) -> Result<Staged<Done>> {
         let (call, place) = (self.call, self.book.map(|book| Place { book, at }));
-        let (args, namespace) = self.operation_of(operation)?;
-        Ok(match args.of {
-            "insert" => {
-                let document = args.need_document("document")?;
+        let (planned, namespace) = self.parse(operation, context)?;
+        Ok(match planned {
+            Planned::Insert(document) => {
                 let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
                 insert::stage_insert(call, namespace, at, document, &writer, place, group)
                     .await?
                     .map(|()| Done::Inserted)
             }
-            "update" => {
-                let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
+            Planned::Update(statement, context) => {
                 let staged =
-                    update::stage_update(call, namespace, at, statement, &context, place, group);
+                    update::stage_update(call, namespace, at, *statement, &context, place, group);
                 let staged = staged.await.map_err(|error| error.with_namespace(namespace))?;
                 staged.map(Done::Updated)
             }
-            "delete" => {
-                let removal = removal_of(&args)?;
+            Planned::Remove(removal) => {
                 delete::stage_removal(call, namespace, at, &removal, context, place, group)
                     .await?
                     .map(Done::Removed)
             }
-            other => return Err(unknown_kind(other)),
         })
     }
 
@@ -229,17 +225,22 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         context: &Arc<Context>,
     ) -> Result<Done> {
         let (call, place) = (self.call, self.book.map(|book| Place { book, at }));
-        let (args, namespace) = self.operation_of(operation)?;
-        match args.of {
-            "insert" => insert_one(call, namespace, &args, context, place).await,
-            "update" => update_one(call, namespace, &args, context, place).await,
-            "delete" => {
-                let removal = removal_of(&args)?;
+        let (planned, namespace) = self.parse(operation, context)?;
+        match planned {
+            Planned::Insert(document) => {
+                insert_one(call, namespace, document, context, place).await
+            }
+            Planned::Update(statement, context) => {
+                update::update_documents(call, namespace, *statement, &context, place)
+                    .await
+                    .map(Done::Updated)
+                    .map_err(|error| error.with_namespace(namespace))
+            }
+            Planned::Remove(removal) => {
                 delete::remove_documents(call, namespace, &removal, context, place)
                     .await
                     .map(Done::Removed)
             }
-            other => Err(unknown_kind(other)),
         }
     }
 
@@ -261,13 +262,35 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
+/// What an operation does.
+enum Planned<'d> {
+    Insert(DocRef<'d>),
+    /// An update, and the context that it is evaluated in.
+    Update(Box<UpdateStatement>, Arc<Context>),
+    Remove(delete::Removal),
+}
+
 impl<S: Store> Run<'_, S> {
-    /// The arguments of an operation, named after its kind, and its namespace.
-    fn operation_of<'d>(&self, operation: DocRef<'d>) -> Result<(Args<'d>, &Namespace)> {
+    /// Reads an operation. Returns what it does, and with which collection.
+    fn parse<'d>(
+        &self,
+        operation: DocRef<'d>,
+        context: &Arc<Context>,
+    ) -> Result<(Planned<'d>, &Namespace)> {
         let kind = operation.iter().next().map_or("", |(name, _)| name);
         let args = Args::new(kind, operation);
         let place = namespace_place(&args, self.namespaces.len())?;
-        Ok((args, self.namespaces.get(place).ok_or_else(no_place)?))
+        let namespace = self.namespaces.get(place).ok_or_else(no_place)?;
+        let planned = match kind {
+            "insert" => Planned::Insert(args.need_document("document")?),
+            "update" => {
+                let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
+                Planned::Update(Box::new(statement), context)
+            }
+            "delete" => Planned::Remove(removal_of(&args)?),
+            other => return Err(unknown_kind(other)),
+        };
+        Ok((planned, namespace))
     }
 }
 
@@ -320,27 +343,13 @@ fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
 async fn insert_one<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
-    args: &Args<'_>,
+    document: DocRef<'_>,
     context: &Context,
     place: Option<Place<'_, S>>,
 ) -> Result<Done> {
-    let document = args.need_document("document")?;
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let (_, mut errors) =
         insert::insert_documents(call, namespace, &[document], true, &writer, place).await?;
     // One document, so at most one error.
     errors.pop().map_or(Ok(Done::Inserted), |(_, error)| Err(error))
-}
-
-/// Runs the update of an operation, which may insert.
-async fn update_one<S: Store>(
-    call: &Call<'_, S>,
-    namespace: &Namespace,
-    args: &Args<'_>,
-    context: &Arc<Context>,
-    place: Option<Place<'_, S>>,
-) -> Result<Done> {
-    let (statement, context) = parse_update(args, &UPDATE_FIELDS, context)?;
-    let updated = update::update_documents(call, namespace, statement, &context, place).await;
-    updated.map(Done::Updated).map_err(|error| error.with_namespace(namespace))
 }

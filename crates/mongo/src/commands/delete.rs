@@ -71,6 +71,15 @@ struct Run<'a, S: Store> {
     removed: usize,
 }
 
+impl<'a, S: Store> Run<'a, S> {
+    /// Reads a statement. Returns what it removes, and where it stands in a numbered command.
+    fn parse(&self, at: usize, statement: DocRef<'_>) -> Result<(Removal, Option<Place<'a, S>>)> {
+        let args = Args::new("delete.deletes", statement);
+        let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
+        Ok((removal, self.book.map(|book| Place { book, at })))
+    }
+}
+
 impl<S: Store> RunStatement<S> for Run<'_, S> {
     type Outcome = usize;
 
@@ -81,9 +90,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         context: &Arc<Context>,
         group: &mut WriteGroup<'_, S>,
     ) -> Result<Staged<usize>> {
-        let args = Args::new("delete.deletes", statement);
-        let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
-        let place = self.book.map(|book| Place { book, at });
+        let (removal, place) = self.parse(at, statement)?;
         stage_removal(self.call, &self.namespace, at, &removal, context, place, group).await
     }
 
@@ -97,9 +104,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         statement: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<usize> {
-        let args = Args::new("delete.deletes", statement);
-        let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
-        let place = self.book.map(|book| Place { book, at });
+        let (removal, place) = self.parse(at, statement)?;
         remove_documents(self.call, &self.namespace, &removal, context, place).await
     }
 

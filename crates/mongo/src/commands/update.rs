@@ -94,6 +94,21 @@ struct Run<'a, S: Store> {
     upserted: Vec<Value>,
 }
 
+impl<'a, S: Store> Run<'a, S> {
+    /// Reads a statement. Returns what it does, the context that it is evaluated in, and where it
+    /// stands in a numbered command.
+    fn parse(
+        &self,
+        at: usize,
+        statement: DocRef<'_>,
+        context: &Arc<Context>,
+    ) -> Result<(UpdateStatement, Arc<Context>, Option<Place<'a, S>>)> {
+        let args = Args::new("update.updates", statement);
+        let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
+        Ok((statement, context, self.book.map(|book| Place { book, at })))
+    }
+}
+
 impl<S: Store> RunStatement<S> for Run<'_, S> {
     type Outcome = Updated;
 
@@ -104,9 +119,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         context: &Arc<Context>,
         group: &mut WriteGroup<'_, S>,
     ) -> Result<Staged<Updated>> {
-        let args = Args::new("update.updates", statement);
-        let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
-        let place = self.book.map(|book| Place { book, at });
+        let (statement, context, place) = self.parse(at, statement, context)?;
         let staged =
             stage_update(self.call, &self.namespace, at, statement, &context, place, group).await;
         staged.map_err(|error| error.with_namespace(&self.namespace))
@@ -122,9 +135,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
         statement: DocRef<'_>,
         context: &Arc<Context>,
     ) -> Result<Updated> {
-        let args = Args::new("update.updates", statement);
-        let (statement, context) = parse_update(&args, &UPDATE_FIELDS, context)?;
-        let place = self.book.map(|book| Place { book, at });
+        let (statement, context, place) = self.parse(at, statement, context)?;
         let updated =
             update_documents(self.call, &self.namespace, statement, &context, place).await;
         updated.map_err(|error| error.with_namespace(&self.namespace))
