@@ -199,7 +199,6 @@ REASONS = {
         "group/max/*",
         "group/maxN/*",
     ],
-    "-0.0 changed by nothing is written as 0": ["update/inc/double -0/*", "update/mul/double -0/*"],
     "the index of $unwind is set inside of arrays": ["unwind/15 *"],
     "a $lookup writes over a field where it stands": [
         f"lookup{kind}/{at} *" for kind in ("", " keep") for at in (6, 8, 10)

@@ -298,7 +298,7 @@ COMMANDS = {
         """@:text mode:any/2 data:any data.failCommands:any data.errorCode:any
         data.closeConnection:any data.errorLabels:any data.writeConcernError:any
         data.blockConnection:any data.blockTimeMS:any data.appName:any mode.times:any
-        mode.skip:any""",
+        mode.skip:any mode.activationProbability:any""",
     ),
     "ebbClock": ("admin", {}, "@:any"),
     "ebbExpiry": (
