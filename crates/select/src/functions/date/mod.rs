@@ -117,9 +117,11 @@ fn difference<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
     Ok(i64::try_from(between).map_or_else(|_| number_or_nothing(between as f64), integer_value))
 }
 
-/// One part of an instant, as a number.
+/// One part of an instant, as a number. Of a text with an offset it is the part in UTC; no other
+/// function takes such a text.
 fn part<'a>(call: &Call<'_, 'a>) -> Result<Evaluated<'a>, Error> {
-    let (Some(part), Some(ticks)) = (part_named(call, 0), instant_at(call, 1)) else {
+    let instant = call.text_at(1).and_then(text::parse_with_offset);
+    let (Some(part), Some(ticks)) = (part_named(call, 0), instant) else {
         return UNDEFINED;
     };
     Ok(integer_value(part.value_in(ticks)))

@@ -95,9 +95,37 @@ pub(in super::super) fn parse_iso(text: &str) -> Option<i64> {
     parts.to_ticks()
 }
 
-/// Three numbers of exactly these widths, with a separator between them.
-fn parse_numbers(bytes: &[u8], between: u8, widths: [usize; 3]) -> Option<[i64; 3]> {
-    let mut found = [0; 3];
+/// The same for a text that may end with an offset from UTC, as `+01:30`. Nothing for an instant that
+/// is not in the years 1 to 9999 in UTC.
+pub(super) fn parse_with_offset(text: &str) -> Option<i64> {
+    let at = text.len().checked_sub(6).filter(|at| text.is_char_boundary(*at));
+    let (local, offset) = text.split_at(at.unwrap_or(text.len()));
+    let sign = match offset.bytes().next() {
+        Some(b'+') => 1,
+        // A date alone ends like one: `2024-01-01` is no offset of `2024`.
+        Some(b'-') if offset.contains(':') => -1,
+        _ => return parse_iso(text),
+    };
+    // An offset belongs to a time, and a time in UTC has no other.
+    if !local.contains(':') || local.ends_with('Z') {
+        return None;
+    }
+    let [hours, minutes] = parse_numbers(offset.as_bytes().get(1..)?, b':', [2, 2])?;
+    if 14 < hours || 59 < minutes || (hours == 14 && 0 < minutes) {
+        return None;
+    }
+    let seconds = sign * (hours * 3600 + minutes * 60);
+    let ticks = parse_iso(local)?.checked_sub(seconds * TICKS_PER_SECOND)?;
+    (1..=9999).contains(&Parts::from_ticks(ticks).year).then_some(ticks)
+}
+
+/// Numbers of exactly these widths, with a separator between them.
+fn parse_numbers<const N: usize>(
+    bytes: &[u8],
+    between: u8,
+    widths: [usize; N],
+) -> Option<[i64; N]> {
+    let mut found = [0; N];
     let mut pieces = bytes.split(|byte| *byte == between);
     for (number, width) in found.iter_mut().zip(widths) {
         *number = parse_digits(pieces.next().filter(|piece| piece.len() == width)?)?;
@@ -169,6 +197,43 @@ mod tests {
             "2024-01-01T00:00:00ZZ",
         ] {
             assert_eq!(parse_iso(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_offset_is_taken_away() {
+        for (text, want) in [
+            ("1998-05-04T15:30:10+00:00", "1998-05-04T15:30:10.0000000Z"),
+            ("1998-05-04T00:30:10.5+01:30", "1998-05-03T23:00:10.5000000Z"),
+            ("1998-12-31 23:00:00-14:00", "1999-01-01T13:00:00.0000000Z"),
+            ("1998-05-04", "1998-05-04T00:00:00.0000000Z"),
+            ("1998-05-04T15:30:10Z", "1998-05-04T15:30:10.0000000Z"),
+            ("1998-05-04T15:30:10", "1998-05-04T15:30:10.0000000Z"),
+        ] {
+            assert_eq!(
+                parse_with_offset(text).and_then(format_iso).as_deref(),
+                Some(want),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "+01:00",
+            "1998-05-04+01:00",
+            "1998-05-04-01:00",
+            "1998-05-04T15:30:10Z+01:00",
+            "1998-05-04T15:30:10+1:00",
+            "1998-05-04T15:30:10+01",
+            "1998-05-04T15:30:10+0100",
+            "1998-05-04T15:30:10+01:60",
+            "1998-05-04T15:30:10+14:01",
+            "1998-05-04T15:30:10+15:00",
+            "1998-05-04T15:30:10 01:00",
+            "1998-05-04T15:30:10+٠١:00",
+            "0001-01-01T00:00:00+00:01",
+            "9999-12-31T23:59:59-00:01",
+        ] {
+            assert_eq!(parse_with_offset(text), None, "{text}");
         }
     }
 
