@@ -45,17 +45,18 @@ export default defineConfig({
             { name: 'schema', test: /src.pages.schema|src.pure.schema/ },
             {
               name: 'shared',
-              test: /src.(api|state)\/|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.pages.items.transfer.request|src.ui.(?!Calendar|CodeEditor|Seconds|ThreeWay|completion|editor(?!Props)|highl|lang)/,
+              test: /src.(api|state)\/(?!listed)|src.pure.(figures|time|keys|\w+\.ts)|src.pages.query.history|src.pages.items.transfer.request|src.ui.(?!Calendar|CodeEditor|Seconds|ThreeWay|completion|editor(?!Props)|highl|lang)/,
             },
             // What helps who types comes with the editor.
             {
               name: 'completing',
               test: /src.ui.completion|src.ui.editor[CR]|src.pure.comp/,
             },
-            // What edits text brings CodeMirror with it; the other pages have to do without.
+            // What edits text brings CodeMirror with it; the other pages have to do without. What decodes the
+            // documents of a list brings BSON with it, which the first page is shown without.
             {
               name: 'editing',
-              test: /src.pages.(items|query|settings)\/|src.pure|src.ui.(CodeEditor|ThreeWay)/,
+              test: /src.pages.(items|query|settings)\/|src.api.listed|src.pure|src.ui.(CodeEditor|ThreeWay)/,
             },
             // What Home shows of metrics is small; the rest waits until it is asked for.
             {
