@@ -21,7 +21,10 @@ test.each<[string, unknown, boolean]>([
 });
 
 test('a refused filter says whose results are shown', () => {
-  const failure = new CommandError(2, 'BadValue', 'unknown operator: $foo.', null);
-  expect(wrongWords(failure, false)).not.toContain('previous filter');
-  expect(wrongWords(failure, true)).toMatch(/\$foo.*Showing results of the previous filter\.$/);
+  const refusedWith = (message: string) => new CommandError(2, 'BadValue', message, null);
+  expect(wrongWords(refusedWith('unknown operator: $foo'), false)).not.toContain('previous');
+  for (const message of ['unknown operator: $foo', 'unknown operator: $foo.'])
+    expect(wrongWords(refusedWith(message), true)).toBe(
+      'unknown operator: $foo. Showing results of the previous filter.',
+    );
 });

@@ -23,5 +23,6 @@ export interface RejectedFilter {
 /** Returns what the filter box says of a filter that the server refused. */
 export function wrongWords(failure: unknown, isOfBefore: boolean): string {
   const why = words(failure);
-  return isOfBefore ? `${why} Showing results of the previous filter.` : why;
+  if (!isOfBefore) return why;
+  return `${why}${/[.!?]$/.test(why) ? '' : '.'} Showing results of the previous filter.`;
 }
