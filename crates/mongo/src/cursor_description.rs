@@ -60,7 +60,15 @@ pub(crate) fn plan_summary(explain: &Explain) -> String {
             let _ = write!(text, "IXSCAN {}", shell(pattern));
             text.0
         }
-        None => "COLLSCAN".to_owned(),
+        None if explain.branches.is_empty() => "COLLSCAN".to_owned(),
+        None => {
+            let mut text = CutText::default();
+            let mut paths: Vec<String> = explain.branches.iter().map(plan_summary).collect();
+            paths.dedup();
+            // It fails where the text is cut.
+            let _ = write!(text, "{}", paths.join(", "));
+            text.0
+        }
     }
 }
 
@@ -212,6 +220,10 @@ mod tests {
         };
         assert_eq!(plan_summary(&index), "IXSCAN { a: 1, b: -1 }");
         assert_eq!(plan_summary(&Explain::default()), "COLLSCAN");
+        let by_id = Explain { by_id: true, ..Explain::default() };
+        let branches = vec![index.clone(), index.clone(), by_id];
+        let several = Explain { branches, ..Explain::default() };
+        assert_eq!(plan_summary(&several), "IXSCAN { a: 1, b: -1 }, IDHACK");
         assert_eq!(plan_summary(&Explain { by_id: true, ..Explain::default() }), "IDHACK");
     }
 }

@@ -80,7 +80,9 @@ impl OpenCursor {
 
     /// Whether it walks an index, which may be dropped under it.
     fn may_be_gone(&self) -> bool {
-        self.cursor.explain().index.is_some()
+        let explain = self.cursor.explain();
+        // The index of the id is never dropped.
+        explain.index.is_some_and(|index| index != "_id_") || !explain.branches.is_empty()
     }
 
     /// Checks a document that was returned.

@@ -13,112 +13,33 @@
 //!     600 or 100     the index gives the order of the sort, with bounds or without
 //!     400            a range of ids
 //! ```
+//!
+//! The alternatives of an `$or` may have an access path each. Together they have the score of the worst
+//! of them, which is preferred to one path with the same bounds only where one of them has better bounds.
 
-use document::{DocRef, Document, limits::KEPT_KEY_COMPONENT_BYTES};
+use std::sync::Arc;
+
+use document::{DocRef, Document};
 use pipeline::{Filter, sort::Sort};
 use store::{Direction, KeyRange};
 
 use super::{
     Hint,
-    bounds::{Bounds, Span, collect_conjuncts, prefix_successor},
-    conditions::{MISSING, PathBounds, bounds_on_path, demands_value},
-    exact::{Residual, residual_of},
+    bounds::{Bounds, Span, collect_conjuncts},
+    by_index::index_access,
+    conditions::{MISSING, PathBounds, bounds_on_path},
+    exact::Residual,
     implied::filter_implies,
+    way::{Access, ChosenAccess, ChosenBranch, MAX_BRANCHES, ScoredAccess, is_cut},
 };
 use crate::{
-    catalog::{CollectionState, ID_INDEX, IndexShape, IndexSpec},
+    catalog::{CollectionState, IndexSpec},
     error::{Error, HintRefusal, Kind},
-    keys,
 };
 
-/// Most combinations of points that one plan takes apart.
-const MAX_RANGES: usize = 4_000;
-
-/// How candidates are found.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Access {
-    /// Rows with these keys.
-    Ids(Vec<Vec<u8>>),
-    /// Rows in these ranges.
-    Rows(Vec<KeyRange>),
-    /// Entries of an index in these ranges.
-    Index { index: Box<IndexSpec>, ranges: Vec<KeyRange> },
-}
-
-impl Access {
-    /// By which way it comes to rows, for logs.
-    pub(crate) fn way(&self) -> String {
-        match self {
-            Self::Ids(_) => "ids".to_owned(),
-            Self::Rows(_) => "scan".to_owned(),
-            Self::Index { index, .. } => format!("index {}", index.name),
-        }
-    }
-}
-
-/// A choice.
-#[derive(Clone, Debug)]
-pub(crate) struct ChosenAccess {
-    /// Where candidates come from.
-    pub(crate) access: Access,
-    /// Of the walk over rows or entries.
-    pub(crate) direction: Direction,
-    /// Rows come in the order of the sort.
-    pub(crate) sorted: bool,
-    /// What of the filter the ranges do not say.
-    pub(crate) residual: Residual,
-}
-
-impl ChosenAccess {
-    /// Whether keys alone say how many documents are meant: each key in its ranges stands for one of
-    /// them, and none is left out.
-    pub(crate) fn is_counted_by_keys(&self) -> bool {
-        let one_each = match &self.access {
-            Access::Index { index, .. } => !index.multikey,
-            Access::Rows(_) => true,
-            // What is named may not exist.
-            Access::Ids(_) => false,
-        };
-        one_each && matches!(self.residual, Residual::Nothing)
-    }
-
-    /// The index that is used: that of the id where ids are named or bounded, where rows come in its
-    /// order because that is asked for, and where a hint names it. `None`: all rows are walked.
-    pub(crate) fn used_index(&self, sort: Option<&Sort>, hint: &Hint) -> Option<u32> {
-        let is_meant = match &self.access {
-            Access::Index { index, .. } => return Some(index.id),
-            Access::Ids(ids) => !ids.is_empty(),
-            Access::Rows(ranges) => {
-                let bounded = ranges.as_slice() != [KeyRange::all()];
-                let ordered = self.sorted && sort.is_some_and(|sort| !sort.parts.is_empty());
-                let hinted = matches!(hint, Hint::Index(_) | Hint::Key(_));
-                bounded || ordered || hinted
-            }
-        };
-        is_meant.then_some(ID_INDEX)
-    }
-}
-
-/// A way and how good it is.
-struct ScoredAccess<'a> {
-    score: usize,
-    access: Access,
-    direction: Direction,
-    sorted: bool,
-    /// Paths that its ranges bound and at which no document has more than one value.
-    ranged: Vec<&'a str>,
-    /// What every document in it meets.
-    partial: Option<&'a Filter>,
-}
-
-impl ScoredAccess<'_> {
-    /// The way as a choice, with what of these conjuncts it leaves to be checked.
-    fn choose(self, parts: &[&Filter]) -> ChosenAccess {
-        let residual = residual_of(parts, &self.ranged, self.partial);
-        let Self { access, direction, sorted, .. } = self;
-        ChosenAccess { access, direction, sorted, residual }
-    }
-}
+/// The score that alternatives lose against a single access path with the same bounds, or gain where
+/// one of them has better bounds.
+const BRANCHES_MARGIN: usize = 10;
 
 /// Picks the way for a filter and a sort.
 pub(crate) fn choose_access(
@@ -150,6 +71,23 @@ pub(crate) fn choose_access(
         // Who asks for an index gets what is in it, also where that is not all the filter means.
         return Ok(index_access(index, None, &parts, sort).choose(&parts));
     }
+    let best = best_way(state, filter, &parts, sort, by_id);
+    let branches = branches_access(state, &parts, sort, best.bound);
+    Ok(match branches {
+        Some(branches) if best.score < branches.score => branches.choose(&parts),
+        _ => best.choose(&parts),
+    })
+}
+
+/// Returns the best of the access paths that lead to all rows that a filter matches: that by id, and
+/// those by one index.
+fn best_way<'a>(
+    state: &'a CollectionState,
+    filter: &Filter,
+    parts: &[&Filter],
+    sort: Option<&Sort>,
+    by_id: ScoredAccess<'a>,
+) -> ScoredAccess<'a> {
     let usable = state.record.indexes.iter().zip(&state.partial).filter(|(index, partial)| {
         index.ready
             && index.has_entries()
@@ -157,12 +95,103 @@ pub(crate) fn choose_access(
             && partial.as_deref().is_none_or(|partial| filter_implies(filter, partial))
     });
     let candidates =
-        usable.map(|(index, partial)| index_access(index, partial.as_deref(), &parts, sort));
+        usable.map(|(index, partial)| index_access(index, partial.as_deref(), parts, sort));
     // Of equal ones the last index wins; walking all rows has score 0.
     let best = candidates.filter(|candidate| 0 < candidate.score).max_by_key(|c| c.score);
-    Ok(match best {
-        Some(best) if by_id.score < best.score => best.choose(&parts),
-        _ => by_id.choose(&parts),
+    best.filter(|best| by_id.score < best.score).unwrap_or(by_id)
+}
+
+/// Returns an access path for each alternative of one of the conjuncts. Returns `None` where there
+/// are no alternatives, or where one of them has no bounds. `single` is the score of the bounds of the
+/// best single access path.
+fn branches_access(
+    state: &CollectionState,
+    parts: &[&Filter],
+    sort: Option<&Sort>,
+    single: usize,
+) -> Option<ScoredAccess<'static>> {
+    let sort = sort.filter(|sort| !sort.parts.is_empty());
+    let alternatives = parts.iter().enumerate().filter_map(|(at, part)| match part {
+        Filter::Or(any) => Some((at, alternatives_of(any)?)),
+        _ => None,
+    });
+    let ways = alternatives.filter_map(|(at, any)| {
+        let with_others = |one: &Filter| {
+            let others = parts.iter().enumerate().filter(|(other, _)| *other != at);
+            let all = std::iter::once(one).chain(others.map(|(_, part)| *part));
+            Filter::And(all.cloned().collect())
+        };
+        let filters: Vec<Filter> = any.into_iter().map(with_others).collect();
+        // In the order of the sort, if each alternative has an access path that gives it.
+        let ordered = sort.and_then(|_| branches_by(state, &filters, sort, single));
+        ordered.filter(|way| way.sorted).or_else(|| {
+            let way = branches_by(state, &filters, None, single)?;
+            Some(ScoredAccess { sorted: sort.is_none(), ..way })
+        })
+    });
+    ways.max_by_key(|way| way.score)
+}
+
+/// Returns the alternatives of a disjunction, with those of disjunctions in it; `None` where there are
+/// too many.
+fn alternatives_of(any: &[Filter]) -> Option<Vec<&Filter>> {
+    let mut out = Vec::new();
+    for one in any {
+        match one {
+            Filter::Or(any) => out.extend(alternatives_of(any)?),
+            one => out.push(one),
+        }
+    }
+    (2..=MAX_BRANCHES).contains(&out.len()).then_some(out)
+}
+
+/// Returns the best access path of each of these filters; `None` where one has no bounds.
+fn branches_by(
+    state: &CollectionState,
+    filters: &[Filter],
+    sort: Option<&Sort>,
+    single: usize,
+) -> Option<ScoredAccess<'static>> {
+    let mut branches = Vec::with_capacity(filters.len());
+    let (mut worst, mut best, mut sorted) = (usize::MAX, 0, true);
+    for filter in filters {
+        let mut parts = Vec::new();
+        collect_conjuncts(filter, &mut parts);
+        let way = best_way(state, filter, &parts, sort, id_access(&parts, sort));
+        if way.bound < MISSING {
+            return None;
+        }
+        (worst, best) = (worst.min(way.bound), best.max(way.bound));
+        sorted &= way.sorted && sort.is_none_or(|_| way.access.keys_are_whole());
+        let chosen = way.choose(&parts);
+        let filter = Arc::new(filter.clone());
+        match chosen.access {
+            // The ranges of an alternative are merged with the other alternatives.
+            Access::Branches { branches: inner, .. } => branches.extend(
+                inner
+                    .into_iter()
+                    .map(|it| ChosenBranch { filter: Some(Arc::clone(&filter)), ..it }),
+            ),
+            _ => branches.push(ChosenBranch { filter: Some(filter), chosen }),
+        }
+    }
+    if MAX_BRANCHES < branches.len() {
+        return None;
+    }
+    let bound = match single <= worst && single < best {
+        true => worst + BRANCHES_MARGIN,
+        false => worst.saturating_sub(BRANCHES_MARGIN),
+    };
+    let ordered = sort.is_some() && sorted;
+    Some(ScoredAccess {
+        score: bound + if ordered { 600 } else { 0 },
+        bound,
+        access: Access::Branches { branches, disjoint: false },
+        direction: Direction::Forward,
+        sorted,
+        merged: None,
+        ranged: Vec::new(),
+        partial: None,
     })
 }
 
@@ -229,144 +258,8 @@ fn id_access(parts: &[&Filter], sort: Option<&Sort>) -> ScoredAccess<'static> {
     };
     // A stored id is never an array.
     let ranged = if 0 < score { vec!["_id"] } else { Vec::new() };
+    let bound = score;
     let score = score + usize::from(by_id.is_some()) * 50;
-    ScoredAccess { score, access, direction, sorted, ranged, partial: None }
-}
-
-/// Whether the key of an id was cut.
-fn is_cut(key: &[u8]) -> bool {
-    KEPT_KEY_COMPONENT_BYTES < key.len()
-}
-
-/// What one index can do. Score 0: nothing.
-fn index_access<'a>(
-    index: &'a IndexSpec,
-    partial: Option<&'a Filter>,
-    parts: &[&Filter],
-    sort: Option<&Sort>,
-) -> ScoredAccess<'a> {
-    let mut prefixes = vec![keys::index_prefix(index.id)];
-    let mut spans = None;
-    let (mut points, mut equal, mut score) = (0, 0, 0);
-    for (at, (path, descending)) in index.key.iter().enumerate() {
-        // Values of several fields may come from different elements of an array, so only the first
-        // field can be bounded.
-        if index.multikey && 0 < at {
-            break;
-        }
-        match bounds_on_path(parts, path, *descending, !index.multikey) {
-            // Each combination of points is a range of its own.
-            Some(PathBounds { bounds: Bounds::Points(found), score: worth })
-                if prefixes.len() * found.len() <= MAX_RANGES =>
-            {
-                let several = found.len() != 1;
-                prefixes = extend_prefixes(&prefixes, &found);
-                points += 1;
-                score += worth;
-                if !several && equal == at {
-                    equal += 1;
-                }
-            }
-            Some(PathBounds { bounds: Bounds::Spans(found), score: worth })
-                if prefixes.len() * found.len() <= MAX_RANGES =>
-            {
-                spans = Some(found);
-                score += worth;
-                break;
-            }
-            _ => break,
-        }
-    }
-    let bounded = 0 < points || spans.is_some();
-    // Fields are bounded from the first one on, without a gap.
-    let used = points + usize::from(spans.is_some());
-    let order = sort.and_then(|sort| direction_for_sort(index, equal, points, sort));
-    // A sparse index lacks rows that a filter for missing values matches.
-    let usable = !index.sparse || first_excludes_missing(parts, &index.key);
-    let full = points == index.key.len();
-    score += usize::from(full && index.unique) * 5_000;
-    // A bound that leaves out little counts as none.
-    score += usize::from(order.is_some()) * if MISSING <= score { 600 } else { 100 };
-    if !usable || !(bounded || order.is_some()) {
-        score = 0;
-    }
-    let direction = order.unwrap_or(Direction::Forward);
-    let mut ranges = index_ranges(&prefixes, spans);
-    if direction == Direction::Backward {
-        ranges.reverse();
-    }
-    let sorted = order.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
-    let ranged = match index.shape {
-        IndexShape::Fields if !index.multikey => {
-            index.key.iter().take(used).map(|(path, _)| path.as_str()).collect()
-        }
-        _ => Vec::new(),
-    };
-    let access = Access::Index { index: Box::new(index.clone()), ranges };
-    ScoredAccess { score, access, direction, sorted, ranged, partial }
-}
-
-/// Every prefix with every component after it, in key order.
-fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
-    let mut out = Vec::with_capacity(prefixes.len() * components.len());
-    for prefix in prefixes {
-        for component in components {
-            out.push([prefix.as_slice(), component].concat());
-        }
-    }
-    out
-}
-
-/// The ranges of entries that begin with these prefixes, bounded by the spans of the next field.
-fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange> {
-    let mut out = Vec::new();
-    for prefix in prefixes {
-        match &spans {
-            None => {
-                out.push(KeyRange { start: prefix.clone(), end: Some(prefix_successor(prefix)) })
-            }
-            Some(spans) => out.extend(spans.iter().map(|span| KeyRange {
-                start: [prefix.as_slice(), &span.start].concat(),
-                end: Some([prefix.as_slice(), &span.end].concat()),
-            })),
-        }
-    }
-    out
-}
-
-/// Whether a walk of the index after its equal fields gives the sort, and in which direction.
-fn direction_for_sort(
-    index: &IndexSpec,
-    equal: usize,
-    points: usize,
-    sort: &Sort,
-) -> Option<Direction> {
-    // Several points of one field are walked one after the other: their entries are not in one
-    // order.
-    if index.multikey || points != equal || sort.parts.is_empty() {
-        return None;
-    }
-    let fixed: Vec<&str> = index.key.iter().take(equal).map(|(path, _)| path.as_str()).collect();
-    // A field that is equal to one thing orders nothing.
-    let wanted = sort.parts.iter().filter(|part| !fixed.contains(&part.path.as_str()));
-    let mut fields = index.key.iter().skip(equal);
-    let mut direction = None;
-    for part in wanted {
-        let (path, descending) = fields.next()?;
-        if path != part.path.as_str() {
-            return None;
-        }
-        let needed =
-            if *descending == part.descending { Direction::Forward } else { Direction::Backward };
-        if direction.is_some_and(|direction| direction != needed) {
-            return None;
-        }
-        direction = Some(needed);
-    }
-    Some(direction.unwrap_or(Direction::Forward))
-}
-
-/// Whether the filter leaves out documents that lack the first field of a sparse index.
-fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
-    key.first().is_some_and(|(first, _)| parts.iter().any(|part| demands_value(part, first)))
+    let (merged, partial) = (None, None);
+    ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial }
 }

@@ -38,15 +38,32 @@ pub(super) fn residual_of(
     partial: Option<&Filter>,
 ) -> Residual {
     let is_met = |part: &Filter| {
-        let by_range = matches!(part, Filter::Path(path, test)
-            if ranged.contains(&path.as_str()) && is_exact(test));
-        by_range || partial.is_some_and(|partial| filter_implies(partial, part))
+        is_said_by_range(part, ranged)
+            || partial.is_some_and(|partial| filter_implies(partial, part))
     };
     let left: Vec<&Filter> = parts.iter().copied().filter(|part| !is_met(part)).collect();
     match left.len() {
         0 => Residual::Nothing,
         len if len == parts.len() => Residual::Whole,
         _ => Residual::Parts(Filter::all(left.into_iter().cloned().collect())),
+    }
+}
+
+/// Whether the ranges of these paths hold exactly what meets a conjunct: an exact test, or alternatives
+/// that are exact tests of one path, whose ranges are united.
+fn is_said_by_range(part: &Filter, ranged: &[&str]) -> bool {
+    match part {
+        Filter::Path(path, test) => ranged.contains(&path.as_str()) && is_exact(test),
+        Filter::Or(any) => {
+            let path_of = |part: &Filter| match part {
+                Filter::Path(path, _) => Some(path.clone()),
+                _ => None,
+            };
+            let first = any.first().and_then(path_of);
+            let is_alike = |part| path_of(part) == first && is_said_by_range(part, ranged);
+            first.is_some() && any.iter().all(is_alike)
+        }
+        _ => false,
     }
 }
 

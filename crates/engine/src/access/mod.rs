@@ -6,20 +6,24 @@
 //!  filter ──▶ conditions  what the filter says about each field of an index
 //!         ──▶ bounds      the same as ranges of key bytes
 //!         ──▶ implied     whether a partial index has every row that the filter matches
+//!         ──▶ by_index    what one index can do with that
 //!         ──▶ choose      scores the ways and takes the best
 //!         ──▶ exact       what of the filter is left to be checked on the rows
 //! ```
 
 mod bounds;
+mod by_index;
 mod choose;
 mod conditions;
 mod exact;
 mod hint;
 mod implied;
+mod way;
 
 pub(crate) use bounds::{
     collect_conjuncts, encode_component, equality_component, prefix_successor,
 };
-pub(crate) use choose::{Access, ChosenAccess, choose_access};
+pub(crate) use choose::choose_access;
 pub(crate) use exact::Residual;
 pub use hint::Hint;
+pub(crate) use way::{Access, ChosenAccess, ChosenBranch};

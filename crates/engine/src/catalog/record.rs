@@ -92,6 +92,14 @@ impl IndexSpec {
         !self.system_ttl && !matches!(self.shape, IndexShape::Allowed(_))
     }
 
+    /// Whether the keys of its entries end with the `_id` of the document, so that entries with equal
+    /// values are in the order of `_id`.
+    pub(crate) fn ends_with_id(&self) -> bool {
+        self.shape == IndexShape::Fields
+            && !self.unique
+            && !self.key.iter().any(|(path, _)| path == "_id")
+    }
+
     /// The key pattern as a document of 1 and -1.
     pub fn key_pattern(&self) -> Document {
         let direction = |descending: &bool| if *descending { -1 } else { 1 };

@@ -123,6 +123,12 @@ impl<S: Store> Cursor<S> {
                 None => drop(stages.remove(0)),
             }
         }
+        if let Some(finder) = &mut self.finder
+            // A count subtracts the rows that are skipped.
+            && Tally::of_stages(&stages).is_none()
+        {
+            skip_by_keys(finder, &mut stages);
+        }
         self.work = match stages.as_slice() {
             [] => Work::Walking { remaining: None },
             [Stage::Limit(limit)] => Work::Walking { remaining: Some(*limit) },
@@ -144,7 +150,7 @@ impl<S: Store> Cursor<S> {
 
     /// How it runs.
     pub fn explain(&self) -> Explain {
-        self.finder.as_ref().map(|finder| finder.explain.clone()).unwrap_or_default()
+        self.finder.as_ref().map(Finder::explain).unwrap_or_default()
     }
 
     /// Its use of indexes is not counted. For a query that is only explained.
@@ -260,6 +266,24 @@ impl<S: Store> Cursor<S> {
             }
             views => views,
         }
+    }
+}
+
+/// Has the walk skip the rows that the first stages skip, where it need not read them. A limit before
+/// or behind becomes a limit of what is left.
+fn skip_by_keys(finder: &mut Finder, stages: &mut Vec<Stage>) {
+    let (rows, limit, taken) = match stages.as_slice() {
+        [Stage::Skip(rows), ..] => (*rows, None, 1),
+        [Stage::Limit(first), Stage::Skip(rows), Stage::Limit(limit), ..] => {
+            (*rows, Some(first.saturating_sub(*rows).min(*limit)), 3)
+        }
+        [Stage::Limit(first), Stage::Skip(rows), ..] => {
+            (*rows, Some(first.saturating_sub(*rows)), 2)
+        }
+        _ => return,
+    };
+    if finder.plan_skip(rows) {
+        stages.splice(..taken, limit.map(Stage::Limit));
     }
 }
 

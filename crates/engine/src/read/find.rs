@@ -6,7 +6,10 @@ use std::sync::Arc;
 use document::Document;
 use pipeline::{Filter, sort::Sort};
 
-use crate::access::{Access, ChosenAccess, Hint};
+use crate::{
+    access::{Access, ChosenAccess, Hint},
+    catalog::ID_INDEX,
+};
 
 /// What is looked for.
 #[derive(Clone, Debug)]
@@ -42,13 +45,14 @@ pub struct IndexTraits {
 /// How a query was or would be run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Explain {
-    /// The index that is read; `None` for the rows themselves.
+    /// The index that is read; `None` where all rows are. Rows are kept in the index of `_id`, which
+    /// is named where a range or the order of `_id` is used.
     pub index: Option<String>,
     /// Its key pattern.
     pub pattern: Document,
     /// What the index is like.
     pub traits: IndexTraits,
-    /// Point reads by id.
+    /// One document is read by its `_id`.
     pub by_id: bool,
     /// Whether rows come in the order of the sort.
     pub sorted: bool,
@@ -56,6 +60,10 @@ pub struct Explain {
     pub backward: bool,
     /// Entries of the index are counted, and no document is read.
     pub counted: bool,
+    /// How each access path is run, where there are several.
+    pub branches: Vec<Explain>,
+    /// Whether these are merged in the order of the sort.
+    pub merged: bool,
     /// Ranges of the index that are walked.
     pub ranges: usize,
     /// Entries looked at so far, expired ones left out.
@@ -65,16 +73,18 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// What is told of a choice before anything was looked at.
-    pub(super) fn of_choice(chosen: &ChosenAccess) -> Self {
+    /// Describes a choice that uses this index, before anything was looked at.
+    pub(super) fn of_choice(chosen: &ChosenAccess, used: Option<u32>) -> Self {
         let mut explain = Self {
             sorted: chosen.sorted,
             backward: chosen.direction == store::Direction::Backward,
             ..Self::default()
         };
         match &chosen.access {
-            Access::Ids(_) => explain.by_id = true,
-            Access::Rows(_) => {}
+            Access::Ids(ids) if ids.len() < 2 => explain.by_id = true,
+            Access::Ids(ids) => explain.walk_ids(ids.len()),
+            Access::Rows(ranges) if used == Some(ID_INDEX) => explain.walk_ids(ranges.len()),
+            Access::Rows(_) | Access::Branches { .. } => {}
             Access::Index { index, ranges } => {
                 explain.index = Some(index.name.clone());
                 explain.ranges = ranges.len();
@@ -88,5 +98,13 @@ impl Explain {
             }
         }
         explain
+    }
+
+    /// Names the index of `_id`, of which so many ranges are walked.
+    fn walk_ids(&mut self, ranges: usize) {
+        self.index = Some("_id_".to_owned());
+        self.ranges = ranges;
+        self.pattern.push("_id", 1);
+        self.traits.unique = true;
     }
 }

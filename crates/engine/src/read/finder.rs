@@ -14,11 +14,17 @@
 //! The keys of long values are cut, so that their order is not known from them: `long_keys` puts the
 //! rows of equal beginnings in order where the order matters.
 //!
+//! A query may take several access paths: `branches` walks them with a finder each.
+//!
 //! What a view cannot tell ([`Halt::LookAgain`]) stops the walk in front of that candidate. Rows
 //! that were found by then are returned, since they are certain.
 
 mod ahead;
+mod branches;
+mod counting;
+mod front;
 mod long_keys;
+mod planning;
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -28,22 +34,19 @@ use std::{
 use bytes::Bytes;
 use evaluation::Context;
 use memory::Share;
-use pipeline::{
-    Filter,
-    exec::{Stage, Tally},
-};
+use pipeline::Filter;
 use store::{KeyRange, Store};
 
+use branches::Branches;
 use long_keys::LongKeys;
 
-use super::{Explain, Find, UsedIndexes};
+use super::{Explain, UsedIndexes};
 use crate::{
-    access::{Access, ChosenAccess, Residual, choose_access},
-    catalog::CollectionState,
+    access::{Access, ChosenAccess},
     error::{Error, Halt},
     limits::{ROW_WORK, SEEN_BYTES, TAKE_BYTES},
     row::{Entry, Row},
-    view::{LiveView, Pages, charge_keys},
+    view::{LiveView, Pages},
     yielding::yield_if_due,
 };
 
@@ -94,83 +97,33 @@ pub(crate) struct Finder {
     /// The index that it uses, until the walk is begun, and what the operation has used.
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// What is told about the plan, and how much was looked at.
-    pub(crate) explain: Explain,
+    explain: Explain,
+    /// Whether the keys of candidates tell which rows are meant, so that rows can be skipped by them.
+    by_keys: bool,
+    /// How many rows at the beginning are still to be skipped by their keys.
+    to_skip: u64,
+    /// The walks of several access paths, which do all the work where there are any.
+    branches: Option<Branches>,
 }
 
 impl Finder {
-    /// Plans a walk of an operation that has used these indexes so far; `None`: it is not counted.
-    pub(crate) fn new(
-        state: &CollectionState,
-        find: &Find,
-        used: Option<&Arc<UsedIndexes>>,
-    ) -> Result<Self, Error> {
-        let chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
-        let explain = Explain::of_choice(&chosen);
-        let uses = chosen.used_index(find.sort.as_ref(), &find.hint);
-        let filter = match &chosen.residual {
-            Residual::Whole => Arc::clone(&find.filter),
-            Residual::Parts(left) => Arc::new(left.clone()),
-            Residual::Nothing => Arc::new(Filter::always()),
-        };
-        let long_keys = LongKeys::of_walk(&chosen, find.sort.as_ref());
-        Ok(Self {
-            filter,
-            chosen,
-            long_keys,
-            created: state.record.created,
-            at: 0,
-            progress: Progress::NotBegun,
-            rows_ahead: VecDeque::new(),
-            ahead: VecDeque::new(),
-            last: None,
-            seen: explain.traits.multikey.then(HashSet::new),
-            held: None,
-            uncounted: used.map(Arc::clone).zip(uses),
-            explain,
-        })
-    }
-
-    /// The use of its index is not counted.
-    pub(crate) fn leave_uncounted(&mut self) {
-        self.uncounted = None;
-    }
-
-    /// Whether rows come in the order of the sort.
-    pub(crate) fn is_sorted(&self) -> bool {
-        self.chosen.sorted
-    }
-
-    /// What stages want of the rows, if that is their number and no row has to be read to know it.
-    pub(crate) fn plan_count(&mut self, stages: &[Stage]) -> Option<Tally> {
-        let tally = self.chosen.is_counted_by_keys().then(|| Tally::of_stages(stages)).flatten();
-        let by_index = matches!(self.chosen.access, Access::Index { .. });
-        self.explain.counted = by_index && tally.is_some();
-        tally
-    }
-
-    /// Whether the collection is still the one, and the index still there, that was planned for.
-    pub(crate) fn is_still_valid(&self, state: &CollectionState) -> bool {
-        self.created == state.record.created
-            // An index that got its first arrays may name a row several times, which this walk,
-            // planned without `seen`, would return as often.
-            && match &self.chosen.access {
-                Access::Index { index, .. } => state
-                    .record
-                    .indexes
-                    .iter()
-                    .any(|held| held.id == index.id && (index.multikey || !held.multikey)),
-                _ => true,
-            }
-    }
-
     /// Nobody asks for a while: what was read ahead is read again then.
     pub(crate) fn forget_read_ahead(&mut self) {
+        self.branches.iter_mut().for_each(Branches::forget_read_ahead);
+        // The position among ids is behind what was read ahead.
+        if matches!(self.chosen.access, Access::Ids(_)) {
+            self.at -= self.ahead.len();
+        }
         (self.rows_ahead, self.ahead) = (VecDeque::new(), VecDeque::new());
         self.long_keys.iter_mut().for_each(LongKeys::forget_rows);
     }
 
     /// Goes on after the last candidate in another view: what was read ahead is read again.
     pub(crate) fn resume_after_last(&mut self) {
+        if let Some(branches) = &mut self.branches {
+            branches.resume_after_last();
+            return;
+        }
         self.forget_read_ahead();
         // A page may have been read to its end without being used: the walk goes on after the last
         // candidate that was used, not after the last that was read.
@@ -185,7 +138,7 @@ impl Finder {
     /// The range at a position; `None` after the last one, and for ids.
     fn range_at(&self, at: usize) -> Option<&KeyRange> {
         match &self.chosen.access {
-            Access::Ids(_) => None,
+            Access::Ids(_) | Access::Branches { .. } => None,
             Access::Rows(ranges) | Access::Index { ranges, .. } => ranges.get(at),
         }
     }
@@ -197,6 +150,10 @@ impl Finder {
         context: &Context,
         wanted: usize,
     ) -> Result<Vec<Row>, Halt> {
+        self.skip_rows(view, context).await?;
+        if let Some(branches) = &mut self.branches {
+            return branches.take_matching(view, context, wanted).await;
+        }
         let mut found = Vec::new();
         let mut bytes = 0;
         while found.len() < wanted && bytes < TAKE_BYTES {
@@ -227,37 +184,51 @@ impl Finder {
                     Err(halt) => return Err(halt),
                 }
             };
-            let read = match &candidate {
-                Candidate::Id(key) => view.get_row(key).await,
-                Candidate::Entry(entry) => {
-                    self.explain.keys_examined += 1;
-                    match self.is_new(entry, context)? {
-                        true => view.passing_row_of(entry).await.map(Some),
-                        false => Ok(None),
-                    }
+            match self.look_at(candidate, view, context).await {
+                Ok(Some(row)) => {
+                    bytes += row.value.len();
+                    found.push(row);
                 }
-            };
-            // Without its row a candidate is not dealt with: it comes again in the next view.
-            if let Err(Halt::LookAgain) = read {
-                self.put_back(candidate);
-                if found.is_empty() {
-                    return Err(Halt::LookAgain);
-                }
-                break;
-            }
-            let (key, row) = match candidate {
-                Candidate::Entry(entry) => (Some(entry.key), read?),
-                Candidate::Id(_) => (None, read?),
-            };
-            self.last = key;
-            let Some(row) = row else { continue };
-            yield_if_due(context, ROW_WORK + row.body().len()).await?;
-            if self.is_meant(&row, context)? {
-                bytes += row.value.len();
-                found.push(row);
+                Ok(None) => {}
+                Err(Halt::LookAgain) if !found.is_empty() => break,
+                Err(halt) => return Err(halt),
             }
         }
         Ok(found)
+    }
+
+    /// Reads the row of a candidate and returns it if it matches. Where the view cannot tell, the
+    /// candidate is the next one again.
+    async fn look_at<S: Store>(
+        &mut self,
+        candidate: Candidate,
+        view: &LiveView<S>,
+        context: &Context,
+    ) -> Result<Option<Row>, Halt> {
+        let read = match &candidate {
+            Candidate::Id(key) => view.get_row(key).await,
+            Candidate::Entry(entry) => {
+                self.explain.keys_examined += 1;
+                match self.is_new(entry, context)? {
+                    true => view.passing_row_of(entry).await.map(Some),
+                    false => Ok(None),
+                }
+            }
+        };
+        if let Err(Halt::LookAgain) = read {
+            self.put_back(candidate);
+            return Err(Halt::LookAgain);
+        }
+        let (key, row) = match candidate {
+            Candidate::Entry(entry) => (Some(entry.key), read?),
+            Candidate::Id(_) => (None, read?),
+        };
+        let by_id = key.is_none();
+        self.last = key;
+        let Some(row) = row else { return Ok(None) };
+        self.explain.keys_examined += u64::from(by_id);
+        yield_if_due(context, ROW_WORK + row.body().len()).await?;
+        Ok(self.is_meant(&row, context)?.then_some(row))
     }
 
     /// Looks at a row: whether it meets what the ranges do not say.
@@ -296,32 +267,6 @@ impl Finder {
             self.last = passed_over.or_else(|| found.last().map(|row| row.key.clone()));
         }
         Ok(())
-    }
-
-    /// Counts the next page of what is meant, by headers alone; `None` at the end. Only where
-    /// [`plan_count`](Self::plan_count) says so.
-    pub(crate) async fn count_page<S: Store>(
-        &mut self,
-        view: &LiveView<S>,
-        context: &Context,
-        wanted: usize,
-    ) -> Result<Option<u64>, Halt> {
-        let Some(mut pages) = self.begin_page(wanted) else { return Ok(None) };
-        self.note_access(view, context);
-        let by_index = matches!(self.chosen.access, Access::Index { .. });
-        let page = match by_index {
-            true => view.count_entries(&mut pages).await?,
-            false => view.count_rows(&mut pages).await?,
-        };
-        let page = page.unwrap_or_default();
-        self.progress = Progress::Walking(pages);
-        self.last = page.last.or(self.last.take());
-        match by_index {
-            true => self.explain.keys_examined += page.live,
-            false => self.explain.documents_examined += page.live,
-        }
-        charge_keys(context, page.examined).await?;
-        Ok(Some(page.live))
     }
 
     /// What this view cannot tell of is the next candidate of a later one.

@@ -29,6 +29,7 @@ mod reaping_is_paused;
 mod receipts;
 mod records_change_together;
 mod series_say_what_expires_in_each_step;
+mod several_paths;
 mod statements_are_committed_together;
 mod uses_of_indexes_are_counted;
 mod writers_take_turns;

@@ -41,9 +41,12 @@ how; what is not there yet answers an error that names it.
   a walk over the whole collection for each batch, as containers of few items pay it, or an index of
   births that every write would pay for.
 * `explain` shows one plan: `IDHACK`, `IXSCAN` under `FETCH`, or `COLLSCAN`, and MongoDB's names of
-  stages above it. A count whose filter is exactly what the ranges of an index without arrays say
-  reads its entries alone: `COUNT_SCAN`, or `IXSCAN` without `FETCH` where there are several ranges.
-  So does a pipeline that only counts (`$count`, `$group` with a constant `_id` and `{$sum: 1}`). No
+  stages above it. Several access paths, such as one for each alternative of an `$or`, stand under `OR`,
+  or under `SORT_MERGE` where they are merged in the order of the sort. Several ids, a range of `_id` and
+  its order are shown as `IXSCAN` of `_id_`. A count whose filter is exactly what the ranges of an index
+  without arrays say reads its entries alone: `COUNT_SCAN`, or `IXSCAN` without `FETCH` where there are
+  several ranges. So does a pipeline that only counts (`$count`, `$group` with a constant `_id` and
+  `{$sum: 1}`), and a `skip` reads no documents there. No
   other plan is covered: an index tells which documents are meant, and they are read, since its keys
   do not say of what type a number was.
 * `serverStatus`, `getDiagnosticData` and `top` have what exporters read; what does not exist here counts

@@ -8,6 +8,7 @@ mod columns;
 mod compat;
 mod databases;
 mod dumps;
+mod examined;
 mod explain;
 mod exporters;
 mod fail_points;

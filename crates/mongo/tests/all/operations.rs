@@ -271,7 +271,7 @@ async fn idle_cursors_are_shown() {
     let shown = stage(&mut client, options(), of_idle.clone()).await;
     let [shown] = shown.as_slice() else { panic!("{shown:?}") };
     assert_eq!(shown.get("ns"), Some(&"db.c".into()));
-    assert_eq!(shown.get("planSummary"), Some(&"COLLSCAN".into()));
+    assert_eq!(shown.get("planSummary"), Some(&"IXSCAN { _id: 1 }".into()));
     assert_eq!(inner(shown, "lsid"), session);
     let about = inner(shown, "cursor");
     assert_eq!(inner(&about, "originatingCommand"), find);

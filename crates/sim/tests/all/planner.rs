@@ -1,8 +1,8 @@
 //! Whatever index is read, the answer is that of a full scan: random documents, indexes, filters
 //! and sorts. `SIM_SEED=n` runs one collection.
 
-use document::{DocRef, Document, Value, doc};
-use engine::{Hint, IndexSpec, Plan};
+use document::{DocRef, Document, Value, array, doc};
+use engine::{BatchLimit, Hint, IndexSpec, Plan};
 use evaluation::Context;
 use pipeline::{Filter, exec::Stage, sort::Sort};
 use sim::ParsedDialect;
@@ -22,11 +22,17 @@ pub(crate) fn pick<T: Clone>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.usize(0..from.len())].clone()
 }
 
+/// A text of which a key holds the beginning, which all of these have in common.
+fn long_text(rng: &mut Rng) -> String {
+    "a".repeat(1_100) + pick(rng, &["c", "a", "d", "b"])
+}
+
 pub(crate) fn scalar(rng: &mut Rng) -> Value {
     match rng.u8(0..13) {
         0..=3 => Value::Int32(rng.i32(-1..4)),
         4 => Value::Double(f64::from(rng.i32(-2..6)) / 2.0),
         5 => Value::Int64(rng.i64(0..3)),
+        6 | 7 if rng.u8(0..8) == 0 => Value::String(long_text(rng)),
         6 | 7 => Value::String(pick(rng, &["", "a", "ab", "b", "abc"]).into()),
         8 => Value::Null,
         9 => Value::Bool(rng.bool()),
@@ -66,7 +72,7 @@ fn field(rng: &mut Rng) -> (String, Value) {
     let values = |rng: &mut Rng| -> Value {
         Value::Array((0..rng.usize(0..4)).map(|_| operand(rng)).collect())
     };
-    let test = match rng.u8(0..16) {
+    let test = match rng.u8(0..22) {
         0..=3 => return (path.into(), operand(rng)),
         4 => doc! { "$gt": operand(rng) },
         5 => doc! { "$gte": operand(rng) },
@@ -79,9 +85,43 @@ fn field(rng: &mut Rng) -> (String, Value) {
         12 => doc! { "$exists": rng.bool() },
         13 => doc! { "$regex": pick(rng, &["^a", "^ab", "b", "^"]) },
         14 => doc! { "$elemMatch": doc! { "$gt": operand(rng), "$lt": operand(rng) } },
+        21 => doc! { "$in": array![operand(rng), operand(rng), operand(rng)] },
+        15 => doc! { "$elemMatch": doc! { "$eq": operand(rng) } },
+        16 => doc! { "$elemMatch": doc! { "$nin": values(rng) } },
+        17 => doc! { "$elemMatch": inner(rng) },
+        18 => {
+            let one = |rng: &mut Rng| doc! { "$elemMatch": inner(rng) };
+            doc! { "$all": array![one(rng), one(rng)] }
+        }
+        19 => doc! { "$not": doc! { "$elemMatch": inner(rng) } },
+        20 => doc! { "$not": doc! { "$gte": operand(rng), "$lt": operand(rng) } },
         _ => doc! { "$not": doc! { "$gt": operand(rng) } },
     };
     (path.into(), Value::Document(test))
+}
+
+/// What an element of an array has to meet.
+fn inner(rng: &mut Rng) -> Document {
+    let mut out = Document::new();
+    for path in ["x", "y"] {
+        match rng.u8(0..5) {
+            0 | 1 => out.push(path, operand(rng)),
+            2 => out.push(path, doc! { "$gt": operand(rng) }),
+            3 => out.push(path, doc! { "$in": array![operand(rng), operand(rng)] }),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// A comparison of a path with a constant as an expression.
+fn expression(rng: &mut Rng) -> Document {
+    let path = Value::String(format!("${}", pick(rng, &["a", "b", "a.x", "_id"])));
+    let constant: Value = doc! { "$literal": operand(rng) }.into();
+    let sides = if rng.bool() { array![path, constant] } else { array![constant, path] };
+    let mut out = Document::new();
+    out.push(pick(rng, &["$eq", "$gt", "$gte", "$lt", "$lte", "$ne"]), sides);
+    out
 }
 
 pub(crate) fn filter(rng: &mut Rng) -> Document {
@@ -92,18 +132,52 @@ pub(crate) fn filter(rng: &mut Rng) -> Document {
             out.push(path, test);
         }
     }
-    if rng.u8(0..6) == 0 {
-        let parts = (0..2).map(|_| {
-            let (path, test) = field(rng);
-            let mut part = Document::new();
-            part.push(path, test);
-            Value::Document(part)
-        });
-        let parts: Vec<Value> = parts.collect();
-        let name = pick(rng, &["$and", "$or", "$nor"]);
+    if rng.u8(0..10) == 0 {
+        out.push("$or", pages_by_key(rng));
+    } else if rng.u8(0..3) == 0 {
+        let parts: Vec<Value> = (0..rng.usize(2..4)).map(|_| part(rng).into()).collect();
+        let name = pick(rng, &["$and", "$or", "$or", "$or", "$nor"]);
         out.push(name, Value::Array(parts.into_iter().collect()));
     }
+    if rng.u8(0..12) == 0 {
+        out.push("$expr", expression(rng));
+    }
     out
+}
+
+/// The condition that asks for what stands behind a document in an order.
+fn pages_by_key(rng: &mut Rng) -> Value {
+    let (path, operator) = (pick(rng, &["a", "b", "c"]), pick(rng, &["$gt", "$lt"]));
+    let next = pick(rng, &["_id", "b", "c"]);
+    let (last, after) = (scalar(rng), scalar(rng));
+    let behind = |value: Value| {
+        let mut test = Document::new();
+        test.push(operator, value);
+        test
+    };
+    let (mut first, mut same) = (Document::new(), Document::new());
+    first.push(path, behind(last.clone()));
+    same.push(path, last);
+    if next != path {
+        same.push(next, behind(after));
+    }
+    array![first, same]
+}
+
+/// One of several filters.
+fn part(rng: &mut Rng) -> Document {
+    let mut part = Document::new();
+    for _ in 0..rng.usize(1..3) {
+        let (path, test) = field(rng);
+        if part.get(&path).is_none() {
+            part.push(path, test);
+        }
+    }
+    if rng.u8(0..10) == 0 {
+        let nested = array![doc! { "a": operand(rng) }, doc! { "b": operand(rng), "c": 1 }];
+        part.push("$or", nested);
+    }
+    part
 }
 
 pub(crate) fn index(rng: &mut Rng, at: usize) -> IndexSpec {
@@ -178,19 +252,72 @@ impl Case<'_> {
             format!("seed {seed} hint {hint:?} filter {text} sort {:?}\n{shown:?}", self.sort)
         };
         let explain = self.kit.begin_query(plan.clone()).explain();
+        let expected = self.expected(&hint, indexes);
+        let page = self.page(plan.clone(), seed);
+        let (skip, limit) = page.asked;
+        let len = expected.len().saturating_sub(skip).min(limit);
+        assert_eq!(page.found.len(), len, "skip {skip} limit {limit} {} {explain:?}", context());
+        self.check_page(&page, &expected, &context);
         let found = ready(test_kit::find_all(self.kit.engine.clone(), self.kit.namespace(), plan));
         let found = found.unwrap_or_else(|error| panic!("{}: {error}", context()));
         let mut ids = test_kit::ids_of(&found);
         ids.sort_unstable();
-        assert_eq!(ids, self.expected(&hint, indexes), "{} {explain:?}", context());
+        assert_eq!(ids, expected, "{} {explain:?}", context());
         if let Some(sort) = &self.sort {
             let ordered = found.is_sorted_by(|a, b| {
                 sort.compare_documents(DocRef::Tree(a), DocRef::Tree(b)).is_le()
             });
             assert!(ordered, "{} {explain:?}\n{found:?}", context());
         }
-        explain.index.is_some()
+        explain.index.is_some() || !explain.branches.is_empty()
     }
+
+    /// A part of the answer, read in small batches.
+    fn page(&self, mut plan: Plan, seed: u64) -> Page {
+        let mut rng = Rng::with_seed(seed ^ self.all.len() as u64);
+        let asked = (rng.usize(0..4), rng.usize(1..6));
+        if 0 < asked.0 {
+            plan.stages.push(Stage::Skip(asked.0 as u64));
+        }
+        plan.stages.push(Stage::Limit(asked.1 as u64));
+        let mut cursor = self.kit.begin_query(plan);
+        let mut found = Vec::new();
+        loop {
+            let limit = BatchLimit { documents: rng.usize(1..4), bytes: usize::MAX };
+            let batch = ready(cursor.next_batch(limit)).expect("a batch");
+            found.extend(batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()));
+            if batch.done {
+                return Page { asked, found };
+            }
+        }
+    }
+
+    /// Whether a page has what the sort puts there: of equal ones any.
+    fn check_page(&self, page: &Page, expected: &[i64], context: &dyn Fn() -> String) {
+        let mut ids = test_kit::ids_of(&page.found);
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), page.found.len(), "twice: {}", context());
+        assert!(ids.iter().all(|id| expected.contains(id)), "{}", context());
+        let Some(sort) = &self.sort else { return };
+        let wanted = |body: &&Document| {
+            test_kit::ids_of(std::slice::from_ref(*body)).iter().all(|id| expected.contains(id))
+        };
+        let mut all: Vec<&Document> = self.all.iter().filter(wanted).collect();
+        let order =
+            |a: &Document, b: &Document| sort.compare_documents(DocRef::Tree(a), DocRef::Tree(b));
+        all.sort_by(|a, b| order(a, b));
+        for (found, wanted) in page.found.iter().zip(all.into_iter().skip(page.asked.0)) {
+            assert!(order(found, wanted).is_eq(), "{}: {:?}", context(), page.found);
+        }
+    }
+}
+
+/// A part of an answer.
+struct Page {
+    /// How many were to be skipped, and how many wanted at most.
+    asked: (usize, usize),
+    found: Vec<Document>,
 }
 
 /// Returns how many cases there were and how many read an index that the planner chose.

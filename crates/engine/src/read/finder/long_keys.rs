@@ -77,12 +77,16 @@ impl LongKeys {
     pub(super) fn of_walk(chosen: &ChosenAccess, sort: Option<&Sort>) -> Option<Self> {
         let sort = sort.filter(|sort| chosen.sorted && !sort.parts.is_empty())?;
         let (components, before) = match &chosen.access {
-            Access::Ids(_) => return None,
+            Access::Ids(_) | Access::Branches { .. } => return None,
             Access::Rows(_) => (vec![false], 0),
             Access::Index { index, .. } => {
                 let is_part = |path: &str| sort.parts.iter().any(|part| part.path.as_str() == path);
-                let last = index.key.iter().rposition(|(path, _)| is_part(path))?;
-                let parts = index.key.iter().take(last + 1);
+                let fields = index.key.iter();
+                let fields = fields.map(|(path, descending)| (path.as_str(), *descending));
+                let id = index.ends_with_id().then_some(("_id", false));
+                let fields: Vec<_> = fields.chain(id).collect();
+                let last = fields.iter().rposition(|(path, _)| is_part(path))?;
+                let parts = fields.iter().take(last + 1);
                 let components = parts.map(|(_, descending)| *descending).collect();
                 (components, keys::index_prefix(index.id).len())
             }
@@ -141,6 +145,21 @@ impl Finder {
                 None
             }
         }
+    }
+
+    /// Whether a run is being returned and has more rows. One without is over.
+    pub(super) fn is_in_long(&mut self) -> bool {
+        if self.next_long_key().is_none() {
+            self.next_long();
+            return false;
+        }
+        true
+    }
+
+    /// Returns what the next row of the run that is being returned sorts by.
+    pub(super) fn next_long_key(&self) -> Option<&SortKey> {
+        let run = self.long_keys.as_ref()?.run.as_ref()?;
+        run.rows.front().map(|(key, _)| key)
     }
 
     /// Whether the next candidate begins a run. What was not read ahead yet is not looked at.

@@ -117,12 +117,17 @@ pub(super) fn winning_plan(
 
 /// The way to the documents. An index says which they are, and not what they hold, so `FETCH` stands
 /// over every `IXSCAN`, unless they are only counted: `COUNT_SCAN` is mongod's name for counting one
-/// range.
+/// range. Several access paths stand side by side.
 fn access_stage(explain: &Explain, run: bool) -> Document {
     // mongod's words for the direction of a walk.
     let direction = if explain.backward { "backward" } else { "forward" };
     let (keys, documents) =
         (shortest_int(explain.keys_examined), shortest_int(explain.documents_examined));
+    if !explain.branches.is_empty() {
+        let paths = explain.branches.iter().map(|path| Value::Document(access_stage(path, run)));
+        let stage = if explain.merged { "SORT_MERGE" } else { "OR" };
+        return doc! { "stage": stage, "inputStages": Value::Array(paths.collect()) };
+    }
     let mut plan = if explain.by_id {
         doc! { "stage": "IDHACK" }
     } else if let Some(name) = &explain.index {

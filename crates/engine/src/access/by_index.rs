@@ -1,0 +1,188 @@
+//! What one index can do for a filter and a sort: the ranges of its entries, and their order.
+
+use pipeline::{Filter, sort::Sort};
+use store::{Direction, KeyRange};
+
+use super::{
+    bounds::{Bounds, Span, prefix_successor},
+    conditions::{MISSING, PathBounds, bounds_on_path, demands_value},
+    way::{Access, MAX_BRANCHES, ScoredAccess, is_cut},
+};
+use crate::{
+    catalog::{IndexShape, IndexSpec},
+    keys,
+};
+
+/// Most combinations of points that one plan takes apart.
+const MAX_RANGES: usize = 4_000;
+
+/// What the filter says about the fields of an index, from the first one on.
+struct BoundFields {
+    /// The keys of entries begin with one of these.
+    prefixes: Vec<Vec<u8>>,
+    /// Behind these the next field is in one of these.
+    spans: Option<Vec<Span>>,
+    /// Fields that are equal to something.
+    points: usize,
+    /// Of these the first ones that are equal to one thing.
+    equal: usize,
+    /// A field may have one of several long values, whose keys are not in the order of the values.
+    several_cut: bool,
+    score: usize,
+}
+
+fn bound_fields(index: &IndexSpec, parts: &[&Filter]) -> BoundFields {
+    let mut out = BoundFields {
+        prefixes: vec![keys::index_prefix(index.id)],
+        spans: None,
+        points: 0,
+        equal: 0,
+        several_cut: false,
+        score: 0,
+    };
+    for (at, (path, descending)) in index.key.iter().enumerate() {
+        // Values of several fields may come from different elements of an array, so only the first
+        // field can be bounded.
+        if index.multikey && 0 < at {
+            break;
+        }
+        match bounds_on_path(parts, path, *descending, !index.multikey) {
+            // Each combination of points is a range of its own.
+            Some(PathBounds { bounds: Bounds::Points(found), score: worth })
+                if out.prefixes.len() * found.len() <= MAX_RANGES =>
+            {
+                out.prefixes = extend_prefixes(&out.prefixes, &found);
+                out.points += 1;
+                out.score += worth;
+                out.equal += usize::from(found.len() == 1 && out.equal == at);
+                out.several_cut |= 1 < found.iter().filter(|point| is_cut(point)).count();
+            }
+            Some(PathBounds { bounds: Bounds::Spans(found), score: worth })
+                if out.prefixes.len() * found.len() <= MAX_RANGES =>
+            {
+                out.spans = Some(found);
+                out.score += worth;
+                break;
+            }
+            _ => break,
+        }
+    }
+    out
+}
+
+/// What one index can do. Score 0: nothing.
+pub(super) fn index_access<'a>(
+    index: &'a IndexSpec,
+    partial: Option<&'a Filter>,
+    parts: &[&Filter],
+    sort: Option<&Sort>,
+) -> ScoredAccess<'a> {
+    let BoundFields { prefixes, spans, points, equal, several_cut, score: bound } =
+        bound_fields(index, parts);
+    // Fields are bounded from the first one on, without a gap.
+    let used = points + usize::from(spans.is_some());
+    let spans_each = spans.as_ref().map_or(1, Vec::len);
+    let ranges = index_ranges(&prefixes, spans);
+    let whole = || !ranges.iter().any(|range| is_cut(&range.start));
+    // All ranges are in the order of the keys.
+    let order = sort.and_then(|sort| direction_for_sort(index, equal, sort));
+    let order = order.filter(|_| !several_cut);
+    // Those of one combination of points are in the order of the fields behind it.
+    let merged = match sort {
+        Some(sort) if order.is_none() && (2..=MAX_BRANCHES).contains(&prefixes.len()) => {
+            direction_for_sort(index, points, sort).filter(|_| whole())
+        }
+        _ => None,
+    };
+    let order = order.or(merged);
+    // A sparse index lacks rows that a filter for missing values matches.
+    let usable = !index.sparse || first_excludes_missing(parts, &index.key);
+    let full = points == index.key.len();
+    let mut score = bound + usize::from(full && index.unique) * 5_000;
+    // A bound that leaves out little counts as none.
+    score += usize::from(order.is_some()) * if MISSING <= score { 600 } else { 100 };
+    if !usable || !(0 < used || order.is_some()) {
+        score = 0;
+    }
+    let direction = order.unwrap_or(Direction::Forward);
+    let merged = merged.map(|_| vec![spans_each; prefixes.len()]);
+    let mut ranges = ranges;
+    if direction == Direction::Backward {
+        ranges.reverse();
+    }
+    let sorted = order.is_some() || sort.is_none_or(|sort| sort.parts.is_empty());
+    let ranged = match index.shape {
+        IndexShape::Fields if !index.multikey => {
+            index.key.iter().take(used).map(|(path, _)| path.as_str()).collect()
+        }
+        _ => Vec::new(),
+    };
+    let access = Access::Index { index: Box::new(index.clone()), ranges };
+    ScoredAccess { score, bound, access, direction, sorted, merged, ranged, partial }
+}
+
+/// Every prefix with every component after it, in key order.
+fn extend_prefixes(prefixes: &[Vec<u8>], components: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut out = Vec::with_capacity(prefixes.len() * components.len());
+    for prefix in prefixes {
+        for component in components {
+            out.push([prefix.as_slice(), component].concat());
+        }
+    }
+    out
+}
+
+/// The ranges of entries that begin with these prefixes, bounded by the spans of the next field.
+fn index_ranges(prefixes: &[Vec<u8>], spans: Option<Vec<Span>>) -> Vec<KeyRange> {
+    let mut out = Vec::new();
+    for prefix in prefixes {
+        match &spans {
+            None => {
+                out.push(KeyRange { start: prefix.clone(), end: Some(prefix_successor(prefix)) })
+            }
+            Some(spans) => out.extend(spans.iter().map(|span| KeyRange {
+                start: [prefix.as_slice(), &span.start].concat(),
+                end: Some([prefix.as_slice(), &span.end].concat()),
+            })),
+        }
+    }
+    out
+}
+
+/// Returns in which direction a walk of the index gives the sort among entries that are equal in its
+/// first `equal` fields; `None` where it does not give it.
+fn direction_for_sort(index: &IndexSpec, equal: usize, sort: &Sort) -> Option<Direction> {
+    if index.multikey || sort.parts.is_empty() {
+        return None;
+    }
+    let fixed: Vec<&str> = index.key.iter().take(equal).map(|(path, _)| path.as_str()).collect();
+    // A field that is equal to one thing orders nothing.
+    let wanted = sort.parts.iter().filter(|part| !fixed.contains(&part.path.as_str()));
+    // The id stands behind the fields.
+    let id = index.ends_with_id().then_some(("_id", false));
+    let fields = index.key.iter().map(|(path, descending)| (path.as_str(), *descending));
+    let mut fields = fields.chain(id).skip(equal);
+    let mut direction = None;
+    for part in wanted {
+        let (path, descending) = fields.next()?;
+        if path != part.path.as_str() {
+            return None;
+        }
+        let needed =
+            if descending == part.descending { Direction::Forward } else { Direction::Backward };
+        if direction.is_some_and(|direction| direction != needed) {
+            return None;
+        }
+        direction = Some(needed);
+        // No two documents have the same id: what follows orders nothing.
+        if path == "_id" {
+            break;
+        }
+    }
+    Some(direction.unwrap_or(Direction::Forward))
+}
+
+/// Whether the filter leaves out documents that lack the first field of a sparse index.
+fn first_excludes_missing(parts: &[&Filter], key: &[(String, bool)]) -> bool {
+    key.first().is_some_and(|(first, _)| parts.iter().any(|part| demands_value(part, first)))
+}

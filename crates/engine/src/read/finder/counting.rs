@@ -1,0 +1,39 @@
+//! Counts by keys alone: no row is read.
+
+use evaluation::Context;
+use store::Store;
+
+use super::{Finder, Progress};
+use crate::{
+    access::Access,
+    error::Halt,
+    view::{LiveView, charge_keys},
+};
+
+impl Finder {
+    /// Counts the next page of what is meant, by headers alone; `None` at the end. Only where
+    /// [`plan_count`](Self::plan_count) says so.
+    pub(crate) async fn count_page<S: Store>(
+        &mut self,
+        view: &LiveView<S>,
+        context: &Context,
+        wanted: usize,
+    ) -> Result<Option<u64>, Halt> {
+        let Some(mut pages) = self.begin_page(wanted) else { return Ok(None) };
+        self.note_access(view, context);
+        let by_index = matches!(self.chosen.access, Access::Index { .. });
+        let page = match by_index {
+            true => view.count_entries(&mut pages).await?,
+            false => view.count_rows(&mut pages).await?,
+        };
+        let page = page.unwrap_or_default();
+        self.progress = Progress::Walking(pages);
+        self.last = page.last.or(self.last.take());
+        match self.explain.counted {
+            true => self.explain.keys_examined += page.live,
+            false => self.explain.documents_examined += page.live,
+        }
+        charge_keys(context, page.examined).await?;
+        Ok(Some(page.live))
+    }
+}

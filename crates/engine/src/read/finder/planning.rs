@@ -1,0 +1,153 @@
+//! A walk before it is begun: which way it takes, what it leaves to stages, and what is told of it.
+
+use std::{
+    collections::{HashSet, VecDeque},
+    sync::Arc,
+};
+
+use pipeline::{
+    Filter,
+    exec::{Stage, Tally},
+};
+
+use super::{
+    super::{Explain, Find, UsedIndexes},
+    Finder, Progress,
+    branches::Branches,
+    long_keys::LongKeys,
+};
+use crate::{
+    access::{Access, ChosenAccess, ChosenBranch, Residual, choose_access},
+    catalog::CollectionState,
+    error::Error,
+};
+
+impl Finder {
+    /// Plans a walk of an operation that has used these indexes so far; `None`: it is not counted.
+    pub(crate) fn new(
+        state: &CollectionState,
+        find: &Find,
+        used: Option<&Arc<UsedIndexes>>,
+    ) -> Result<Self, Error> {
+        let mut chosen = choose_access(state, &find.filter, find.sort.as_ref(), &find.hint)?;
+        let by_keys = chosen.is_skipped_by_keys();
+        let branches = match &mut chosen.access {
+            Access::Branches { branches, disjoint } => {
+                // The order that all of them give.
+                let order = find.sort.as_ref();
+                let order = order.filter(|sort| chosen.sorted && !sort.parts.is_empty());
+                let finder = |ChosenBranch { filter, chosen }| {
+                    let filter = filter.unwrap_or_else(|| Arc::clone(&find.filter));
+                    let find = Find { filter, sort: order.cloned(), hint: find.hint.clone() };
+                    Self::of_choice(state, &find, chosen, used)
+                };
+                let finders = std::mem::take(branches).into_iter().map(finder).collect();
+                Some(Branches::new(finders, order.cloned(), *disjoint))
+            }
+            _ => None,
+        };
+        Ok(Self { by_keys, branches, ..Self::of_choice(state, find, chosen, used) })
+    }
+
+    /// A walk over the candidates of an access path.
+    fn of_choice(
+        state: &CollectionState,
+        find: &Find,
+        chosen: ChosenAccess,
+        used: Option<&Arc<UsedIndexes>>,
+    ) -> Self {
+        let uses = chosen.used_index(find.sort.as_ref(), &find.hint);
+        let by_keys = chosen.is_skipped_by_keys();
+        let explain = Explain::of_choice(&chosen, uses);
+        let filter = match &chosen.residual {
+            Residual::Whole => Arc::clone(&find.filter),
+            Residual::Parts(left) => Arc::new(left.clone()),
+            Residual::Nothing => Arc::new(Filter::always()),
+        };
+        Self {
+            filter,
+            long_keys: LongKeys::of_walk(&chosen, find.sort.as_ref()),
+            by_keys,
+            chosen,
+            created: state.record.created,
+            at: 0,
+            progress: Progress::NotBegun,
+            rows_ahead: VecDeque::new(),
+            ahead: VecDeque::new(),
+            last: None,
+            seen: explain.traits.multikey.then(HashSet::new),
+            held: None,
+            uncounted: used.map(Arc::clone).zip(uses),
+            explain,
+            to_skip: 0,
+            branches: None,
+        }
+    }
+
+    /// Returns how it runs, and how much was looked at.
+    pub(crate) fn explain(&self) -> Explain {
+        let mut explain = self.explain.clone();
+        if let Some(branches) = &self.branches {
+            explain.merged = branches.are_merged();
+            explain.branches = branches.explain();
+            for branch in &explain.branches {
+                explain.keys_examined += branch.keys_examined;
+                explain.documents_examined += branch.documents_examined;
+            }
+        } else if matches!(self.chosen.access, Access::Rows(_)) {
+            // A row is an entry of the index of `_id` as well. Where that is not used, all rows are
+            // looked at, those that are skipped too.
+            match explain.index {
+                Some(_) => explain.keys_examined += explain.documents_examined,
+                None => explain.documents_examined += std::mem::take(&mut explain.keys_examined),
+            }
+        }
+        explain
+    }
+
+    /// The use of its index is not counted.
+    pub(crate) fn leave_uncounted(&mut self) {
+        self.uncounted = None;
+        self.branches.iter_mut().for_each(Branches::leave_uncounted);
+    }
+
+    /// Whether rows come in the order of the sort.
+    pub(crate) fn is_sorted(&self) -> bool {
+        self.chosen.sorted
+    }
+
+    /// Skips this many rows at the beginning by their keys. Returns false where rows have to be read
+    /// to know which are skipped.
+    pub(crate) fn plan_skip(&mut self, rows: u64) -> bool {
+        if self.by_keys {
+            self.to_skip = rows;
+        }
+        self.by_keys
+    }
+
+    /// What stages want of the rows, if that is their number and no row has to be read to know it.
+    pub(crate) fn plan_count(&mut self, stages: &[Stage]) -> Option<Tally> {
+        let by_keys = self.chosen.is_counted_by_keys() && self.to_skip == 0;
+        let tally = by_keys.then(|| Tally::of_stages(stages)).flatten();
+        self.explain.counted = self.explain.index.is_some() && tally.is_some();
+        tally
+    }
+
+    /// Whether the collection is still the one, and the index still there, that was planned for.
+    pub(crate) fn is_still_valid(&self, state: &CollectionState) -> bool {
+        if let Some(branches) = &self.branches {
+            return branches.are_still_valid(state);
+        }
+        self.created == state.record.created
+            // An index that got its first arrays may name a row several times, which this walk,
+            // planned without `seen`, would return as often.
+            && match &self.chosen.access {
+                Access::Index { index, .. } => state
+                    .record
+                    .indexes
+                    .iter()
+                    .any(|held| held.id == index.id && (index.multikey || !held.multikey)),
+                _ => true,
+            }
+    }
+}
