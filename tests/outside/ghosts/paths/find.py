@@ -33,6 +33,9 @@ find_row("covered by _id", {"_id": "t"}, projection={"_id": 1})
 find_row("projected", {"k": "t"}, projection={"n": 0})
 find_row("$or", {"$or": [{"k": "t"}, {"u": "t"}]})
 find_row("$or of scan and index", {"$or": [{"k": "t"}, {"plain": "t"}]})
+find_row("$or of _id and index", {"$or": [{"_id": "t"}, {"k": "t"}]})
+find_row("$or merged", {"$or": [{"k": "t"}, {"u": "t"}]}, sort={"k": 1, "_id": 1}, limit=3)
+find_row("$in merged", {"g": {"$in": [1, 2]}, "k": "t"}, sort={"k": -1}, hint={"g": 1, "k": -1})
 find_row("$and", {"$and": [{"k": "t"}, {"g": 1}]})
 find_row("$in", {"k": {"$in": ["t", "none"]}})
 find_row("$in of _id", {"_id": {"$in": ["t", "none"]}})
@@ -74,6 +77,17 @@ def _(c):
     return c.judge(len(c.find({}, skip=c.controls)), FILLERS + 1, 0)
 
 
+@read("find skip by index")
+def _(c):
+    rows = c.find({"k": {"$gte": ""}}, hint={"k": 1}, sort={"k": 1}, skip=c.controls)
+    return c.judge(len(rows), FILLERS + 1, 0)
+
+
+@read("find skip by _id")
+def _(c):
+    return c.judge(len(c.find({}, sort={"_id": 1}, skip=c.controls)), FILLERS + 1, 0)
+
+
 # getMore: the cursor was opened while everything lived.
 
 
@@ -105,6 +119,10 @@ def cursor_row(name, command, collection="r", show=lambda row: [row["_id"]], twi
 cursor_row("of a find without first batch", "find", filter={}, batchSize=0)
 cursor_row("of a find", "find", filter={}, batchSize=1)
 cursor_row("of an index scan", "find", filter={"k": {"$gte": ""}}, hint={"k": 1}, batchSize=1)
+EITHER = {"$or": [{"k": {"$gte": ""}}, {"_id": {"$gte": ""}}, {"u": {"$gte": ""}}]}
+cursor_row("of alternatives", "find", filter=EITHER, batchSize=1)
+MERGED = {"$or": [{"k": {"$gte": ""}}, {"g": 1}]}
+cursor_row("of merged alternatives", "find", filter=MERGED, sort={"k": 1}, batchSize=1)
 cursor_row("of a backward scan", "find", filter={}, sort={"_id": -1}, batchSize=1)
 cursor_row("of a sort in memory", "find", filter={}, sort={"plain": 1}, batchSize=1)
 cursor_row("of a sort by index", "find", filter={}, sort={"k": 1}, batchSize=1)
