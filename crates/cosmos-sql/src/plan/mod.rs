@@ -233,16 +233,16 @@ mod tests {
             ),
             (
                 "SELECT VALUE c.a FROM c ORDER BY c.a OFFSET 2 LIMIT 4",
-                "offset: 2; limit: 4; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT TOP 6 c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.a ASC; hasSelectValue: true",
+                "offset: 2; limit: 4; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT TOP 6 c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(c.a)) ORDER BY c.a ASC; hasSelectValue: true",
             ),
             (
                 "SELECT VALUE t FROM t IN c.t ORDER BY t.k",
-                "orderBy: [\"Ascending\"]; orderByExpressions: [\"t.k\"]; rewrittenQuery: SELECT c._rid, [{\"item\": t.k}] AS orderByItems, t AS payload FROM c JOIN t IN c.t WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY t.k ASC; hasSelectValue: true",
+                "orderBy: [\"Ascending\"]; orderByExpressions: [\"t.k\"]; rewrittenQuery: SELECT c._rid, [{\"item\": t.k}] AS orderByItems, t AS payload FROM c JOIN t IN c.t WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(t)) ORDER BY t.k ASC; hasSelectValue: true",
             ),
             ("SELECT DISTINCT VALUE c.id FROM c", "distinctType: Unordered; hasSelectValue: true"),
             (
                 "SELECT DISTINCT VALUE c.a FROM c ORDER BY c.a",
-                "distinctType: Ordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.a ASC; hasSelectValue: true",
+                "distinctType: Ordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(c.a)) ORDER BY c.a ASC; hasSelectValue: true",
             ),
             (
                 "SELECT DISTINCT c.a FROM c ORDER BY c.b",

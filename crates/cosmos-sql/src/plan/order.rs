@@ -34,14 +34,19 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         .map(|expression| format!("{{\"item\": {expression}}}"))
         .collect();
     // In parentheses: what the client puts in shall not mix with the operators around.
-    let filter = match &query.filter {
+    let mut filter = match &query.filter {
         Some(filter) => format!("({} AND ({FILTER}))", printer::print_expression(filter)),
         None => format!("({FILTER})"),
     };
+    let payload = payload_of(query)?;
+    // Without a value there is no result, which the row around the payload would hide: TOP, here and
+    // at the client, counts rows.
+    if matches!(query.selection, Selection::Value(_)) {
+        filter = format!("({filter} AND IS_DEFINED({payload}))");
+    }
     plan.rewritten = format!(
-        "SELECT {top}{root}._rid, [{}] AS orderByItems, {} AS payload{from}\nWHERE {filter}{}",
+        "SELECT {top}{root}._rid, [{}] AS orderByItems, {payload} AS payload{from}\nWHERE {filter}{}",
         items.join(", "),
-        payload_of(query)?,
         printer::print_order(query),
     );
     Some(plan)
