@@ -42,7 +42,8 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     };
     // A date counts only where there is no position: SDKs send it again with every page.
     let since_s = match request.headers.if_modified_since() {
-        Some(date) if after == 0 && !from_now => parse_date(date)?,
+        // Modified since then: what was written within that second is left out.
+        Some(date) if after == 0 && !from_now => parse_date(date)?.saturating_add(1),
         _ => i64::MIN,
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);

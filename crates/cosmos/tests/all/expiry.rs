@@ -207,3 +207,45 @@ async fn a_death_is_an_event_of_the_feed_of_all_versions() {
         events.body
     );
 }
+
+/// A feed that begins at a time has what was written after that second.
+#[tokio::test]
+async fn a_feed_since_a_time_leaves_that_second_out() {
+    let mut client = Client::with_container(r#","defaultTtl":-1"#).await;
+    let mut seconds = Vec::new();
+    for id in ["1", "2", "3"] {
+        let ttl = if id == "3" { r#","ttl":5"# } else { "" };
+        let made = client.item("POST", "", &format!(r#"{{"id":"{id}","pk":"a"{ttl}}}"#)).await;
+        let Some(document::Value::Int64(ts)) = made.document().get("_ts").cloned() else {
+            panic!("{made:?}")
+        };
+        seconds.push(u64::try_from(ts).unwrap());
+        client.advance(2);
+    }
+    for (since, want) in [
+        (seconds[0] - 1, vec!["1", "2", "3"]),
+        (seconds[0], vec!["2", "3"]),
+        (seconds[0] + 1, vec!["2", "3"]),
+        (seconds[1], vec!["3"]),
+        (seconds[2], vec![]),
+    ] {
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(since);
+        let since = httpdate::fmt_http_date(at);
+        let headers = [
+            ("a-im", "Incremental Feed"),
+            ("x-ms-documentdb-partitionkeyrangeid", "0"),
+            ("if-modified-since", since.as_str()),
+        ];
+        let page = client.ask("GET", "/dbs/d/colls/c/docs", &headers, "").await;
+        assert_eq!(page.status, if want.is_empty() { 304 } else { 200 }, "{since}: {page:?}");
+        for id in ["1", "2", "3"] {
+            let there = page.body.contains(&format!("\"id\":\"{id}\""));
+            assert_eq!(there, want.contains(&id), "{since}: {page:?}");
+        }
+    }
+    // Past its end an item is in no feed.
+    client.advance(5);
+    let headers = [("a-im", "Incremental Feed"), ("x-ms-documentdb-partitionkeyrangeid", "0")];
+    let page = client.ask("GET", "/dbs/d/colls/c/docs", &headers, "").await;
+    assert!(page.body.contains("\"_count\":2") && !page.body.contains("\"id\":\"3\""), "{page:?}");
+}
