@@ -44,7 +44,7 @@ const ROUTES: &str = r#"## Routes
 | `/dbs/{db}/colls`, `…/{c}` | works | POST, GET, PUT, DELETE |
 | `…/docs`, `…/docs/{id}` | works | create, upsert, read, replace, patch, delete, query, plan, batch, bulk, read feed, change feeds |
 | `…/pkranges` | works | always one range |
-| `…/operations/partitionkeydelete` | works | done when it is answered; a prefix of a hierarchical key is allowed |
+| `…/operations/partitionkeydelete` | works | done when it is answered; a prefix of a hierarchical key is refused (1001) |
 | `…/sprocs`, `…/triggers`, `…/udfs` | kept, not run | executing a procedure, and writes that name a trigger, are 501 |
 | `…/conflicts` | works | there are none; a query names a partition key or crosses partitions |
 | `/dbs/{db}/users`, `…/permissions` | works | tokens live 10 minutes to 24 hours |

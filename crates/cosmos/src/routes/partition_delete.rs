@@ -7,25 +7,31 @@ use super::shared;
 use crate::{
     door::Door,
     failure::{Failure, Result},
+    partition_key::KeyScope,
     reply::Reply,
     request::Request,
     request_units::Work,
 };
 
-/// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. A prefix of a hierarchical key is
-/// allowed; an empty one would be the whole container, which nobody means. 200, whether there was
-/// an item or not.
+/// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. The key has to be whole: a prefix of a
+/// hierarchical key would remove items of many keys, and is refused with 1001. 200, whether there
+/// was an item or not.
 pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let header = request.headers.partition_key().ok_or_else(|| {
         Failure::bad_request("PartitionKey value must be supplied for this operation.")
     })?;
-    let range = container.item_range(&container.key.read_scope(header)?);
-    if range.is_all() && !container.key.paths().is_empty() {
-        return Err(Failure::bad_request(
-            "PartitionKey value must be supplied for this operation.",
-        ));
+    let scope = container.key.read_scope(header)?;
+    match &scope {
+        KeyScope::Whole(_) => {}
+        KeyScope::Prefix(components) if components.is_empty() => {
+            return Err(Failure::bad_request(
+                "PartitionKey value must be supplied for this operation.",
+            ));
+        }
+        KeyScope::Prefix(_) => return Err(Failure::mismatch_of_definition()),
     }
+    let range = container.item_range(&scope);
     let context = shared::new_context(door, request).await?;
     let removed = door.engine.remove_range(&container.collection, &range, &context).await?;
     Ok(Reply::empty(200).with_units(Work::Rows(removed as u64), 0))

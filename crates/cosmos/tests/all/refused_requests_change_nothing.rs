@@ -104,3 +104,31 @@ async fn queries_that_cannot_be_run_say_why() {
         assert_eq!(answer.status, 400, "{body}");
     }
 }
+
+/// A prefix of a hierarchical key names the items of many keys.
+#[tokio::test]
+async fn a_delete_by_key_wants_the_whole_of_a_hierarchical_key() {
+    let mut client = Client::with_container("").await;
+    let body = r#"{"id":"h","partitionKey":{"paths":["/a","/b"],"kind":"MultiHash","version":2}}"#;
+    assert_eq!(client.ask("POST", "/dbs/d/colls", &[], body).await.status, 201);
+    for b in ["x", "y"] {
+        let key = format!(r#"["u","{b}"]"#);
+        let headers = [("x-ms-documentdb-partitionkey", key.as_str())];
+        let item = format!(r#"{{"id":"1","a":"u","b":"{b}"}}"#);
+        let made = client.ask("POST", "/dbs/d/colls/h/docs", &headers, &item).await;
+        assert_eq!(made.status, 201, "{made:?}");
+    }
+    for (key, code, left) in [
+        (r#"["u"]"#, (400, 1001), 2),
+        (r#"["u","x","z"]"#, (400, 1001), 2),
+        ("[]", (400, 0), 2),
+        (r#"["u","x"]"#, (200, 0), 1),
+    ] {
+        let headers = [("x-ms-documentdb-partitionkey", key)];
+        let path = "/dbs/d/colls/h/operations/partitionkeydelete";
+        let answer = client.ask("POST", path, &headers, "").await;
+        assert_eq!(answer.code(), code, "{key}: {answer:?}");
+        let items = client.ask("GET", "/dbs/d/colls/h/docs", &[], "").await;
+        assert!(items.body.contains(&format!("\"_count\":{left}")), "{key}: {items:?}");
+    }
+}
