@@ -13,7 +13,7 @@
 //! ```
 
 use document::{DocBuf, Document, ValueRef, doc};
-use engine::{Collection, Model, Namespace, Store};
+use engine::{Collection, Kind, Model, Namespace, Store, What};
 
 use crate::{
     access::Action,
@@ -61,8 +61,15 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
 /// refused by name instead of ignored.
 const UNSUPPORTED: &[&str] = &["viewOn", "pipeline", "timeseries", "encryptedFields"];
 
+/// Options of `create` that a collection keeps: they change nothing here, are shown by `listCollections`,
+/// and have to be the same where the collection exists.
+const KEPT: &[&str] = &["storageEngine", "indexOptionDefaults"];
+
 /// Runs `create`. Options that would make it another kind of collection are refused first, then the
-/// other options are checked, and only then the collection is created.
+/// other options are checked, and only then the collection is created. A collection that exists with
+/// the same options is left as it is.
+///
+/// Errors: 48 where it exists with other options.
 pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
@@ -88,9 +95,31 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
         return Err(Error::new(InvalidOptions, message));
     }
     check_options(&args)?;
+    let options = kept_options(&args);
     let engine = &call.door.engine;
-    engine.create_collection(Model::Documents, &namespace, Document::new()).await?;
+    match engine.create_collection(Model::Documents, &namespace, options.clone()).await {
+        Ok(_) => {}
+        // It was there when the creation was refused. Where it is dropped before this look at it, the
+        // refusal stands: it may have had other options.
+        Err(error @ engine::Error { kind: Kind::Exists(What::Collection(_)), .. }) => {
+            let there = engine.collection(Model::Documents, &namespace);
+            if there.is_none_or(|there| there.state().record.options != options) {
+                return Err(error.into());
+            }
+        }
+        Err(error) => return Err(error.into()),
+    }
     ok(doc! {})
+}
+
+/// The options that a collection keeps; what is empty is left out.
+fn kept_options(args: &Args<'_>) -> Document {
+    let given = KEPT.iter().filter_map(|name| Some((*name, args.get(name)?)));
+    let given = given.filter(|(_, value)| match value {
+        ValueRef::Document(options) => options.iter().next().is_some(),
+        _ => false,
+    });
+    given.map(|(name, value)| (name.to_owned(), value.to_value())).collect()
 }
 
 /// Checks the options that change nothing here, as mongod does.

@@ -162,6 +162,53 @@ async fn options_of_collections_that_ask_for_nothing_are_accepted() {
 }
 
 #[tokio::test]
+async fn a_collection_that_exists_with_the_same_options_may_be_created_again() {
+    let mut client = Client::new();
+    let engine = |text: &str| doc! { "wiredTiger": doc! { "configString": text } };
+    let none = doc! {};
+    let stored = doc! { "storageEngine": engine("a") };
+    let defaults = doc! { "indexOptionDefaults": doc! { "storageEngine": engine("a") } };
+    let others =
+        [none.clone(), stored.clone(), defaults.clone(), doc! { "storageEngine": engine("b") }];
+    for (options, same) in [
+        (none, doc! { "capped": false, "validator": doc! {}, "storageEngine": doc! {} }),
+        (stored, doc! { "storageEngine": engine("a"), "autoIndexId": true }),
+        (defaults.clone(), defaults),
+    ] {
+        let create = |options: &Document| {
+            let mut create = doc! { "create": "made", "$db": "db" };
+            options.clone().into_iter().for_each(|(name, value)| create.push(name, value));
+            create
+        };
+        assert_eq!(number(&client.run(create(&options)).await, "ok"), 1);
+        client
+            .send(doc! { "insert": "made", "$db": "db" }, &[("documents", &[doc! { "_id": 1 }])])
+            .await;
+        for again in [&options, &same] {
+            let reply = client.run(create(again)).await;
+            assert_eq!(number(&reply, "ok"), 1, "{options:?} {again:?}: {reply:?}");
+        }
+        for other in others.iter().filter(|other| **other != options) {
+            let reply = client.run(create(other)).await;
+            assert_eq!(number(&reply, "code"), 48, "{options:?} {other:?}: {reply:?}");
+        }
+        assert_eq!(client.all("made").await, [doc! { "_id": 1 }]);
+        let list = doc! { "listCollections": 1, "filter": doc! { "name": "made" }, "$db": "db" };
+        let shown = client.run(list).await;
+        let Some(Value::Document(cursor)) = shown.get("cursor") else { panic!("{shown:?}") };
+        let Some(Value::Array(entries)) = cursor.get("firstBatch") else { panic!("{cursor:?}") };
+        let [Value::Document(entry)] = entries.as_slice() else { panic!("{entries:?}") };
+        assert_eq!(entry.get("options"), Some(&Value::Document(options)));
+        client.run(doc! { "drop": "made", "$db": "db" }).await;
+    }
+    // What an insert has made has no options.
+    client
+        .send(doc! { "insert": "made", "$db": "db" }, &[("documents", &[doc! { "_id": 1 }])])
+        .await;
+    assert_eq!(number(&client.run(doc! { "create": "made", "$db": "db" }).await, "ok"), 1);
+}
+
+#[tokio::test]
 async fn of_reads() {
     let aggregate = |of: Value, pipeline: Value| {
         doc! { "aggregate": of, "pipeline": pipeline, "cursor": doc! {} }

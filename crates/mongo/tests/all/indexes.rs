@@ -211,7 +211,10 @@ async fn what_the_engine_refuses_has_the_text_that_clients_know() {
     assert!(errmsg(&taken).starts_with(want), "{taken:?}");
     for (command, want) in [
         (doc! { "find": "c", "hint": "none" }, "hint provided does not correspond to"),
-        (doc! { "create": "c" }, "Collection db.c already exists."),
+        (
+            doc! { "create": "c", "storageEngine": doc! { "wiredTiger": doc! {} } },
+            "Collection db.c already exists.",
+        ),
         (doc! { "collMod": "d", "index": doc! { "name": "x", "hidden": true } }, "ns does not"),
         (doc! { "dropIndexes": "c", "index": "x" }, "index not found with name [x]"),
     ] {
