@@ -381,7 +381,9 @@ impl From<engine::Error> for Failure {
             Kind::Stopped(_) => Fault::Timeout,
             Kind::Busy => return Self::out_of_memory(),
             Kind::Full => Fault::Full,
-            Kind::Unavailable | Kind::Reopened | Kind::Moved => Fault::Unavailable,
+            Kind::Unavailable | Kind::Reopened | Kind::ViewEnded | Kind::Moved => {
+                Fault::Unavailable
+            }
             Kind::Corrupt => Fault::Internal,
         };
         Self::new(fault, error.message)

@@ -25,13 +25,14 @@ use file::ConfigFile;
 use headings::heading_of;
 use limits::LimitValues;
 use other_names::{other_name, own_name, with_other_name, without_meaning};
-use server::{ClockMode, Config, LogFormat, REAP_DELAY, RootUser, Secret};
+use server::{ClockMode, Config, LogFormat, OldViewsBound, REAP_DELAY, RootUser, Secret};
 use tls::TlsValues;
 pub(crate) use values::parse_span;
 use values::{
     Address, Optional, StoreKind, banner_beside, optional, parse_address, parse_bool, parse_bytes,
     parse_clock, parse_collector, parse_days, parse_endpoint, parse_host, parse_log_format,
-    parse_log_level, parse_path, parse_seconds, parse_size, parse_store, parse_text,
+    parse_log_level, parse_old_views, parse_path, parse_seconds, parse_size, parse_store,
+    parse_text,
 };
 
 /// All settings, typed. A doc comment is the help of its flag.
@@ -121,6 +122,9 @@ struct Values {
     /// Journal that is kept for incremental backups, with k, m or g; 0 is none
     #[arg(long, env = "EBB_BACKUP_JOURNAL", value_name = "SIZE", default_value = "0", value_parser = parse_bytes)]
     backup_journal: u64,
+    /// Disk that may be kept for a long read or backup before it is ended, a part of what is free or a size
+    #[arg(long, env = "EBB_OLD_VIEWS_DISK", value_name = "PERCENT%|SIZE", default_value = "50%", value_parser = parse_old_views)]
+    old_views_disk: OldViewsBound,
     /// Memory that the process may hold, with k, m or g [a quarter of the machine's, 512m to 2g]
     #[arg(long, env = "EBB_MEMORY", value_name = "SIZE", default_value = "", value_parser = optional(parse_size))]
     memory: Optional<usize>,
@@ -320,6 +324,7 @@ impl Settings {
             per_document_ttl: self.is_set("per-document-ttl").then_some(given.per_document_ttl),
             accept_loss: given.accept_loss,
             backup_journal: Some(given.backup_journal),
+            old_views: given.old_views_disk,
             test_wall: given.test_wall.0,
             test_boot: given.test_boot.0,
             max_forward_jump: given.max_forward_jump.0,

@@ -128,6 +128,8 @@ pub enum Kind {
     /// The store was opened again during the read. Whoever can look again in a new view does so
     /// ([`Halt::LookAgain`]), so that few callers ever meet it.
     Reopened,
+    /// The view was ended, because too much of the disk was kept for it: the operation can be repeated.
+    ViewEnded,
     /// Stored bytes are damaged.
     Corrupt,
 }
@@ -169,6 +171,7 @@ impl From<store::Error> for Error {
             store::Kind::Refused | store::Kind::Unavailable => Kind::Unavailable,
             store::Kind::Moved => Kind::Moved,
             store::Kind::Reopened => Kind::Reopened,
+            store::Kind::ViewEnded => Kind::ViewEnded,
             store::Kind::Invalid => Kind::Invalid,
         };
         Self::new(kind, error.message)

@@ -73,7 +73,7 @@ codes! {
     NotAReplicaSet = 123, APIVersionError = 322, APIStrictError = 323, QueryFeatureNotAllowed = 224, ReadConcernMajorityNotEnabled = 148, NotWritablePrimary = 10107,
     InvalidUUID = 207, CollectionUUIDMismatch = 361, DatabaseDifferCase = 13297,
     TemporarilyUnavailable = 365, FailPointSetFailed = 266,
-    CursorKilled = 237, ClientDisconnect = 279, InterruptedAtShutdown = 11600, Interrupted = 11601, ConversionFailure = 241,
+    SnapshotTooOld = 239, CursorKilled = 237, ClientDisconnect = 279, InterruptedAtShutdown = 11600, Interrupted = 11601, ConversionFailure = 241,
 }
 
 /// A user of this name exists. The number is shown as `Location51003`, as mongod shows it.
@@ -157,6 +157,7 @@ impl From<engine::Error> for Error {
             Kind::Full => OutOfDiskSpace,
             // Not one of the codes by which drivers take a server for gone: they would wait for it.
             Kind::Unavailable | Kind::Reopened => TemporarilyUnavailable,
+            Kind::ViewEnded => SnapshotTooOld,
             // One by which drivers look for another server, and repeat what may be repeated.
             Kind::Moved => ShutdownInProgress,
             Kind::Corrupt => DataCorruptionDetected,

@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use auth::Secret;
 use journal_cassandra::Certificates;
+use store_tree::OldViewsBound;
 
 /// How long after its expiration a document's bytes may go, where nothing else is said and the clock
 /// moves by itself. Reads never see them meanwhile.
@@ -206,6 +207,8 @@ pub struct Config {
     /// Bytes of the journal that are kept for backups that follow others; `None`: what is kept stays as it
     /// is.
     pub backup_journal: Option<u64>,
+    /// How much of the disk may be kept for an old view.
+    pub old_views: OldViewsBound,
     /// Whether a MongoDB document's own `ttl` is interpreted; `None`: as it was last switched.
     pub per_document_ttl: Option<bool>,
     /// Open although commits are missing.
@@ -265,6 +268,7 @@ impl Config {
             warnings: Vec::new(),
             banner: Banner::Off,
             backup_journal: None,
+            old_views: OldViewsBound::default(),
             per_document_ttl: None,
             accept_loss: false,
             test_wall: None,

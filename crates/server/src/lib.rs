@@ -89,4 +89,5 @@ pub use restore::{
 };
 pub use serve::{Running, start};
 pub use store_shared::Loss;
+pub use store_tree::OldViewsBound;
 pub use verify::{Difference, verify};

@@ -160,6 +160,7 @@ pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOpt
         cache_bytes: plan.cache_bytes() as u64,
         journal_bytes: plan.journal_bytes() as u64,
         buffer_bytes: plan.write_buffer_bytes() as u64,
+        old_views: config.old_views,
         ..TreeOptions::new(path.join("store"))
     }
 }
@@ -200,6 +201,7 @@ pub(crate) fn refused_store(error: store::Error) -> Failure {
         store::Kind::Full
         | store::Kind::Unavailable
         | store::Kind::Reopened
+        | store::Kind::ViewEnded
         | store::Kind::Moved
         | store::Kind::Invalid => failed(error),
     }

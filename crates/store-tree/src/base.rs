@@ -110,7 +110,11 @@ impl BaseReader {
                 self.read = Some((0, None));
                 self.directory()
             }
-            Some((at, after)) => self.rows(at, after, bytes)?,
+            Some((at, after)) => {
+                let rows = self.rows(at, after, bytes)?;
+                self.view.check_kept()?;
+                rows
+            }
         };
         if mutations.is_empty() {
             return Ok(None);

@@ -46,6 +46,7 @@ pub(crate) fn flush_until_closed(inner: &OpenStore) {
                 inner.metrics.note_stored(inner.stored_bytes());
             }
             if tick.is_multiple_of(VIEW_TICKS) {
+                inner.end_view_beyond_bound();
                 inner.metrics.note_old_views(inner.old_views());
             }
             wait = u32::saturating_sub(wait, 1);
@@ -78,6 +79,7 @@ fn flush_where_due(inner: &OpenStore) -> Result<bool, Error> {
     });
     let flushed = due.map_or(Ok(false), |place| inner.flush_place(&place))?;
     if flushed {
+        inner.end_view_beyond_bound();
         inner.metrics.note_old_views(inner.old_views());
     }
     inner.cut_journal()?;

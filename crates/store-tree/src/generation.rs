@@ -113,6 +113,7 @@ impl Generation {
             filtered: FilterProgress::default(),
             metrics: Arc::clone(&lasting.metrics),
             room: Arc::clone(&lasting.room),
+            old_views_bound: lasting.options.old_views,
             closing: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             flusher: OnceLock::new(),

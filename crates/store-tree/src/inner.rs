@@ -24,6 +24,7 @@ use crate::{
     filter_progress::FilterProgress,
     manifest,
     metrics::{OldViews, StoredBytes, TreeMetrics},
+    options::OldViewsBound,
     place::Place,
     published::{PlaceMap, Published},
     room::Room,
@@ -90,6 +91,8 @@ pub(crate) struct OpenStore {
     /// Kept over all openings.
     pub(crate) metrics: Arc<TreeMetrics>,
     pub(crate) room: Arc<Room>,
+    /// How much of the disk may be kept for an old view.
+    pub(crate) old_views_bound: OldViewsBound,
     /// It is about to be closed: reads end.
     pub(crate) closing: AtomicBool,
     /// Its threads end.
@@ -169,7 +172,8 @@ impl OpenStore {
             self.published.wait_until_shown(SHOWN_WITHIN);
             Ok(self.published.oldest_view())
         };
-        self.make_tables(place, || place.flush(prepare))?;
+        let kept = self.make_tables(place, || place.flush(prepare))?;
+        self.published.note_kept(kept);
         self.compactor.note_tables(place);
         self.release_place(place).map(|_| true)
     }
@@ -179,7 +183,9 @@ impl OpenStore {
     pub(crate) fn flush_dropped(&self, place: &Arc<Place>) -> Result<(), Error> {
         if place.buffer().floor().is_some() {
             // All versions are kept: no space has the place any more, so nothing compacts it later.
-            self.make_tables(place, || place.flush(|| self.sync_journal().map(|()| 0)))?;
+            let kept =
+                self.make_tables(place, || place.flush(|| self.sync_journal().map(|()| 0)))?;
+            self.published.note_kept(kept);
         }
         self.release_place(place).map(|_| ())
     }
@@ -259,11 +265,23 @@ impl OpenStore {
 
     /// Returns what views hold back.
     pub(crate) fn old_views(&self) -> OldViews {
-        let places = self.all_places();
+        let (places, oldest) = (self.all_places(), self.published.old_view());
         OldViews {
-            age: self.published.oldest_age(),
+            age: oldest.map_or(Duration::ZERO, |(_, age)| age),
+            kept: oldest.map_or(0, |(view, _)| view.kept),
+            ended: self.metrics.ended_views(),
             memory: places.iter().map(|place| place.held_bytes()).sum(),
             tables: places.iter().map(|place| place.superseded_bytes()).sum(),
+        }
+    }
+
+    /// Ends the oldest view where what is kept for it takes more of the disk than old views may.
+    pub(crate) fn end_view_beyond_bound(&self) {
+        let Some((view, _)) = self.published.old_view() else { return };
+        let Some(free) = self.room.free_bytes() else { return };
+        if self.old_views_bound.is_exceeded(view.kept, free) {
+            self.published.end_view(&view);
+            self.metrics.note_ended_view();
         }
     }
 

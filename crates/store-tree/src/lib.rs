@@ -73,6 +73,6 @@ pub use images::Images;
 pub use manifest::damaged_tables;
 pub use metrics::{OldViews, StoredBytes, TreeMetrics};
 pub use open::TreeStore;
-pub use options::{Archiving, TreeOptions};
+pub use options::{Archiving, OldViewsBound, TreeOptions};
 pub use piece_checker::PieceChecker;
 pub use snapshot::TreeSnapshot;

@@ -1,6 +1,9 @@
 //! What the committer measures, and what is stored.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use metrics::Histogram;
 use parking_lot::Mutex;
@@ -19,6 +22,8 @@ pub struct TreeMetrics {
     stored: Mutex<StoredBytes>,
     /// Looked at once a second, and at each flush.
     old_views: Mutex<OldViews>,
+    /// Counts the views that were ended.
+    ended_views: AtomicU64,
 }
 
 impl TreeMetrics {
@@ -30,6 +35,16 @@ impl TreeMetrics {
     /// What views held back at the last look.
     pub fn old_views(&self) -> OldViews {
         *self.old_views.lock()
+    }
+
+    /// Notes that a view was ended, because too much of the disk was kept for it.
+    pub(crate) fn note_ended_view(&self) {
+        self.ended_views.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how many views were ended.
+    pub(crate) fn ended_views(&self) -> u64 {
+        self.ended_views.load(Ordering::Relaxed)
     }
 
     /// Notes a look at the views.
@@ -50,6 +65,7 @@ impl Default for TreeMetrics {
             group_size: Histogram::new(SIZES),
             stored: Mutex::default(),
             old_views: Mutex::default(),
+            ended_views: AtomicU64::new(0),
         }
     }
 }
@@ -76,4 +92,8 @@ pub struct OldViews {
     /// Bytes of tables with versions of keys that newer ones have replaced, at most. They go with a
     /// compaction after the view has ended.
     pub tables: u64,
+    /// Bytes of tables that were written with all versions of keys since the oldest view was the newest.
+    pub kept: u64,
+    /// Views that were ended since the start of the server, because that was too much.
+    pub ended: u64,
 }

@@ -158,8 +158,8 @@ impl Place {
     ///
     /// `prepare` is called once it is settled what is written. It makes the journal durable up to
     /// there, so that no table is ahead of it, and returns the number of the oldest view; with 0 all
-    /// versions of a key are written.
-    pub(crate) fn flush(&self, prepare: impl FnOnce() -> Result<u64, Error>) -> Result<(), Error> {
+    /// versions of a key are written. Returns the bytes of tables that were written with all versions.
+    pub(crate) fn flush(&self, prepare: impl FnOnce() -> Result<u64, Error>) -> Result<u64, Error> {
         let lock = self.tree.get_flush_lock();
         let (newest, bytes) = {
             let mut buffer = self.buffer.lock();
@@ -177,13 +177,15 @@ impl Place {
             (buffer.sealed_newest, buffer.sealed_bytes)
         };
         let forget = forget_below(prepare()?, newest);
-        let flushed = {
+        let (flushed, written) = {
             let _alone = self.inputs.change();
+            let before = self.first_tables();
             let flushed = self.tree.flush(&lock, forget);
-            let version = self.tree.current_version();
-            let newest = version.level(0).into_iter().flat_map(|level| level.iter());
-            self.outputs.note_flushed(newest.flat_map(|run| run.iter()).map(|table| table.id()));
-            flushed
+            let tables = self.first_tables();
+            let written = tables.iter().filter(|table| !before.contains(table));
+            let written: u64 = written.map(|table| self.table_bytes(*table)).sum();
+            self.outputs.note_flushed(tables.into_iter());
+            (flushed, written)
         };
         flushed.map_err(|error| from_tree("write tables", &error))?;
         if forget == 0 {
@@ -191,7 +193,20 @@ impl Place {
         }
         let mut buffer = self.buffer.lock();
         (buffer.sealed, buffer.sealed_newest, buffer.sealed_bytes) = (None, 0, 0);
-        Ok(())
+        Ok(if forget == 0 { written } else { 0 })
+    }
+
+    /// Numbers of the tables of the first level.
+    fn first_tables(&self) -> Vec<u64> {
+        let version = self.tree.current_version();
+        let runs = version.level(0).into_iter().flat_map(|level| level.iter());
+        runs.flat_map(|run| run.iter()).map(|table| table.id()).collect()
+    }
+
+    /// Bytes of the file of a table; none where it has gone.
+    fn table_bytes(&self, number: u64) -> u64 {
+        let file = self.folder.join("tables").join(number.to_string());
+        file.metadata().map_or(0, |file| file.len())
     }
 
     /// Has no other compaction begin as long as the returned value lives.

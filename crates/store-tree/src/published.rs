@@ -20,10 +20,10 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use arc_swap::{ArcSwap, Guard};
 use lsm_tree::SequenceNumberCounter;
 use parking_lot::{Mutex, MutexGuard};
-use store::{Space, Timepiece};
+use store::{Error, Kind, Space, Timepiece};
 
 use crate::{
-    pins::{Pin, Pins},
+    pins::{OldestView, Pin, Pins},
     place::Place,
 };
 
@@ -38,7 +38,21 @@ pub(crate) struct View {
     /// It reads what was put in below this number.
     pub(crate) number: u64,
     pub(crate) places: Arc<PlaceMap>,
-    _pin: Pin,
+    pin: Pin,
+}
+
+impl View {
+    /// Fails where the view was ended, because too much of the disk was kept for it. Asked after a read, too:
+    /// what was read may lack versions that were given back meanwhile.
+    pub(crate) fn check_kept(&self) -> Result<(), Error> {
+        if self.pin.is_ended() {
+            let text = "the read was ended, because the replaced versions of documents that were kept \
+                        for it had taken too much of the disk: try again, or allow more with \
+                        --old-views-disk";
+            return Err(Error::new(Kind::ViewEnded, text));
+        }
+        Ok(())
+    }
 }
 
 /// Held by whoever applies entries, until they are shown: what has been applied and the newest view
@@ -127,11 +141,21 @@ impl Published {
         self.current.store(Arc::new(new));
     }
 
-    /// Returns for how long the oldest view has not been the newest; zero where it still is.
-    pub(crate) fn oldest_age(&self) -> Duration {
-        let since = self.pins.oldest_superseded_ns();
-        let age = since.map_or(0, |since| self.time.monotonic_ns().saturating_sub(since));
-        Duration::from_nanos(age)
+    /// Returns the oldest view that is not the newest, and for how long it has not been.
+    pub(crate) fn old_view(&self) -> Option<(OldestView, Duration)> {
+        let view = self.pins.oldest_view()?;
+        let age = self.time.monotonic_ns().saturating_sub(view.superseded_ns);
+        Some((view, Duration::from_nanos(age)))
+    }
+
+    /// Notes that a flush has written this many bytes with all versions of keys.
+    pub(crate) fn note_kept(&self, bytes: u64) {
+        self.pins.note_kept(bytes);
+    }
+
+    /// Ends a view that is not the newest, and all that are older: reads of them fail.
+    pub(crate) fn end_view(&self, view: &OldestView) {
+        self.pins.end(view.number);
     }
 
     /// All places of spaces.
@@ -144,7 +168,7 @@ impl Published {
 /// oldest pin never passes it: whoever reads that pin knows that all views to come are newer.
 fn new_view(counter: &SequenceNumberCounter, places: &Arc<PlaceMap>, pins: &Arc<Pins>) -> View {
     let number = counter.get();
-    View { number, places: Arc::clone(places), _pin: pins.pin(number) }
+    View { number, places: Arc::clone(places), pin: pins.pin(number) }
 }
 
 /// The number for the entry after one with this number, and beyond what the counter says.

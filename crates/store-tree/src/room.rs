@@ -81,6 +81,12 @@ impl Room {
         }
     }
 
+    /// Returns the bytes that are free on the device, where that can be told.
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        let stat = rustix::fs::statvfs(&self.folder).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
     /// Sets what is left by what the device says; returns what is free, and all there is.
     fn measure_free(&self) -> Option<(u64, u64)> {
         let stat = rustix::fs::statvfs(&self.folder).ok()?;

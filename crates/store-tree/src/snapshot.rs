@@ -89,14 +89,14 @@ impl OpenSnapshot {
         Self { inner: Arc::clone(inner), view: inner.published.view_to_keep() }
     }
 
-    /// A store that is about to be closed is read no further.
+    /// A store that is about to be closed is read no further, and neither is a view that was ended.
     fn check_open(&self) -> Result<(), Error> {
         // Asked for every read, so that long scans end and it can be closed.
         if self.inner.closing.load(Ordering::Relaxed) {
             let text = "the store was opened again during the read: try again";
             return Err(Error::new(Kind::Reopened, text));
         }
-        Ok(())
+        self.view.check_kept()
     }
 }
 
@@ -112,7 +112,8 @@ impl Snapshot for TreeSnapshot {
         still.check_open()?;
         let Some(place) = still.view.places.get(&space) else { return Ok(None) };
         let found = place.tree.get(key, still.view.number);
-        found.map(|value| value.map(Bytes::from)).map_err(|error| from_tree("read a key", &error))
+        let found = found.map_err(|error| from_tree("read a key", &error))?;
+        still.view.check_kept().map(|()| found.map(Bytes::from))
     }
 
     async fn scan(
@@ -131,10 +132,11 @@ impl Snapshot for TreeSnapshot {
         let start = Bound::Included(&range.start[..]);
         let end = range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let found = place.tree.range::<&[u8], _>((start, end), still.view.number, None);
-        match direction {
+        let page = match direction {
             Direction::Forward => Page::within(found, limit, read_row),
             Direction::Backward => Page::within(found.rev(), limit, read_row),
-        }
+        }?;
+        still.view.check_kept().map(|()| page)
     }
 }
 

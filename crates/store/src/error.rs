@@ -17,6 +17,9 @@ pub enum Kind {
     /// The store was opened again since the snapshot was taken, and the snapshot ended with that: a
     /// new one sees at least as much. Nothing else fails with it.
     Reopened,
+    /// The snapshot was ended, because the disk space that was kept for it had become too much. Nothing
+    /// else fails with it; a new snapshot can be read.
+    ViewEnded,
     /// This node does not own what the store has any more. Whether a commit that was not answered took
     /// place is known to the new owner.
     Moved,

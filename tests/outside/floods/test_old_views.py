@@ -156,3 +156,37 @@ def test_update_many_of_large_documents(server, report):
 def test_index_builds(server, report):
     assert finish(server, check_memory(server, report, "index builds", create_indexes(server)))
     assert server.client["views"]["read"].find({"n": 4}, {"_id": 1}).hint("n_1_other0_1").explain()
+
+
+def test_what_keeps_too_much_of_the_disk_is_ended(report):
+    flags = ["--memory", "128m", "--old-views-disk", "32m"]
+    with Server(data_dir=True, clock="system", flags=flags) as server:
+        rows = server.client["views"]["rows"]
+        rows.insert_many([{"_id": n, "s": os.urandom(SIZE)} for n in range(60)])
+        reader = Reader(slow_count(server))
+        server.client["views"]["small"].insert_many([{"_id": n} for n in range(2_000)])
+        reader.start()
+        taken = Reader(backup(server))
+        taken.start()
+        deadline, rounds = time.monotonic() + PATIENCE, 0
+        while server.metric("ebb_storage_ended_views_total") < 2 and time.monotonic() < deadline:
+            for number in range(60):
+                rows.update_one({"_id": number}, {"$set": {"s": os.urandom(SIZE)}})
+            rounds += 1
+        taken.stop.set()
+        reader.join(PATIENCE)
+        taken.join(PATIENCE)
+        report("F17", rounds, "rounds until both were ended")
+        assert getattr(reader.problem, "code", None) == 239, repr(reader.problem)
+        assert "--old-views-disk" in str(reader.problem)
+        code, _ = taken.done
+        assert code != 0, "the backup is whole although its view was ended"
+        assert rows.count_documents({}) == 60
+        server.end()
+
+
+def slow_count(server):
+    def work(_):
+        return server.client["views"]["small"].count_documents(SLOW)
+
+    return work

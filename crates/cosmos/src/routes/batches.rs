@@ -225,6 +225,7 @@ async fn run_atomic<S: Store>(
             engine::Kind::Full
             | engine::Kind::Unavailable
             | engine::Kind::Reopened
+            | engine::Kind::ViewEnded
             | engine::Kind::Moved
             | engine::Kind::Corrupt => Err(error.into()),
             _ => Ok((rolled_back(count, at, &error.into()), 0)),

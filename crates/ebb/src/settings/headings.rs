@@ -5,7 +5,15 @@
 const HEADINGS: &[(&str, &[&str])] = &[
     (
         "Storage",
-        &["data-dir", "in-memory", "backup-journal", "index-unused-days", "accept-loss", "memory"],
+        &[
+            "data-dir",
+            "in-memory",
+            "backup-journal",
+            "index-unused-days",
+            "accept-loss",
+            "memory",
+            "old-views-disk",
+        ],
     ),
     (
         "Addresses",

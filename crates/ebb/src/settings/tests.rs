@@ -59,6 +59,13 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
     assert_eq!(config(&[], None).unwrap().index_unused_days, None);
     let found = config(&["--index-unused-days", "30"], None).unwrap();
     assert_eq!(found.index_unused_days, Some(30));
+    for (typed, want) in [
+        (&[][..], OldViewsBound::Percent(50)),
+        (&["--old-views-disk", "10%"], OldViewsBound::Percent(10)),
+        (&["--old-views-disk", "20g"], OldViewsBound::Bytes(20 << 30)),
+    ] {
+        assert_eq!(config(typed, None).unwrap().old_views, want, "{typed:?}");
+    }
     // A variable or a key that is there and empty says nothing.
     for (typed, file) in [(&["--memory", ""][..], None), (&[], Some("memory = \"\""))] {
         assert_eq!(config(typed, file).unwrap().memory, None, "{typed:?} {file:?}");
@@ -81,6 +88,9 @@ fn wrong_values_name_their_setting() {
         (&["--reap-delay", "-1"], None, "--reap-delay"),
         (&["--reap-delay", "NaN"], None, "--reap-delay"),
         (&["--index-unused-days", "0"], None, "--index-unused-days"),
+        (&["--old-views-disk", "0%"], None, "--old-views-disk"),
+        (&["--old-views-disk", "101%"], None, "--old-views-disk"),
+        (&["--old-views-disk", "half"], None, "--old-views-disk"),
         (&["--log-level", "loud"], None, "--log-level"),
         (&["--in-memory", "--data-dir", "x"], None, "--in-memory"),
         (&["--tls-cert", "x"], None, "--tls-key"),

@@ -3,7 +3,7 @@
 
 use std::{io::IsTerminal, ops::RangeInclusive, path::PathBuf, time::Duration};
 
-use server::{Banner, ClockMode, LEAST_MEMORY, LogFormat};
+use server::{Banner, ClockMode, LEAST_MEMORY, LogFormat, OldViewsBound};
 
 /// The address of a listener, `host:port`; `None`: `off` was typed. The port is checked here, the host
 /// when it is bound.
@@ -188,6 +188,16 @@ pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
 pub(super) fn parse_days(text: &str) -> Result<u32, String> {
     let days = text.parse().ok().filter(|days| 0 < *days);
     days.ok_or_else(|| "it is not a number of days".to_owned())
+}
+
+/// Reads a part of the disk, from 1% to 100%, or a size.
+pub(super) fn parse_old_views(text: &str) -> Result<OldViewsBound, String> {
+    let Some(percent) = text.strip_suffix('%') else {
+        return parse_bytes(text).map(OldViewsBound::Bytes);
+    };
+    let percent = percent.parse().ok().filter(|percent| (1..=100).contains(percent));
+    let wrong = || "it is not a part from 1% to 100%".to_owned();
+    percent.map(OldViewsBound::Percent).ok_or_else(wrong)
 }
 
 /// Reads how the database clock moves.

@@ -323,9 +323,12 @@ fn check_old_views(shared: &Shared) -> Finding {
 fn judge_old_views(views: OldViews) -> Finding {
     let (seconds, memory) = (views.age.as_secs(), views.memory >> 20);
     let text = format!(
-        "the oldest view of a read or backup is {seconds} s old; views hold {memory} MiB of memory \
-         and at most {} MiB on the disk",
-        views.tables >> 20
+        "the oldest view of a read or backup is {seconds} s old and keeps at most {} MiB on the disk; \
+         all hold {memory} MiB of memory and at most {} MiB on the disk; {} were ended for that since \
+         the start",
+        views.kept >> 20,
+        views.tables >> 20,
+        views.ended
     );
     if LONG_VIEW <= views.age {
         return warning(text, "end the operation or backup (`currentOp`, `killOp`)");

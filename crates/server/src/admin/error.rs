@@ -66,6 +66,7 @@ impl From<engine::Error> for Error {
             Kind::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
             Kind::Full => (StatusCode::INSUFFICIENT_STORAGE, "Full"),
             Kind::Unavailable | Kind::Reopened => (StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
+            Kind::ViewEnded => (StatusCode::SERVICE_UNAVAILABLE, "ViewEnded"),
             Kind::Moved => (StatusCode::SERVICE_UNAVAILABLE, "Moved"),
             Kind::Corrupt => (StatusCode::INTERNAL_SERVER_ERROR, "Corrupt"),
         };

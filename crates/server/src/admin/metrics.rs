@@ -174,12 +174,22 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
         ("storage_held_memory", "Bytes of flushed memory that a read still holds", {
             gauge_of(views.iter().map(|views| views.memory))
         }),
+        (
+            "storage_oldest_view_kept",
+            "Bytes of tables that are kept for the oldest view, at most",
+            { gauge_of(views.iter().map(|views| views.kept)) },
+        ),
         ("storage_held_tables", "Bytes of tables with replaced versions of documents, at most", {
             gauge_of(views.iter().map(|views| views.tables))
         }),
     ] {
         registry.register_with_unit(kind, what, Unit::Bytes, bytes);
     }
+    registry.register(
+        "storage_ended_views",
+        "Views that were ended because too much of the disk was kept for them",
+        ConstCounter::new(views.iter().map(|views| views.ended).sum::<u64>()),
+    );
     let waits = measured.iter().map(|measured| measured.fsync_ns.read_distribution());
     registry.register_with_unit(
         "fsync",

@@ -51,6 +51,7 @@ pub(super) fn ledger_failure(error: store::Error) -> Failure {
         store::Kind::Full
         | store::Kind::Unavailable
         | store::Kind::Reopened
+        | store::Kind::ViewEnded
         | store::Kind::Moved => failed(error),
     }
 }

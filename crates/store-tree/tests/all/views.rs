@@ -5,10 +5,10 @@ use std::{collections::BTreeMap, time::Duration};
 
 use bytes::Bytes;
 use store::{
-    Commit, Direction, KeyRange, Limit, Mutation, Snapshot as _, Space, Store as _,
+    Commit, Direction, KeyRange, Kind, Limit, Mutation, Snapshot as _, Space, Store as _,
     laws::ManualTime,
 };
-use store_tree::{TreeOptions, TreeSnapshot, TreeStore};
+use store_tree::{OldViewsBound, TreeOptions, TreeSnapshot, TreeStore};
 use tempfile::TempDir;
 
 const SPACES: [Space; 3] = [Space::Rows(1), Space::Index(1), Space::Counts];
@@ -40,7 +40,12 @@ struct Held {
 }
 
 fn open(directory: &TempDir, buffer_bytes: u64) -> TreeStore {
+    open_with_bound(directory, buffer_bytes, OldViewsBound::default())
+}
+
+fn open_with_bound(directory: &TempDir, buffer_bytes: u64, old_views: OldViewsBound) -> TreeStore {
     let options = TreeOptions {
+        old_views,
         buffer_bytes,
         journal_bytes: 64 * MIB,
         segment_bytes: 4 * MIB,
@@ -240,4 +245,46 @@ async fn tables_of_large_rows_that_compress_well_are_small() {
     // Ends of tables are no part of their size, so that some bytes count as garbage.
     let garbage = || store.stored_bytes().garbage;
     wait_until("tables of attempts that were stopped stay", || garbage() < MIB / 8);
+}
+
+#[tokio::test]
+async fn the_oldest_view_is_ended_when_too_much_of_the_disk_is_kept_for_it() {
+    let directory = TempDir::new().unwrap();
+    let store = open_with_bound(&directory, MIB, OldViewsBound::Bytes(6 * MIB));
+    store.create_space(SPACES[0]).unwrap();
+    let mut random = Random(11);
+    let mut rows_of = |round: u64| {
+        let value = random.bytes(MIB);
+        let last = (key(999), Bytes::from(round.to_string()));
+        let put = |(key, value)| Mutation::Put { space: SPACES[0], key, value };
+        let mutations: Vec<_> = [(key(1), value), last].into_iter().map(put).collect();
+        vec![Commit::new(vec![], move |_| mutations.clone())]
+    };
+    store.commit(rows_of(0)).await.unwrap();
+    let old = store.snapshot();
+    // Less than the bound: it goes on.
+    for round in 1..=3 {
+        store.commit(rows_of(round)).await.unwrap();
+    }
+    wait_until("nothing is flushed", || MIB < store.old_views().kept);
+    assert_eq!(old.get(SPACES[0], &key(999)).await.unwrap().as_deref(), Some(&b"0"[..]));
+    let mut round = 3;
+    while store.old_views().ended == 0 {
+        round += 1;
+        assert!(round < 100, "{:?}", store.old_views());
+        store.commit(rows_of(round)).await.unwrap();
+    }
+    let newer = store.snapshot();
+    let error = old.get(SPACES[0], &key(999)).await.unwrap_err();
+    assert_eq!(error.kind, Kind::ViewEnded);
+    let limit = Limit { rows: 1, bytes: usize::MAX };
+    let scanned = old.scan(SPACES[0], &KeyRange::all(), Direction::Forward, limit).await;
+    assert_eq!(scanned.unwrap_err().kind, Kind::ViewEnded);
+    // Views that keep less go on, and what the old one kept is given back although it is still open.
+    let found = newer.get(SPACES[0], &key(999)).await.unwrap();
+    assert_eq!(found, Some(Bytes::from(round.to_string())));
+    drop(newer);
+    wait_until("the disk is not given back", || store.stored_bytes().tables < 4 * MIB);
+    assert_eq!(store.old_views().ended, 1);
+    drop(old);
 }
