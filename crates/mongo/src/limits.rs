@@ -37,6 +37,9 @@ pub(crate) const LIGHT_CURSOR_BYTES: usize = 64 * 1024;
 pub(crate) const MAX_CURSORS: usize = 100_000;
 /// Bytes of a command, or of a text about it, that others are shown.
 pub(crate) const SHOWN_BYTES: usize = 1024;
+/// Bytes of all larger commands together that are shown whole. An entry has to fit into a document, with
+/// all else that is in it.
+pub(crate) const MAX_WHOLE_COMMANDS: usize = MAX_DOCUMENT_BYTES - 64 * 1024;
 /// The name of the application that is shown when documents were written, while that is switched
 /// on.
 pub(crate) const DUMPING: &str = "mongodump";

@@ -107,7 +107,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(40323, message));
         }
     }
-    let plan = match first_stage {
+    let (plan, made) = match first_stage {
         Some(("$collStats", ValueRef::Document(spec))) => {
             check_source(&args)?;
             let stats = stats::stats_stage(call, &namespace, spec).await?;
@@ -120,23 +120,27 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         Some(("$currentOp", spec)) => {
             plan_after_source(&args, operations::current_op_stage(call, spec).await?)?
         }
-        _ => parse_plan(&args)?,
+        _ => (parse_plan(&args)?, 0),
     };
     let context = call.evaluation_context().await?;
+    // The cursor holds them.
+    context.holding.keep_for_operation(made)?;
     let cursor = begin_query(call, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
 }
 
-/// A plan for a pipeline whose first stage was replaced by these documents.
-fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<Plan> {
+/// A plan for a pipeline whose first stage was replaced by these documents, and the bytes that they take
+/// in memory.
+fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<(Plan, usize)> {
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
+    let bytes = evaluation::memory_of(documents.as_ref());
     let mut stages = vec![Stage::Documents(pipeline::Expr::Literal(documents))];
     stages.extend(mongo_query::pipeline::parse_rest(ArrayRef::Tree(&rest))?);
     // No document of the collection is looked at.
-    Ok(Plan::new(Filter::Never).with_stages(stages))
+    Ok((Plan::new(Filter::Never).with_stages(stages), bytes))
 }
 
 /// The collection a pipeline reads; `{aggregate: 1}` reads none and has the name `$cmd.aggregate`.

@@ -12,7 +12,6 @@
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc, shell};
 use engine::Store;
-use evaluation::limits::MAX_DOCUMENT_BYTES;
 use memory::Share;
 
 use super::index_builds::{BuiltForClients, builds_without_client, describe_build};
@@ -23,11 +22,12 @@ use crate::{
     command_row::CommandRow,
     cursor_description::{Clocks, CursorSnapshot, session_document, shown_command},
     errors::{
-        BadValue, Error, FailedToParse, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result,
-        TypeMismatch, Unauthorized,
+        BadValue, Error, InvalidNamespace, NoReplicationEnabled, NoSuchKey, Result, TypeMismatch,
+        Unauthorized,
     },
-    limits::SHOWN_BYTES,
+    limits::{MAX_WHOLE_COMMANDS, SHOWN_BYTES},
     operation::{Running, StopReason},
+    parsers::current_op_options::check_current_op_options,
     replies::ok,
     rights::{Asked, Need, Object, is_set},
     session,
@@ -39,44 +39,8 @@ use crate::{
 /// connections.
 const SHOWN_COPIES: usize = 4;
 
-/// Bytes of a command that is shown whole. An entry has to fit into a document, with all else that is
-/// in it.
-const MAX_WHOLE_COMMAND: usize = MAX_DOCUMENT_BYTES - 64 * 1024;
-
 /// What shards are called.
 const SHARD: &str = "shard";
-
-/// Options of `$currentOp`, with the error of one of a wrong type, which is not the same for all.
-/// Idle connections, idle cursors and the whole commands are shown on demand; the options that nothing
-/// below reads change nothing here.
-const OPTIONS: &[(&str, i32)] = &[
-    ("allUsers", TypeMismatch),
-    ("backtrace", FailedToParse),
-    ("idleConnections", FailedToParse),
-    ("idleCursors", FailedToParse),
-    ("idleSessions", FailedToParse),
-    ("localOps", TypeMismatch),
-    ("targetAllNodes", FailedToParse),
-    ("truncateOps", FailedToParse),
-];
-
-/// Checks the options of `$currentOp`: an unknown one is error 9, and so are most of a wrong type.
-fn check_options(spec: DocRef<'_>) -> Result<()> {
-    for (name, value) in spec.iter() {
-        let Some((_, code)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
-            let message = format!("Unrecognized option '{name}' in $currentOp stage.");
-            return Err(Error::new(FailedToParse, message));
-        };
-        if !matches!(value, ValueRef::Bool(_)) {
-            let message = format!(
-                "The '{name}' parameter of the $currentOp stage must be a boolean value, but found: {}",
-                value.kind().name()
-            );
-            return Err(Error::new(*code, message));
-        }
-    }
-    Ok(())
-}
 
 /// What `currentOp` asks of its sender: everybody may see the own operations.
 pub(super) fn current_op_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
@@ -132,7 +96,7 @@ pub(super) async fn current_op_stage<S: Store>(
         let message = "$currentOp must be run against the 'admin' database with {aggregate: 1}";
         return Err(Error::new(InvalidNamespace, message));
     }
-    check_options(spec)?;
+    check_current_op_options(spec)?;
     let asked = Shown {
         only_own: !is_set(spec, "allUsers"),
         idle: is_set(spec, "idleConnections"),
@@ -170,6 +134,7 @@ async fn list_operations<S: Store>(
     let own = call.connection.sender();
     let hides_others = asked.only_own && call.door.asks_for_login(call.connection);
     let mut built = BuiltForClients::new();
+    let mut left = if asked.whole { MAX_WHOLE_COMMANDS } else { 0 };
     let is_shown = |owner: &Sender| !hides_others || owner.user == own.user;
     for connection in call.door.connections() {
         if !is_shown(&connection.sender()) {
@@ -179,9 +144,13 @@ async fn list_operations<S: Store>(
         if running.is_none() && !asked.idle {
             continue;
         }
-        let most = if asked.whole { MAX_WHOLE_COMMAND } else { SHOWN_BYTES };
+        held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
         let bytes = running.as_ref().map_or(0, |running| running.command.bytes().len());
-        held.grow(SHOWN_COPIES * if bytes <= most { bytes.max(SHOWN_BYTES) } else { SHOWN_BYTES })?;
+        // It is cut where there is no memory for the whole: whoever looks for what takes the memory has to
+        // see something.
+        let whole = SHOWN_BYTES < bytes && bytes <= left && held.grow(SHOWN_COPIES * bytes).is_ok();
+        let most = if whole { bytes } else { SHOWN_BYTES };
+        left -= if whole { bytes } else { 0 };
         let mut out = doc! {
             "type": "op",
             "host": host,

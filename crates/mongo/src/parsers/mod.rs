@@ -8,6 +8,8 @@ pub(crate) mod api_version;
 pub(crate) mod collection_options;
 /// `readConcern` and `writeConcern`.
 pub(crate) mod concern;
+/// Options of `$currentOp`.
+pub(crate) mod current_op_options;
 /// `hint`.
 pub(crate) mod hint;
 /// `expireAfterSeconds` of an index.

@@ -58,7 +58,8 @@ how; what is not there yet answers an error that names it.
 * Options of `create` and `collMod` for validators, storage engines and images before a change are accepted
   where they ask for nothing, and refused by name where they ask for something.
 * `currentOp` shows commands of up to 1 KB whole, of others the beginning. So does `$currentOp` with
-  `truncateOps: true`; else it shows those of the node that answers whole, up to nearly 16 MB.
+  `truncateOps: true`; else it shows those of the node that answers whole, up to nearly 16 MB together
+  and as far as there is memory.
 * `$pow` of decimals rounds its exact result once where the exponent is whole, and gives some 15 digits where
   it is neither whole nor a half; MongoDB may be off in the last of its 34 digits.
 * A write concern `{j: false}` is acknowledged after the sync like any other.

@@ -1,0 +1,37 @@
+//! Options of the stage `$currentOp`.
+
+use document::{DocRef, ValueRef};
+
+use crate::errors::{Error, FailedToParse, Result, TypeMismatch};
+
+/// Options of `$currentOp`, with the error of one of a wrong type, which is not the same for all.
+/// Idle connections, idle cursors and the whole commands are shown on demand; the options that nothing
+/// reads change nothing here.
+const OPTIONS: &[(&str, i32)] = &[
+    ("allUsers", TypeMismatch),
+    ("backtrace", FailedToParse),
+    ("idleConnections", FailedToParse),
+    ("idleCursors", FailedToParse),
+    ("idleSessions", FailedToParse),
+    ("localOps", TypeMismatch),
+    ("targetAllNodes", FailedToParse),
+    ("truncateOps", FailedToParse),
+];
+
+/// Checks the options of `$currentOp`: an unknown one is error 9, and so are most of a wrong type.
+pub(crate) fn check_current_op_options(spec: DocRef<'_>) -> Result<()> {
+    for (name, value) in spec.iter() {
+        let Some((_, code)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
+            let message = format!("Unrecognized option '{name}' in $currentOp stage.");
+            return Err(Error::new(FailedToParse, message));
+        };
+        if !matches!(value, ValueRef::Bool(_)) {
+            let message = format!(
+                "The '{name}' parameter of the $currentOp stage must be a boolean value, but found: {}",
+                value.kind().name()
+            );
+            return Err(Error::new(*code, message));
+        }
+    }
+    Ok(())
+}
