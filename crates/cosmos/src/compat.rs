@@ -137,6 +137,8 @@ is not done within a second.
   (those that have expired and are still stored counted); in larger ones by the hash of the partition key,
   then by key and id. A query's later pages go on in the order of its first one. An order of births
   for any size would need an index of its own, which every write would pay for.
+* Rows of an ORDER BY with equal values come in the order of `_rid`, in the reverse where the first item
+  descends: clients that continue a query by value and `_rid` rely on it.
 * A page that is not the last one has a continuation. Behind a full page without ORDER BY 100
   items that count are looked at: if none of them is a result and there are more, a page is promised that
   may be empty.

@@ -79,7 +79,7 @@ impl<S: Store> LiveView<S> {
                 continue;
             }
             let drafted =
-                draft_entries(index, partial.as_deref(), row.document(), &row.key, scope)?;
+                draft_entries(index, partial.as_deref(), row.document(), row.named(), scope)?;
             let entries = drafted.into_iter().flat_map(|drafted| drafted.entries);
             let timed = (index.shape == IndexShape::Timeline)
                 .then(|| keys::timeline_entry(index.id, header.class, header.ts, &row.key));

@@ -15,8 +15,9 @@
 //!           <hash> <partition components> <id component>   row of an item
 //! index     <index> <components> <id component>        entry of an index
 //!           <index> <components>                       entry of a unique index; the id is its body
-//!           <index> <path> <component> <row key>       entry of an item's value at a path
-//!           <index> <component> <row key>              entry of an item in the index of one path
+//!           <index> <path> <component> <birth> <row key>   entry of an item's value at a path
+//!           <index> <component> <birth> <row key>      entry of an item in the index of one path
+//!           <index> <components> <birth> <row key>     entry of an item in the index of several
 //!           <index> <partition> <components>           entry of a unique index of items
 //!           0 <stamp> <row key>                        entry of an item in the order of changes
 //!           <index> <class> <second> <row key>         entry of an item in a timeline

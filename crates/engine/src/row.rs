@@ -5,7 +5,7 @@ use clock::Instant;
 use document::DocRef;
 use expiry::Header;
 
-use crate::item_key::ItemKey;
+use crate::{entry::NamedRow, item_key::ItemKey};
 
 /// A live row.
 #[derive(Clone, Debug)]
@@ -27,6 +27,11 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// The row as the keys of its entries name it.
+    pub(crate) fn named(&self) -> NamedRow<'_> {
+        NamedRow { key: &self.key, birth: self.birth }
+    }
+
     /// The stored document.
     pub(crate) fn body(&self) -> &[u8] {
         self.value.get(self.start..).unwrap_or_default()

@@ -9,11 +9,22 @@
 use std::borrow::Cow;
 
 use engine::{BirthOrder, Item, ScanOrder, Store};
+use select::plan::Select;
 
 use crate::{continuation, door::Door, failure::Result, request::Request};
 
 /// What tokens of pages in the order of births are for, in addition to everything else.
 const BIRTHS: &[u8] = b"births";
+
+/// What tokens of queries with an ORDER BY are for, in addition to everything else: rows with equal
+/// values come in the order of births. Earlier versions had the order of keys, and their tokens are
+/// refused.
+const TIES_BY_BIRTH: &[u8] = b"ties by birth";
+
+/// What a token of a query is for in addition to its text.
+pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
+    if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_BIRTH] }
+}
 
 /// The place of an item in the order in which items come: what a token holds of the last one.
 pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {

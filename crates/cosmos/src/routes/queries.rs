@@ -114,15 +114,16 @@ pub(crate) async fn query_items<S: Store>(
     let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &parsed.text];
-    let (births, resume) = resume_query(door, request, &about)?;
+    let about = &[&about[..], page_order::order_mark(&parsed.plan)].concat();
+    let (births, resume) = resume_query(door, request, about)?;
     // A count of everything is known without a walk: the engine keeps it, and knows what has
     // expired by now.
     let all = range.is_all() && part.within.is_none();
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
-        return count_items(door, request, container, &about).await;
+        return count_items(door, request, container, about).await;
     }
     let limit = page_limit(door, request)?;
-    if let Some(reply) = answer_from_ahead(door, request, container, &about, &part, limit).await? {
+    if let Some(reply) = answer_from_ahead(door, request, container, about, &part, limit).await? {
         return Ok(reply);
     }
     let context = shared::new_context(door, request).await?;
@@ -159,7 +160,7 @@ pub(crate) async fn query_items<S: Store>(
     let mut page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
     let (rest, basis) = (page.rest.take(), scanned.basis.take());
     let found = (&page, &scanned);
-    let reply = reply_with_page(door, request, container, &about, part, comes, found)?;
+    let reply = reply_with_page(door, request, container, about, part, comes, found)?;
     if let (Some(rest), Some(basis), Some(token)) = (rest, basis, &reply.continuation) {
         let bytes = rest.memory_bytes();
         let ahead = PageAhead { rest, basis, scanned, comes };
@@ -338,7 +339,10 @@ impl ItemSink for Rows<'_> {
         // Completing an item costs a copy of it, so it is done only where the query reads what the
         // server sets.
         let whole = Completed { item, renderer, document: OnceCell::new() };
-        let place = page_order::order_key(self.comes, item);
+        // Rows with equal values of an ORDER BY come in the order of their `_rid`, which clients go by
+        // where they continue a query: they pass over what is not behind the last `_rid` they have.
+        let comes = if self.streams { self.comes } else { ScanOrder::ByBirth };
+        let place = page_order::order_key(comes, item);
         let flow = match self.system {
             SystemReads::Nowhere => self.run.feed_row(&place, item.document())?,
             SystemReads::Everywhere => self.run.feed_row(&place, whole.whole())?,

@@ -13,6 +13,7 @@ mod kept_paths;
 mod later_pages;
 mod memory;
 mod operations;
+mod order_by;
 mod points;
 mod queries;
 mod refused_requests_change_nothing;

@@ -254,6 +254,7 @@ mod tests {
             ready: true,
             shown: doc! { "v": 2 },
             shape: IndexShape::Fields,
+            by_birth: false,
         };
         Record {
             id: 7,
@@ -319,6 +320,7 @@ mod tests {
                 IndexShape::Path(kept(KeptFor::Name)),
             ] {
                 record.indexes[0].shape = shape;
+                record.indexes[0].by_birth ^= true;
                 assert_eq!(decode_record(&encode_record(&record)).unwrap(), record);
             }
         }

@@ -35,6 +35,10 @@ pub(super) fn encode_index(index: &IndexSpec) -> Value {
         IndexShape::Tuple { scoped } => tree.push("tuple", *scoped),
         IndexShape::Timeline => tree.push("timeline", true),
     }
+    // Left out where it is false, so that earlier versions read the records of such indexes.
+    if index.by_birth {
+        tree.push("by_birth", true);
+    }
     Value::Document(tree)
 }
 
@@ -80,6 +84,11 @@ pub(super) fn decode_index(value: Value) -> Result<IndexSpec, Error> {
         ready: fields.take_bool("ready")?,
         shown: fields.take_document("shown")?,
         shape: decode_shape(&mut fields)?,
+        by_birth: match fields.take_optional("by_birth") {
+            None => false,
+            Some(Value::Bool(by_birth)) => by_birth,
+            Some(_) => return Err(missing_field("by_birth")),
+        },
     };
     fields.check_none_left()?;
     Ok(index)

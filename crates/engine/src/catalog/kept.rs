@@ -74,7 +74,8 @@ impl IndexSpec {
     /// An index of one path. Its name is that of the path, as policies write it.
     pub(crate) fn over_path(kept: KeptPath) -> Self {
         let name = policy_path(&kept.steps);
-        Self { shape: IndexShape::Path(kept), ..Self::new(name, vec![("*".to_owned(), false)]) }
+        let key = vec![("*".to_owned(), false)];
+        Self { shape: IndexShape::Path(kept), by_birth: true, ..Self::new(name, key) }
     }
 
     /// A policy whose paths are kept when queries ask for them, or when it names them.
@@ -85,7 +86,8 @@ impl IndexSpec {
 
     /// An index of every value that a policy includes, complete from the beginning.
     pub fn over_policy(name: impl Into<String>, policy: Policy) -> Self {
-        Self { shape: IndexShape::Wild(policy), ..Self::new(name, vec![("*".to_owned(), false)]) }
+        let key = vec![("*".to_owned(), false)];
+        Self { shape: IndexShape::Wild(policy), by_birth: true, ..Self::new(name, key) }
     }
 
     /// The one path that it holds.

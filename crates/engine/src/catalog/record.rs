@@ -84,6 +84,9 @@ pub struct IndexSpec {
     pub shown: Document,
     /// What it holds of a document.
     pub shape: IndexShape,
+    /// Entries of equal values are in the order in which their items were created. It never changes
+    /// for an index, since it is part of the keys of all of its entries.
+    pub by_birth: bool,
 }
 
 impl IndexSpec {
@@ -98,6 +101,16 @@ impl IndexSpec {
         self.shape == IndexShape::Fields
             && !self.unique
             && !self.key.iter().any(|(path, _)| path == "_id")
+    }
+
+    /// Whether it is an index of items as earlier versions made them: entries of equal values are in
+    /// the order of row keys. Such an index serves conditions but no order, until it is replaced.
+    pub(crate) fn is_by_row_key(&self) -> bool {
+        let of_items = match self.shape {
+            IndexShape::Path(_) | IndexShape::Wild(_) | IndexShape::Tuple { .. } => true,
+            IndexShape::Fields | IndexShape::Allowed(_) | IndexShape::Timeline => false,
+        };
+        of_items && !self.unique && !self.by_birth
     }
 
     /// The key pattern as a document of 1 and -1.

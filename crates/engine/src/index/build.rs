@@ -57,10 +57,12 @@ fn unbuilt_indexes<'a>(
 }
 
 impl<S: Store> Engine<S> {
-    /// Finishes the builds of indexes and counters that an earlier run did not. They are not in
-    /// force meanwhile, so that nobody has to wait for this.
+    /// Finishes the builds of indexes and counters that an earlier run did not, and replaces indexes
+    /// whose keys are those of earlier versions. None of them is in force meanwhile, so that nobody
+    /// has to wait for this.
     pub async fn resume_builds(&self) -> Result<(), Error> {
         for collection in self.inner.map().all_collections().values() {
+            self.replace_old_indexes(collection).await?;
             match self.build_indexes(collection, |_| true).await {
                 // What is stored does not go with the index: it is gone.
                 Err(Error { kind, .. }) if is_about_documents(&kind) => {}
@@ -71,6 +73,35 @@ impl<S: Store> Engine<S> {
             }
         }
         Ok(())
+    }
+
+    /// Puts a new index, which has to be built, in the place of each one that has no births in its
+    /// keys.
+    async fn replace_old_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
+        let edit: Box<RecordEdit<()>> = Box::new(|state: &CollectionState| {
+            if !state.record.indexes.iter().any(IndexSpec::is_by_row_key) {
+                return Ok(None);
+            }
+            let apply = |record: &mut Record, _: Stamp| {
+                let (old, mut kept): (Vec<_>, Vec<_>) = std::mem::take(&mut record.indexes)
+                    .into_iter()
+                    .partition(IndexSpec::is_by_row_key);
+                for index in old {
+                    // Compaction frees its entries.
+                    record.dropped.push(index.id);
+                    let id = record.next_index;
+                    record.next_index += 1;
+                    kept.push(IndexSpec { id, by_birth: true, ready: false, ..index });
+                }
+                record.indexes = kept;
+            };
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
+        });
+        match self.change_record(collection, &*edit).await {
+            // It was dropped meanwhile.
+            Err(_) if collection.is_dropped() => Ok(()),
+            changed => changed.map(|_| ()),
+        }
     }
 
     /// Builds those of these indexes that are not complete; on failure they are gone.
@@ -164,7 +195,7 @@ impl<S: Store> Engine<S> {
                 continue;
             }
             let drafted =
-                draft_entries(index, partial.as_deref(), row.document(), &row.key, scope)?;
+                draft_entries(index, partial.as_deref(), row.document(), row.named(), scope)?;
             let Some(drafted) = drafted else { continue };
             if drafted.multikey && !index.multikey {
                 return Err(Halt::Multikey(vec![index.id]));

@@ -336,6 +336,7 @@ impl IndexSpec {
             ready: false,
             shown: Document::new(),
             shape: IndexShape::Fields,
+            by_birth: false,
         }
     }
 }

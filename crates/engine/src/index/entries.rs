@@ -17,7 +17,7 @@ use pipeline::Filter;
 use super::{items, values};
 use crate::{
     catalog::{IndexShape, IndexSpec},
-    entry::naming_body,
+    entry::{NamedRow, naming_body},
     error::{Error, Kind},
     keys,
     limits::MAX_ENTRIES_PER_DOCUMENT,
@@ -41,20 +41,20 @@ pub(crate) fn draft_entries(
     index: &IndexSpec,
     partial: Option<&Filter>,
     document: DocRef<'_>,
-    row_key: &[u8],
+    row: NamedRow<'_>,
     scope: Option<Partition>,
 ) -> Result<Option<DraftedEntries>, Error> {
     match &index.shape {
         IndexShape::Fields => {}
         IndexShape::Wild(policy) => {
-            return items::draft_by_policy(index, policy, document, row_key).map(Some);
+            return items::draft_by_policy(index, policy, document, row).map(Some);
         }
         IndexShape::Tuple { scoped } => {
             let scope = scope.filter(|_| *scoped);
-            return Ok(Some(items::draft_tuple(index, scope, document, row_key)));
+            return Ok(Some(items::draft_tuple(index, scope, document, row)));
         }
         IndexShape::Path(kept) => {
-            return values::draft_by_path(index, &kept.steps, document, row_key).map(Some);
+            return values::draft_by_path(index, &kept.steps, document, row).map(Some);
         }
         // A policy has no entries of its own, and those of a timeline are made of headers.
         IndexShape::Allowed(_) | IndexShape::Timeline => return Ok(None),
@@ -76,7 +76,7 @@ pub(crate) fn draft_entries(
         dates.min()
     });
     let mut entries: Vec<(Bytes, Bytes)> =
-        tuples.values.iter().map(|tuple| entry_of_tuple(index, tuple, row_key)).collect();
+        tuples.values.iter().map(|tuple| entry_of_tuple(index, tuple, row.key)).collect();
     // Equal elements give equal entries; writers look keys up by their order.
     entries.sort();
     entries.dedup();
@@ -257,6 +257,7 @@ mod tests {
             ready: true,
             shown: Document::new(),
             shape: crate::IndexShape::Fields,
+            by_birth: false,
         }
     }
 
@@ -308,12 +309,13 @@ mod tests {
     #[test]
     fn a_sparse_index_leaves_out_what_has_none_of_its_fields() {
         let index = spec(&["a", "b"], true);
+        let row = NamedRow { key: b"k", birth: 0 };
         for (document, entries) in [
             (doc! { "c": 1 }, None),
             (doc! { "a": 1 }, Some(1)),
             (doc! { "b": Value::Null }, Some(1)),
         ] {
-            let drafted = draft_entries(&index, None, DocRef::Tree(&document), b"k", None).unwrap();
+            let drafted = draft_entries(&index, None, DocRef::Tree(&document), row, None).unwrap();
             assert_eq!(drafted.map(|drafted| drafted.entries.len()), entries, "{document:?}");
         }
     }

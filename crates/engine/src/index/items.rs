@@ -20,7 +20,7 @@ use select::sarg::PathStep;
 use super::entries::DraftedEntries;
 use crate::{
     catalog::{IndexShape, IndexSpec, Policy},
-    entry::naming_body,
+    entry::{NamedRow, naming_body},
     error::{Error, Kind},
     keys,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ENTRIES_PER_ITEM},
@@ -32,12 +32,13 @@ pub(super) fn draft_by_policy(
     index: &IndexSpec,
     policy: &Policy,
     document: DocRef<'_>,
-    row_key: &[u8],
+    row: NamedRow<'_>,
 ) -> Result<DraftedEntries, Error> {
     let mut walk = EntryWalk {
+        index,
         policy,
-        row_key,
-        body: naming_body(row_key),
+        row,
+        body: naming_body(row.key),
         steps: Vec::new(),
         path: keys::index_prefix(index.id),
         entries: Vec::new(),
@@ -68,8 +69,9 @@ impl PartialEq<WalkedStep<'_>> for PathStep {
 
 /// A walk over one item.
 struct EntryWalk<'a> {
+    index: &'a IndexSpec,
     policy: &'a Policy,
-    row_key: &'a [u8],
+    row: NamedRow<'a>,
     /// The body of every entry.
     body: Bytes,
     steps: Vec<WalkedStep<'a>>,
@@ -132,7 +134,9 @@ impl<'a> EntryWalk<'a> {
         let len = self.path.len();
         self.path.push(keys::PATH_END);
         path_component(value, &mut self.path);
-        let key = [self.path.as_slice(), self.row_key].concat();
+        let mut key = Vec::with_capacity(self.path.len() + 8 + self.row.key.len());
+        key.extend_from_slice(&self.path);
+        self.row.push_name(self.index, &mut key);
         self.path.truncate(len);
         key.into()
     }
@@ -178,11 +182,11 @@ pub(super) fn draft_tuple(
     index: &IndexSpec,
     scope: Option<Partition>,
     document: DocRef<'_>,
-    row_key: &[u8],
+    row: NamedRow<'_>,
 ) -> DraftedEntries {
     let mut key = keys::index_prefix(index.id);
     if let Some(scope) = scope {
-        key.extend_from_slice(keys::partition_of(row_key, scope));
+        key.extend_from_slice(keys::partition_of(row.key, scope));
     }
     // Two items without a value are equal to a unique key, as two with null are.
     let nothing = if index.unique { ValueRef::Null } else { ValueRef::Undefined };
@@ -191,10 +195,10 @@ pub(super) fn draft_tuple(
         encode(value, TypeOrder::Json, *descending, &mut key);
     }
     let body = if index.unique {
-        Bytes::copy_from_slice(row_key)
+        Bytes::copy_from_slice(row.key)
     } else {
-        key.extend_from_slice(row_key);
-        naming_body(row_key)
+        row.push_name(index, &mut key);
+        naming_body(row.key)
     };
     let entry = (key.into(), body);
     DraftedEntries { entries: vec![entry], multikey: false, date: None }
@@ -235,7 +239,9 @@ impl IndexSpec {
         };
         let key = paths.iter().map(|(path, descending)| (pointer(path), *descending != turn));
         let key = key.collect();
-        Self { unique, shape: IndexShape::Tuple { scoped: unique }, ..Self::new(name, key) }
+        let shape = IndexShape::Tuple { scoped: unique };
+        // The key of an entry of a unique index is the value alone.
+        Self { unique, shape, by_birth: !unique, ..Self::new(name, key) }
     }
 
     /// Whether it has items in the order of these paths, each with its direction, or in the
@@ -264,11 +270,12 @@ mod tests {
             "b": doc! { "c": array![1, 1, "x", doc! { "d": Value::Null }] },
             "e": array![],
         };
+        let row = NamedRow { key: b"k", birth: 7 };
         let drafted = draft_by_policy(
             &IndexSpec::over_policy("w", everything()),
             &everything(),
             DocRef::Tree(&document),
-            b"k",
+            row,
         );
         // a, b, b.c, its two different scalars, the object in it, its d, e
         assert_eq!(drafted.unwrap().entries.len(), 8);
@@ -282,7 +289,7 @@ mod tests {
             &IndexSpec::over_policy("w", policy.clone()),
             &policy,
             DocRef::Tree(&document),
-            b"k",
+            row,
         );
         assert_eq!(drafted.unwrap().entries.len(), 2);
     }
@@ -296,7 +303,8 @@ mod tests {
             let mut row_key = vec![7, 7];
             encode(ValueRef::String("p"), TypeOrder::Json, false, &mut row_key);
             row_key.extend_from_slice(b"rest");
-            let drafted = draft_tuple(&index, Some(scope), DocRef::Tree(&document), &row_key);
+            let row = NamedRow { key: &row_key, birth: 7 };
+            let drafted = draft_tuple(&index, Some(scope), DocRef::Tree(&document), row);
             drafted.entries.into_iter().next().unwrap().0
         };
         let inner = doc! { "a": doc! { "x/y": 1 } };

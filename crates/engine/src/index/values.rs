@@ -9,17 +9,22 @@ use super::{
     DraftedEntries,
     items::{check_count, path_component},
 };
-use crate::{catalog::IndexSpec, entry::naming_body, error::Error, keys};
+use crate::{
+    catalog::IndexSpec,
+    entry::{NamedRow, naming_body},
+    error::Error,
+    keys,
+};
 
 /// The entries of an item at a path.
 pub(super) fn draft_by_path(
     index: &IndexSpec,
     steps: &[PathStep],
     document: DocRef<'_>,
-    row_key: &[u8],
+    row: NamedRow<'_>,
 ) -> Result<DraftedEntries, Error> {
-    let prefix = keys::index_prefix(index.id);
-    let mut draft = PathDraft { prefix, row_key, body: naming_body(row_key), entries: Vec::new() };
+    let (prefix, body) = (keys::index_prefix(index.id), naming_body(row.key));
+    let mut draft = PathDraft { index, prefix, row, body, entries: Vec::new() };
     draft.visit_values(ValueRef::Document(document), steps)?;
     let mut entries = draft.entries;
     entries.sort_unstable();
@@ -29,9 +34,10 @@ pub(super) fn draft_by_path(
 
 /// The entries of one item so far.
 struct PathDraft<'a> {
+    index: &'a IndexSpec,
     /// The beginning of their keys.
     prefix: Vec<u8>,
-    row_key: &'a [u8],
+    row: NamedRow<'a>,
     /// The body of every entry.
     body: Bytes,
     entries: Vec<(Bytes, Bytes)>,
@@ -57,10 +63,10 @@ impl PathDraft<'_> {
 
     /// Enters a value.
     fn enter_value(&mut self, value: ValueRef<'_>) -> Result<(), Error> {
-        let mut key = Vec::with_capacity(self.prefix.len() + 48 + self.row_key.len());
+        let mut key = Vec::with_capacity(self.prefix.len() + 56 + self.row.key.len());
         key.extend_from_slice(&self.prefix);
         path_component(value, &mut key);
-        key.extend_from_slice(self.row_key);
+        self.row.push_name(self.index, &mut key);
         self.entries.push((key.into(), self.body.clone()));
         check_count(&mut self.entries)
     }

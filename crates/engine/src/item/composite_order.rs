@@ -21,7 +21,7 @@ pub(super) struct CompositeScan<'a> {
 }
 
 /// The index of these paths, in these directions or all of them turned round. Items with the same
-/// values come in the order of their keys, turned where the first path descends.
+/// values come in the order of their births, turned where the first path descends.
 pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<CompositeScan<'a>> {
     if scan.order.is_empty() || !scan.range.is_all() {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn plan_composite<'a>(record: &'a Record, scan: &Scan) -> Option<Comp
     let turned = scan.order.first().is_some_and(|(_, descending)| *descending);
     let direction = if turned { Direction::Backward } else { Direction::Forward };
     record.indexes.iter().find_map(|index| {
-        let usable = index.ready && index.has_order(&scan.order);
+        let usable = index.ready && index.by_birth && index.has_order(&scan.order);
         let range = seek_range(index.id, direction, scan.seek.as_deref());
         usable.then_some(CompositeScan { index, range, direction })
     })

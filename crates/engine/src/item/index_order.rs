@@ -5,10 +5,10 @@
 //!                         └ told apart by the entry ┘ └ alike: read, sorted here, then given
 //! ```
 //!
-//! Entries tell scalars apart as far as they are kept; the items of long texts that begin alike, of
-//! arrays and of objects are collected and sorted here. Items without a value there have no entry:
-//! they come before all others, so a scan needs a condition that leaves them out, or comes to them
-//! last.
+//! Entries tell scalars apart as far as they are kept, and those of equal values are in the order of
+//! births; the items of long texts that begin alike, of arrays and of objects are collected and sorted
+//! here. Items without a value there have no entry: they come before all others, so a scan needs a
+//! condition that leaves them out, or comes to them last.
 //!
 //! When too many items are alike, memory would have no bound: the scan ends with
 //! [`WalkOutcome::Fallback`], and the caller begins again in the order of keys and leaves the
@@ -23,12 +23,14 @@ use store::{Direction, KeyRange, Store};
 
 use super::{
     allowed::order_path,
+    births::BirthSource,
     candidates::{test_ranges, type_byte},
     giver::Giver,
     scan::Scan,
 };
 use crate::{
     catalog::{IndexSpec, PathState, Record},
+    entry::unnamed_key,
     error::Halt,
     index::value_at,
     limits::{KEPT_PATH_COMPONENT_BYTES, MAX_ALIKE_BYTES, ROW_WORK},
@@ -51,8 +53,10 @@ pub(super) struct IndexOrderScan<'a> {
     direction: Direction,
     /// The classes of arrays and objects, of which entries hold no more.
     inner: [u8; 2],
-    /// The items without a value, by their keys; in the end they are walked too.
-    without: Option<KeyRange>,
+    /// Whether the items without a value come too, in the end.
+    without: bool,
+    /// Of these only those with a smaller place in the order of births.
+    without_before: Option<Vec<u8>>,
 }
 
 /// The walk along the order that was asked for; none where the path is not kept, or where another
@@ -64,18 +68,22 @@ pub(super) fn plan_index_order<'a>(
     let (path, test) = order_path(record, scan)?;
     let (names, descending) = scan.order.first()?;
     let PathState::Ready(index) = record.path_state(&path) else { return None };
+    if !index.by_birth {
+        return None;
+    }
     let prefix = index.path_prefix(&path);
     let mut ranges = test_ranges(&prefix, test.unwrap_or(&ValueTest::Defined));
     let direction = if *descending { Direction::Backward } else { Direction::Forward };
     if *descending {
         ranges.reverse();
     }
-    let without = test.is_none().then(KeyRange::all);
+    let (without, without_before) = (test.is_none(), None);
     let inner = [
         type_byte(ValueRef::Array(ArrayRef::Tree(&[]))),
         type_byte(ValueRef::Document(DocRef::Tree(&Document::new()))),
     ];
-    let mut along = IndexOrderScan { index, names, prefix, ranges, direction, inner, without };
+    let mut along =
+        IndexOrderScan { index, names, prefix, ranges, direction, inner, without, without_before };
     // A page token: what was given before is left out.
     if let Some(seek) = &scan.seek {
         along.seek_to(seek);
@@ -97,12 +105,10 @@ impl IndexOrderScan<'_> {
         };
         // The token stands among the items without a value: all entries were given.
         if place.first() == Some(&type_byte(ValueRef::Undefined)) && from_end {
-            let keys = place.get(1..).unwrap_or_default();
+            let birth = place.get(1..).unwrap_or_default();
             self.ranges.clear();
-            self.without = self
-                .without
-                .take()
-                .map(|all| KeyRange { end: KeyRange::with_prefix(keys).end, ..all });
+            // The item of the token comes again: a JOIN may have more rows of it.
+            self.without_before = Some([birth, &[0]].concat());
             return;
         }
         // Only as precise as entries are: what is alike is given again from its beginning, and the
@@ -172,10 +178,11 @@ pub(super) async fn walk_index_order<S: Store>(
     if walk.give_alike_sorted().await? == WalkOutcome::Enough {
         return Ok(WalkOutcome::Enough);
     }
-    if let Some(range) = &along.without
-        && walk.walk_without_value(range).await? == WalkOutcome::Enough
-    {
-        return Ok(WalkOutcome::Enough);
+    if along.without {
+        let (source, before) = (BirthSource::Without(along.names), along.without_before.as_deref());
+        if view.scan_births(source, along.direction, before, walk.giver).await? == Flow::Enough {
+            return Ok(WalkOutcome::Enough);
+        }
     }
     giver.scanned.ended = true;
     Ok(WalkOutcome::On)
@@ -222,8 +229,8 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
 
     /// Gives the item of an entry, or collects it with others like it.
     async fn take_entry(&mut self, entry: &Entry) -> Result<WalkOutcome, Halt> {
-        let end = entry.key.len().saturating_sub(entry.row_key.len());
-        let component = entry.key.get(self.along.prefix.len()..end).unwrap_or_default();
+        let key = unnamed_key(self.along.index, &entry.key, &entry.row_key);
+        let component = key.get(self.along.prefix.len()..).unwrap_or_default();
         let what = self.along.alike_prefix(component).unwrap_or_default();
         // The run of what was alike has ended: its items come first.
         if !self.alike.rows.is_empty() && what != self.alike.what {
@@ -250,9 +257,8 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
     /// The items that are alike, sorted.
     async fn give_alike_sorted(&mut self) -> Result<WalkOutcome, Halt> {
         let mut rows = std::mem::take(&mut self.alike).rows;
-        // Of equal values the order of keys, so that a token is one place.
         rows.sort_unstable_by(|(one, row), (other, other_row)| {
-            (one, &row.key).cmp(&(other, &other_row.key))
+            (one, row.birth).cmp(&(other, other_row.birth))
         });
         if self.along.direction == Direction::Backward {
             rows.reverse();
@@ -260,22 +266,6 @@ impl<S: Store> IndexOrderWalk<'_, '_, S> {
         for (_, row) in rows {
             if self.give_row(row).await? == WalkOutcome::Enough {
                 return Ok(WalkOutcome::Enough);
-            }
-        }
-        Ok(WalkOutcome::On)
-    }
-
-    /// The items without a value.
-    async fn walk_without_value(&mut self, range: &KeyRange) -> Result<WalkOutcome, Halt> {
-        let mut pages = Pages::of(range.clone()).in_direction(self.along.direction);
-        while let Some(page) = self.view.next_rows(&mut pages).await? {
-            charge_keys(self.giver.context, page.examined).await?;
-            for row in page.items {
-                if value_at(row.document(), self.along.names).is_none()
-                    && self.give_row(row).await? == WalkOutcome::Enough
-                {
-                    return Ok(WalkOutcome::Enough);
-                }
             }
         }
         Ok(WalkOutcome::On)

@@ -59,7 +59,7 @@ pub struct Scan {
     /// descending).
     pub order: Vec<(Vec<String>, bool)>,
     /// Where to begin in that order: the values' components as they are ordered (of a path that
-    /// descends with all bits turned) and the item's key (turned, when the first path descends), or
+    /// descends with all bits turned) and the item's birth (turned, when the first path descends), or
     /// the beginning of these.
     pub seek: Option<Vec<u8>>,
     /// Look at no index.
@@ -99,7 +99,8 @@ pub enum ScanOrder {
     ByKey,
     /// That in which they were made.
     ByBirth,
-    /// The one that was asked for.
+    /// The one that was asked for. Items with equal values come in the order of their births, or in
+    /// the reverse where the first path descends.
     AsAsked,
 }
 
@@ -319,7 +320,7 @@ impl<S: Store> LiveView<S> {
             giver.sink.begin(ScanOrder::ByBirth, self.instant)?;
             // An index may have left few of the items.
             let source = BirthSource::Keys(&keys);
-            return self.scan_births(source, scan.after.as_deref(), giver).await;
+            return self.scan_all_births(source, scan, giver).await;
         }
         giver.sink.begin(ScanOrder::ByKey, self.instant)?;
         self.scan_keys(keys, giver).await
@@ -336,7 +337,7 @@ impl<S: Store> LiveView<S> {
         if births {
             giver.sink.begin(ScanOrder::ByBirth, self.instant)?;
             let source = BirthSource::Range(&range);
-            return self.scan_births(source, scan.after.as_deref(), giver).await;
+            return self.scan_all_births(source, scan, giver).await;
         }
         giver.sink.begin(ScanOrder::ByKey, self.instant)?;
         self.scan_rows(range, giver).await

@@ -13,7 +13,7 @@
 //!  stamp before the expiry                  what was found live has expired meanwhile
 //! ```
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use bytes::Bytes;
 use document::{DocBuf, DocRef, ValueRef};
@@ -27,6 +27,7 @@ use super::{
 use crate::{
     catalog::{CollectionState, IndexSpec, put_last_change},
     counters::{Counted, count_document},
+    entry::{NamedRow, set_birth},
     error::{Error, Halt, Kind},
     feed::put_event,
     index::{DraftedEntries, draft_entries},
@@ -49,6 +50,8 @@ pub(crate) struct WriteDraft<'a, S: Store> {
 pub(crate) struct DocumentEntries {
     /// Keys and bodies, sorted by key within each index.
     all: Vec<(Bytes, Bytes)>,
+    /// Where in `all` the entries are whose keys have the birth of the row.
+    by_birth: Vec<Range<usize>>,
     /// Those of unique indexes, which no other live document may hold.
     pub(crate) unique: Vec<Bytes>,
     /// Earliest dates by index, for the header: where the index expires documents.
@@ -61,6 +64,15 @@ impl DocumentEntries {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
+    }
+
+    /// Puts the birth of the row into the keys that have it. The order of keys stays the same, since
+    /// all entries of a row have one birth.
+    fn set_birth(&mut self, row_key: &[u8], birth: u64) {
+        for range in self.by_birth.drain(..) {
+            let entries = self.all.get_mut(range).unwrap_or_default();
+            entries.iter_mut().for_each(|(key, _)| set_birth(key, row_key, birth));
+        }
     }
 }
 
@@ -94,7 +106,8 @@ impl<'a, S: Store> WriteDraft<'a, S> {
     pub(crate) async fn previous_version(&self, row: Row) -> Result<Previous, Halt> {
         let header = row.header().ok_or_else(|| Error::corrupt("a stored row is damaged"))?;
         let counted = Counted::of_row(&header, row.body());
-        let entries = self.entries_of(row.document(), &row.key)?;
+        let mut entries = self.entries_of(row.document(), &row.key)?;
+        entries.set_birth(&row.key, row.birth);
         let mut own = Vec::with_capacity(entries.all.len());
         let mut unsure = Vec::new();
         for (key, _) in entries.all {
@@ -124,14 +137,16 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         keys.iter().map(move |key| Condition::NotNewer { space, key: key.clone(), seq })
     }
 
-    /// A document's entries in all indexes.
+    /// A document's entries in all indexes, as those of a row whose birth is not known yet.
     pub(crate) fn entries_of(
         &self,
         document: DocRef<'_>,
         row_key: &[u8],
     ) -> Result<DocumentEntries, Error> {
+        let row = NamedRow { key: row_key, birth: 0 };
         let mut out = DocumentEntries {
             all: Vec::new(),
+            by_birth: Vec::new(),
             unique: Vec::new(),
             dates: Vec::new(),
             multikey: Vec::new(),
@@ -144,7 +159,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
                 continue;
             }
             let Some(DraftedEntries { entries, multikey, date }) =
-                draft_entries(index, partial.as_deref(), document, row_key, scope)?
+                draft_entries(index, partial.as_deref(), document, row, scope)?
             else {
                 continue;
             };
@@ -156,6 +171,9 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             }
             if index.unique {
                 out.unique.extend(entries.iter().map(|(key, _)| key.clone()));
+            }
+            if index.by_birth {
+                out.by_birth.push(out.all.len()..out.all.len() + entries.len());
             }
             out.all.extend(entries);
         }
@@ -224,7 +242,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         body: DocBuf,
         lifetime: Lifetime,
         previous: Option<Previous>,
-        entries: DocumentEntries,
+        mut entries: DocumentEntries,
         position: Option<usize>,
     ) -> Result<Commit, Halt> {
         if let Some(since) = self.since {
@@ -243,9 +261,10 @@ impl<'a, S: Store> WriteDraft<'a, S> {
         let mut draft = expiry::HeaderDraft {
             lifetime,
             birth: previous.as_ref().filter(|held| held.same).map(|held| held.row.birth),
-            dates: entries.dates,
+            dates: std::mem::take(&mut entries.dates),
             body_checksum: body_checksum(body.bytes()),
         };
+        draft.birth.into_iter().for_each(|birth| entries.set_birth(&row_key, birth));
         let (rows, since, at) = (self.view.collection.rows_space(), self.since, self.at);
         // A feed keeps the document in its event too.
         let image = state.record.running_feed().map(|_| body.clone().into_bytes());
@@ -259,6 +278,7 @@ impl<'a, S: Store> WriteDraft<'a, S> {
             let birth = position.map(|position| birth_number(stamp.seq, position));
             // An item that goes on keeps its birth.
             draft.birth = draft.birth.or(birth);
+            entries.set_birth(&row_key, draft.birth.unwrap_or(stamp.seq));
             let header = draft.encode_stamped(stamp.seq, ts);
             if let Some(room) = value.get_mut(..header.len()) {
                 room.copy_from_slice(&header);

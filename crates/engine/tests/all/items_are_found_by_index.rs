@@ -2,7 +2,7 @@
 //! indexes hands on every item that meets the condition, in the order of a walk without.
 
 use document::{Document, Value, ValueRef, array, doc};
-use engine::{DefaultTtl, IndexSpec, Item, ItemRange, Policy, PolicyRule, Scan};
+use engine::{DefaultTtl, IndexSpec, Item, ItemAction, ItemRange, Policy, PolicyRule, Scan};
 use select::sarg::{PathStep, Sarg, ValueTest};
 use test_kit::ready;
 
@@ -249,4 +249,109 @@ fn a_composite_index_gives_its_order_and_its_reverse() {
     assert_eq!(order(true, false, ["a", "b"]), ("5 2 1 4 3".to_owned(), true));
     assert_eq!(order(true, true, ["a", "b"]), ("1 2 3 4 5".to_owned(), false));
     assert_eq!(order(false, true, ["b", "a"]), ("1 2 3 4 5".to_owned(), false));
+}
+
+/// Items of equal values come in the order in which they were created, whatever their keys are.
+#[test]
+fn equal_values_come_in_the_order_of_births() {
+    let held = Shelf::new(DefaultTtl::Off);
+    let mut wanted = definition(DefaultTtl::Off);
+    let path = |name: &str| vec![name.to_owned()];
+    wanted.indexes.push(IndexSpec::over_tuple(
+        "ab",
+        &[(path("a"), false), (path("b"), true)],
+        false,
+    ));
+    ready(held.engine().replace_container(&held.container(), &wanted, None)).unwrap();
+    let created = ["z", "m", "a", "q", "b"];
+    for id in created {
+        held.upsert(id, id, doc! { "a": "x".repeat(50), "b": 1 });
+        held.upsert(id, &format!("{id}-"), doc! { "n": 1 });
+    }
+    ready(held.engine().transform_indexes(&held.container())).unwrap();
+    // A new version of an item is the same item; one that was removed is another one.
+    held.upsert("z", "z", doc! { "a": "x".repeat(50), "b": 1, "c": 1 });
+    held.one(ItemAction::Delete, "m", "m").unwrap();
+    held.upsert("m", "m", doc! { "a": "x".repeat(50), "b": 1 });
+    held.check();
+    let forward = ["z", "a", "q", "b", "m"];
+    let backward: Vec<&str> = forward.iter().rev().copied().collect();
+    let a = vec![PathStep::Property("a".into())];
+    for descending in [false, true] {
+        let scan = |order, sarg| Scan { order, sarg, ..Scan::of(ItemRange::all()) };
+        let by_path =
+            scan(vec![(path("a"), descending)], Sarg::Test(a.clone(), ValueTest::Defined));
+        let want = if descending { backward.clone() } else { forward.to_vec() };
+        let found = held.scan_all(&by_path);
+        assert_eq!(
+            (ids(&found.0), found.1),
+            (want.iter().map(|id| (*id).to_owned()).collect(), true)
+        );
+        let order = vec![(path("a"), descending), (path("b"), !descending)];
+        let found = held.scan_all(&scan(order, Sarg::All));
+        let ids: Vec<String> = ids(&found.0).into_iter().filter(|id| !id.ends_with('-')).collect();
+        assert_eq!((ids, found.1), (want.iter().map(|id| (*id).to_owned()).collect(), true));
+    }
+    // Those without a value come last, and in the same order.
+    let all = held.scan_all(&Scan { order: vec![(path("a"), true)], ..Scan::of(ItemRange::all()) });
+    let without = created.iter().rev().map(|id| format!("{id}-"));
+    let want: Vec<String> = backward.iter().map(|id| (*id).to_owned()).chain(without).collect();
+    assert_eq!((ids(&all.0), all.1), (want, true));
+}
+
+/// An index whose entries are in the order of row keys, as earlier versions made them, serves no order;
+/// a start puts another one in its place.
+#[test]
+fn an_index_without_births_is_replaced_at_a_start() {
+    let held = Shelf::new(DefaultTtl::Off);
+    let path = |name: &str| vec![name.to_owned()];
+    let paths = [(path("a"), false), (path("b"), false)];
+    let old = |spec: IndexSpec| IndexSpec { by_birth: false, ..spec };
+    let mut wanted = definition(DefaultTtl::Off);
+    wanted.indexes = vec![
+        old(IndexSpec::over_policy("old paths", everything())),
+        old(IndexSpec::over_tuple("ab", &paths, false)),
+    ];
+    let name = engine::Namespace::new("db", "old");
+    let container = ready(held.engine().create_container(&name, &wanted)).unwrap();
+    let put = |id: &str, a: i64| {
+        let action = ItemAction::Upsert(crate::items::body("p", id, doc! { "a": a, "b": 1 }));
+        let writes = [crate::items::write(action, "p", id)];
+        ready(held.engine().write_items(&container, &writes, &crate::items::Honour)).unwrap();
+    };
+    ["z", "m", "a"].into_iter().for_each(|id| put(id, 1));
+    put("z", 1);
+    put("gone", 2);
+    let one = Scan {
+        sarg: Sarg::Test(vec![PathStep::Property("a".into())], ValueTest::Defined),
+        order: vec![(path("a"), false)],
+        ..Scan::of(ItemRange::all())
+    };
+    let several = Scan { order: paths.to_vec(), ..Scan::of(ItemRange::all()) };
+    let found = |scan: &Scan| {
+        let (mut all, context) = (crate::items::All::default(), test_kit::context());
+        ready(held.engine().scan_items(&container, scan, &context, &mut all)).unwrap();
+        (ids(&all.0).join(" "), all.1)
+    };
+    let check = || {
+        let checked = ready(held.engine().check_collection(&container)).unwrap();
+        assert_eq!(checked.differences.listed, Vec::<String>::new());
+    };
+    for scan in [&one, &several] {
+        assert_eq!(found(scan), ("a gone m z".to_owned(), false));
+    }
+    check();
+    ready(held.engine().resume_builds()).unwrap();
+    for scan in [&one, &several] {
+        assert_eq!(found(scan), ("z m a gone".to_owned(), true));
+    }
+    // Writers keep what was built, and nothing of the old index is met again.
+    put("gone", 0);
+    put("m", 3);
+    check();
+    for scan in [&one, &several] {
+        assert_eq!(found(scan), ("gone z a m".to_owned(), true));
+    }
+    ready(held.engine().resume_builds()).unwrap();
+    check();
 }

@@ -1,8 +1,9 @@
 //! Runs a query over the rows that a driver feeds, one page at a time.
 //!
-//! Results have one canonical order, whatever way the driver goes: without ORDER BY that of row
-//! keys; with it that of sort keys, then of row keys, turned round when the first item descends;
-//! with DISTINCT that of the values; with GROUP BY that of the keys. A page ends at a place in that
+//! Results have one canonical order, whatever way the driver goes: without ORDER BY that of rows'
+//! positions, which the driver gives; with it that of sort keys, then of positions, turned round when
+//! the first item descends; with DISTINCT that of the values; with GROUP BY that of the keys. A page
+//! ends at a place in that
 //! order, and the next one begins after it. So pages fit together although each is a query of its
 //! own, over data that may have changed and perhaps by another index.
 //!
@@ -19,7 +20,7 @@
 
 use std::sync::Arc;
 
-use document::DocRef;
+use document::{DocRef, key::skip};
 use evaluation::{Context, Error, Kind};
 use memory::Share;
 
@@ -212,14 +213,16 @@ impl Run {
     }
 
     /// Where a walk in the order of [`Select::order_paths`] may begin: the place of the last result
-    /// before, or its beginning. Places are the components of the values as they are ordered, then
-    /// the row's key, turned where the first path descends.
+    /// before, or its beginning. It is the components of the values as they are ordered, then the
+    /// row's position, with all of its bits turned where the first path descends.
     pub fn seek_place(&self) -> Option<Vec<u8>> {
         let ordered = self.plan.order_paths().is_some() && !self.clauses().distinct;
-        self.resume.as_ref().filter(|_| ordered).map(|resume| resume.known_place().to_vec())
+        let resume = self.resume.as_ref().filter(|_| ordered)?;
+        Some(self.clauses().without_escapes(resume.known_place()))
     }
 
-    /// Takes one row: its key in the store's order, and its document.
+    /// Takes one row: its position, which is another one for each row and decides the order of rows
+    /// with equal sort keys, and its document.
     pub fn feed_row(&mut self, position: &[u8], document: DocRef<'_>) -> Result<Flow, Error> {
         self.feed_any_row(position, document, None)
     }
@@ -352,7 +355,7 @@ impl Run {
 }
 
 impl Clauses {
-    /// Appends a row key to a sort key, so that it decides where sort keys are the same. Where the
+    /// Appends a position to a sort key, so that it decides where sort keys are the same. Where the
     /// first item descends it is turned round too, since an index that is walked backward gives it
     /// so.
     pub(super) fn push_position(&self, position: &[u8], place: &mut Vec<u8>) {
@@ -360,8 +363,8 @@ impl Clauses {
             place.extend_from_slice(position);
             return;
         }
-        // Each byte is inverted. A 0 becomes ff 00 and the end ff ff, so that a key sorts after
-        // those it begins: the reverse of the order of keys.
+        // Each byte is inverted. A 0 becomes ff 00 and the end ff ff, so that a position sorts after
+        // those it begins: the reverse of their order.
         for byte in position {
             place.push(!*byte);
             if *byte == 0 {
@@ -369,5 +372,27 @@ impl Clauses {
             }
         }
         place.extend_from_slice(&[0xff, 0xff]);
+    }
+
+    /// A place, or the beginning of one, without what [`push_position`](Self::push_position) adds to
+    /// the inverted bytes of a position.
+    fn without_escapes(&self, place: &[u8]) -> Vec<u8> {
+        if !self.order.first().is_some_and(|order| order.descending) {
+            return place.to_vec();
+        }
+        let position =
+            self.order.iter().try_fold(place, |rest, order| skip(rest, order.descending));
+        // The place was cut within the sort key.
+        let Some(position) = position else { return place.to_vec() };
+        let mut out = place.get(..place.len() - position.len()).unwrap_or_default().to_vec();
+        let mut bytes = position.iter();
+        while let Some(byte) = bytes.next() {
+            // ff ff is the end, and so is one where the place was cut.
+            if *byte == 0xff && bytes.next() != Some(&0) {
+                break;
+            }
+            out.push(*byte);
+        }
+        out
     }
 }

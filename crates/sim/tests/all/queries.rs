@@ -38,11 +38,10 @@ impl ItemSink for Feed {
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
+        // Only a plan that streams shows the order of the walk.
         match self.2 {
-            ScanOrder::ByBirth => {
-                Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?)
-            }
-            _ => Ok(self.0.feed_row(&item.key, item.document())?),
+            ScanOrder::ByKey if self.1 => Ok(self.0.feed_row(&item.key, item.document())?),
+            _ => Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?),
         }
     }
 }
