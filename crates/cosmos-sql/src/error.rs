@@ -19,21 +19,26 @@ impl Span {
     }
 }
 
+/// A mistake in the text of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The code that clients know.
+    pub code: &'static str,
+    /// For people.
+    pub message: String,
+    /// Where it begins, in UTF-16 units.
+    /// Clients underline the part from here to `end`.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+}
+
 /// A refused query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SqlError {
-    /// The text is wrong: correct it.
-    Invalid {
-        /// The code that clients know.
-        code: &'static str,
-        /// For people.
-        message: String,
-        /// Where it begins, in UTF-16 units.
-        /// Clients underline the part from here to `end`.
-        start: usize,
-        /// Where it ends.
-        end: usize,
-    },
+    /// The text is wrong: correct it. There is at least one mistake, and they stand in the order in
+    /// which they were found.
+    Invalid(Vec<Mistake>),
     /// The query is right, but asks for what is not supported.
     /// It is no mistake of the client's: the same query may work elsewhere.
     Unsupported {
@@ -45,7 +50,13 @@ pub enum SqlError {
 impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Invalid { code, message, .. } => write!(f, "{code}: {message}"),
+            Self::Invalid(mistakes) => {
+                for (at, Mistake { code, message, .. }) in mistakes.iter().enumerate() {
+                    let between = if at == 0 { "" } else { " " };
+                    write!(f, "{between}{code}: {message}")?;
+                }
+                Ok(())
+            }
             Self::Unsupported { what } => write!(f, "{what} is not supported"),
         }
     }
@@ -101,17 +112,38 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The error that clients see: its place in UTF-16 units, as JavaScript counts.
+    /// The error that clients see.
     /// `text` has to be the one that was parsed: spans are offsets into it.
     pub(crate) fn into_error(self, text: &str) -> SqlError {
-        // The only fault without a place.
-        if let Self::Unsupported(what) = self {
-            return SqlError::Unsupported { what };
+        match self {
+            // The only fault without a place.
+            Self::Unsupported(what) => SqlError::Unsupported { what },
+            other => SqlError::Invalid(vec![other.into_mistake(text)]),
         }
+    }
+
+    /// The error that clients see of several faults: all mistakes. What is not supported is only told
+    /// where there is no mistake.
+    pub(crate) fn into_errors(faults: Vec<Self>, text: &str) -> SqlError {
+        let (mut mistakes, mut unsupported) = (Vec::new(), String::new());
+        for fault in faults {
+            match fault {
+                Self::Unsupported(what) => unsupported = what,
+                other => mistakes.push(other.into_mistake(text)),
+            }
+        }
+        match mistakes.is_empty() {
+            true => SqlError::Unsupported { what: unsupported },
+            false => SqlError::Invalid(mistakes),
+        }
+    }
+
+    /// The mistake with its place in UTF-16 units, as JavaScript counts.
+    fn into_mistake(self, text: &str) -> Mistake {
         let (code, span, message) = self.describe(text);
         // JavaScript counts in UTF-16 units, the parser in bytes.
         let units = |end: usize| text.get(..end).map_or(0, |before| before.encode_utf16().count());
-        SqlError::Invalid { code, message, start: units(span.start), end: units(span.end) }
+        Mistake { code, message, start: units(span.start), end: units(span.end) }
     }
 
     /// The code, the place, and the text of the error.

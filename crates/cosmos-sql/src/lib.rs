@@ -19,7 +19,9 @@ mod plan;
 mod printer;
 mod token;
 
-pub use error::SqlError;
+pub use error::{Mistake, SqlError};
+
+use error::Fault;
 
 use document::{Document, Value};
 use select::plan::Select;
@@ -28,14 +30,14 @@ use select::plan::Select;
 /// plan.
 pub fn compile(text: &str, parameters: &[(String, Value)]) -> Result<Select, SqlError> {
     let query = parser::parse(text).map_err(|fault| fault.into_error(text))?;
-    bind::bind_query(&query, parameters).map_err(|fault| fault.into_error(text))
+    bind::bind_query(&query, parameters).map_err(|faults| Fault::into_errors(faults, text))
 }
 
 /// The plan of a condition on one document, `FROM c WHERE c.a = 1`: a query that need not say what
 /// it selects. [`Select::keeps_document`] is for it.
 pub fn compile_condition(text: &str) -> Result<Select, SqlError> {
     let query = parser::parse_condition(text).map_err(|fault| fault.into_error(text))?;
-    bind::bind_query(&query, &[]).map_err(|fault| fault.into_error(text))
+    bind::bind_query(&query, &[]).map_err(|faults| Fault::into_errors(faults, text))
 }
 
 /// The plan that a client with these features is told: what it does itself with the results of
@@ -48,5 +50,5 @@ pub fn plan_document(
 ) -> Result<Document, SqlError> {
     let query = parser::parse(text).map_err(|fault| fault.into_error(text))?;
     plan::document_for(&query, parameters, supported_features)
-        .map_err(|fault| fault.into_error(text))
+        .map_err(|faults| Fault::into_errors(faults, text))
 }

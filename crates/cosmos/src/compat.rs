@@ -156,7 +156,10 @@ is not done within a second.
 * Log sequence numbers (`lsn`), session tokens and positions of the change feed count the changes of one
   container: a feed that is read to its end stays where it is while other containers are written. They grow
   with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which
-  counted the whole server, stay good.
+  counted the whole server, stay good. Answers about the account, databases, users, permissions and offers,
+  which belong to no container, name the newest commit of the whole server.
+* A query is refused with all clauses that an inner query may not have; other mistakes are told one at a
+  time, behind these.
 * A page of a query with DISTINCT, GROUP BY or an ORDER BY without an index is cut from results that are kept
   with the page before, where memory allows and nothing has been written or has expired since; else the query
   is evaluated again. Answers and charges are the same.

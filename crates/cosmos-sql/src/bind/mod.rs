@@ -44,16 +44,30 @@ pub(crate) fn window_counts(
     Ok((top, limits))
 }
 
-/// The plan of a query.
-pub(crate) fn bind_query(query: &Query, parameters: &[(String, Value)]) -> Result<Select, Fault> {
+/// The plan of a query. Where it is refused, each clause is told that a query inside another one may
+/// not have, and what is wrong otherwise.
+pub(crate) fn bind_query(
+    query: &Query,
+    parameters: &[(String, Value)],
+) -> Result<Select, Vec<Fault>> {
     // Before anything is bound: constants of the plan are walked by recursion.
     let too_deep =
         parameters.iter().find(|(_, value)| !is_within_depth(value, MAX_PARAMETER_DEPTH));
     if let Some((name, _)) = too_deep {
         let message = format!("The value of '{name}' is nested too deeply.");
-        return Err(Fault::Limit(Span::default(), "SC3054", message));
+        return Err(vec![Fault::Limit(Span::default(), "SC3054", message)]);
     }
-    Binder::new(parameters).bind_inner_query(query)
+    let mut binder = Binder::new(parameters);
+    let bound = binder.bind_inner_query(query);
+    let mut faults = binder.refused_clauses;
+    match bound {
+        Ok(select) if faults.is_empty() => Ok(select),
+        Ok(_) => Err(faults),
+        Err(fault) => {
+            faults.push(fault);
+            Err(faults)
+        }
+    }
 }
 
 /// Whether a parameter's value is nested no deeper than `depth` levels.
@@ -83,13 +97,17 @@ struct Binder<'q> {
     /// Bytes of parameters that were filled in.
     /// See [`MAX_FILLED_BYTES`].
     filled: usize,
+    /// Clauses of inner queries that only the outermost may have. Binding goes on behind them, so that
+    /// all are found.
+    refused_clauses: Vec<Fault>,
 }
 
 impl<'q> Binder<'q> {
     /// A binder that stands in no query yet.
     fn new(parameters: &'q [(String, Value)]) -> Self {
         let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
-        Self { parameters, frames: Vec::new(), slots: DOCUMENT + 1, filled: 0 }
+        let (frames, refused_clauses) = (Vec::new(), Vec::new());
+        Self { parameters, frames, slots: DOCUMENT + 1, filled: 0, refused_clauses }
     }
 
     /// A slot that nothing uses yet.
@@ -101,7 +119,7 @@ impl<'q> Binder<'q> {
     /// Binds a query in a frame of its own.
     fn bind_inner_query(&mut self, query: &'q Query) -> Result<Select, Fault> {
         if !self.frames.is_empty() {
-            check_inner(query)?;
+            self.refused_clauses.extend(refused_inside(query));
         }
         self.frames.push(QueryFrame::default());
         let clauses = self.bind_clauses(query);
@@ -258,18 +276,16 @@ impl Binder<'_> {
     }
 }
 
-/// Refuses clauses that only the outermost query may have.
-fn check_inner(query: &Query) -> Result<(), Fault> {
+/// The clauses of an inner query that only the outermost may have.
+fn refused_inside(query: &Query) -> impl Iterator<Item = Fault> {
     let places = &query.places;
     let refused = [
         (!query.order.is_empty(), places.order, "SC2202", "'ORDER BY'"),
         (query.top.is_some(), places.top, "SC2203", "'TOP'"),
         (query.window.is_some(), places.window, "SC2204", "'OFFSET LIMIT' clause"),
     ];
-    match refused.into_iter().find(|(is_there, ..)| *is_there) {
-        Some((_, at, code, clause)) => Err(Fault::InSubquery(at.0, code, clause)),
-        None => Ok(()),
-    }
+    let found = refused.into_iter().filter(|(is_there, ..)| *is_there);
+    found.map(|(_, at, code, clause)| Fault::InSubquery(at.0, code, clause))
 }
 
 /// The properties that the items of a list become: an alias, else the last name of a path, else

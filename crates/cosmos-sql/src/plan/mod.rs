@@ -54,12 +54,12 @@ pub(crate) fn document_for(
     query: &Query,
     parameters: &[(String, Value)],
     features: &[&str],
-) -> Result<Document, Fault> {
+) -> Result<Document, Vec<Fault>> {
     // What cannot be run has no plan.
     bind::bind_query(query, parameters)?;
     let needed = features_of(query);
     let can = needed.iter().all(|needed| features.contains(needed));
-    let window = bind::window_counts(query, parameters)?;
+    let window = bind::window_counts(query, parameters).map_err(|fault| vec![fault])?;
     // Without a plan there is nothing for the client to do: the server does all.
     let plan = if can { client_plan(query, window) } else { None };
     let plan = plan.unwrap_or(ClientPlan { distinct: "None", ..ClientPlan::default() });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cosmos_sql::{SqlError, compile};
+use cosmos_sql::{Mistake, SqlError, compile};
 use document::{
     DocBuf, Value, ValueRef,
     json::{parse, parse_document, to_string},
@@ -15,7 +15,7 @@ use select::{
 };
 
 /// What comes of a query, with parameters as an object: its results as an array, the same however
-/// it is run, or an error as `CODE start-end`, `unsupported WHAT` or `failed`.
+/// it is run, or errors as `CODE start-end`, `unsupported WHAT` or `failed`.
 pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
     let parameters = match parameters {
         "" => Vec::new(),
@@ -23,7 +23,12 @@ pub(crate) fn answer(documents: &str, query: &str, parameters: &str) -> String {
     };
     let plan = match compile(query, &parameters) {
         Ok(plan) => Arc::new(plan),
-        Err(SqlError::Invalid { code, start, end, .. }) => return format!("{code} {start}-{end}"),
+        Err(SqlError::Invalid(mistakes)) => {
+            let shown = mistakes
+                .iter()
+                .map(|Mistake { code, start, end, .. }| format!("{code} {start}-{end}"));
+            return shown.collect::<Vec<_>>().join(", ");
+        }
         Err(SqlError::Unsupported { what }) => return format!("unsupported {what}"),
     };
     let rows = rows(documents);

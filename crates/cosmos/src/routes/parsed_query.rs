@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cosmos_sql::{SqlError, compile};
+use cosmos_sql::{Mistake, SqlError, compile};
 use document::{Value, json};
 use select::plan::Select;
 
@@ -68,11 +68,25 @@ fn read_parameter(value: Value) -> Result<(String, Value)> {
 /// The failure for a query that cannot be run, in the form in which clients expect to be told: SDKs
 /// read the code and the place of the error.
 pub(super) fn query_failure(error: &SqlError) -> Failure {
-    let (code, message, start, end) = match error {
+    let mistakes = match error {
         SqlError::Unsupported { what } => return Failure::unsupported(what),
-        SqlError::Invalid { code, message, start, end } => (code, message, start, end),
+        SqlError::Invalid(mistakes) => mistakes,
     };
-    let mut errors = b"{\"errors\":[{\"severity\":\"Error\",".to_vec();
+    let mut errors = b"{\"errors\":[".to_vec();
+    for (at, mistake) in mistakes.iter().enumerate() {
+        if 0 < at {
+            errors.push(b',');
+        }
+        write_mistake(mistake, &mut errors);
+    }
+    errors.extend_from_slice(b"]}");
+    Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
+}
+
+/// Writes a mistake as an object of the list of errors.
+fn write_mistake(mistake: &Mistake, errors: &mut Vec<u8>) {
+    let Mistake { code, message, start, end } = mistake;
+    errors.extend_from_slice(b"{\"severity\":\"Error\",");
     // The service's later checks have numbers in the place of codes, and know no place in the text.
     let about = match code.parse::<u32>() {
         Ok(number) => format!("\"code\":{number},\"message\":"),
@@ -81,9 +95,8 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
         ),
     };
     errors.extend_from_slice(about.as_bytes());
-    json::write_string(message, &mut errors);
-    errors.extend_from_slice(b"}]}");
-    Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
+    json::write_string(message, errors);
+    errors.push(b'}');
 }
 
 #[cfg(test)]
@@ -92,16 +105,23 @@ mod tests {
 
     #[test]
     fn refused_queries_say_where() {
-        let error =
-            SqlError::Invalid { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
+        let syntax = Mistake { code: "SC1001", message: "near '\"'".to_owned(), start: 7, end: 8 };
+        let error = SqlError::Invalid(vec![syntax.clone()]);
         let want = concat!(
             r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
             r#""message":"near '\"'"}]}"#
         );
         assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
-        let error = SqlError::Invalid { code: "2206", message: "x".to_owned(), start: 0, end: 0 };
+        let late = Mistake { code: "2206", message: "x".to_owned(), start: 0, end: 0 };
+        let error = SqlError::Invalid(vec![late.clone()]);
         let want = r#"{"errors":[{"severity":"Error","code":2206,"message":"x"}]}"#;
         assert_eq!(query_failure(&error).errors.as_deref(), Some(want));
+        let want = concat!(
+            r#"{"errors":[{"severity":"Error","location":{"start":7,"end":8},"code":"SC1001","#,
+            r#""message":"near '\"'"},{"severity":"Error","code":2206,"message":"x"}]}"#
+        );
+        let both = SqlError::Invalid(vec![syntax, late]);
+        assert_eq!(query_failure(&both).errors.as_deref(), Some(want));
         let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
         assert_eq!(query_failure(&unsupported).fault.status(), 501);
     }

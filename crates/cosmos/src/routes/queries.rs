@@ -15,7 +15,7 @@
 use std::{cell::OnceCell, sync::Arc};
 
 use clock::Instant;
-use cosmos_sql::{SqlError, plan_document};
+use cosmos_sql::{Mistake, SqlError, plan_document};
 use document::{DocBuf, DocRef, Value, json};
 use engine::{BirthOrder, Flow, Item, ItemSink, Scan, ScanOrder, Scanned, Store};
 use evaluation::Budget;
@@ -48,14 +48,14 @@ use crate::{
 /// The failure for a query whose ORDER BY needs an index that is not there, with the service's
 /// code.
 fn no_composite() -> Failure {
-    query_failure(&SqlError::Invalid {
+    query_failure(&SqlError::Invalid(vec![Mistake {
         code: "SC2104",
         message: "The order by query does not have a corresponding composite index that it can be \
                   served from."
             .to_owned(),
         start: 0,
         end: 0,
-    })
+    }]))
 }
 
 /// Where a page ends at the latest.
