@@ -248,7 +248,8 @@ KEPT = {
     ),
     "vectorIndexes": policy(vectorIndexes=[{"path": "/v", "type": "diskANN"}])
     | {"vectorEmbeddingPolicy": EMBEDDINGS},
-    "fullTextIndexes": policy(fullTextIndexes=[{"path": "/t"}]),
+    "fullTextIndexes": policy(fullTextIndexes=[{"path": "/t"}])
+    | {"fullTextPolicy": {"defaultLanguage": "en-US", "fullTextPaths": [{"path": "/t"}]}},
     "clientEncryptionPolicy": container(
         clientEncryptionPolicy={"policyFormatVersion": 1, "includedPaths": []}
     ),

@@ -6,6 +6,7 @@
 //! refused by name and never ignored in silence, except for policies that change no result.
 
 mod default_ttl;
+mod full_texts;
 mod indexing;
 mod paths;
 mod policies;
@@ -46,10 +47,12 @@ impl ContainerDefinition {
     pub(crate) fn parse(body: Document) -> Result<Self> {
         let new = Self::parse_kept(body)?;
         vectors::check_vectors(new.options())?;
+        full_texts::check_full_texts(new.options())?;
         Ok(new)
     }
 
-    /// The same for what may have been kept by a version that did not check policies of vectors.
+    /// The same for what may have been kept by a version that did not check policies of vectors and of
+    /// full texts.
     fn parse_kept(mut body: Document) -> Result<Self> {
         for name in SYSTEM {
             body.remove(name);
@@ -100,10 +103,15 @@ impl ContainerDefinition {
             body.insert("partitionKey", key.clone());
         }
         vectors::check_replacement(&body, held)?;
-        let new = match vectors::same_vectors(&body, held) {
-            true => Self::parse_kept(body)?,
-            false => Self::parse(body)?,
-        };
+        let same_vectors = vectors::same_vectors(&body, held);
+        let same_texts = full_texts::same_full_texts(&body, held);
+        let new = Self::parse_kept(body)?;
+        if !same_vectors {
+            vectors::check_vectors(new.options())?;
+        }
+        if !same_texts {
+            full_texts::check_full_texts(new.options())?;
+        }
         if new.options().get("id") != held.get("id") {
             return Err(Failure::bad_request("The id of a container cannot be changed."));
         }

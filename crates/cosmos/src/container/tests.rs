@@ -121,7 +121,8 @@ fn policies() {
         (r#"{"vectorIndexes":[{"path":"/v","type":"round"}]}"#, Err(400)),
         (r#"{"vectorIndexes":[{"path":"v","type":"flat"}]}"#, Err(400)),
         (r#"{"vectorIndexes":{}}"#, Err(400)),
-        (r#"{"fullTextIndexes":[{"path":"/t"}]}"#, Ok(1)),
+        (r#"{"fullTextIndexes":[{"path":"/t"}]}"#, Err(400)),
+        (r#"{"fullTextIndexes":[]}"#, Ok(1)),
         (r#"{"fullTextIndexes":["/t"]}"#, Err(400)),
         (r#"{"vectorIndexes":[]}"#, Ok(1)),
     ] {
@@ -241,4 +242,18 @@ fn what_cannot_be_changed() {
     let plain = parse("").unwrap();
     let text = format!(r#"{{"id":"c",{key},"uniqueKeyPolicy":{{"uniqueKeys":[]}}}}"#);
     assert!(ContainerDefinition::parse_replacement(document(&text), plain.options()).is_ok());
+}
+
+#[test]
+fn a_kept_index_of_full_texts_without_a_policy_stays() {
+    let indexed = |path: &str| {
+        document(&format!(
+            r#"{{"id":"c","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}},
+                "indexingPolicy":{{"fullTextIndexes":[{{"path":"{path}"}}]}}}}"#
+        ))
+    };
+    let replaced =
+        |path: &str| ContainerDefinition::parse_replacement(indexed(path), &indexed("/t"));
+    assert!(replaced("/t").is_ok());
+    assert!(replaced("/u").unwrap_err().text.contains("path::/u not matching"));
 }

@@ -16,7 +16,7 @@ const MAX_DIMENSIONS: i64 = 4096;
 
 /// The entries of a list in a policy; none where the policy or the list is missing. That lists are
 /// arrays of objects is checked elsewhere.
-fn entries_of<'a>(body: &'a Document, policy: &str, list: &str) -> Vec<&'a Document> {
+pub(super) fn entries_of<'a>(body: &'a Document, policy: &str, list: &str) -> Vec<&'a Document> {
     let Some(Value::Document(policy)) = body.get(policy) else { return Vec::new() };
     let Some(Value::Array(entries)) = policy.get(list) else { return Vec::new() };
     let object = |entry: &'a Value| match entry {
@@ -37,7 +37,7 @@ fn indexes_of(body: &Document) -> Vec<&Document> {
 }
 
 /// A text of an entry; empty where there is none.
-fn text_of<'a>(entry: &'a Document, name: &str) -> &'a str {
+pub(super) fn text_of<'a>(entry: &'a Document, name: &str) -> &'a str {
     entry.get(name).and_then(|text| text.as_ref().as_str()).unwrap_or_default()
 }
 
