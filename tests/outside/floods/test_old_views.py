@@ -162,7 +162,10 @@ def test_what_keeps_too_much_of_the_disk_is_ended(report):
     flags = ["--memory", "128m", "--old-views-disk", "32m"]
     with Server(data_dir=True, clock="system", flags=flags) as server:
         rows = server.client["views"]["rows"]
-        rows.insert_many([{"_id": n, "s": os.urandom(SIZE)} for n in range(60)])
+        for first in range(0, READ, AT_ONCE):
+            rows.insert_many(
+                [{"_id": n, "s": os.urandom(SIZE)} for n in range(first, first + AT_ONCE)]
+            )
         reader = Reader(slow_count(server))
         server.client["views"]["small"].insert_many([{"_id": n} for n in range(2_000)])
         reader.start()
@@ -170,7 +173,7 @@ def test_what_keeps_too_much_of_the_disk_is_ended(report):
         taken.start()
         deadline, rounds = time.monotonic() + PATIENCE, 0
         while server.metric("ebb_storage_ended_views_total") < 2 and time.monotonic() < deadline:
-            for number in range(60):
+            for number in range(READ):
                 rows.update_one({"_id": number}, {"$set": {"s": os.urandom(SIZE)}})
             rounds += 1
         taken.stop.set()
@@ -181,7 +184,7 @@ def test_what_keeps_too_much_of_the_disk_is_ended(report):
         assert "--old-views-disk" in str(reader.problem)
         code, _ = taken.done
         assert code != 0, "the backup is whole although its view was ended"
-        assert rows.count_documents({}) == 60
+        assert rows.count_documents({}) == READ
         server.end()
 
 
