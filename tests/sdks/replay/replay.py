@@ -238,9 +238,8 @@ class Replay(unittest.TestCase):
         answer = self.client.send(
             "GET", container + "/docs/1", x_ms_session_token="0:-1#999999999999", **A
         )
-        self.refused(
-            answer, 404, 1002, "The read/write session is not available for the input session token."
-        )
+        text = "The read/write session is not available for the input session token."
+        self.refused(answer, 404, 1002, text)
 
     def test_batches_in_hybrid_row(self):
         """A RecordIO segment: version 0x81, then the number of the segment's schema."""
