@@ -153,9 +153,16 @@ impl Client {
     }
 
     async fn send(&mut self, request: Request<Body>) -> (u16, String) {
+        // The connection is another task, which may not have run yet.
         let response = match &mut self.sender {
-            Sender::Http1(sender) => sender.send_request(request).await,
-            Sender::Http2(sender) => sender.send_request(request).await,
+            Sender::Http1(sender) => {
+                sender.ready().await.unwrap();
+                sender.send_request(request).await
+            }
+            Sender::Http2(sender) => {
+                sender.ready().await.unwrap();
+                sender.send_request(request).await
+            }
         };
         let response = response.unwrap();
         let status = response.status().as_u16();
