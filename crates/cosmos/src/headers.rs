@@ -188,7 +188,7 @@ impl Headers {
         refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
         refused(directive, self.indexing_directive(), |text| is_one_of(text, DIRECTIVES))?;
         refused(limit, self.continuation_limit(), |text| {
-            matches!(text.parse::<i64>(), Ok(1..) | Ok(-1))
+            matches!(text.parse::<i64>(), Ok(1..))
         })
     }
 
