@@ -187,9 +187,7 @@ impl Headers {
         refused("x-ms-version", self.version(), is_version)?;
         refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
         refused(directive, self.indexing_directive(), |text| is_one_of(text, DIRECTIVES))?;
-        refused(limit, self.continuation_limit(), |text| {
-            matches!(text.parse::<i64>(), Ok(1..))
-        })
+        refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
     }
 
     /// The number of items that a client wants in a page; -1 asks for as many as there may be.

@@ -27,6 +27,7 @@ use crate::{
     dispatch,
     door::{Counters, Door, Settings},
     failure::{Failure, Fault, Result},
+    headers::Headers,
     interrupt::Client,
     limits::{LONG_BODY_BYTES, LONG_QUERY_BYTES, QUERY_BYTE_BYTES, SMALL_BODY_BYTES, VALUE_BYTES},
     link::{Link, Resource},
@@ -124,8 +125,7 @@ async fn serve_request<S: Store>(
         let mut request = request?;
         authorize(door, &request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
-        session::check_level(request.headers.consistency())?;
-        request.headers.check_values()?;
+        check_values(&request.headers)?;
         body::check_length(&body, door.settings.max_body_bytes)?;
         reading = true;
         let body = body::read_body(&mut body, door.settings.max_body_bytes, &mut held).await?;
@@ -234,6 +234,12 @@ fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     let places = body.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{' | b':')).count();
     let query = if is_query { body.len().saturating_mul(QUERY_BYTE_BYTES) } else { 0 };
     places.saturating_mul(VALUE_BYTES).saturating_add(query)
+}
+
+/// Refuses values of headers that the service refuses, whatever the request is.
+fn check_values(headers: &Headers) -> Result<()> {
+    session::check_level(headers.consistency())?;
+    headers.check_values()
 }
 
 /// Whether a body takes so long to parse that others should not wait for it.

@@ -10,6 +10,8 @@
 //! register("ttl_passes", .., ConstCounter)             →  ebb_ttl_passes_total
 //! ```
 
+use std::sync::Arc;
+
 use ::metrics::Distribution;
 use axum::{
     extract::State,
@@ -22,6 +24,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 use store::Health;
+use store_tree::TreeMetrics;
 
 use super::{Shared, health::why_unready};
 use crate::{machine, relayed::Doors};
@@ -163,6 +166,23 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     ] {
         registry.register_with_unit(kind, what, Unit::Bytes, bytes);
     }
+    of_views(&measured, registry);
+    let waits = measured.iter().map(|measured| measured.fsync_ns.read_distribution());
+    registry.register_with_unit(
+        "fsync",
+        "Writing a batch of commits and waiting until it is durable",
+        Unit::Seconds,
+        Measurement::sum(waits, NANOSECONDS),
+    );
+    registry.register(
+        "group_commit_size",
+        "Commits that shared one such wait",
+        Measurement::sum(measured.iter().map(|it| it.group_size.read_distribution()), 1.0),
+    );
+}
+
+/// Adds the age of the oldest view of these stores, and the memory and the disk that views hold.
+fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
     let views: Vec<_> = measured.iter().map(|measured| measured.old_views()).collect();
     registry.register_with_unit(
         "storage_oldest_view",
@@ -189,18 +209,6 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
         "storage_ended_views",
         "Views that were ended because too much of the disk was kept for them",
         ConstCounter::new(views.iter().map(|views| views.ended).sum::<u64>()),
-    );
-    let waits = measured.iter().map(|measured| measured.fsync_ns.read_distribution());
-    registry.register_with_unit(
-        "fsync",
-        "Writing a batch of commits and waiting until it is durable",
-        Unit::Seconds,
-        Measurement::sum(waits, NANOSECONDS),
-    );
-    registry.register(
-        "group_commit_size",
-        "Commits that shared one such wait",
-        Measurement::sum(measured.iter().map(|it| it.group_size.read_distribution()), 1.0),
     );
 }
 
