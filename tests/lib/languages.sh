@@ -4,7 +4,7 @@
 # set here (one folder per language) and cache, and defines serve NAME, which starts the servers and
 # exports where they are. Nothing generated goes into the checkout.
 
-# The status of a suite that did not run because only root can install what it needs.
+# The status of a suite that did not run because what it needs is missing and cannot be installed here.
 NEEDS_ROOT=77
 
 # install_apt PACKAGE...: installs packages with the machine's own package manager, which only root may.
@@ -15,6 +15,13 @@ install_apt() {
   fi
   echo "installing $*" >&2
   { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"; } >/dev/null
+}
+
+# need_dotnet: the .NET SDK, which is used where it is on the path.
+need_dotnet() {
+  command -v dotnet >/dev/null && return
+  echo "missing here: the .NET SDK" >&2
+  return $NEEDS_ROOT
 }
 
 # venv NAME REQUIREMENT...: a Python environment in the cache; prints its folder.
