@@ -34,7 +34,10 @@ def other():
     """A keyspace with a cluster that has no node."""
     keyspace = new_keyspace()
     made = init(keyspace)
-    assert made.returncode == 0, made
+    if "timed out" in made.stderr:
+        # Busy nodes of Cassandra: whether it was done is not known.
+        made = init(keyspace)
+    assert made.returncode == 0 or "already" in made.stderr, made
     return keyspace
 
 
