@@ -158,13 +158,15 @@ def test_tokens_of_an_item(attacked):
     bare = {"id": "bare", "permissionMode": "All", "resource": "dbs/data/colls/c/docs/1"}
     attacked.refused(request("POST", PERMISSIONS, bare), 400)
     token = permit(attacked, "All", "dbs/data/colls/c/docs/1", resourcePartitionKey=["a"])
-    attacked.accepted(by(token, "GET", f"{DOCS}/1"), 200)
+    for path in (f"{DOCS}/1", "/dbs/data/colls/c", "/dbs/data/colls/c/pkranges"):
+        attacked.accepted(by(token, "GET", path), 200)
     for path in (
         f"{DOCS}/2",
         DOCS,
         f"{DOCS}/11",
         "/dbs/data/colls/off/docs/1",
-        "/dbs/data/colls/c",
+        "/dbs/data/colls/off",
+        "/dbs/data/colls/c/udfs",
         f"{DOCS}/1%2F..%2F2",
     ):
         attacked.refused(by(token, "GET", path), (403, 404) if "%" in path else 403)

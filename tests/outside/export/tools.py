@@ -85,6 +85,7 @@ def killed_over_and_over(words, random, code=0, begun=None):
         until_begun(command, *begun)
         command.kill()
         command.communicate()
+    killed = begun is not None
     while True:
         command = started(*words)
         try:
@@ -93,7 +94,11 @@ def killed_over_and_over(words, random, code=0, begun=None):
             command.kill()
             command.communicate()
             most *= 1.5
+            killed = True
             continue
+        if killed and b"is there already, and no unfinished export" in said:
+            # The one that was killed had ended its work.
+            return out
         assert command.returncode == code, (out + said)[-2000:]
         return out
 
