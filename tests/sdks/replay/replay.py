@@ -178,7 +178,11 @@ class Replay(unittest.TestCase):
         )
         self.assertEqual(replaced.status, 200)
         stale = self.client.send("PUT", docs + "/1", item, if_match=created.headers["etag"], **A)
-        self.refused(stale, 412, 0, "One of the specified pre-condition is not met. Learn more: https://aka.ms/CosmosDB/sql/errors/precondition-failed")
+        text = (
+            "One of the specified pre-condition is not met. Learn more: "
+            "https://aka.ms/CosmosDB/sql/errors/precondition-failed"
+        )
+        self.refused(stale, 412, 0, text)
         upsert = {"x_ms_documentdb_is_upsert": "True"} | A
         self.assertEqual(self.client.send("POST", docs, item | {"id": "2"}, **upsert).status, 201)
         self.assertEqual(self.client.send("POST", docs, item, **upsert).status, 200)
