@@ -104,6 +104,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
         "cosmos-sql",
         &["error", "ast", "limits", "bind", "token", "lexer", "parser", "printer", "plan"],
     ),
+    ("hybrid-row", &["error", "cursor", "types", "schema", "row", "record_io", "batch"]),
     ("expiry", &["class", "dates", "header", "floors", "settings"]),
     (
         "auth",

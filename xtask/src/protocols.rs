@@ -47,6 +47,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("mongo-client", Speech::Mongo),
     ("select", Speech::NoSql),
     ("cosmos-sql", Speech::NoSql),
+    ("hybrid-row", Speech::NoSql),
     ("cosmos", Speech::NoSql),
     ("auth", Speech::NoSql),
     ("portal", Speech::Both),
