@@ -123,6 +123,11 @@ is not done within a second.
 * The items in the answer to a batch have 4 MB together. A transactional batch that reads more is 413
   (3402) and changes nothing; in a bulk the reads beyond are; a write beyond is done and answered
   without its item.
+* A batch or bulk is JSON, or HybridRow as the SDK for .NET sends it: RecordIO with the schemas `BatchOperation`
+  (2145473648) and `BatchResult` (2145473649), row version 0x81, at most 2,202,010 bytes. The answer has the encoding
+  of the request. `effectivePartitionKey`, `binaryId` and `timeToLiveInSeconds` of an operation are 501 for that
+  operation; types that nest are 400. A whole bulk in HybridRow that is refused for good, other than for a missing or
+  wrong signature, is 207 with the refusal in each row, because the SDK shows the text of rows only.
 * A patch's condition has FROM and WHERE; a clause that filters nothing is 400.
 * A head with two hosts or none, or with another transfer encoding than one `chunked`, is 400.
 * Version 1 partition keys longer than 100 characters are kept apart by their whole value, though
@@ -174,7 +179,7 @@ is not done within a second.
 
 Execution of scripts, computed properties, `ttlPropertyPath`, analytical storage, client encryption,
 vector and full-text search (policies and indexes for them are checked, kept and shown; queries that would use
-them are errors that name the function), HybridRow batches (.NET's `TransactionalBatch` and bulk), direct mode, several regions,
+them are errors that name the function), direct mode, several regions,
 and whatever of Entra needs a network: keys of an issuer come from a file.
 "#;
 

@@ -186,7 +186,7 @@ impl Headers {
         let directive = "x-ms-indexing-directive";
         refused("x-ms-version", self.version(), is_version)?;
         refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
-        refused(directive, self.indexing_directive(), |text| is_one_of(text, DIRECTIVES))?;
+        refused(directive, self.indexing_directive(), is_indexing_directive)?;
         refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
     }
 
@@ -231,6 +231,12 @@ const VERSIONS: &[&str] = &[
 
 /// Every later date may be the version of an SDK that is newer than this server.
 const ALL_SINCE: &str = "2018-09-17";
+
+/// Returns whether a text is a value of `x-ms-indexing-directive`, which operations of batches have,
+/// too.
+pub(crate) fn is_indexing_directive(text: &str) -> bool {
+    is_one_of(text, DIRECTIVES)
+}
 
 fn is_one_of(text: &str, all: &[&str]) -> bool {
     all.iter().any(|each| each.eq_ignore_ascii_case(text))

@@ -52,6 +52,8 @@ pub(crate) const KEY_TEXT_BYTES: usize = 6 * MAX_KEY_BYTES + 64;
 pub(crate) const MAX_PATH_PARTS: usize = 32;
 /// Operations of a batch or bulk: the service's figure.
 pub(crate) const MAX_BATCH: usize = 100;
+/// Bytes of a batch in HybridRow: the service's figure.
+pub(crate) const MAX_HYBRID_BATCH_BYTES: usize = 2_202_010;
 /// Operations of a patch: the service's figure.
 pub(crate) const MAX_PATCH: usize = 10;
 /// Parts of a path of a patch.

@@ -13,11 +13,12 @@ use document::json;
 use memory::{Account, Share, Short};
 use parking_lot::Mutex;
 
+use super::Encoding;
 use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
 /// About how many bytes an outcome takes in the response besides its item; an estimate for the
 /// buffer.
-const OUTCOME_BYTES: usize = 128;
+pub(super) const OUTCOME_BYTES: usize = 128;
 
 /// The bytes that are left for items in a response, and the memory that they take in it. Operations
 /// of a bulk run at the same time and share it.
@@ -79,12 +80,17 @@ impl ResponseBudget {
 
     /// The response with the outcomes. Its memory is that of its body, held until the body has been
     /// sent.
-    pub(crate) fn build_reply(&self, status: u16, outcomes: Vec<Outcome>) -> Reply {
-        let body = write_outcomes(outcomes);
+    pub(crate) fn build_reply(
+        &self,
+        encoding: Encoding,
+        status: u16,
+        outcomes: Vec<Outcome>,
+    ) -> Reply {
+        let body = encoding.write_outcomes(outcomes);
         let mut held = std::mem::take(&mut *self.held.lock());
         // What was done is told in any case: a client that is not told would do it again.
         let _ = held.set(body.capacity());
-        Reply { held, ..Reply::json(status, body) }
+        Reply { held, content_type: encoding.content_type(), ..Reply::json(status, body) }
     }
 }
 
@@ -103,6 +109,8 @@ pub(crate) struct Outcome {
     pub(crate) body: Vec<u8>,
     /// What went wrong, for people.
     pub(crate) message: Option<String>,
+    /// After how many milliseconds the operation may go well. JSON has no place for it.
+    pub(crate) retry_ms: Option<u64>,
 }
 
 impl Outcome {
@@ -112,6 +120,7 @@ impl Outcome {
             status: failure.fault.status(),
             sub_status: failure.fault.sub_status(),
             message: Some(failure.text.to_string()).filter(|text| !text.is_empty()),
+            retry_ms: failure.retry_ms,
             ..Self::default()
         }
     }
@@ -119,7 +128,7 @@ impl Outcome {
 
 /// The body of the response. It consumes the outcomes, so that the text of each item is freed as
 /// soon as it is copied and the two never lie in memory whole side by side.
-fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
+pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
     let mut out = Vec::with_capacity(bytes);
     out.push(b'[');
@@ -180,7 +189,7 @@ mod tests {
         room.take_room(&vec![0; 90_000], 1).unwrap();
         assert_eq!(room.take_room(&vec![0; 90_000], 1).unwrap_err().fault.status(), 503);
         let outcome = Outcome { status: 200, body: vec![b'1'; 90_000], ..Outcome::default() };
-        let reply = room.build_reply(200, vec![outcome]);
+        let reply = room.build_reply(Encoding::Json, 200, vec![outcome]);
         assert!(90_000 <= reply.body.len() && 90_000 <= account.used_bytes());
         drop(reply);
         assert_eq!(account.used_bytes(), 0);

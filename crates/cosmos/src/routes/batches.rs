@@ -14,10 +14,9 @@ use std::{collections::HashSet, sync::Arc};
 use engine::{ItemAction, ItemDone, ItemFailure, ItemKey, ItemWrite, Store};
 use futures_util::future::join_all;
 
-use super::{items, shared};
+use super::{container_part, items, shared};
 use crate::{
-    batch::{self, BatchAction, BatchOperation, Outcome, ResponseBudget},
-    binary,
+    batch::{self, BatchAction, BatchOperation, Encoding, Outcome, ResponseBudget},
     catalog::Container,
     door::Door,
     etag,
@@ -27,7 +26,7 @@ use crate::{
     partition_key::KeyScope,
     reply::Reply,
     request::Request,
-    request_units::{Work, hundredths},
+    request_units::{self, Work, hundredths},
 };
 
 /// `POST /dbs/{db}/colls/{c}/docs` with a batch. 200 where all operations went well and 207 where
@@ -38,10 +37,24 @@ pub(crate) async fn run_batch<S: Store>(
     request: &Request,
     body: &[u8],
 ) -> Result<Reply> {
-    let container = request.container()?;
-    if is_hybrid(body) {
-        return Err(Failure::unsupported("A batch in the form HybridRow"));
+    let encoding = Encoding::of_body(body);
+    match run_operations(door, request, body, encoding).await {
+        Err(failure) if !request.headers.atomic() && !is_retried(failure.fault) => {
+            refuse_rows(encoding, body, failure)
+        }
+        done => done,
     }
+}
+
+/// Runs the operations of a batch.
+async fn run_operations<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+    encoding: Encoding,
+) -> Result<Reply> {
+    let container = request.container()?;
+    container_part::check_range_id(&request.headers)?;
     let mut operations = batch::read_operations(body)?;
     if request.headers.prefers_minimal() {
         operations.iter_mut().flatten().for_each(|operation| operation.minimal = true);
@@ -51,17 +64,36 @@ pub(crate) async fn run_batch<S: Store>(
         true => run_atomic(door, request, container, operations, &room).await?,
         false => run_bulk(door, request, container, operations, &room).await?,
     };
-    let failed = outcomes.iter().any(|outcome| 400 <= outcome.status);
-    let status = if failed { 207 } else { 200 };
+    let mixed = outcomes.iter().any(|outcome| encoding.is_mixed(outcome.status));
+    let status = if mixed { 207 } else { 200 };
     let request_units = outcomes.iter().map(|outcome| outcome.request_units).sum();
-    Ok(Reply { request_units, seq, ..room.build_reply(status, outcomes) })
+    Ok(Reply { request_units, seq, ..room.build_reply(encoding, status, outcomes) })
 }
 
-/// Whether a body is in HybridRow, another binary form: it begins with a byte that no JSON begins
-/// with.
-fn is_hybrid(body: &[u8]) -> bool {
-    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
-    !binary::is_binary(body) && first.is_some_and(|byte| matches!(byte, 0..0x20 | 0x7f..))
+/// Returns whether SDKs try a request again that has failed as a whole this way, once they have
+/// waited or have read anew what they know of the account.
+fn is_retried(fault: Fault) -> bool {
+    matches!(
+        fault,
+        Fault::PartitionKey
+            | Fault::Recreated
+            | Fault::Session
+            | Fault::Timeout
+            | Fault::Gone
+            | Fault::TooManyRequests
+            | Fault::TooManyGuesses
+            | Fault::RetryWith
+            | Fault::Unavailable
+    )
+}
+
+/// Refuses a whole bulk in HybridRow operation by operation, with the text in each: the SDK for .NET
+/// does not show the text of a bulk's own failure. Any other request gets the failure itself.
+fn refuse_rows(encoding: Encoding, body: &[u8], failure: Failure) -> Result<Reply> {
+    let Some(count) = encoding.count_rows(body) else { return Err(failure) };
+    let outcomes = vec![Outcome::of_failure(&failure); count];
+    let reply = ResponseBudget::unlimited().build_reply(encoding, 207, outcomes);
+    Ok(Reply { request_units: request_units::of_failure(), ..reply })
 }
 
 /// An operation as the engine does it, and what its outcome needs.

@@ -13,6 +13,7 @@ use crate::{
     catalog::Container,
     epk::EpkRange,
     failure::{Failure, Fault, Result},
+    headers::Headers,
     partition_key::{Component, KeyPath, KeyScope},
     request::Request,
     session,
@@ -39,20 +40,25 @@ impl ContainerPart<'_> {
     }
 }
 
+/// Refuses the id of a partition key range that does not exist. There is one range. A client that
+/// knows another one has to read the list of ranges anew, which 410 tells it to do. An id may have
+/// that of the container before it.
+pub(super) fn check_range_id(headers: &Headers) -> Result<()> {
+    match headers.range_id().map(str::trim).filter(|id| !id.is_empty()) {
+        Some(id) if id.rsplit(',').next() != Some(session::RANGE) => {
+            Err(Failure::new(Fault::Gone, format!("There is no partition key range '{id}'.")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The part that headers name.
 pub(super) fn of_headers<'a>(
     container: &'a Container,
     request: &Request,
 ) -> Result<ContainerPart<'a>> {
     let headers = &request.headers;
-    // There is one range. A client that knows another one has to read the list of ranges anew,
-    // which 410 tells it to do. An id may have that of the container before it.
-    if let Some(id) = headers.range_id().map(str::trim).filter(|id| !id.is_empty())
-        && id.rsplit(',').next() != Some(session::RANGE)
-    {
-        let text = format!("There is no partition key range '{id}'.");
-        return Err(Failure::new(Fault::Gone, text));
-    }
+    check_range_id(headers)?;
     // A partition key counts before a range: SDKs send both with some feeds, and the key is the
     // smaller part.
     if let Some(key) = headers.partition_key() {

@@ -30,6 +30,8 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
+    /// The same as bytes, for bodies that are not text.
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {
@@ -192,11 +194,15 @@ impl Client {
         }
         let head = String::from_utf8(head).unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        let mut answer = Answer { status, head, body: String::new() };
+        let mut answer = Answer { status, head, body: String::new(), bytes: Vec::new() };
         let len = answer.header("content-length").map_or(0, |len| len.parse().unwrap());
         let mut body = vec![0; len];
         self.stream.read_exact(&mut body).await.unwrap();
-        answer.body = String::from_utf8(body).unwrap();
+        answer.body = match hybrid_row::is_hybrid_row(&body) {
+            true => String::new(),
+            false => String::from_utf8(body.clone()).unwrap(),
+        };
+        answer.bytes = body;
         Some(answer)
     }
 
@@ -209,6 +215,19 @@ impl Client {
         body: &str,
     ) -> Answer {
         self.ask_with(WELL_KNOWN_KEY, verb, path, headers, body).await
+    }
+
+    /// A request whose body need not be text.
+    pub(crate) async fn post_bytes(
+        &mut self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Answer {
+        let request = signed_request(WELL_KNOWN_KEY, ("POST", path), headers, "");
+        let head = request.strip_suffix("content-length: 0\r\n\r\n").unwrap();
+        let head = format!("{head}content-length: {}\r\n\r\n", body.len());
+        self.raw(&[head.as_bytes(), body].concat()).await
     }
 
     pub(crate) async fn ask_with(

@@ -1,0 +1,112 @@
+//! Batches in HybridRow, which the SDK for .NET sends: what the numbers and texts in their rows mean.
+
+use hybrid_row::{Operation, OperationResult, ResultWriter};
+
+use super::{
+    operation::{BatchAction, BatchOperation, Kind, OperationBody, check_count},
+    response::{OUTCOME_BYTES, Outcome},
+};
+use crate::{
+    etag,
+    failure::{Failure, Result},
+    headers::is_indexing_directive,
+    limits::{MAX_BATCH, MAX_HYBRID_BATCH_BYTES},
+};
+
+/// The number of the resource type "document", the only one that batches are about.
+const DOCUMENT: i32 = 2;
+
+/// Reads the operations of a request. As with JSON, the outer error is about the whole request and
+/// an inner one about one operation.
+pub(super) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
+    if MAX_HYBRID_BATCH_BYTES < body.len() {
+        return Err(Failure::too_large());
+    }
+    // Counted first, so that a request with too many operations costs no more than that.
+    check_count(hybrid_row::count_records(body).map_err(invalid)?)?;
+    let operations = hybrid_row::read_operations(body).map_err(invalid)?;
+    Ok(operations.iter().map(read_operation).collect())
+}
+
+/// Returns the number of operations of a request, if that is a number that a request may have.
+pub(super) fn count_operations(body: &[u8]) -> Option<usize> {
+    hybrid_row::count_records(body).ok().filter(|count| (1..=MAX_BATCH).contains(count))
+}
+
+/// Returns the failure for a body that is not valid.
+fn invalid(error: hybrid_row::Invalid) -> Failure {
+    Failure::bad_request(format!("The batch is not valid HybridRow: {error}."))
+}
+
+/// Reads one operation.
+fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
+    let number = row.operation_type.unwrap_or(-1);
+    let (kind, name) = Kind::of_number(number).ok_or_else(|| {
+        Failure::bad_request(format!("There is no operation of a batch with the type {number}."))
+    })?;
+    if row.resource_type != Some(DOCUMENT) {
+        return Err(Failure::bad_request("An operation of a batch is not about a document."));
+    }
+    for (there, column) in [
+        (row.effective_partition_key.is_some(), "effectivePartitionKey"),
+        (row.binary_id.is_some(), "binaryId"),
+        (row.time_to_live_in_seconds.is_some(), "timeToLiveInSeconds"),
+    ] {
+        // No SDK sends them unless its internal options are used.
+        if there {
+            return Err(Failure::unsupported(&format!("'{column}' of an operation of a batch")));
+        }
+    }
+    if let Some(directive) = row.indexing_directive.filter(|text| !is_indexing_directive(text)) {
+        return Err(Failure::bad_request(format!(
+            "Invalid value '{directive}' specified for 'indexingDirective' of an operation of a batch."
+        )));
+    }
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let body = row.resource_body.map(OperationBody::Bytes);
+    // In the service, `ifMatch` of a read asks what `ifNoneMatch` does.
+    let if_none_match = match kind {
+        Kind::Read => row.if_none_match.or(row.if_match),
+        _ => row.if_none_match,
+    };
+    Ok(BatchOperation {
+        action: BatchAction::new(kind, name, text(row.id), body)?,
+        if_match: text(row.if_match),
+        if_none_match: text(if_none_match),
+        partition_key: text(row.partition_key),
+        minimal: row.minimal_return_preference == Some(true),
+    })
+}
+
+/// Writes the body of a response. The text of a failure takes the place of the item, because the
+/// SDK shows the `resourceBody` of a failed operation as its error message. It consumes the outcomes
+/// for the reason that `write_outcomes` of JSON does.
+pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
+    let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
+    let mut writer = ResultWriter::with_capacity(bytes);
+    for outcome in outcomes {
+        let etag = outcome.version.map(etag::quoted_etag);
+        let error = outcome.message.as_deref().map(error_body).unwrap_or_default();
+        let body = if outcome.body.is_empty() { &error } else { &outcome.body };
+        writer.push(&OperationResult {
+            status_code: Some(i32::from(outcome.status)),
+            sub_status_code: Some(i32::try_from(outcome.sub_status).unwrap_or_default()),
+            etag: etag.as_deref(),
+            resource_body: Some(body.as_slice()).filter(|body| !body.is_empty()),
+            retry_after_milliseconds: outcome
+                .retry_ms
+                .map(|ms| u32::try_from(ms).unwrap_or(u32::MAX)),
+            request_charge: Some(outcome.request_units as f64 / 100.0),
+        });
+    }
+    writer.finish()
+}
+
+/// Returns the list of errors with this text, in the form that it has in the messages of the
+/// service.
+fn error_body(text: &str) -> Vec<u8> {
+    let mut body = b"{\"Errors\":[".to_vec();
+    document::json::write_string(text, &mut body);
+    body.extend_from_slice(b"]}");
+    body
+}
