@@ -37,3 +37,28 @@ pub(crate) fn batches(bytes: &[u8]) {
         assert!(validate(&item).is_ok(), "an item of a batch is no document");
     }
 }
+
+/// A stream of HybridRow is refused, or its rows say the same when they are written again. Inputs are
+/// streams, or the one row of a stream, since nothing that is made up has the right checksum.
+pub(crate) fn hybrid_rows(bytes: &[u8]) {
+    let mut row = vec![0x81, 0xf0, 0xd8, 0xff, 0x7f, 1, 10, 0, 0, 0, 0x81, 0xf1, 0xd8, 0xff, 0x7f];
+    row.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+    row.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+    row.extend_from_slice(bytes);
+    for stream in [bytes, &row] {
+        if let Ok(operations) = hybrid_row::read_operations(stream) {
+            assert_eq!(hybrid_row::count_records(stream), Ok(operations.len()));
+            let again = hybrid_row::write_operations(&operations);
+            assert_eq!(hybrid_row::read_operations(&again).as_ref(), Ok(&operations));
+            cosmos::fuzzing::read_batch(stream);
+        }
+        if let Ok(results) = hybrid_row::read_results(stream) {
+            let mut writer = hybrid_row::ResultWriter::with_capacity(stream.len());
+            results.iter().for_each(|result| writer.push(result));
+            // A charge that is not a number is not equal to itself.
+            let again = writer.finish();
+            let read = hybrid_row::read_results(&again);
+            assert_eq!(format!("{read:?}"), format!("{:?}", Ok::<_, hybrid_row::Invalid>(results)));
+        }
+    }
+}

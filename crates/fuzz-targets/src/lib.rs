@@ -32,6 +32,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("binary_json", bodies::binary_json),
     ("patches", bodies::patches),
     ("batches", bodies::batches),
+    ("hybrid_rows", bodies::hybrid_rows),
     ("scram", logins::scram),
     ("signatures", logins::signatures),
     ("rows", stored::rows),
