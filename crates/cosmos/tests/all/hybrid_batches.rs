@@ -263,3 +263,17 @@ async fn a_whole_bulk_that_is_refused_has_the_reason_in_each_row() {
     let other = [("x-ms-documentdb-partitionkeyrangeid", "7"), BULK[1], BULK[2], BULK[3]];
     assert_eq!(run(&mut client, &other, &body).await.code(), (410, 1002));
 }
+
+#[tokio::test]
+async fn a_bulk_without_throughput_is_told_when_to_come_again() {
+    let mut client = Client::limited().await;
+    assert_eq!(client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await.status, 201);
+    let definition = r#"{"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}}"#;
+    assert_eq!(client.ask("POST", "/dbs/d/colls", &[], definition).await.status, 201);
+    let item = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "y".repeat(1_900_000));
+    assert_eq!(client.item("POST", "", &item).await.status, 201);
+    // The SDK waits for as long as the header says, whatever the body is.
+    let refused = run(&mut client, &BULK, &write_operations(&[create_1()])).await;
+    assert_eq!(refused.code(), (429, 3200), "{refused:?}");
+    assert!(refused.header("x-ms-retry-after-ms").is_some(), "{refused:?}");
+}
