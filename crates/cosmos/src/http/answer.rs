@@ -36,6 +36,7 @@ use crate::{
     reply::Reply,
     request::Request,
     request_units,
+    routes::batches,
     sender::Sender,
     session,
     slow::{Ended, note_end},
@@ -116,11 +117,11 @@ async fn serve_request<S: Store>(
     let mut held = door.settings.memory.share();
     let only_reads = request.as_ref().is_ok_and(Request::only_reads);
     let operation = request.as_ref().ok().map(|request| request.operation);
+    let mut unread_row = request.as_ref().is_ok_and(batches::has_one_row_if_too_large);
     let is_told = door.settings.slow.is_some() || door.settings.tracer.is_some();
     let looked = request.as_ref().ok().filter(|_| is_told).map(|it| Arc::clone(&it.looked));
     // A client that waits to be asked for its body has not sent it.
-    let mut reading = !exchange.waits_to_send;
-    let (mut who, mut query) = (None, None);
+    let (mut reading, mut who, mut query) = (!exchange.waits_to_send, None, None);
     let result = async {
         let mut request = request?;
         authorize(door, &request, sender, &mut who)?;
@@ -129,6 +130,7 @@ async fn serve_request<S: Store>(
         body::check_length(&body, door.settings.max_body_bytes)?;
         reading = true;
         let body = body::read_body(&mut body, door.settings.max_body_bytes, &mut held).await?;
+        unread_row = false;
         let is_query = request.operation.row().task == Task::ForQuery;
         held.grow(parsed_bytes(is_query, &body))?;
         query = Some(body.clone()).filter(|it| is_told && is_query && it.len() <= MAX_QUERY_BYTES);
@@ -148,11 +150,10 @@ async fn serve_request<S: Store>(
                 client.sends_on();
             }
             note_failure(counters, failure.fault);
-            failure_reply(&failure, &exchange.activity, exchange.path())
+            refuse_request(&failure, unread_row, &exchange)
         }
     };
-    // Where the head could be read in two ways, nobody can tell where the next request begins.
-    let reply = if exchange.closes { reply.with_header("connection", "close") } else { reply };
+    let reply = close_if_unclear(reply, &exchange);
     counters.bytes_out.fetch_add(reply.body.len() as u64, Ordering::Relaxed);
     counters.request_units.fetch_add(reply.request_units, Ordering::Relaxed);
     let by = (sender, who.as_ref());
@@ -174,6 +175,21 @@ async fn serve_request<S: Store>(
     }
     let about = exchange.end(reply.status, door.engine.store().published());
     respond::build_response(reply, about, held)
+}
+
+/// Returns the response to a request that failed. `unread_row` says that it is a bulk of a single
+/// operation whose body has not been read.
+fn refuse_request(failure: &Failure, unread_row: bool, exchange: &Exchange) -> Reply {
+    match failure.fault {
+        Fault::TooLarge if unread_row => batches::refuse_row(failure),
+        _ => failure_reply(failure, &exchange.activity, exchange.path()),
+    }
+}
+
+/// Closes the connection where the head could be read in two ways, since nobody can tell where the
+/// next request begins.
+fn close_if_unclear(reply: Reply, exchange: &Exchange) -> Reply {
+    if exchange.closes { reply.with_header("connection", "close") } else { reply }
 }
 
 /// A header as text, where it is one.

@@ -23,6 +23,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     item::{self, Lifetimes},
     limits::LONG_BODY_BYTES,
+    operation::Operation,
     partition_key::KeyScope,
     reply::Reply,
     request::Request,
@@ -91,9 +92,29 @@ fn is_retried(fault: Fault) -> bool {
 /// does not show the text of a bulk's own failure. Any other request gets the failure itself.
 fn refuse_rows(encoding: Encoding, body: &[u8], failure: Failure) -> Result<Reply> {
     let Some(count) = encoding.count_rows(body) else { return Err(failure) };
-    let outcomes = vec![Outcome::of_failure(&failure); count];
+    Ok(failed_rows(encoding, count, &failure))
+}
+
+/// Returns the response to a request of which each of `count` operations failed in the same way.
+fn failed_rows(encoding: Encoding, count: usize, failure: &Failure) -> Reply {
+    let outcomes = vec![Outcome::of_failure(failure); count];
     let reply = ResponseBudget::unlimited().build_reply(encoding, 207, outcomes);
-    Ok(Reply { request_units: request_units::of_failure(), ..reply })
+    Reply { request_units: request_units::of_failure(), ..reply }
+}
+
+/// Returns whether a request is a bulk in HybridRow of a single operation, if its body is too large to
+/// be read. The SDK for .NET fills a bulk up to a limit that is far below, and sends an operation that
+/// is larger alone. It is also the only one that sends bulks without a content type.
+pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
+    let headers = &request.headers;
+    matches!(request.operation, Operation::Batch)
+        && !headers.atomic()
+        && headers.content_type().is_none()
+}
+
+/// Refuses the single operation of such a bulk, for the reason that `refuse_rows` gives.
+pub(crate) fn refuse_row(failure: &Failure) -> Reply {
+    failed_rows(Encoding::HybridRow, 1, failure)
 }
 
 /// An operation as the engine does it, and what its outcome needs.

@@ -256,6 +256,13 @@ async fn a_whole_bulk_that_is_refused_has_the_reason_in_each_row() {
         assert_eq!(row.sub_status_code, Some(1003));
         assert!(text(&refused, at).contains("Owner resource does not exist"));
     }
+    // What is too large to be read is a single operation, with the text of any other refusal.
+    let item = vec![b' '; 3_000_000];
+    let large = write_operations(&[Operation { resource_body: Some(&item), ..create_1() }]);
+    let refused = run(&mut client, &BULK, &large).await;
+    assert_eq!((refused.status, codes(&refused)), (207, vec![413]));
+    assert!(text(&refused, 0).contains("Request size is too large"), "{}", text(&refused, 0));
+    assert_eq!(run(&mut client, &ATOMIC, &large).await.status, 413);
     // A batch gets the failure itself, which the SDK shows.
     let refused = client.post_bytes(missing, &ATOMIC, &body).await;
     assert_eq!(refused.code(), (404, 1003));
