@@ -100,7 +100,9 @@ test('the bar forgets a failure when the same succeeds, and counts what failed u
   const filter = page.getByRole('textbox', { name: 'Filter', exact: true });
   await write(page, filter, '{ a: { $nope: 1 } }');
   await filter.press('Enter');
-  await expect(box).toContainText('unknown operator: $nope');
+  // The list is read again with the filter before, so that the bar may have forgotten it already. The
+  // reason stays at the filter.
+  await expect(page.getByText('unknown operator: $nope').first()).toBeVisible();
   await expect(badge).toHaveText('1 failed');
   await write(page, filter, '{ n: 1 }');
   await filter.press('Enter');
