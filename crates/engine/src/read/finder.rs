@@ -25,26 +25,24 @@ mod counting;
 mod front;
 mod long_keys;
 mod planning;
+mod seen;
 
-use std::{
-    collections::{HashSet, VecDeque},
-    sync::Arc,
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use bytes::Bytes;
 use evaluation::Context;
-use memory::Share;
 use pipeline::Filter;
 use store::{KeyRange, Store};
 
 use branches::Branches;
 use long_keys::LongKeys;
+use seen::SeenRows;
 
 use super::{Explain, UsedIndexes};
 use crate::{
     access::{Access, ChosenAccess},
     error::{Error, Halt},
-    limits::{ROW_WORK, SEEN_BYTES, TAKE_BYTES},
+    limits::{ROW_WORK, TAKE_BYTES},
     row::{Entry, Row},
     view::{LiveView, Pages},
     yielding::yield_if_due,
@@ -89,11 +87,9 @@ pub(crate) struct Finder {
     /// Where the last candidate that was used is in the walk; ids have none.
     last: Option<Bytes>,
     /// Rows met through an index that may name a row several times.
-    seen: Option<HashSet<Box<[u8]>>>,
+    seen: Option<SeenRows>,
     /// What puts rows with long keys in order; `None` where no order is asked of the walk.
     long_keys: Option<LongKeys>,
-    /// What these hold, from the first walk on.
-    held: Option<Share>,
     /// The index that it uses, until the walk is begun, and what the operation has used.
     uncounted: Option<(Arc<UsedIndexes>, u32)>,
     /// What is told about the plan, and how much was looked at.
@@ -272,7 +268,7 @@ impl Finder {
     /// What this view cannot tell of is the next candidate of a later one.
     fn put_back(&mut self, candidate: Candidate) {
         if let (Candidate::Entry(entry), Some(seen)) = (&candidate, &mut self.seen) {
-            seen.remove(entry.row_key.as_ref());
+            seen.forget(&entry.row_key);
         }
         // Ids are not read ahead over views; their position is the number of those that were used.
         match candidate {
@@ -284,12 +280,6 @@ impl Finder {
     /// Whether the row of an entry was not met through another entry before.
     fn is_new(&mut self, entry: &Entry, context: &Context) -> Result<bool, Halt> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
-        // A copy: the block of the store that it came in shall not wait with it.
-        if !seen.insert(entry.row_key.as_ref().into()) {
-            return Ok(false);
-        }
-        let held = self.held.get_or_insert_with(|| context.holding.share());
-        held.grow(entry.row_key.len() + SEEN_BYTES)?;
-        Ok(true)
+        Ok(seen.note(&entry.row_key, context)?)
     }
 }

@@ -10,18 +10,15 @@
 //! A head is the next candidate of a branch. Where it is an entry of an index, its place in the order is
 //! read off its key, so that the row of an entry is not read before its turn.
 
-use std::collections::HashSet;
-
 use evaluation::Context;
-use memory::Share;
 use pipeline::sort::{Sort, SortKey};
 use store::Store;
 
-use super::Finder;
+use super::{Finder, seen::SeenRows};
 use crate::{
     catalog::CollectionState,
     error::{Error, Halt},
-    limits::{SEEN_BYTES, TAKE_BYTES},
+    limits::TAKE_BYTES,
     read::Explain,
     row::Row,
     view::LiveView,
@@ -34,9 +31,7 @@ pub(super) struct Branches {
     /// The order that they are merged in; without it they are walked one after the other.
     order: Option<Sort>,
     /// The rows that were returned; `None` where no two branches lead to one row.
-    seen: Option<HashSet<Box<[u8]>>>,
-    /// The memory that their keys take.
-    held: Option<Share>,
+    seen: Option<SeenRows>,
 }
 
 /// One of the walks.
@@ -55,7 +50,7 @@ impl Branches {
     pub(super) fn new(finders: Vec<Finder>, order: Option<Sort>, disjoint: bool) -> Self {
         let branch = |finder| Branch { finder, head: None, ended: false };
         let branches = finders.into_iter().map(branch).collect();
-        Self { branches, order, seen: (!disjoint).then(HashSet::new), held: None }
+        Self { branches, order, seen: (!disjoint).then(SeenRows::default) }
     }
 
     /// Returns up to `wanted` rows, fewer where they are large, and none at the end.
@@ -149,12 +144,7 @@ impl Branches {
     /// Whether a row was not returned before.
     fn is_new(&mut self, row: &Row, context: &Context) -> Result<bool, Error> {
         let Some(seen) = &mut self.seen else { return Ok(true) };
-        if !seen.insert(row.key.as_ref().into()) {
-            return Ok(false);
-        }
-        let held = self.held.get_or_insert_with(|| context.holding.share());
-        held.grow(row.key.len() + SEEN_BYTES)?;
-        Ok(true)
+        seen.note(&row.key, context)
     }
 
     /// Whether all walks are still good in a view.

@@ -1,9 +1,6 @@
 //! A walk before it is begun: which way it takes, what it leaves to stages, and what is told of it.
 
-use std::{
-    collections::{HashSet, VecDeque},
-    sync::Arc,
-};
+use std::{collections::VecDeque, sync::Arc};
 
 use pipeline::{
     Filter,
@@ -15,6 +12,7 @@ use super::{
     Finder, Progress,
     branches::Branches,
     long_keys::LongKeys,
+    seen::SeenRows,
 };
 use crate::{
     access::{Access, ChosenAccess, ChosenBranch, Residual, choose_access},
@@ -75,8 +73,7 @@ impl Finder {
             rows_ahead: VecDeque::new(),
             ahead: VecDeque::new(),
             last: None,
-            seen: explain.traits.multikey.then(HashSet::new),
-            held: None,
+            seen: explain.traits.multikey.then(SeenRows::default),
             uncounted: used.map(Arc::clone).zip(uses),
             explain,
             to_skip: 0,
