@@ -212,7 +212,7 @@ fn check_permission<S: Store>(
     let (engine, containers) = (&door.engine, &door.containers);
     let allowed = permission.path.clone().resolve_names(engine, containers);
     let asked = ResourcePath::of_link(&request.link).resolve_names(engine, containers);
-    if row.access == Access::Reads && allowed.lets_read(&asked) {
+    if row.access == Access::Reads && allowed.is_item_of(&asked) {
         return Ok(());
     }
     if !allowed.contains(&asked) {

@@ -110,27 +110,18 @@ impl ResourcePath {
         !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 
-    /// Returns the path of the container in which this item lies.
-    fn container_of_item(&self) -> Option<Self> {
+    /// Whether this is the path of an item, and another that of the item's container or of its partition
+    /// key ranges, which SDKs read before they read the item.
+    pub(crate) fn is_item_of(&self, other: &Self) -> bool {
         let [database, container, (Resource::Documents, _)] = self.0.as_slice() else {
-            return None;
+            return false;
         };
-        Some(Self(vec![database.clone(), container.clone()]))
-    }
-
-    /// Whether it is the path of a container itself, or of its partition key ranges.
-    fn is_about_container(&self) -> bool {
-        matches!(
-            self.0.as_slice(),
-            [_, (Resource::Containers, name)] if !name.is_empty()
-        ) || matches!(self.0.as_slice(), [_, _, (Resource::Ranges, _)])
-    }
-
-    /// Whether the holder of a token for this path may read another path. SDKs read the definition of an
-    /// item's container and its ranges before they read the item.
-    pub(crate) fn lets_read(&self, other: &Self) -> bool {
-        let container = self.container_of_item();
-        container.is_some_and(|container| container.contains(other) && other.is_about_container())
+        match other.0.as_slice() {
+            [of, named] | [of, named, (Resource::Ranges, _)] => {
+                of == database && named == container
+            }
+            _ => false,
+        }
     }
 
     /// Whether another path is this one or lies below it.
