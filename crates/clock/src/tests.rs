@@ -168,6 +168,24 @@ fn a_restart_on_the_same_boot_follows_the_boot_clock_whatever_the_wall_says() {
 }
 
 #[test]
+fn time_is_not_ahead_of_the_wall_clock_after_a_long_stop() {
+    for stopped_ms in [1, 1_999, 2_000, 300_000, 86_400_000] {
+        let fake = Fake::at(0, START);
+        let clock = fake.start(1, None);
+        // A wall clock that is ahead makes time run as fast as it may.
+        fake.step(400);
+        let last = ticks(&clock, &fake, 10);
+        fake.run(stopped_ms.min(LEASE_MS));
+        let used = clock.last_used();
+        fake.run(stopped_ms - stopped_ms.min(LEASE_MS));
+        let again = fake.start(1, Some(last));
+        assert!(used <= again.last_used(), "{stopped_ms} ms: time went back");
+        let ahead = again.last_used().ms - (last.ms + stopped_ms);
+        assert!((0..=2).contains(&ahead), "{ahead} ms ahead after a stop of {stopped_ms} ms");
+    }
+}
+
+#[test]
 fn a_boot_clock_that_runs_far_ahead_of_the_wall_at_a_start_is_not_believed() {
     let fake = Fake::at(0, START);
     let last = ticks(&fake.start(1, None), &fake, 10);
