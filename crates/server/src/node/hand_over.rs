@@ -81,7 +81,8 @@ async fn named(route: &Route, name: &str) -> Result<Uuid> {
     Ok(target)
 }
 
-/// The node that owns the fewest shards of those that can take this one.
+/// Returns the node that owns the fewest shards of those that can take this one. Nodes that look dead are
+/// asked last, since each of them is waited for.
 async fn any(route: &Route) -> Result<Uuid> {
     let facts = &route.facts;
     let view = facts.seen();
@@ -90,7 +91,8 @@ async fn any(route: &Route) -> Result<Uuid> {
         owners.filter(|(owner, _)| *owner == node).count()
     };
     let mut others: Vec<Uuid> = facts.other_peers().into_iter().map(|(node, _)| node).collect();
-    others.sort_by_key(|node| owned(*node));
+    let is_up = |node: Uuid| facts.node_state(node).is_some_and(|state| state.is_up());
+    others.sort_by_key(|node| (!is_up(*node), owned(*node)));
     let mut why = "there is no other node".to_owned();
     for node in others {
         match standings::may_own(route, node, &facts.name_of(node)).await {

@@ -18,8 +18,9 @@ use super::{
 
 /// How long a node may take to answer. One that takes longer is shown without it.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Nodes read each other's records with every beat, each 750 ms.
-const TWO_BEATS: Duration = Duration::from_millis(1_500);
+/// How long a hand-over waits for a newer record of its target. Nodes write and read records with every
+/// beat, each 750 ms, so this is four beats.
+const NEWER_RECORD: Duration = Duration::from_secs(3);
 /// Bytes of an answer at the most: there are at most 64 shards.
 const ANSWER_MAX: usize = 64 << 10;
 
@@ -75,16 +76,18 @@ pub(super) async fn of_all(routes: &Routes) -> BTreeMap<Uuid, Standing> {
     found
 }
 
-/// Whether an operator may have a node own a shard now: an error says why not.
+/// Checks that an operator may have a node own a shard now; an error says why not. A node that has just
+/// started, or that goes on after a pause, may be ready before this node has read its newest record: that
+/// one is waited for.
 pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(), String> {
     let facts = &route.facts;
-    let state = facts.node_state(target);
-    let Some(peer) = facts.peer_of(target).filter(|_| state.is_some_and(|state| state.is_up()))
-    else {
-        let state = state.map_or("not known", |state| state.word());
-        return Err(format!("node {name} is {state}: its beat stands still"));
+    let peer_of_live = |facts: &Facts| {
+        facts.node_state(target).filter(|state| state.is_up()).and_then(|_| facts.peer_of(target))
     };
-    let mut peer = peer;
+    let Some(mut peer) = newer_record(facts, peer_of_live).await else {
+        let state = facts.node_state(target).map_or("not known", |state| state.word());
+        return Err(format!("node {name} is {state}: its heartbeat has stopped"));
+    };
     let standing = loop {
         if let Some(standing) = ask(route, &peer).await {
             break standing;
@@ -94,7 +97,8 @@ pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(
             return Ok(());
         }
         // A node that has just restarted listens on another port than the record that is seen here names.
-        match moved_link(facts, target, &peer).await {
+        let moved = |facts: &Facts| facts.peer_of(target).filter(|moved| *moved != peer);
+        match newer_record(facts, moved).await {
             Some(moved) => peer = moved,
             None => return Err(format!("node {name} does not answer on the link at {peer}")),
         }
@@ -105,18 +109,21 @@ pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(
     }
 }
 
-/// Waits for two beats until the record of a node names another link than `peer`, and returns that link.
-async fn moved_link(facts: &Facts, node: Uuid, peer: &str) -> Option<String> {
+/// Returns what `wanted` finds in the records of the nodes, and waits for newer ones until it finds it;
+/// `None` after [`NEWER_RECORD`].
+async fn newer_record<T>(facts: &Facts, wanted: impl Fn(&Facts) -> Option<T>) -> Option<T> {
     let mut view = facts.view.clone();
-    let moves = async {
+    let found = async {
         loop {
-            match facts.peer_of(node) {
-                Some(moved) if moved != peer => return Some(moved),
-                _ => view.changed().await.ok()?,
+            // Marked before it is looked at, so that a change in between is not missed.
+            view.borrow_and_update();
+            match wanted(facts) {
+                Some(found) => return Some(found),
+                None => view.changed().await.ok()?,
             }
         }
     };
-    tokio::time::timeout(TWO_BEATS, moves).await.ok().flatten()
+    tokio::time::timeout(NEWER_RECORD, found).await.ok().flatten()
 }
 
 /// Notes what an operator or placement says of a shard: whether it is kept here.
