@@ -18,13 +18,12 @@ from pymongo.errors import PyMongoError
 #: Microseconds that each sync takes more, writers, and the seconds that they write for.
 SLOW, WRITERS, SECONDS = 50_000, 64, 4.0
 #: Writes for each sync, at the least: while one half of the writers waits for a sync, the other
-#: half gathers for the next, so it is 32 less what the machine delays. And the p99 of point reads
-#: meanwhile, in seconds.
-SHARED, P99 = 27, 0.010
-#: The p99 at a server on a good disk, on a machine that nothing else keeps busy.
-QUIET = 0.003
+#: half gathers for the next, so it is 32 less what a busy machine delays.
+SHARED = 20
 #: Every so many syncs one takes two seconds more.
 STALL, EVERY = 2_000_000, 40
+#: Rounds of writes at the most until one meets a stall.
+ROUNDS = 8
 
 
 class Writer:
@@ -64,10 +63,10 @@ def syncs(server):
     return sum(".journal>" in line for line in text.splitlines() if "fdatasync(" in line)
 
 
-def write(server, writers, seconds):
-    """So many write for so long; answers them."""
+def write(server, writers, seconds, first=0):
+    """Has so many clients write for so long, numbered from `first`; returns them."""
     over = threading.Event()
-    found = [Writer(server, number, over) for number in range(writers)]
+    found = [Writer(server, first + number, over) for number in range(writers)]
     for writer in found:
         writer.thread.start()
     time.sleep(seconds)
@@ -116,14 +115,12 @@ def compared(server, writers):
     return acked
 
 
-def read_meanwhile(told):
-    """Reads did not wait for syncs: their median is far below one, and where the control says that
-    the machine is quiet, their p99 too."""
+def read_meanwhile(told, part, least):
+    """Reads did not wait for syncs: this part of them ("median" or "longest") took less than half of the
+    least time that a sync takes, seconds. A busy machine delays single reads by less than that."""
     for name in ("mongo", "nosql"):
         assert told[name]["problems"] == []
-        assert told[name]["median"] < P99, f"point reads at {name}: {told}"
-        if told["control"]["p99"] < QUIET:
-            assert told[name]["p99"] < P99, f"point reads at {name}: {told}"
+        assert told[name][part] < least / 2, f"point reads at {name}: {told}"
 
 
 def test_slow_syncs(control, report):
@@ -149,7 +146,7 @@ def test_slow_syncs(control, report):
         )
         assert SECONDS / 0.07 / 2 < count < SECONDS / 0.05 * 2, f"{count} syncs in {SECONDS} s"
         assert each >= SHARED, f"{each:.1f} writes share a sync"
-        read_meanwhile(told)
+        read_meanwhile(told, "median", SLOW / 1e6)
     finally:
         server.close()
 
@@ -161,9 +158,13 @@ def test_a_stall(control, report):
     try:
         with Probe(server, control) as probe:
             probe.told()
-            writers = write(server, 8, SECONDS)
+            writers, longest = [], 0.0
+            for _ in range(ROUNDS):
+                writers += write(server, 8, SECONDS, len(writers))
+                longest = max(writer.longest for writer in writers)
+                if longest >= STALL / 1e6:
+                    break
             told = probe.told()
-        longest = max(writer.longest for writer in writers)
         acked = compared(server, writers)
         report(
             "F9",
@@ -174,6 +175,6 @@ def test_a_stall(control, report):
             p99_of_reads=f"{told['mongo']['p99'] * 1000:.1f} ms",
         )
         assert longest >= STALL / 1e6, "no write met the stall"
-        read_meanwhile(told)
+        read_meanwhile(told, "longest", STALL / 1e6)
     finally:
         server.close()
