@@ -35,10 +35,10 @@ def follow(home, ms):
         walled.items.create({"id": "ten 0", "pk": "a", "ttl": 10})
         began = time.monotonic()
         walled.move(ms)
-        assert walled.waits(within=2.0), "no alarm within 2 seconds"
+        assert walled.waits(within=10.0), "no alarm within 10 seconds"
         assert walled.server.metric("ebb_clock_unconfirmed") == 1
         stepped = "the wall clock stepped"
-        assert walled.comes(lambda: stepped in walled.server.log.read_text(), 2.0)
+        assert walled.comes(lambda: stepped in walled.server.log.read_text(), 10.0)
         walled.server.wait_for_passes(3)
         for name, seconds in walled.times().items():
             assert abs(seconds - time.time()) < ROUGHLY / 1000, f"{name} took the step"

@@ -91,7 +91,7 @@ def stepped_back(walled, step):
         assert walled.items.create({"id": "next", "pk": "a", "ttl": 2}).status == 201
         assert walled.comes(lambda: walled.items.read("next", "a").status == 404)
         took = time.monotonic() - began
-        assert 0.9 < took < 3.5, f"a life of 2 seconds took {took:.2f} s"
+        assert 0.9 < took < 10, f"a life of 2 seconds took {took:.2f} s"
 
 
 @pytest.fixture(scope="module")

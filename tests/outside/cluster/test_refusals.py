@@ -244,6 +244,6 @@ def test_a_caller_that_says_nothing(cluster):
     wires = [called(owner)[0] for _ in range(50)]
     began = time.monotonic()
     assert follower.connect().admin.command("ping")["ok"] == 1
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 10
     assert all(ends(wire) for wire in wires)
     assert time.monotonic() - began < 15

@@ -66,7 +66,7 @@ def test_a_second_process_is_refused_at_once(tmp_path, report):
         for command in ("serve", "verify"):
             code, text, seconds = attempt(tmp_path / "data", command=command)
             assert (code, "in use" in text) == (3, True), text
-            assert seconds < 1.0
+            assert seconds < 5.0
         assert server.client["d"]["d"].count_documents({}) == 1
     report("F23", 2, "second processes on one directory")
 
