@@ -93,8 +93,11 @@ pub(crate) const ELEMENT_BYTES: usize = 256;
 pub(crate) const LONG_BYTES: usize = 256 * 1024;
 /// Wire versions spoken: 8.0's, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
-/// The version of MongoDB whose behaviour is offered, as `buildInfo` and others report it.
-pub(crate) const SERVER_VERSION: &str = "7.0.0";
+/// The version of MongoDB whose behaviour is offered, as `buildInfo` and others report it: the one that
+/// has this wire version, since clients branch on either of them.
+pub(crate) const SERVER_VERSION: &str = "8.0.0";
+/// The feature compatibility version of that version.
+pub(crate) const COMPATIBILITY_VERSION: &str = "8.0";
 /// Sections of one message.
 pub(crate) const MAX_SECTIONS: usize = 64;
 /// Ids of one `ebbExpiry`.

@@ -17,6 +17,7 @@ use crate::{
     call::Call,
     door::Topology,
     errors::{BadValue, Error, InvalidOptions, Result, TypeMismatch},
+    limits::COMPATIBILITY_VERSION,
     replies::ok,
 };
 
@@ -102,7 +103,7 @@ pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         }
     }
     if asked.all || is_named(COMPATIBILITY) {
-        let version = Value::Document(doc! { "version": "7.0" });
+        let version = Value::Document(doc! { "version": COMPATIBILITY_VERSION });
         reply.push(COMPATIBILITY, asked.shown(version, false));
     }
     if reply.is_empty() {

@@ -39,8 +39,8 @@ async fn of_administration() {
     let rename =
         doc! { "renameCollection": "db.c", "to": "db.d", "dropTarget": "x", "$db": "admin" };
     let mut rows = vec![
-        (compatibility("7.0".into()), 0),
-        (compatibility(7.into()), 14),
+        (compatibility("8.0".into()), 0),
+        (compatibility(8.into()), 14),
         (admin("listDatabases", doc! { "authorizedDatabases": "x" }), 14),
         (doc! { "find": "c", "apiStrict": true }, 4_886_600),
         (doc! { "find": "c", "apiVersion": "1", "apiStrict": 1 }, 14),

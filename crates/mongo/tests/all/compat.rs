@@ -13,8 +13,8 @@ const HEAD: &str = "\
 # MongoDB compatibility
 
 Printed from the tables of commands and operators; a test keeps it true. The server answers as
-version 7.0 (wire version 0..25, that of 8.0) and as a standalone. *Works* means as in MongoDB; what differs says
-how; what is not there yet answers an error that names it.
+version 8.0 (wire version 0..25) and as a standalone. *Works* means as in MongoDB; what differs says how; what
+is not there yet answers an error that names it.
 
 ## Rules of time to live
 

@@ -30,4 +30,5 @@ mod removed_together;
 mod routers;
 mod sessions;
 mod stored_documents;
+mod versions;
 mod x509;
