@@ -9,7 +9,7 @@
 //!
 //! Values live as long as the server: nothing is stored.
 
-use document::{DocBuf, Document, Number, Value, ValueRef, doc};
+use document::{DocBuf, Document, Number, Value, ValueRef, array, doc};
 use engine::Store;
 
 use crate::{
@@ -34,7 +34,10 @@ const KNOWN: &[Known] = &[
     ("ttlIndexDeleteTargetDocs", || Value::Int64(50_000), true),
     // There are fail points.
     ("enableTestCommands", || Value::Bool(true), false),
-    ("authenticationMechanisms", || Value::Array(Vec::new()), false),
+    ("authenticationMechanisms", || array!["MONGODB-X509", "SCRAM-SHA-1", "SCRAM-SHA-256"], false),
+    // Test suites of drivers read these two before each test of the Stable API.
+    ("requireApiVersion", || Value::Bool(false), false),
+    ("acceptApiVersion2", || Value::Bool(false), false),
     ("authSchemaVersion", || Value::Int32(5), false),
     ("automationServiceDescriptor", || Value::from(""), true),
     ("quiet", || Value::Bool(false), true),

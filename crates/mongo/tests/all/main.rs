@@ -24,6 +24,7 @@ mod numbered_histories;
 mod numbered_on_disk;
 mod numbered_writes;
 mod operations;
+mod parameters;
 mod refused_commands_change_nothing;
 mod relay;
 mod removed_together;
