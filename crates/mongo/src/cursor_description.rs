@@ -134,7 +134,7 @@ pub(crate) struct Clocks {
 
 impl Clocks {
     /// A monotonic instant of the past as a date of the database clock.
-    fn date_of(self, at: Duration) -> Value {
+    pub(crate) fn date_of(self, at: Duration) -> Value {
         let ago = self.monotonic.saturating_sub(at).as_millis();
         Value::DateTime(self.now_ms.saturating_sub(i64::try_from(ago).unwrap_or(i64::MAX)))
     }

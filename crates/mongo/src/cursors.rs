@@ -373,6 +373,13 @@ impl<S: Store> Cursors<S> {
         all.iter().filter(|(_, open)| open.cursor.is_some()).map(|(id, _)| *id).collect()
     }
 
+    /// The sessions in which cursors are open, with who opened each and when it was used last.
+    pub(crate) fn sessions(&self) -> Vec<(SessionId, Sender, Duration)> {
+        let all = self.lock_all();
+        let of = |open: &OpenCursor<S>| Some((open.session?, open.owner.clone(), open.used));
+        all.values().filter_map(of).collect()
+    }
+
     /// How many are open, used or not.
     pub(crate) fn count(&self) -> usize {
         self.lock_all().len()

@@ -132,7 +132,14 @@ pub(crate) const NOT_YET: &[&str] = &[
 ];
 
 /// Stages that make the documents which the others work on, so that none can come before them.
-const FIRST_ONLY: [&str; 4] = ["$collStats", "$currentOp", "$documents", "$indexStats"];
+const FIRST_ONLY: [&str; 6] = [
+    "$collStats",
+    "$currentOp",
+    "$documents",
+    "$indexStats",
+    "$listLocalSessions",
+    "$listSessions",
+];
 
 /// Whether a stage of this name is supported.
 pub(crate) fn is_known(name: &str) -> bool {

@@ -3,7 +3,7 @@
 
 use super::Support;
 
-/// Pipeline stages. Three of them, `$collStats`, `$currentOp` and `$indexStats`, are not parsed in this
+/// Pipeline stages. Those about the server, such as `$collStats` and `$currentOp`, are not parsed in this
 /// crate: the API replaces them by documents before the rest of the pipeline is parsed.
 pub static STAGES: &[(&str, Support)] = &[
     ("$addFields", Support::Works),
@@ -24,10 +24,15 @@ pub static STAGES: &[(&str, Support)] = &[
     ("$indexStats", Support::Works),
     ("$limit", Support::Works),
     ("$listClusterCatalog", Support::NotYet),
-    ("$listLocalSessions", Support::NotYet),
+    (
+        "$listLocalSessions",
+        Support::Differs(
+            "sessions with an operation under way or an open cursor on the node that answers",
+        ),
+    ),
     ("$listSampledQueries", Support::NotYet),
     ("$listSearchIndexes", Support::NotYet),
-    ("$listSessions", Support::NotYet),
+    ("$listSessions", Support::Differs("the same sessions as `$listLocalSessions`")),
     (
         "$lookup",
         Support::Differs(
@@ -302,7 +307,8 @@ mod tests {
     }
 
     /// The door puts documents in their place; the parser refuses them.
-    const OF_THE_DOOR: [&str; 3] = ["$collStats", "$currentOp", "$indexStats"];
+    const OF_THE_DOOR: [&str; 5] =
+        ["$collStats", "$currentOp", "$indexStats", "$listLocalSessions", "$listSessions"];
 
     fn single(name: &str, value: impl Into<Value>) -> Value {
         let mut fields = Document::new();

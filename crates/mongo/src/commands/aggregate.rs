@@ -1,9 +1,8 @@
 //! `aggregate`: a pipeline over a collection, or over no collection at all.
 //!
-//! Three stages are not the engine's: `$collStats`, `$indexStats` and `$currentOp` say something about
-//! the server.
-//! As the first stage of a pipeline they are replaced by the documents they make, and the rest of
-//! the pipeline runs over these.
+//! Some stages are not the engine's: `$collStats`, `$indexStats`, `$currentOp`, `$listLocalSessions` and
+//! `$listSessions` say something about the server. As the first stage of a pipeline they are replaced by
+//! the documents they make, and the rest of the pipeline runs over these.
 //!
 //! ```text
 //! {aggregate: "c", pipeline: [..], cursor: {batchSize: n}}    over a collection
@@ -15,7 +14,7 @@ use document::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use engine::{Namespace, Plan, Store};
 use pipeline::{Filter, exec::Stage};
 
-use super::{explain, index_stats, operations, stats};
+use super::{explain, index_stats, list_sessions, operations, stats};
 use crate::{
     access::Action,
     arguments::Args,
@@ -63,6 +62,9 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let first = pipeline.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);
     let need = match first.and_then(|stage| stage.iter().next()) {
         Some(("$currentOp", spec)) => return Ok(operations::current_op_stage_needs(spec)),
+        Some((list_sessions::LOCAL | list_sessions::STORED, spec)) => {
+            return Ok(list_sessions::stage_needs(spec));
+        }
         Some(("$collStats", _)) => Need::of(Action::CollStats, asked.collection()?),
         Some(("$indexStats", _)) => Need::of(Action::IndexStats, asked.collection()?),
         // Documents of the command itself; `aggregate` is 1.
@@ -107,20 +109,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(40323, message));
         }
     }
-    let (plan, made) = match first_stage {
-        Some(("$collStats", ValueRef::Document(spec))) => {
-            check_source(&args)?;
-            let stats = stats::stats_stage(call, &namespace, spec).await?;
-            plan_after_source(&args, vec![stats])?
-        }
-        Some(("$indexStats", spec)) => {
-            check_source(&args)?;
-            plan_after_source(&args, index_stats::index_stats_stage(call, &namespace, spec)?)?
-        }
-        Some(("$currentOp", spec)) => {
-            plan_after_source(&args, operations::current_op_stage(call, spec).await?)?
-        }
-        _ => (parse_plan(&args)?, 0),
+    let made = match first_stage {
+        Some(stage) => make_documents(call, &args, &namespace, stage).await?,
+        None => None,
+    };
+    let (plan, made) = match made {
+        Some(documents) => plan_after_source(&args, documents)?,
+        None => (parse_plan(&args)?, 0),
     };
     let context = call.evaluation_context().await?;
     // The cursor holds them.
@@ -128,6 +123,30 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let cursor = begin_query(call, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
+}
+
+/// The documents that a first stage about the server makes; `None` for a stage of the engine's.
+async fn make_documents<S: Store>(
+    call: &Call<'_, S>,
+    args: &Args<'_>,
+    namespace: &Namespace,
+    stage: (&str, ValueRef<'_>),
+) -> Result<Option<Vec<Document>>> {
+    Ok(Some(match stage {
+        ("$collStats", ValueRef::Document(spec)) => {
+            check_source(args)?;
+            vec![stats::stats_stage(call, namespace, spec).await?]
+        }
+        ("$indexStats", spec) => {
+            check_source(args)?;
+            index_stats::index_stats_stage(call, namespace, spec)?
+        }
+        ("$currentOp", spec) => operations::current_op_stage(call, spec).await?,
+        (name @ (list_sessions::LOCAL | list_sessions::STORED), spec) => {
+            list_sessions::list_stage(call, namespace, name, spec).await?
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// A plan for a pipeline whose first stage was replaced by these documents, and the bytes that they take

@@ -56,6 +56,8 @@ mod insert;
 mod kill_cursors;
 /// `listDatabases`, `listCollections`, `listIndexes`
 mod list;
+/// `$listLocalSessions`, `$listSessions`
+mod list_sessions;
 /// `currentOp`, `killOp`, `fsync`, `replSetGetStatus`
 mod operations;
 /// `getParameter`, `setParameter`

@@ -234,7 +234,7 @@ fn parse_user(args: &Args<'_>) -> Result<Option<UserDigest>> {
 }
 
 /// The user that a document names.
-fn named_user(args: &Args<'_>) -> Result<UserName> {
+pub(super) fn named_user(args: &Args<'_>) -> Result<UserName> {
     args.allow_only(&["user", "db"])?;
     let (name, database) = (args.need_str("user")?, args.need_str("db")?);
     Ok(UserName::new(name, database))

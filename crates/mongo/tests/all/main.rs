@@ -18,6 +18,7 @@ mod grouped_statements;
 mod hints;
 mod index_stats;
 mod indexes;
+mod list_sessions;
 mod memory;
 mod messages;
 mod numbered_histories;

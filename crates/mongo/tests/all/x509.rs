@@ -5,7 +5,7 @@ use mongo::{Peer, Settings};
 
 use crate::client::{Client, number};
 
-const ANN: &str = "CN=ann,OU=x,O=y";
+pub(crate) const ANN: &str = "CN=ann,OU=x,O=y";
 
 /// A client of the same door with a certificate of this subject.
 fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
@@ -23,7 +23,7 @@ fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
 }
 
 /// A door that has a user of this name.
-async fn with_user(subject: &str) -> Client {
+pub(crate) async fn with_user(subject: &str) -> Client {
     let settings = Settings { host: "10.0.0.1:27017".to_owned(), ..Settings::default() };
     let mut client = Client::with(settings);
     let roles = vec![doc! { "role": "readWrite", "db": "db" }];
@@ -33,7 +33,7 @@ async fn with_user(subject: &str) -> Client {
     client
 }
 
-fn authenticate(user: Option<&str>) -> Document {
+pub(crate) fn authenticate(user: Option<&str>) -> Document {
     let mut command = doc! { "authenticate": 1, "mechanism": "MONGODB-X509" };
     if let Some(user) = user {
         command.push("user", user);

@@ -1,0 +1,185 @@
+//! `$listLocalSessions` and `$listSessions`: the sessions that have an operation under way or an open
+//! cursor on this server. Nothing else is kept of a session, so one that has neither is not listed. A
+//! test of a driver takes the first stage for an aggregate without a collection: it finds the session of
+//! the command itself.
+//!
+//! ```text
+//! {aggregate: 1, pipeline: [{$listLocalSessions: {allUsers: bool, users: [{user, db}, ..]}}], cursor: {}}
+//! {aggregate: "system.sessions", pipeline: [{$listSessions: ..}], cursor: {}, $db: "config"}    the same
+//! => {_id: {id: UUID, uid: digest}, lastUse: date, user: "name@db"}    `user` where somebody is logged in
+//! ```
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    time::Duration,
+};
+
+use document::{Document, Value, ValueRef, doc};
+use engine::{Namespace, Store};
+use memory::Share;
+
+use super::sessions::named_user;
+use crate::{
+    access::{Action, UserName},
+    arguments::Args,
+    authorize::check_needs,
+    call::Call,
+    client::Sender,
+    cursor_description::Clocks,
+    errors::{Error, InvalidNamespace, Result, TypeMismatch, UnsupportedFormat},
+    rights::{Need, Object, is_set},
+    session::{SessionId, session_id},
+    session_set::{SessionSet, UserDigest, user_digest},
+};
+
+/// The stage about the sessions of this server, which reads no collection.
+pub(super) const LOCAL: &str = "$listLocalSessions";
+/// The stage about the sessions that MongoDB stores in a collection.
+pub(super) const STORED: &str = "$listSessions";
+
+/// The collection of that name in MongoDB.
+const STORED_IN: (&str, &str) = ("config", "system.sessions");
+
+/// Bytes that an entry takes until the reply is made.
+const ENTRY_BYTES: usize = 2 * 1024;
+
+/// The sessions that are found: when each was used last, and by whom.
+type Found = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
+
+/// What either stage asks of its sender: everybody may see the own sessions. Users that are named are
+/// compared with the sender when the stage runs.
+pub(super) fn stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
+    let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
+    if all { vec![sessions_of_all()] } else { Vec::new() }
+}
+
+fn sessions_of_all() -> Need {
+    Need::of(Action::ListSessions, Object::Server)
+}
+
+/// The documents that stand for either stage at the beginning of a pipeline.
+///
+/// Errors: 73 for another source than the stage has, 14, 12, 40414 and 40415 for options, 13 for the
+/// sessions of others without the right.
+pub(super) async fn list_stage<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    stage: &str,
+    spec: ValueRef<'_>,
+) -> Result<Vec<Document>> {
+    let is_stored = (namespace.database.as_str(), namespace.collection.as_str()) == STORED_IN;
+    if stage == STORED && !is_stored {
+        let message = format!("{STORED} may only be run against config.system.sessions");
+        return Err(Error::new(InvalidNamespace, message));
+    }
+    let wanted = parse_users(call, stage, spec)?;
+    if stage == LOCAL && !call.body.get("aggregate").is_some_and(ValueRef::is_number) {
+        let message = format!("'{LOCAL}' can only be run with {{aggregate: 1}}");
+        return Err(Error::new(InvalidNamespace, message));
+    }
+    let now_ms = call.door.engine.now().await?.ms;
+    let clocks = Clocks { now_ms, monotonic: clock::monotonic_time() };
+    let mut held = call.door.settings.memory.share();
+    let found = find_sessions(call, &wanted, clocks.monotonic, &mut held)?;
+    Ok(found.into_iter().map(|(key, found)| entry(key, found, clocks)).collect())
+}
+
+/// Which users' sessions a stage asks for; without options those of the sender.
+fn parse_users<S: Store>(
+    call: &Call<'_, S>,
+    stage: &str,
+    spec: ValueRef<'_>,
+) -> Result<SessionSet> {
+    let Some(spec) = spec.as_document() else {
+        let kind = spec.kind().name();
+        let message = format!("{stage} options must be specified in an object, but found: {kind}");
+        return Err(Error::new(TypeMismatch, message));
+    };
+    let args = Args::new(stage, spec);
+    args.allow_only(&["allUsers", "users"])?;
+    let all = args.bool("allUsers")?.unwrap_or(false);
+    let users = user_names(&args)?;
+    if all && !users.is_empty() {
+        let message =
+            format!("{stage} may not specify {{allUsers:true}} and {{users:[...]}} at the same time");
+        return Err(Error::new(UnsupportedFormat, message));
+    }
+    let own = call.connection.sender().user;
+    if users.iter().any(|user| own.as_ref() != Some(user)) {
+        check_needs(call, &[sessions_of_all()])?;
+    }
+    let mut wanted = SessionSet { all, ..SessionSet::default() };
+    wanted.users.extend(users.iter().map(|user| user_digest(Some(user))));
+    if users.is_empty() {
+        wanted.users.insert(user_digest(own.as_ref()));
+    }
+    Ok(wanted)
+}
+
+/// The users that are named; null counts as no element.
+fn user_names(args: &Args<'_>) -> Result<Vec<UserName>> {
+    let path = format!("{}.users", args.of);
+    let mut names = Vec::new();
+    for (at, user) in args.array("users")?.into_iter().flat_map(|users| users.iter()).enumerate() {
+        match user {
+            ValueRef::Document(user) => names.push(named_user(&Args::new(&path, user))?),
+            user if user.is_nullish() => {}
+            user => return Err(args.wrong_type(&format!("users.{at}"), user, " 'object'")),
+        }
+    }
+    Ok(names)
+}
+
+/// Finds the sessions of this set: that of the command itself, those of other operations under way, and
+/// those in which cursors are open.
+fn find_sessions<S: Store>(
+    call: &Call<'_, S>,
+    wanted: &SessionSet,
+    now: Duration,
+    held: &mut Share,
+) -> Result<Found> {
+    let mut found = Found::new();
+    let mut note = |session: Option<SessionId>, sender: &Sender, used: Duration| -> Result<()> {
+        let Some(id) = session.filter(|_| wanted.has(session, sender)) else { return Ok(()) };
+        match found.entry((id, user_digest(sender.user.as_ref()))) {
+            Entry::Vacant(entry) => {
+                held.grow(ENTRY_BYTES)?;
+                entry.insert((used, sender.user.clone()));
+            }
+            Entry::Occupied(mut entry) => {
+                let last = &mut entry.get_mut().0;
+                *last = used.max(*last);
+            }
+        }
+        Ok(())
+    };
+    note(session_id(call.body), &call.connection.sender(), now)?;
+    for connection in call.door.connections() {
+        if let Some(running) = connection.running_command() {
+            note(session_id(running.command.as_ref()), &connection.sender(), now)?;
+        }
+    }
+    for (session, owner, used) in call.door.cursors.sessions() {
+        note(Some(session), &owner, used)?;
+    }
+    Ok(found)
+}
+
+/// A session as it is shown.
+fn entry(
+    (id, user): (SessionId, UserDigest),
+    (used, name): (Duration, Option<UserName>),
+    clocks: Clocks,
+) -> Document {
+    let mut out = doc! {
+        "_id": doc! {
+            "id": Value::Binary { subtype: 4, bytes: id.to_vec() },
+            "uid": Value::Binary { subtype: 0, bytes: user.to_vec() },
+        },
+        "lastUse": clocks.date_of(used),
+    };
+    if let Some(name) = name {
+        out.push("user", format!("{}@{}", name.user, name.database));
+    }
+    out
+}
