@@ -119,6 +119,8 @@ pub struct CommandRow {
     pub name: &'static str,
     /// Arguments it knows beside those that all commands share; others are error 40415.
     pub fields: &'static [&'static str],
+    /// The command that it is another name of.
+    pub(crate) alias_of: Option<&'static str>,
     /// What it does, in a few words.
     pub help: &'static str,
     /// Whether it changes anything.
@@ -172,6 +174,7 @@ impl CommandRow {
         Self {
             name: "",
             fields: &[],
+            alias_of: None,
             help: "",
             access,
             rights,
@@ -225,6 +228,11 @@ impl CommandRow {
     /// It may run before a client has logged in.
     pub const fn before_login(&self) -> bool {
         matches!(self.rights, Rights::Open)
+    }
+
+    /// It is another name of this command.
+    pub(crate) const fn alias_of(self, command: &'static str) -> Self {
+        Self { alias_of: Some(command), ..self }
     }
 
     /// It runs on database `admin` only.
@@ -356,6 +364,12 @@ impl CommandTable {
     pub(crate) fn find(&self, name: &str) -> Option<Known> {
         let place = (self.place)(name)?;
         Some(Known { place, row: self.rows.get(place)? })
+    }
+
+    /// The name that a command has beside its aliases; a name that is not in the table is its own.
+    pub(crate) fn name_of<'a>(&self, name: &'a str) -> &'a str {
+        let row = self.find(name).map(|known| known.row);
+        row.map_or(name, |row| row.alias_of.unwrap_or(row.name))
     }
 
     /// The row of the command that a body names in its first field.

@@ -145,13 +145,15 @@ impl Mode {
 pub(crate) struct FailCommand {
     /// The commands it means, by name.
     pub(crate) commands: Vec<String>,
+    /// Only commands about this collection, if it is given.
+    pub(crate) namespace: Option<String>,
     /// Only clients of this application, if it is given.
     pub(crate) app_name: Option<String>,
     /// The error that a command gets.
     pub(crate) code: Option<i32>,
     /// Whether the connection is closed instead of a reply.
     pub(crate) close: bool,
-    /// How long a command waits before it runs.
+    /// How long a command waits before anything else becomes of it.
     pub(crate) block: Option<Duration>,
     /// `errorLabels` of the error, which tell drivers what they may retry.
     pub(crate) labels: Option<Value>,
@@ -186,6 +188,7 @@ impl FailCommand {
                 .iter()
                 .filter_map(|name| Some(name.as_ref().as_str()?.to_owned()))
                 .collect(),
+            namespace: args.str("namespace")?.map(str::to_owned),
             app_name: args.str("appName")?.map(str::to_owned),
             code,
             close: args.lax_bool("closeConnection")?.unwrap_or(false),

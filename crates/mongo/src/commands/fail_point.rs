@@ -9,7 +9,7 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use document::{DocBuf, DocBuilder, DocRef, Value, ValueRef, doc};
+use document::{DocBuf, DocBuilder, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
 
 use crate::{
@@ -20,26 +20,34 @@ use crate::{
 };
 
 /// What becomes of a command.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     /// It runs.
     Go,
     /// The connection is closed without a reply.
     CloseConnection,
     /// It gets this error and does not run.
-    Fail(DocBuf),
-    /// It runs after this time.
-    Block(Duration),
+    Fail(Document),
 }
 
-/// Whether a fail point is about this command of this client.
+/// Whether a fail point is about this command of this client. A command is meant by each of its names.
 fn is_meant<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
     let meets = |name: &String| {
         call.connection.app_name().as_ref() == Some(name)
             || introduced_name(call.body) == Some(name.as_str())
     };
-    // Old names differ from new ones in case only: `isMaster` means `ismaster` too, as in mongod.
-    point.commands.iter().any(|name| name.eq_ignore_ascii_case(call.name))
+    let commands = &call.door.commands;
+    let called = commands.name_of(call.name);
+    point.commands.iter().any(|name| commands.name_of(name) == called)
+        && point.namespace.as_ref().is_none_or(|namespace| is_about(call, namespace))
         && point.app_name.as_ref().is_none_or(meets)
+}
+
+/// Whether a command names this collection.
+fn is_about<S: Store>(call: &Call<'_, S>, namespace: &str) -> bool {
+    let argument = call.known.and_then(|known| known.row.collection_in).unwrap_or(call.name);
+    let named = call.body.get(argument).and_then(ValueRef::as_str);
+    named.is_some_and(|collection| namespace.split_once('.') == Some((call.database, collection)))
 }
 
 /// The name of the application that this very command introduces: the first handshake is struck
@@ -52,31 +60,32 @@ fn introduced_name(body: DocRef<'_>) -> Option<&str> {
     }
 }
 
-/// What becomes of the command that is called now. `configureFailPoint` itself is never struck,
-/// else nobody could turn it off.
-pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> Action {
+/// What becomes of the command that is called now, and how long it waits before. `configureFailPoint`
+/// itself is never struck, else nobody could turn it off.
+pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> (Option<Duration>, Action) {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
-        return Action::Go;
+        return (None, Action::Go);
     }
-    let Some(point) = strike(call, |point| point.concern_error.is_none() || point.code.is_some())
-    else {
-        return Action::Go;
-    };
-    if point.close {
-        return Action::CloseConnection;
-    }
-    match (point.code, point.block) {
-        (Some(code), _) => {
+    let struck = strike(call, |point| point.concern_error.is_none() || point.code.is_some());
+    struck.map_or((None, Action::Go), planned_action)
+}
+
+/// What a fail point does to a command that it strikes. A connection is closed rather than an error
+/// answered; either comes after the wait, as in mongod.
+fn planned_action(point: FailCommand) -> (Option<Duration>, Action) {
+    let action = match point.code {
+        _ if point.close => Action::CloseConnection,
+        Some(code) => {
             let message = "Failing command via 'failCommand' failpoint";
             let mut reply = Error::new(code, message).to_reply();
             if let Some(labels) = point.labels {
                 reply.push("errorLabels", labels);
             }
-            Action::Fail(reply.to_buf())
+            Action::Fail(reply)
         }
-        (None, Some(time)) => Action::Block(time),
-        (None, None) => Action::Go,
-    }
+        None => Action::Go,
+    };
+    (point.block, action)
 }
 
 /// Adds a planned write concern error to a reply: the command has run, and its write is said not to
@@ -149,4 +158,39 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.door.has_fail_point.store(held.is_any_on(), Ordering::Relaxed);
     drop(held);
     ok(doc! { "count": i64::try_from(total).unwrap_or(i64::MAX) })
+}
+
+#[cfg(test)]
+mod tests {
+    use document::array;
+
+    use super::*;
+
+    /// What the fail point with this data does to a command that it strikes.
+    fn planned(data: Document) -> (Option<Duration>, Action) {
+        planned_action(FailCommand::parse(Some(DocRef::Tree(&data))).unwrap())
+    }
+
+    #[test]
+    fn a_command_waits_before_it_fails_or_its_connection_is_closed() {
+        let wait = |data: Document| {
+            let mut data = data;
+            data.push("blockConnection", true);
+            data.push("blockTimeMS", 7_000);
+            data
+        };
+        let seven = Some(Duration::from_secs(7));
+        let error = doc! { "errorCode": 91, "errorLabels": array!["a"] };
+        let (none, failed) = planned(error.clone());
+        let Action::Fail(reply) = &failed else { panic!("{failed:?}") };
+        assert_eq!((none, reply.get("code")), (None, Some(&91.into())));
+        assert_eq!(reply.get("errorLabels"), Some(&array!["a"]));
+        assert_eq!(planned(wait(error)), (seven, failed));
+        let close = doc! { "closeConnection": true, "errorCode": 91 };
+        assert_eq!(planned(close.clone()), (None, Action::CloseConnection));
+        assert_eq!(planned(wait(close)), (seven, Action::CloseConnection));
+        assert_eq!(planned(wait(doc! {})), (seven, Action::Go));
+        let without = doc! { "blockTimeMS": 7_000, "errorCode": 91 };
+        assert_eq!(planned(without).0, None, "it waits only where it is blocked");
+    }
 }

@@ -123,11 +123,14 @@ pub(crate) enum Response {
 
 /// Runs the command of a message. An error becomes a reply here, so that nobody above knows errors.
 pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
-    match fail_point::check_command(call) {
+    let (wait, planned) = fail_point::check_command(call);
+    if let Some(time) = wait {
+        sleep(time).await;
+    }
+    match planned {
         fail_point::Action::Go => {}
         fail_point::Action::CloseConnection => return Response::CloseConnection,
-        fail_point::Action::Fail(reply) => return Response::Reply(labelled(call, reply)),
-        fail_point::Action::Block(time) => sleep(time).await,
+        fail_point::Action::Fail(reply) => return Response::Reply(labelled(call, reply.to_buf())),
     }
     let ran = run_command(call).await;
     if let Some(known) = call.known {

@@ -114,14 +114,14 @@ rows! {
     "isMaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
         CommandRow::reads(Rights::Open).handshake().without_documents();
     "ismaster" => handshake::run, handshake::FIELDS, "who the server is, old name",
-        CommandRow::reads(Rights::Open).handshake().without_documents();
+        CommandRow::reads(Rights::Open).handshake().without_documents().alias_of("isMaster");
     "ping" => diagnosis::ping, &[], "answers",
         CommandRow::reads(Rights::Open).in_api(&[]).ends_with_client().no_write_concern()
             .without_documents().home(Home::Any);
     "buildInfo" => diagnosis::build_info, &[ANY_ARGUMENT], "versions",
         CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any);
     "buildinfo" => diagnosis::build_info, &[ANY_ARGUMENT], "versions, old name",
-        CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any);
+        CommandRow::reads(Rights::Open).in_old_form().without_documents().home(Home::Any).alias_of("buildInfo");
     "whatsmyuri" => diagnosis::whats_my_uri, &[ANY_ARGUMENT], "the client's address",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "connectionStatus" => diagnosis::connection_status, &["showPrivileges"], "who is logged in",
@@ -181,15 +181,15 @@ rows! {
     "dropIndexes" => drop_indexes::run, &["index"], "drops indexes",
         CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(&[]);
     "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
-        CommandRow::writes(Rights::Collection(&[Action::DropIndex]));
+        CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(&[]).alias_of("dropIndexes");
     "collStats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern();
     "collstats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes, old name",
-        CommandRow::reads(Rights::Collection(&[Action::CollStats]));
+        CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern().alias_of("collStats");
     "dbStats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes of a database",
         CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern();
     "dbstats" => stats::database_stats, &["scale", "freeStorage", ANY_ARGUMENT], "counts and sizes, old name",
-        CommandRow::reads(Rights::Database(&[Action::DbStats]));
+        CommandRow::reads(Rights::Database(&[Action::DbStats])).no_write_concern().alias_of("dbStats");
     "validate" => stats::validate,
         &["full", "repair", "metadata", "checkBSONConformance", "background", "scandata", ANY_ARGUMENT],
         "walks a collection",
@@ -218,7 +218,7 @@ rows! {
         "changes a document and answers it",
         CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(&[]).numbered().counted_as(Work::Write);
     "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
-        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).numbered().counted_as(Work::Write);
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(&[]).numbered().counted_as(Work::Write).alias_of("findAndModify");
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
         CommandRow::by_arguments(aggregate::changes_data, Rights::ByArguments(aggregate::needs)).in_api(&["explain"]).ends_with_client()
             .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")

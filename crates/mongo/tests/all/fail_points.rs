@@ -68,6 +68,46 @@ async fn a_connection_that_has_said_its_name_is_met_and_others_are_not() {
     mine.ended().await;
 }
 
+#[tokio::test]
+async fn a_command_is_struck_by_each_of_its_names_and_by_its_collection() {
+    let mut client = Client::new();
+    let index = || doc! { "dropIndexes": "none", "index": "*", "$db": "db" };
+    let old_index = || doc! { "deleteIndexes": "none", "index": "*", "$db": "db" };
+    let remove = |name: &str| {
+        let mut command = Document::new();
+        command.push(name, "c");
+        command.push("remove", true);
+        command.push("$db", "db");
+        command
+    };
+    let more = || doc! { "getMore": 5_i64, "collection": "c", "$db": "db" };
+    let find = |collection: &str| doc! { "find": collection, "$db": "db" };
+    for (named, namespace, command, struck) in [
+        ("dropIndexes", None, old_index(), true),
+        ("deleteIndexes", None, index(), true),
+        ("findandmodify", None, remove("findAndModify"), true),
+        ("findAndModify", None, remove("findandmodify"), true),
+        ("isMaster", None, doc! { "ismaster": 1, "$db": "admin" }, true),
+        ("ismaster", None, doc! { "isMaster": 1, "$db": "admin" }, true),
+        ("isMaster", None, doc! { "hello": 1, "$db": "admin" }, false),
+        ("hello", None, doc! { "isMaster": 1, "$db": "admin" }, false),
+        ("FIND", None, find("c"), false),
+        ("find", Some("db.c"), find("c"), true),
+        ("find", Some("db.d"), find("c"), false),
+        ("find", Some("other.c"), find("c"), false),
+        ("getMore", Some("db.c"), more(), true),
+        ("getMore", Some("db.d"), more(), false),
+        ("ping", Some("db.c"), doc! { "ping": 1, "$db": "db" }, false),
+    ] {
+        let mut data = doc! { "failCommands": array![named], "errorCode": 8 };
+        namespace.into_iter().for_each(|namespace| data.push("namespace", namespace));
+        set(&mut client, doc! { "times": 1 }, data).await;
+        let reply = client.run(command.clone()).await;
+        let code = reply.get("code").map_or(0, |_| number(&reply, "code"));
+        assert_eq!(code == 8, struck, "{named} {namespace:?} {command:?}: {reply:?}");
+    }
+}
+
 /// Turns a fail point without data on or off; returns how often it has struck.
 async fn turn(client: &mut Client, name: &str, mode: impl Into<document::Value>) -> i64 {
     let reply =

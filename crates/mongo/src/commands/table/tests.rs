@@ -3,7 +3,7 @@
 use document::{DocRef, Document, array, doc};
 
 use super::{COMMANDS, NAMES, NOT_YET, ROWS};
-use crate::command_row::{ANY_ARGUMENT, Access, ApiVersion1, ReadLevels};
+use crate::command_row::{ANY_ARGUMENT, Access, ApiVersion1, CommandRow, ReadLevels};
 
 /// Commands that change something whatever their arguments are. A row that says otherwise of one of
 /// these would let a sender who may only read change data, so they are named here a second time.
@@ -147,6 +147,25 @@ fn columns_agree() {
         let fields = row.fields.iter();
         assert!(fields.clone().all(|field| fields.clone().filter(|it| *it == field).count() == 1));
         assert!(!row.help.is_empty(), "{name}");
+    }
+}
+
+/// An alias is its command: a row that differed in a column would be another one.
+#[test]
+fn aliases_are_their_commands() {
+    for row in ROWS {
+        let Some(name) = row.alias_of else { continue };
+        let of = COMMANDS.find(name).unwrap().row;
+        assert_eq!(of.alias_of, None, "{name} is an alias itself");
+        assert_eq!((COMMANDS.name_of(row.name), COMMANDS.name_of(name)), (name, name));
+        let facts = |row: &'static CommandRow| {
+            let flags = (row.admin_only, row.legacy, row.numbered, row.sees_documents);
+            (row.fields, flags, row.write_concern, row.api, row.home, row.work)
+        };
+        assert_eq!(facts(row), facts(of), "{}", row.name);
+    }
+    for name in ["hello", "nonsense"] {
+        assert_eq!(COMMANDS.name_of(name), name);
     }
 }
 
