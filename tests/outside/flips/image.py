@@ -21,7 +21,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 COLLECTIONS, TAIL = ("plain", "lives"), "tail"
 DOCUMENTS, ITEMS, CHANGES = 150, 60, 150
 #: What the MongoDB door says of damage that it meets.
-DAMAGED = 306
+DAMAGED = 301
 
 
 class Damaged(Exception):
