@@ -32,7 +32,7 @@ pub enum Access {
 pub enum ApiVersion1 {
     /// It does not.
     Outside,
-    /// It does, except for these of its arguments.
+    /// It does, except for these of its arguments; `a.b` is the field `b` of what `a` holds.
     Except(&'static [&'static str]),
 }
 
@@ -337,6 +337,15 @@ pub struct NotYet {
     pub area: &'static str,
     /// Even the error it gets may be compressed; not so where the command carries credentials.
     pub compress: bool,
+    /// It is in version 1 of the Stable API.
+    pub(crate) in_api: bool,
+}
+
+impl NotYet {
+    /// It is in version 1 of the Stable API.
+    pub(crate) const fn in_api(self) -> Self {
+        Self { in_api: true, ..self }
+    }
 }
 
 /// Carries credentials in servers before 4.0, so its error is never compressed; newer ones do not

@@ -22,7 +22,10 @@ use crate::{
     counters::Counters,
     errors::{CommandNotSupported, Error, FailedToParse, InvalidNamespace, Result, TypeMismatch},
     names,
-    parsers::{api_version::check_first_stage, hint::parse_hint},
+    parsers::{
+        api_version::{check_stages, is_strict},
+        hint::parse_hint,
+    },
     query::begin_query,
     replies::cursor::{FirstBatch, reply_with_cursor},
     rights::{Asked, Need},
@@ -99,15 +102,16 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let cursor = Args::new("cursor", cursor);
     cursor.allow_only(&["batchSize"])?;
     let size = cursor.count("batchSize")?;
-    let first_stage = args.need_array("pipeline")?.get(0).and_then(ValueRef::as_document);
+    let pipeline = args.need_array("pipeline")?;
+    if is_strict(call.body) {
+        check_stages(pipeline)?;
+    }
+    let first_stage = pipeline.get(0).and_then(ValueRef::as_document);
     let names = first_stage.map_or(0, |stage| stage.iter().count());
     let first_stage = first_stage.and_then(|stage| stage.iter().next());
-    if let Some((stage, _)) = first_stage {
-        check_first_stage(stage, &args)?;
-        if names != 1 {
-            let message = "A pipeline stage specification object must contain exactly one field.";
-            return Err(Error::new(40323, message));
-        }
+    if first_stage.is_some() && names != 1 {
+        let message = "A pipeline stage specification object must contain exactly one field.";
+        return Err(Error::new(40323, message));
     }
     let made = match first_stage {
         Some(stage) => make_documents(call, &args, &namespace, stage).await?,

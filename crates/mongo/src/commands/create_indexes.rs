@@ -8,13 +8,14 @@
 //!
 //! What a specification may hold is read in `parsers/index_spec.rs`.
 
-use document::{DocBuf, doc};
+use document::{DocBuf, ValueRef, doc};
 use engine::{Collection, IndexSpec, Store};
 
 use crate::{
     call::Call,
     errors::{BadValue, Error, IndexAlreadyExists, OperationFailed, Result},
     parsers::{
+        api_version,
         index_spec::{self, Unknown},
         partial_filter,
     },
@@ -37,8 +38,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if specs.is_empty() {
         return Err(Error::new(BadValue, "Must specify at least one index to create"));
     }
+    let is_strict = api_version::is_strict(call.body);
     let mut wanted = Vec::with_capacity(specs.len());
     for spec in specs {
+        if let Some(ValueRef::Document(pattern)) = spec.get("key").filter(|_| is_strict) {
+            api_version::check_index_key(pattern)?;
+        }
         wanted.extend(index_spec::parse_spec(spec, unknown)?);
     }
     if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {

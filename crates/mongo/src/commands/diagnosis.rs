@@ -12,6 +12,7 @@ use engine::Store;
 use crate::{
     access::RoleName,
     call::Call,
+    command_row::ApiVersion1,
     errors::{Error, OperationFailed, Result},
     limits::SERVER_VERSION,
     replies::ok,
@@ -137,7 +138,10 @@ pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
                 "requiresAuth": !row.before_login(),
                 "secondaryOk": false,
                 "adminOnly": row.admin_only,
-                "apiVersions": array![],
+                "apiVersions": match row.api {
+                    ApiVersion1::Except(_) => array!["1"],
+                    ApiVersion1::Outside => array![],
+                },
                 "deprecatedApiVersions": array![],
             };
             (row.name.to_owned(), Value::Document(about))

@@ -100,8 +100,9 @@ fn parse_users<S: Store>(
     let all = args.bool("allUsers")?.unwrap_or(false);
     let users = user_names(&args)?;
     if all && !users.is_empty() {
-        let message =
-            format!("{stage} may not specify {{allUsers:true}} and {{users:[...]}} at the same time");
+        let message = format!(
+            "{stage} may not specify {{allUsers:true}} and {{users:[...]}} at the same time"
+        );
         return Err(Error::new(UnsupportedFormat, message));
     }
     let own = call.connection.sender().user;

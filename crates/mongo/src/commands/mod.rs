@@ -243,11 +243,15 @@ fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
     call.message.owned_document(call.body)
 }
 
-/// The error of a command that has no row: 115 with what it belongs to if MongoDB has it, else 59.
+/// The error of a command that has no row: 115 with what it belongs to if MongoDB has it (323 where a
+/// client keeps to an API without it), else 59.
 /// Drivers and tools probe for commands and take 59 for "an older server".
 fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     let name = call.name;
     match call.door.commands.find_not_yet(name) {
+        Some(NotYet { in_api: false, .. }) if api_version::is_strict(call.body) => {
+            api_version::not_in_version(name)
+        }
         Some(NotYet { area, .. }) => {
             let message = format!("command '{name}' is not supported yet ({area})");
             Error::new(crate::errors::CommandNotSupported, message)

@@ -25,6 +25,8 @@ use crate::{
     rights::Rights,
 };
 
+mod stable_api;
+
 /// A command under way: its reply without what the message around it adds.
 type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 
@@ -83,30 +85,6 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// Arguments of `create` that version 1 of the Stable API leaves out.
-const CREATE_OUTSIDE_API: &[&str] = &[
-    "autoIndexId",
-    "capped",
-    "changeStreamPreAndPostImages",
-    "indexOptionDefaults",
-    "max",
-    "size",
-    "storageEngine",
-    "temp",
-];
-
-/// Arguments of `find` that version 1 of the Stable API leaves out.
-const FIND_OUTSIDE_API: &[&str] = &[
-    "awaitData",
-    "max",
-    "min",
-    "noCursorTimeout",
-    "oplogReplay",
-    "returnKey",
-    "showRecordId",
-    "tailable",
-];
-
 rows! {
     "hello" => handshake::run, handshake::FIELDS, "who the server is",
         CommandRow::reads(Rights::Open).handshake().in_api(&[]).no_write_concern()
@@ -159,12 +137,12 @@ rows! {
     "listCollections" => list::list_collections,
         &["filter", "nameOnly", "authorizedCollections", "cursor"],
         "collections of a database",
-        CommandRow::reads(Rights::ByArguments(list::collections_needs)).in_api(&[]).ends_with_client().no_write_concern();
+        CommandRow::reads(Rights::ByArguments(list::collections_needs)).in_api(stable_api::LIST_COLLECTIONS).ends_with_client().no_write_concern();
     "listIndexes" => list::list_indexes, &["cursor", "includeBuildUUIDs", "includeIndexBuildInfo"],
         "indexes of a collection",
-        CommandRow::reads(Rights::Collection(&[Action::ListIndexes])).in_api(&[]).ends_with_client().no_write_concern();
+        CommandRow::reads(Rights::Collection(&[Action::ListIndexes])).in_api(stable_api::LIST_INDEXES).ends_with_client().no_write_concern();
     "create" => catalog::create_collection, catalog::CREATE_FIELDS, "makes a collection",
-        CommandRow::writes(Rights::Collection(&[Action::CreateCollection, Action::Insert])).in_api(CREATE_OUTSIDE_API);
+        CommandRow::writes(Rights::Collection(&[Action::CreateCollection, Action::Insert])).in_api(stable_api::CREATE);
     "drop" => catalog::drop_collection, &[], "drops a collection",
         CommandRow::writes(Rights::Collection(&[Action::DropCollection])).in_api(&[]);
     "dropDatabase" => catalog::drop_database, &[], "drops a database",
@@ -173,15 +151,15 @@ rows! {
         "gives a collection another name",
         CommandRow::writes(Rights::ByArguments(catalog::rename_needs)).on_admin().home(Home::Namespace);
     "collMod" => coll_mod::run, coll_mod::FIELDS, "changes an index or a collection",
-        CommandRow::writes(Rights::Collection(&[Action::CollMod])).in_api(&[]).without_documents();
+        CommandRow::writes(Rights::Collection(&[Action::CollMod])).in_api(stable_api::COLL_MOD).without_documents();
     "createIndexes" => create_indexes::run,
         &["indexes", "ignoreUnknownIndexOptions", "commitQuorum"],
         "makes indexes",
-        CommandRow::writes(Rights::Collection(&[Action::CreateIndex])).in_api(&[]);
+        CommandRow::writes(Rights::Collection(&[Action::CreateIndex])).in_api(stable_api::CREATE_INDEXES);
     "dropIndexes" => drop_indexes::run, &["index"], "drops indexes",
-        CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(&[]);
+        CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(stable_api::DROP_INDEXES);
     "deleteIndexes" => drop_indexes::run, &["index"], "drops indexes, old name",
-        CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(&[]).alias_of("dropIndexes");
+        CommandRow::writes(Rights::Collection(&[Action::DropIndex])).in_api(stable_api::DROP_INDEXES).alias_of("dropIndexes");
     "collStats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes of a collection",
         CommandRow::reads(Rights::Collection(&[Action::CollStats])).no_write_concern();
     "collstats" => stats::collection_stats, &["scale", ANY_ARGUMENT], "counts and sizes, old name",
@@ -196,35 +174,35 @@ rows! {
         CommandRow::reads(Rights::Collection(&[Action::Validate])).no_write_concern();
     "insert" => insert::run, &["documents", "ordered", "bypassDocumentValidation"],
         "inserts documents",
-        CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(&[]).stores_bytes().numbered().counted_as(Work::Insert);
+        CommandRow::writes(Rights::ByArguments(insert::needs)).in_api(stable_api::WRITES).stores_bytes().numbered().counted_as(Work::Insert);
     "update" => update::run, &["updates", "ordered", "bypassDocumentValidation", "let"],
         "updates documents",
-        CommandRow::writes(Rights::ByArguments(update::needs)).in_api(&[]).numbered().counted_as(Work::Update);
+        CommandRow::writes(Rights::ByArguments(update::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Update);
     "delete" => delete::run, &["deletes", "ordered", "bypassDocumentValidation", "let"],
         "removes documents",
-        CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(&[]).numbered().counted_as(Work::Remove);
+        CommandRow::writes(Rights::ByArguments(delete::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Remove);
     "bulkWrite" => bulk_write::run, bulk_write::FIELDS, "many writes of many collections",
         CommandRow::writes(Rights::ByArguments(bulk_write::needs)).on_admin().in_api(&[]).numbered().counted_as(Work::Write).home(Home::Namespaces);
     "find" => find::run, find::FIELDS, "reads documents",
-        CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(FIND_OUTSIDE_API).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::FIND).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).counted_as(Work::Query);
     "getMore" => get_more::run, &["collection", "batchSize", "term", "lastKnownCommittedOpTime"],
         "the next batch of a cursor",
-        CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::Login).in_api(stable_api::GET_MORE).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::All).collection_in("collection").continues().counted_as(Work::GetMore);
     "killCursors" => kill_cursors::run, &["cursors"], "closes cursors, and ends what reads them",
         CommandRow::reads(Rights::Login).in_api(&[]).ends_with_client().no_write_concern();
     "findAndModify" => find_and_modify::run, find_and_modify::FIELDS,
         "changes a document and answers it",
-        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(&[]).numbered().counted_as(Work::Write);
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Write);
     "findandmodify" => find_and_modify::run, find_and_modify::FIELDS, "old name",
-        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(&[]).numbered().counted_as(Work::Write).alias_of("findAndModify");
+        CommandRow::writes(Rights::ByArguments(find_and_modify::needs)).in_api(stable_api::WRITES).numbered().counted_as(Work::Write).alias_of("findAndModify");
     "aggregate" => aggregate::run, aggregate::FIELDS, "runs a pipeline",
-        CommandRow::by_arguments(aggregate::changes_data, Rights::ByArguments(aggregate::needs)).in_api(&["explain"]).ends_with_client()
+        CommandRow::by_arguments(aggregate::changes_data, Rights::ByArguments(aggregate::needs)).in_api(stable_api::AGGREGATE).ends_with_client()
             .at_levels(ReadLevels::All).strict_shared().without_collection("$cmd.aggregate")
             .counted_as(Work::Read);
     "count" => count::run, count::FIELDS, "counts documents",
-        CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(&[]).ends_with_client().no_write_concern()
+        CommandRow::reads(Rights::Collection(&[Action::Find])).in_api(stable_api::COUNT).ends_with_client().no_write_concern()
             .at_levels(ReadLevels::ExceptSnapshot).counted_as(Work::Read);
     "distinct" => distinct::run, distinct::FIELDS, "distinct values of a field",
         CommandRow::reads(Rights::Collection(&[Action::Find])).ends_with_client().no_write_concern().at_levels(ReadLevels::All)
@@ -248,11 +226,11 @@ rows! {
     "logout" => sasl::log_out, &[], "forgets who is logged in",
         CommandRow::reads(Rights::Open).without_documents().home(Home::Any);
     "saslStart" => sasl::start, sasl::START_FIELDS, "begins a login",
-        CommandRow::reads(Rights::Open).credentials().in_old_form().without_documents().home(Home::First);
+        CommandRow::reads(Rights::Open).credentials().in_api(&[]).in_old_form().without_documents().home(Home::First);
     "saslContinue" => sasl::proceed, sasl::CONTINUE_FIELDS, "goes on with a login",
-        CommandRow::reads(Rights::Open).credentials().in_old_form().without_documents().home(Home::First).continues();
+        CommandRow::reads(Rights::Open).credentials().in_api(&[]).in_old_form().without_documents().home(Home::First).continues();
     "authenticate" => x509::authenticate, x509::FIELDS, "logs in with a certificate",
-        CommandRow::reads(Rights::Open).credentials().in_old_form().without_documents().home(Home::First);
+        CommandRow::reads(Rights::Open).credentials().in_api(&[]).in_old_form().without_documents().home(Home::First);
     "createUser" => users::create_user, users::CREATE_FIELDS, "makes a user",
         CommandRow::writes(Rights::ByArguments(users::create_needs)).of_users().credentials();
     "updateUser" => users::update_user, users::UPDATE_FIELDS, "changes a user",
@@ -311,8 +289,8 @@ rows! {
 
 /// Commands of MongoDB that are known and not there yet, with what they belong to.
 pub static NOT_YET: &[NotYet] = &[
-    not_yet("commitTransaction", "transactions"),
-    not_yet("abortTransaction", "transactions"),
+    not_yet("commitTransaction", "transactions").in_api(),
+    not_yet("abortTransaction", "transactions").in_api(),
     not_yet("mapReduce", "server-side JavaScript"),
     not_yet("convertToCapped", "capped collections"),
     not_yet("cloneCollectionAsCapped", "capped collections"),
@@ -326,11 +304,12 @@ pub static NOT_YET: &[NotYet] = &[
     not_yet("createSearchIndexes", "search"),
     not_yet("updateSearchIndex", "search"),
     not_yet("dropSearchIndex", "search"),
+    not_yet("testVersion2", "commands for tests of the Stable API"),
 ];
 
 /// A command that is not there yet.
 const fn not_yet(name: &'static str, area: &'static str) -> NotYet {
-    NotYet { name, area, compress: true }
+    NotYet { name, area, compress: true, in_api: false }
 }
 
 /// All commands, in the order of the documentation.

@@ -1,12 +1,42 @@
 //! The versioned API: what a client that asks for version 1 strictly may use. Drivers send
 //! `apiVersion` with every command when an application declares it; a server that ignored it would
 //! break the promise that the application relies on.
+//!
+//! `apiDeprecationErrors` refuses what is deprecated in the version. Nothing is in version 1, so the flag
+//! is checked and changes nothing.
+
+use document::{ArrayRef, DocRef, ValueRef};
 
 use crate::{
     arguments::Args,
     command_row::{ApiVersion1, CommandRow},
     errors::{APIStrictError, APIVersionError, Error, Result},
 };
+
+/// Stages that are outside of version 1, wherever they stand.
+const STAGES_OUTSIDE: [&str; 18] = [
+    "$changeStreamSplitLargeEvent",
+    "$currentOp",
+    "$fill",
+    "$indexStats",
+    "$listClusterCatalog",
+    "$listLocalSessions",
+    "$listSampledQueries",
+    "$listSearchIndexes",
+    "$listSessions",
+    "$planCacheStats",
+    "$querySettings",
+    "$queryStats",
+    "$rankFusion",
+    "$score",
+    "$scoreFusion",
+    "$search",
+    "$searchMeta",
+    "$vectorSearch",
+];
+
+/// Kinds of indexes that are outside of version 1.
+const INDEXES_OUTSIDE: [&str; 2] = ["columnstore", "text"];
 
 /// Checks which version of the API a command asks for, and whether the command is in it. Only "1"
 /// exists (322). The flags without a version are error 4886600.
@@ -27,31 +57,99 @@ pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     }
 }
 
-/// Stages about the server that are outside of version 1.
-const OUTSIDE: [&str; 2] = ["$currentOp", "$indexStats"];
+/// Whether a command asks for version 1 strictly. That the version is 1 was checked before, but for a
+/// command that has no row.
+pub(crate) fn is_strict(body: DocRef<'_>) -> bool {
+    let version = matches!(body.get("apiVersion"), Some(ValueRef::String("1")));
+    version && matches!(body.get("apiStrict"), Some(ValueRef::Bool(true)))
+}
 
-/// Fails with 323 on the first stage of a pipeline, where a client asks for version 1 strictly and the
-/// stage is outside of it. That the version is 1 was checked before.
-pub(crate) fn check_first_stage(stage: &str, args: &Args<'_>) -> Result<()> {
-    if !OUTSIDE.contains(&stage) || !args.bool("apiStrict")?.unwrap_or(false) {
-        return Ok(());
-    }
-    let message = format!("{stage} is not allowed with 'apiStrict: true' in API Version 1");
-    Err(Error::new(APIStrictError, message))
+/// The error of a command that is outside of version 1.
+pub(crate) fn not_in_version(name: &str) -> Error {
+    let message =
+        format!("Provided apiStrict:true, but the command {name} is not in API Version 1.");
+    Error::new(APIStrictError, message)
 }
 
 /// Fails with 323 on a command or an argument that is outside of version 1.
 fn check_strict(row: &CommandRow, args: &Args<'_>) -> Result<()> {
-    let name = row.name;
-    let ApiVersion1::Except(outside) = row.api else {
-        let message =
-            format!("Provided apiStrict:true, but the command {name} is not in API Version 1.");
-        return Err(Error::new(APIStrictError, message));
-    };
-    match outside.iter().find(|field| args.get(field).is_some()) {
-        Some(field) => {
+    match row.api {
+        ApiVersion1::Outside => Err(not_in_version(row.name)),
+        ApiVersion1::Except(_) => check_arguments(row, args.body),
+    }
+}
+
+/// Fails with 323 on an argument of a command that is outside of version 1.
+pub(crate) fn check_arguments(row: &CommandRow, body: DocRef<'_>) -> Result<()> {
+    let ApiVersion1::Except(outside) = row.api else { return Ok(()) };
+    match outside.iter().find(|path| is_given(body, path)) {
+        Some(path) => {
             let message =
-                format!("BSON field '{name}.{field}' is not allowed with apiStrict:true.");
+                format!("BSON field '{}.{path}' is not allowed with apiStrict:true.", row.name);
+            Err(Error::new(APIStrictError, message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether a command has an argument that is not null: a field of its own, or one of the document or of
+/// a document of the list in a field of its own.
+fn is_given(body: DocRef<'_>, path: &str) -> bool {
+    let has = |document: DocRef<'_>, field: &str| {
+        document.get(field).is_some_and(|value| !value.is_nullish())
+    };
+    let Some((name, field)) = path.split_once('.') else { return has(body, path) };
+    match body.get(name) {
+        Some(ValueRef::Document(document)) => has(document, field),
+        Some(ValueRef::Array(list)) => {
+            list.iter().filter_map(ValueRef::as_document).any(|document| has(document, field))
+        }
+        _ => false,
+    }
+}
+
+/// Fails with 323 on a stage of a pipeline, or of a pipeline inside of it, that is outside of version 1.
+pub(crate) fn check_stages(pipeline: ArrayRef<'_>) -> Result<()> {
+    let mut open = vec![pipeline];
+    while let Some(pipeline) = open.pop() {
+        for stage in pipeline.iter().filter_map(ValueRef::as_document) {
+            let Some((name, spec)) = stage.iter().next() else { continue };
+            check_stage(name, spec)?;
+            let Some(spec) = spec.as_document() else { continue };
+            match name {
+                "$facet" => open.extend(spec.iter().filter_map(|(_, inner)| inner.as_array())),
+                "$lookup" | "$unionWith" => {
+                    open.extend(spec.get("pipeline").and_then(ValueRef::as_array));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Fails with 323 on a stage that is outside of version 1. Of `$collStats` the count is in it.
+fn check_stage(name: &str, spec: ValueRef<'_>) -> Result<()> {
+    let refuse = |what: &str| {
+        let message = format!("{what} is not allowed with 'apiStrict: true' in API Version 1");
+        Err(Error::new(APIStrictError, message))
+    };
+    if STAGES_OUTSIDE.contains(&name) {
+        return refuse(name);
+    }
+    let options = spec.as_document().filter(|_| name == "$collStats");
+    match options.and_then(|options| options.iter().find(|(option, _)| *option != "count")) {
+        Some((option, _)) => refuse(&format!("$collStats with '{option}'")),
+        None => Ok(()),
+    }
+}
+
+/// Fails with 323 on a key pattern with a kind of index that is outside of version 1.
+pub(crate) fn check_index_key(pattern: DocRef<'_>) -> Result<()> {
+    let mut kinds = pattern.iter().filter_map(|(_, kind)| kind.as_str());
+    match kinds.find(|kind| INDEXES_OUTSIDE.contains(kind)) {
+        Some(kind) => {
+            let message = format!("{kind} indexes cannot be created with apiStrict: true");
             Err(Error::new(APIStrictError, message))
         }
         None => Ok(()),

@@ -31,6 +31,7 @@ mod relay;
 mod removed_together;
 mod routers;
 mod sessions;
+mod stable_api;
 mod stored_documents;
 mod versions;
 mod x509;

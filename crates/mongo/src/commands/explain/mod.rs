@@ -31,7 +31,10 @@ use crate::{
     call::Call,
     errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
     names,
-    parsers::hint::{covers_all, parse_hint},
+    parsers::{
+        api_version,
+        hint::{covers_all, parse_hint},
+    },
     query::begin_query,
     rights::{Asked, Need},
 };
@@ -123,6 +126,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     // The command inside has no `$db` of its own; it is about the database of `explain`.
     let name = command.iter().next().map_or("", |(name, _)| name);
+    check_api(call.body, name, command)?;
     let args = Args::new(name, command);
     let namespace = match name {
         "aggregate" => aggregate::source_namespace(&call.inner_call(name, command))?,
@@ -135,6 +139,20 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         return explain_fast_count(call, &namespace, command, execute).await;
     }
     reply_with_plan(call, &namespace, explained, command, execute).await
+}
+
+/// Checks that the command inside keeps to version 1 of the Stable API where `explain` asks for that.
+fn check_api(explain: DocRef<'_>, name: &str, command: DocRef<'_>) -> Result<()> {
+    if !api_version::is_strict(explain) {
+        return Ok(());
+    }
+    if let Some(known) = COMMANDS.find(name) {
+        api_version::check_arguments(known.row, command)?;
+    }
+    match command.get("pipeline").and_then(ValueRef::as_array) {
+        Some(pipeline) => api_version::check_stages(pipeline),
+        None => Ok(()),
+    }
 }
 
 /// A count without a filter, which looks at no document: mongod calls it `RECORD_STORE_FAST_COUNT`.
