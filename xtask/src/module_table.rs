@@ -286,6 +286,7 @@ pub const ORDERS: &[(&str, &[&str])] = &[
             "login",
             "rights",
             "command_row",
+            "command_table",
             "namespace_work",
             "operation",
             "peer",

@@ -15,7 +15,7 @@ use evaluation::{Context, Holding, Spill};
 use crate::{
     arguments::{Args, OF_SHARD, collection_argument},
     client::Connection,
-    command_row::Known,
+    command_table::Known,
     document_writer::DocumentWriter,
     door::{Door, Topology},
     errors::{CommandNotFound, Error, IllegalOperation, InvalidNamespace, Result},

@@ -21,7 +21,8 @@ use traces::{SlowOperations, Tracer};
 
 use crate::{
     client::{Connection, RelayedSender},
-    command_row::{CommandRow, CommandTable},
+    command_row::CommandRow,
+    command_table::CommandTable,
     counters::{COUNTERS, Counters},
     cursors::Cursors,
     fail_point::FailPoints,

@@ -7,7 +7,8 @@ use document::{DocRef, ValueRef};
 
 use crate::{
     arguments::OF_SHARD,
-    command_row::{CommandTable, Home},
+    command_row::Home,
+    command_table::CommandTable,
     repeatable::{command_of, is_of_login},
     wire::{Header, OpCode},
 };

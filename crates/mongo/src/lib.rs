@@ -24,8 +24,10 @@ mod call;
 mod client;
 /// A client's stream, whoever serves it.
 mod client_stream;
-/// The facts about a command, and the table of them.
+/// The facts about a command.
 mod command_row;
+/// The table of them.
+mod command_table;
 /// The commands themselves, a file each.
 mod commands;
 /// A socket: messages in, replies out.
@@ -124,7 +126,8 @@ mod utf8;
 mod wire;
 
 pub use client_stream::{ClientStream, Ended};
-pub use command_row::{Access, ApiVersion1, CommandRow, NotYet, ReadLevels, Work};
+pub use command_row::{Access, ApiVersion1, CommandRow, ReadLevels, Work};
+pub use command_table::NotYet;
 pub use commands::{NOT_YET, table};
 pub use connection::{serve, serve_movable};
 pub use dialect::MongoDialect;

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use engine::RunApart;
 
 use crate::{
-    command_row::CommandTable,
+    command_table::CommandTable,
     limits::{ELEMENT_BYTES, LONG_BYTES},
     wire::Message,
 };

@@ -4,7 +4,7 @@
 use document::{DocBuf, DocRef, Document, Number, validate};
 
 use crate::{
-    command_row::CommandTable,
+    command_table::CommandTable,
     errors::{InterruptedAtShutdown, ShutdownInProgress},
     wire::{self, Header, OpCode, msg_reply},
 };

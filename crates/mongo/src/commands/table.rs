@@ -20,7 +20,8 @@ use super::{
 use crate::{
     access::Action,
     call::Call,
-    command_row::{ANY_ARGUMENT, CommandRow, CommandTable, Home, NotYet, ReadLevels, Work},
+    command_row::{ANY_ARGUMENT, CommandRow, Home, ReadLevels, Work},
+    command_table::{CommandTable, NotYet},
     errors::Result,
     rights::Rights,
 };
