@@ -100,7 +100,7 @@ pub const TABLE: &[Row] = &[
     row(Part::Sort, "1", Differs(ARRAY_SORT)),
     row(Part::Sort, "-1", Differs(ARRAY_SORT)),
     row(Part::Sort, "$meta", NotYet),
-    row(Part::Sort, "$natural", NotYet),
+    row(Part::Sort, "$natural", Differs("alone, in `find`; the order is that of `_id`")),
     row(Part::Update, "$set", Works),
     row(Part::Update, "$setOnInsert", Works),
     row(Part::Update, "$unset", Works),

@@ -9,6 +9,8 @@ use mongo_query::support::{
     pipelines::{ACCUMULATORS, EXPRESSIONS, STAGES},
 };
 
+use crate::options::{Answer, COMMANDS, OPTIONS};
+
 const HEAD: &str = "\
 # MongoDB compatibility
 
@@ -89,6 +91,9 @@ is not there yet answers an error that names it.
 * Collations other than the simple one are refused by name (115). So are indexes of the kinds `text`, `2d`,
   `2dsphere`, `hashed` and wildcard, `create` with `capped`, `viewOn`, `timeseries`, `clusteredIndex` or
   `encryptedFields`, and `find` with `tailable`, `awaitData`, `min`, `max`, `returnKey` or `showRecordId`.
+* A connection string that names a `replicaSet` reaches no server: the driver looks for a member of that set,
+  and gives up when its time for selecting a server is over. Azure's connection strings have
+  `replicaSet=globaldb`; leave it out.
 * A database whose name differs from another one's in ASCII case only is refused (13297), as in MongoDB.
 * Operations hold half of `--memory` together. One that needs more than is left is error 365
   (`TemporarilyUnavailable`) and may be tried again; idle cursors that hold much are closed before
@@ -146,6 +151,7 @@ fn text() -> String {
     for row in mongo::NOT_YET {
         writeln!(out, "| `{}` | not yet | | | {} |", row.name, row.area).unwrap();
     }
+    options(&mut out);
     out.push_str(NUMBERED);
     let rows = mongo::table().iter().filter(|row| row.numbered);
     let names: Vec<String> = rows.map(|row| format!("`{}`", row.name)).collect();
@@ -164,6 +170,37 @@ fn text() -> String {
     section(&mut out, "Accumulators", ACCUMULATORS.iter().copied());
     section(&mut out, "Expressions", EXPRESSIONS.iter().copied());
     out
+}
+
+/// What the tables of options are preceded by.
+const OPTIONS_HEAD: &str = "
+## Options of commands
+
+A test sends each option and compares the answer. *Ignored* is checked and accepted, and changes nothing
+here. A refused option is an error of this code, and the command changes nothing. A path such as `updates.q`
+is a field of each document in the list. Options that are in no table are error 40415, those of an index 197.
+";
+
+fn options(out: &mut String) {
+    out.push_str(OPTIONS_HEAD);
+    for command in COMMANDS {
+        write!(out, "\n### `{command}`\n\n| option | | |\n|---|---|---|\n").unwrap();
+        for row in OPTIONS.iter().filter(|row| row.command == *command) {
+            let word = match row.answer {
+                Answer::Works => "works".to_owned(),
+                Answer::Ignored => "ignored".to_owned(),
+                Answer::Refused(code) => format!("refused ({code})"),
+            };
+            let of_kind = if row.kind.is_empty() { "" } else { " of kind " };
+            let mut notes: Vec<&str> = vec![row.note];
+            if row.nothing.is_some() {
+                notes.push("accepted where it asks for nothing");
+            }
+            notes.retain(|note| !note.is_empty());
+            let note = notes.join("; ");
+            writeln!(out, "| `{}`{of_kind}{} | {word} | {note} |", row.option, row.kind).unwrap();
+        }
+    }
 }
 
 fn section(out: &mut String, title: &str, rows: impl Iterator<Item = (&'static str, Support)>) {

@@ -25,6 +25,7 @@ mod numbered_histories;
 mod numbered_on_disk;
 mod numbered_writes;
 mod operations;
+mod options;
 mod parameters;
 mod refused_commands_change_nothing;
 mod relay;

@@ -62,6 +62,11 @@ fn parse(row: &Row) -> Result<(), Error> {
 fn rows_say_what_parsers_do() {
     for row in TABLE {
         let parsed = parse(row);
+        // `find` takes it for the direction of its walk and does not have it parsed.
+        if (row.part, row.name) == (Part::Sort, "$natural") {
+            assert!(parsed.is_err(), "{row:?}");
+            continue;
+        }
         match row.support {
             Support::Works | Support::Differs(_) => assert_eq!(parsed, Ok(()), "{row:?}"),
             Support::NotYet => {

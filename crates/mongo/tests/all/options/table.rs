@@ -1,0 +1,288 @@
+//! The table of options.
+
+use document::{Value, array, doc};
+
+/// How an option is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It does what it does in MongoDB.
+    Works,
+    /// It is checked and accepted, and changes nothing but what the note says.
+    Ignored,
+    /// It is refused with this code.
+    Refused(i64),
+}
+
+/// One option of a command; a path of two parts is a field of the document, or of each document of the
+/// list, in the first part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row {
+    pub(crate) command: &'static str,
+    pub(crate) option: &'static str,
+    /// The kind of value that the row is about, where the option has several.
+    pub(crate) kind: &'static str,
+    pub(crate) answer: Answer,
+    pub(crate) note: &'static str,
+    /// A value that asks for something.
+    pub(crate) value: fn() -> Value,
+    /// A value that asks for nothing, which is accepted where the other one is refused.
+    pub(crate) nothing: Option<fn() -> Value>,
+}
+
+impl Row {
+    const fn unless(self, nothing: fn() -> Value) -> Self {
+        Self { nothing: Some(nothing), ..self }
+    }
+
+    const fn of_kind(self, kind: &'static str) -> Self {
+        Self { kind, ..self }
+    }
+
+    const fn noted(self, note: &'static str) -> Self {
+        Self { note, ..self }
+    }
+}
+
+const fn works(command: &'static str, option: &'static str, value: fn() -> Value) -> Row {
+    Row { command, option, kind: "", answer: Answer::Works, note: "", value, nothing: None }
+}
+
+const fn ignored(command: &'static str, option: &'static str, value: fn() -> Value) -> Row {
+    Row { answer: Answer::Ignored, ..works(command, option, value) }
+}
+
+const fn refused(
+    command: &'static str,
+    option: &'static str,
+    code: i64,
+    value: fn() -> Value,
+) -> Row {
+    Row { answer: Answer::Refused(code), ..works(command, option, value) }
+}
+
+/// Why a collation is refused.
+const BYTES: &str = "strings are compared byte by byte";
+
+fn german() -> Value {
+    doc! { "locale": "de" }.into()
+}
+
+fn simple() -> Value {
+    doc! { "locale": "simple" }.into()
+}
+
+/// A collation, which only the simple one may be.
+const fn collation(command: &'static str, option: &'static str) -> Row {
+    refused(command, option, 115, german).unless(simple).noted(BYTES)
+}
+
+/// The options of the commands, in the order of the page.
+pub(crate) const OPTIONS: &[Row] = &[
+    refused("create", "capped", 115, || Value::from(true))
+        .unless(|| Value::from(false))
+        .noted("there are no capped collections"),
+    ignored("create", "autoIndexId", || Value::from(true)),
+    refused("create", "size", 72, || Value::from(1000)).noted("of a capped collection"),
+    refused("create", "max", 72, || Value::from(1000)).noted("of a capped collection"),
+    ignored("create", "storageEngine", || Value::from(doc! { "wiredTiger": doc! {} }))
+        .noted("for `wiredTiger` alone; shown by `listCollections`"),
+    refused("create", "validator", 115, || Value::from(doc! { "a": 1 }))
+        .unless(|| Value::from(doc! {}))
+        .noted("documents are not validated"),
+    ignored("create", "validationLevel", || Value::from("off")),
+    ignored("create", "validationAction", || Value::from("warn")),
+    ignored("create", "indexOptionDefaults", || Value::from(doc! { "storageEngine": doc! {} }))
+        .noted("shown by `listCollections`"),
+    refused("create", "viewOn", 115, || Value::from("c")).noted("there are no views"),
+    refused("create", "pipeline", 115, || array![]).noted("of a view"),
+    collation("create", "collation"),
+    refused("create", "timeseries", 115, || Value::from(doc! { "timeField": "at" }))
+        .noted("there are no time series"),
+    refused("create", "expireAfterSeconds", 72, || Value::from(60))
+        .noted("of a time series; documents expire by an index"),
+    refused("create", "clusteredIndex", 115, || {
+        Value::from(doc! { "key": doc! { "_id": 1 }, "unique": true })
+    })
+    .unless(|| Value::from(false))
+    .noted("every collection is kept in the order of `_id`"),
+    refused("create", "changeStreamPreAndPostImages", 115, || {
+        Value::from(doc! { "enabled": true })
+    })
+    .unless(|| Value::from(doc! { "enabled": false }))
+    .noted("there are no change streams"),
+    refused("create", "recordPreImages", 115, || Value::from(true))
+        .unless(|| Value::from(false))
+        .noted("there are no change streams"),
+    ignored("create", "idIndex", || Value::from(doc! { "key": doc! { "_id": 1 }, "name": "_id_" }))
+        .noted("the index is there anyway"),
+    refused("create", "encryptedFields", 115, || Value::from(doc! {}))
+        .noted("no client-side encryption"),
+    ignored("create", "flags", || Value::from(1)),
+    works("collMod", "index", || Value::from(doc! { "name": "a_1", "hidden": true })),
+    works("collMod", "index.name", || Value::from("a_1")),
+    works("collMod", "index.keyPattern", || Value::from(doc! { "a": 1 })),
+    works("collMod", "index.expireAfterSeconds", || Value::from(90)),
+    works("collMod", "index.hidden", || Value::from(true)),
+    refused("collMod", "index.unique", 115, || Value::from(true)),
+    refused("collMod", "index.prepareUnique", 115, || Value::from(true)),
+    refused("collMod", "validator", 115, || Value::from(doc! { "a": 1 }))
+        .unless(|| Value::from(doc! {}))
+        .noted("documents are not validated"),
+    ignored("collMod", "validationLevel", || Value::from("off")),
+    ignored("collMod", "validationAction", || Value::from("warn")),
+    refused("collMod", "viewOn", 72, || Value::from("c")).noted("of a view"),
+    refused("collMod", "pipeline", 72, || array![]).noted("of a view"),
+    refused("collMod", "expireAfterSeconds", 72, || Value::from(60)).noted("of a time series"),
+    refused("collMod", "timeseries", 72, || Value::from(doc! {})).noted("of a time series"),
+    refused("collMod", "changeStreamPreAndPostImages", 115, || {
+        Value::from(doc! { "enabled": true })
+    })
+    .unless(|| Value::from(doc! { "enabled": false }))
+    .noted("there are no change streams"),
+    refused("collMod", "cappedSize", 72, || Value::from(1000)).noted("of a capped collection"),
+    refused("collMod", "cappedMax", 72, || Value::from(1000)).noted("of a capped collection"),
+    refused("collMod", "dryRun", 72, || Value::from(true)).unless(|| Value::from(false)),
+    refused("collMod", "recordPreImages", 115, || Value::from(true))
+        .unless(|| Value::from(false))
+        .noted("there are no change streams"),
+    works("createIndexes", "indexes", || array![doc! { "key": doc! { "b": -1 }, "name": "b" }]),
+    works("createIndexes", "indexes.key", || Value::from(doc! { "b": 1, "c": -1 })),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "text" }))
+        .of_kind("`text`"),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "2d" }))
+        .of_kind("`2d`"),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "2dsphere" }))
+        .of_kind("`2dsphere`"),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "hashed" }))
+        .of_kind("`hashed`"),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "geoHaystack" }))
+        .of_kind("`geoHaystack`"),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b": "columnstore" }))
+        .of_kind("`columnstore`"),
+    refused("createIndexes", "indexes.key", 115, || Value::from(doc! { "b.$**": 1 }))
+        .of_kind("wildcard"),
+    works("createIndexes", "indexes.name", || Value::from("b")),
+    works("createIndexes", "indexes.v", || Value::from(1))
+        .noted("1 and 2 are taken, 2 is what is made"),
+    ignored("createIndexes", "indexes.ns", || Value::from("db.c")),
+    works("createIndexes", "indexes.unique", || Value::from(true)),
+    works("createIndexes", "indexes.sparse", || Value::from(true)),
+    ignored("createIndexes", "indexes.background", || Value::from(true))
+        .noted("shown by `listIndexes`"),
+    works("createIndexes", "indexes.partialFilterExpression", || {
+        Value::from(doc! { "b": doc! { "$gt": 1 } })
+    }),
+    works("createIndexes", "indexes.hidden", || Value::from(true)),
+    works("createIndexes", "indexes.expireAfterSeconds", || Value::from(60)),
+    collation("createIndexes", "indexes.collation"),
+    ignored("createIndexes", "indexes.dropDups", || Value::from(true)),
+    refused("createIndexes", "indexes.weights", 115, || Value::from(doc! {})),
+    refused("createIndexes", "indexes.default_language", 115, || Value::from("none")),
+    refused("createIndexes", "indexes.language_override", 115, || Value::from("l")),
+    refused("createIndexes", "indexes.textIndexVersion", 115, || Value::from(3)),
+    refused("createIndexes", "indexes.2dsphereIndexVersion", 115, || Value::from(3)),
+    refused("createIndexes", "indexes.bits", 115, || Value::from(26)),
+    refused("createIndexes", "indexes.min", 115, || Value::from(0)),
+    refused("createIndexes", "indexes.max", 115, || Value::from(9)),
+    refused("createIndexes", "indexes.bucketSize", 115, || Value::from(1)),
+    refused("createIndexes", "indexes.wildcardProjection", 115, || Value::from(doc! {})),
+    refused("createIndexes", "indexes.clustered", 115, || Value::from(true)),
+    refused("createIndexes", "indexes.prepareUnique", 115, || Value::from(true)),
+    refused("createIndexes", "indexes.columnstoreProjection", 115, || Value::from(doc! {})),
+    refused("createIndexes", "indexes.storageEngine", 115, || Value::from(doc! {})),
+    works("createIndexes", "ignoreUnknownIndexOptions", || Value::from(true)),
+    ignored("createIndexes", "commitQuorum", || Value::from("majority"))
+        .noted("one node makes an index"),
+    works("insert", "documents", || array![doc! { "_id": 3 }]),
+    works("insert", "ordered", || Value::from(false)),
+    ignored("insert", "bypassDocumentValidation", || Value::from(true))
+        .noted("documents are not validated"),
+    works("update", "updates", || {
+        array![doc! { "q": doc! {}, "u": doc! { "$set": doc! { "b": 3 } } }]
+    }),
+    works("update", "updates.q", || Value::from(doc! { "a": 1 })),
+    works("update", "updates.u", || Value::from(doc! { "$set": doc! { "b": 2 } })),
+    works("update", "updates.c", || Value::from(doc! { "x": 1 })).noted("with a pipeline"),
+    works("update", "updates.multi", || Value::from(true)),
+    works("update", "updates.upsert", || Value::from(true)),
+    collation("update", "updates.collation"),
+    works("update", "updates.arrayFilters", || array![doc! { "x": 1 }]),
+    works("update", "updates.hint", || Value::from("a_1")),
+    works("update", "updates.sort", || Value::from(doc! { "a": 1 })),
+    works("update", "ordered", || Value::from(false)),
+    ignored("update", "bypassDocumentValidation", || Value::from(true))
+        .noted("documents are not validated"),
+    works("update", "let", || Value::from(doc! { "x": 1 })),
+    works("delete", "deletes", || array![doc! { "q": doc! {}, "limit": 0 }]),
+    works("delete", "deletes.q", || Value::from(doc! { "a": 1 })),
+    works("delete", "deletes.limit", || Value::from(0)),
+    collation("delete", "deletes.collation"),
+    works("delete", "deletes.hint", || Value::from("a_1")),
+    works("delete", "ordered", || Value::from(false)),
+    ignored("delete", "bypassDocumentValidation", || Value::from(true)),
+    works("delete", "let", || Value::from(doc! { "x": 1 })),
+    works("findAndModify", "query", || Value::from(doc! { "a": 1 })),
+    works("findAndModify", "sort", || Value::from(doc! { "a": 1 })),
+    works("findAndModify", "remove", || Value::from(true)),
+    works("findAndModify", "update", || Value::from(doc! { "$set": doc! { "b": 2 } })),
+    works("findAndModify", "new", || Value::from(true)),
+    works("findAndModify", "fields", || Value::from(doc! { "a": 1 })),
+    works("findAndModify", "upsert", || Value::from(true)),
+    ignored("findAndModify", "bypassDocumentValidation", || Value::from(true))
+        .noted("documents are not validated"),
+    collation("findAndModify", "collation"),
+    works("findAndModify", "arrayFilters", || array![doc! { "x": 1 }]),
+    works("findAndModify", "hint", || Value::from("a_1")),
+    works("findAndModify", "let", || Value::from(doc! { "x": 1 })),
+    ignored("findAndModify", "batchSize", || Value::from(5)),
+    ignored("findAndModify", "singleBatch", || Value::from(true)),
+    works("find", "filter", || Value::from(doc! { "a": 1 })),
+    works("find", "sort", || Value::from(doc! { "a": 1 }))
+        .noted("`$natural` alone is the order of `_id`"),
+    works("find", "projection", || Value::from(doc! { "a": 1 })),
+    works("find", "hint", || Value::from("a_1")),
+    works("find", "skip", || Value::from(1)),
+    works("find", "limit", || Value::from(1)),
+    works("find", "batchSize", || Value::from(1)),
+    works("find", "singleBatch", || Value::from(true)),
+    refused("find", "returnKey", 115, || Value::from(true)).unless(|| Value::from(false)),
+    refused("find", "showRecordId", 115, || Value::from(true))
+        .unless(|| Value::from(false))
+        .noted("documents have no number of a record"),
+    refused("find", "tailable", 115, || Value::from(true))
+        .unless(|| Value::from(false))
+        .noted("of a capped collection"),
+    refused("find", "awaitData", 115, || Value::from(true))
+        .unless(|| Value::from(false))
+        .noted("of a capped collection"),
+    works("find", "noCursorTimeout", || Value::from(true)),
+    works("find", "allowDiskUse", || Value::from(false)),
+    works("find", "let", || Value::from(doc! { "x": 1 })),
+    collation("find", "collation"),
+    refused("find", "min", 115, || Value::from(doc! { "a": 1 })).unless(|| Value::from(doc! {})),
+    refused("find", "max", 115, || Value::from(doc! { "a": 1 })).unless(|| Value::from(doc! {})),
+    ignored("find", "allowPartialResults", || Value::from(true))
+        .noted("an answer is whole, or an error"),
+    ignored("find", "oplogReplay", || Value::from(true)),
+    works("aggregate", "pipeline", || array![doc! { "$match": doc! {} }]),
+    works("aggregate", "cursor", || Value::from(doc! { "batchSize": 1 })),
+    works("aggregate", "explain", || Value::from(true)),
+    works("aggregate", "allowDiskUse", || Value::from(false)),
+    ignored("aggregate", "bypassDocumentValidation", || Value::from(true)).noted("no stage writes"),
+    collation("aggregate", "collation"),
+    works("aggregate", "hint", || Value::from("a_1")),
+    works("aggregate", "let", || Value::from(doc! { "x": 1 })),
+    ignored("aggregate", "isMapReduceCommand", || Value::from(false)),
+    refused("aggregate", "exchange", 115, || Value::from(doc! {})),
+    works("count", "query", || Value::from(doc! { "a": 1 })),
+    works("count", "limit", || Value::from(1)),
+    works("count", "skip", || Value::from(1)),
+    works("count", "hint", || Value::from("a_1")),
+    collation("count", "collation"),
+    ignored("count", "fields", || Value::from(doc! { "a": 1 })),
+    ignored("count", "queryHash", || Value::from("x")),
+    works("distinct", "key", || Value::from("a")),
+    works("distinct", "query", || Value::from(doc! { "a": 1 })),
+    collation("distinct", "collation"),
+    works("distinct", "hint", || Value::from("a_1")),
+];
