@@ -9,14 +9,14 @@
 //! `limit` of 0 is none. What a batch holds is the smaller of `batchSize` and what fits.
 
 use document::DocBuf;
-use engine::{Hint, Plan, Store};
+use engine::{Hint, Namespace, Plan, Store};
 use pipeline::exec::Stage;
 
 use crate::{
     arguments::Args,
     call::Call,
     counters::Counters,
-    errors::{CommandNotSupported, Error, Result},
+    errors::{BadValue, CommandNotSupported, Error, FailedToParse, Result},
     limits::DUMPING,
     parsers::hint::{natural_order, parse_hint},
     query::begin_query,
@@ -60,6 +60,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
     let args = call.args().with_noted_names();
+    check_tailable(call, &namespace, &args)?;
     let plan = parse_plan(&args)?;
     let context = call.evaluation_context().await?;
     let wanted = FirstBatch {
@@ -129,14 +130,37 @@ fn finish_plan(
     Ok(plan.with_stages(stages))
 }
 
-/// Refuses what would change the result and is not supported: tailable cursors, record ids, bounds
-/// of index keys. Options that change nothing here only have to be booleans; `oplogReplay` is one since
+/// Refuses a tailable cursor as mongod does where a collection is not capped, which none is here. One that
+/// is not there has nothing to wait for, and its cursor ends at once. Clients look for the text: they go
+/// on without such a cursor.
+///
+/// Errors: 9 for `awaitData` without `tailable`, 2 for a collection that is there.
+pub(super) fn check_tailable<S: Store>(
+    call: &Call<'_, S>,
+    namespace: &Namespace,
+    args: &Args<'_>,
+) -> Result<()> {
+    let tailable = args.strict_bool("tailable")?.unwrap_or(false);
+    if args.strict_bool("awaitData")?.unwrap_or(false) && !tailable {
+        let message = "Cannot set 'awaitData' without also setting 'tailable'";
+        return Err(Error::new(FailedToParse, message));
+    }
+    if tailable && call.find_collection(namespace).is_some() {
+        let message = format!(
+            "error processing query: ns={namespace}: tailable cursor requested on non capped collection"
+        );
+        return Err(Error::new(BadValue, message));
+    }
+    Ok(())
+}
+
+/// Refuses what would change the result and is not supported: record ids and bounds of index keys. Options that change nothing here only have to be booleans; `oplogReplay` is one since
 /// MongoDB 4.4.
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
     args.strict_bool("allowDiskUse")?;
     args.strict_bool("allowPartialResults")?;
     args.strict_bool("oplogReplay")?;
-    for name in ["tailable", "awaitData", "returnKey", "showRecordId"] {
+    for name in ["returnKey", "showRecordId"] {
         if args.strict_bool(name)?.unwrap_or(false) {
             let message = format!("find with '{name}' is not supported");
             return Err(Error::new(CommandNotSupported, message));

@@ -90,7 +90,10 @@ is not there yet answers an error that names it.
   a number (`opid`), since nobody waits for them and nobody can end them.
 * Collations other than the simple one are refused by name (115). So are indexes of the kinds `text`, `2d`,
   `2dsphere`, `hashed` and wildcard, `create` with `capped`, `viewOn`, `timeseries`, `clusteredIndex` or
-  `encryptedFields`, and `find` with `tailable`, `awaitData`, `min`, `max`, `returnKey` or `showRecordId`.
+  `encryptedFields`, and `find` with `min`, `max`, `returnKey` or `showRecordId`. `tailable` is refused as
+  MongoDB refuses it where a collection is not capped (2).
+* Azure's extension commands (`customAction`) are not there (59): a collection comes with its first document
+  or with `create`, and an index on `_ts` sets its default time to live.
 * A connection string that names a `replicaSet` reaches no server: the driver looks for a member of that set,
   and gives up when its time for selecting a server is over. Azure's connection strings have
   `replicaSet=globaldb`; leave it out.

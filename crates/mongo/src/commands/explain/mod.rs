@@ -132,6 +132,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         "aggregate" => aggregate::source_namespace(&call.inner_call(name, command))?,
         _ => names::parse_collection(call.database, collection_argument(command, name)?)?,
     };
+    if name == "find" {
+        find::check_tailable(call, &namespace, &args)?;
+    }
     let explained = explained_command(name, &args)?;
     let plan = &explained.plan;
     // The same test decides when `count` runs, so that the explanation is of what would happen.

@@ -249,12 +249,12 @@ pub(crate) const OPTIONS: &[Row] = &[
     refused("find", "showRecordId", 115, || Value::from(true))
         .unless(|| Value::from(false))
         .noted("documents have no number of a record"),
-    refused("find", "tailable", 115, || Value::from(true))
+    refused("find", "tailable", 2, || Value::from(true))
         .unless(|| Value::from(false))
-        .noted("of a capped collection"),
-    refused("find", "awaitData", 115, || Value::from(true))
+        .noted("no collection is capped"),
+    refused("find", "awaitData", 9, || Value::from(true))
         .unless(|| Value::from(false))
-        .noted("of a capped collection"),
+        .noted("without `tailable`"),
     works("find", "noCursorTimeout", || Value::from(true)),
     works("find", "allowDiskUse", || Value::from(false)),
     works("find", "let", || Value::from(doc! { "x": 1 })),
