@@ -2,13 +2,14 @@
 //! definition says is read once for each version of it and kept, because every request about items
 //! needs it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use document::{Document, Value, ValueRef};
 use engine::{
     Collection, CollectionState, DefaultTtl, Engine, Item, ItemKey, ItemRange, Model, Namespace,
-    Store,
+    Space, Store,
 };
+use http::HeaderValue;
 use parking_lot::RwLock;
 
 use crate::{
@@ -16,6 +17,7 @@ use crate::{
     epk::{self, EpkRange},
     failure::{Failure, Fault, Result},
     item::ItemRenderer,
+    limits::USAGE_TIME,
     partition_key::{Component, HashKind, KeyScope, PartitionKeyDefinition},
     reply::ParentHeaders,
     rid::{Leaf, Rid},
@@ -98,6 +100,8 @@ pub(crate) struct Container {
     pub(crate) parent: Option<ParentHeaders>,
     /// The state of the collection that this version was read from.
     state: Arc<CollectionState>,
+    /// What it takes on disk as a header says it, and when that was looked up.
+    usage: RwLock<Option<(Duration, HeaderValue)>>,
 }
 
 impl Container {
@@ -122,6 +126,7 @@ impl Container {
             key,
             state,
             collection,
+            usage: RwLock::default(),
         })
     }
 
@@ -148,6 +153,29 @@ impl Container {
     /// Whether the feed of all versions has the item before each change.
     pub(crate) fn keeps_images(&self) -> bool {
         container::keeps_images(self.options())
+    }
+
+    /// Returns how many kilobytes it takes on disk, as responses about its items say it. It is looked
+    /// up once in [`USAGE_TIME`], and items are not counted, since every read and write of one asks for it.
+    /// `now` is the machine's monotonic time.
+    pub(crate) fn usage<S: Store>(&self, engine: &Engine<S>, now: Duration) -> HeaderValue {
+        let known = self.usage.read().clone();
+        if let Some((since, usage)) = known
+            && now.saturating_sub(since) < USAGE_TIME
+        {
+            return usage;
+        }
+        let id = self.collection.id;
+        let [rows, index] = [Space::Rows(id), Space::Index(id)]
+            .map(|space| engine.store().space_bytes(space).div_ceil(1024));
+        let text = format!(
+            "documentSize={};documentsSize={rows};documentsCount=-1;collectionSize={};",
+            rows / (1024 * 1024),
+            rows.saturating_add(index)
+        );
+        let usage = HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static(""));
+        *self.usage.write() = Some((now, usage.clone()));
+        usage
     }
 
     /// The default TTL in force now. It is asked of the collection and not of this version, so that

@@ -158,6 +158,12 @@ is not done within a second.
   partition key. Nothing may be named like a resource id of this server.
 * An aggregate without GROUP BY ignores ORDER BY over rows. GROUP BY together with ORDER BY runs; the
   service's pages say that it does not there.
+* Answers about one item name in `x-ms-resource-usage` what their container takes on disk, at most a second
+  old; `documentsCount` is -1, since counting would cost each of them. Reading the container with
+  `x-ms-documentdb-populatequotainfo` counts. A client sees one replica: `x-ms-current-write-quorum` and
+  `x-ms-current-replica-set-size` of writes are 1.
+* Times in the metrics of a query are those of the machine. What took place took at least 0.01 ms; one row in
+  16 is measured, and stands for the others.
 * Log sequence numbers (`lsn`), session tokens and positions of the change feed count the changes of one
   container: a feed that is read to its end stays where it is while other containers are written. They grow
   with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which

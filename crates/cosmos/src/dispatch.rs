@@ -6,7 +6,7 @@
 //! because nobody knows the cost before: a response may cost more than there was, and the next
 //! requests wait until that is made up for. The owner is named in a response that went well only.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use engine::Store;
@@ -17,7 +17,7 @@ use crate::{
     failure::{Failure, Fault, Result},
     link::Resource,
     operation::{Metering, Operation as Op, Order, Parent},
-    reply::{ParentHeaders, Reply},
+    reply::{ParentHeaders, Reply, StoredHeaders},
     request::Request,
     request_units,
     routes::{
@@ -65,7 +65,23 @@ pub(crate) async fn run_request<S: Store>(
             reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
         throttle.spend_units(&offer, units);
     }
-    Ok(Reply { parent, ..reply? })
+    let stored = find_stored(door, &request, began);
+    Ok(Reply { parent, stored, ..reply? })
+}
+
+/// What the headers of a response about one item say of its container.
+fn find_stored<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    now: Duration,
+) -> Option<StoredHeaders> {
+    let of_write = match request.operation {
+        Op::ReadItem => false,
+        Op::CreateItem | Op::UpsertItem | Op::ReplaceItem | Op::PatchItem | Op::DeleteItem => true,
+        _ => return None,
+    };
+    let usage = request.found_container()?.usage(&door.engine, now);
+    Some(StoredHeaders { usage, of_write })
 }
 
 /// Has the reply name the last change of its container, as far as the reply knows of it, in the place of

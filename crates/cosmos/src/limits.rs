@@ -8,6 +8,12 @@ use std::{ops::RangeInclusive, time::Duration};
 pub(crate) const MAX_ITEM_BYTES: usize = 2 * 1024 * 1024;
 /// Largest request body, bytes: an item with room around it.
 pub(crate) const MAX_BODY_BYTES: usize = MAX_ITEM_BYTES + 128 * 1024;
+/// What a container may hold, as responses say it: the service's figures, in kilobytes. Nothing but the
+/// disk bounds a container here.
+pub(crate) const QUOTA: &str =
+    "documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;";
+/// For how long responses about items repeat what their container takes on disk.
+pub(crate) const USAGE_TIME: Duration = Duration::from_secs(1);
 /// Sizes that the largest request body may be set to, bytes.
 pub const BODY_BYTES: RangeInclusive<usize> = 64 * 1024..=MAX_BODY_BYTES;
 /// Bytes of a refused request's body that are read and forgotten, so that its sender hears why.

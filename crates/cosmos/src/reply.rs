@@ -35,6 +35,17 @@ pub(crate) struct Reply {
     pub(crate) extra: Vec<(&'static str, String)>,
     /// What the resource lies in. The dispatcher sets it; routes do not.
     pub(crate) parent: Option<ParentHeaders>,
+    /// What a response about one item says of its container. The dispatcher sets it, too.
+    pub(crate) stored: Option<StoredHeaders>,
+}
+
+/// What headers of a response about one item say of where the item is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoredHeaders {
+    /// How much the container takes.
+    pub(crate) usage: HeaderValue,
+    /// Whether the request was a write, whose response names the replicas that have it.
+    pub(crate) of_write: bool,
 }
 
 /// What a resource lies in, as headers name it: SDKs keep session tokens under its path and id.

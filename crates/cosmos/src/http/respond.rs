@@ -11,7 +11,7 @@ use hyper::Response;
 use memory::Share;
 
 use super::counted_bytes;
-use crate::{reply::Reply, request_units, session};
+use crate::{limits::QUOTA, reply::Reply, request_units, session};
 
 /// What a response's headers say of its request.
 #[derive(Debug, Default)]
@@ -40,6 +40,10 @@ const CONTINUATION: HeaderName = HeaderName::from_static("x-ms-continuation");
 const ITEM_COUNT: HeaderName = HeaderName::from_static("x-ms-item-count");
 const ALT_CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-alt-content-path");
 const CONTENT_PATH: HeaderName = HeaderName::from_static("x-ms-content-path");
+const RESOURCE_QUOTA: HeaderName = HeaderName::from_static("x-ms-resource-quota");
+const RESOURCE_USAGE: HeaderName = HeaderName::from_static("x-ms-resource-usage");
+const WRITE_QUORUM: HeaderName = HeaderName::from_static("x-ms-current-write-quorum");
+const REPLICA_SET_SIZE: HeaderName = HeaderName::from_static("x-ms-current-replica-set-size");
 /// The header that names the partition key range of a response about items.
 const RANGE_ID: HeaderName = HeaderName::from_static("x-ms-documentdb-partitionkeyrangeid");
 
@@ -112,6 +116,15 @@ pub(super) fn build_response(
         headers.insert(ALT_CONTENT_PATH, owner.path);
         headers.insert(CONTENT_PATH, owner.rid);
     }
+    if let Some(stored) = reply.stored {
+        headers.insert(RESOURCE_QUOTA, HeaderValue::from_static(QUOTA));
+        headers.insert(RESOURCE_USAGE, stored.usage);
+        if stored.of_write {
+            // A client sees one replica, however many nodes a cluster has.
+            headers.insert(WRITE_QUORUM, HeaderValue::from_static("1"));
+            headers.insert(REPLICA_SET_SIZE, HeaderValue::from_static("1"));
+        }
+    }
     for (name, text) in reply.extra {
         put_header(&mut headers, HeaderName::from_static(name), text);
     }
@@ -142,7 +155,10 @@ mod tests {
 
     #[test]
     fn answers_carry_what_clients_read() {
-        let reply = Reply { status: 201, seq: 7, ..Reply::default() }.with_etag("\"e\"".to_owned());
+        let usage = HeaderValue::from_static("documentSize=0;");
+        let stored = Some(crate::reply::StoredHeaders { usage, of_write: true });
+        let reply = Reply { status: 201, seq: 7, stored, ..Reply::default() };
+        let reply = reply.with_etag("\"e\"".to_owned());
         let owner = crate::reply::ParentHeaders::new("dbs/d", "AAAAAQ==");
         let about = RequestSummary {
             activity: "a".to_owned(),
@@ -167,6 +183,8 @@ mod tests {
             ("x-ms-content-path", Some("AAAAAQ==")),
             ("content-type", None),
             ("x-ms-continuation", None),
+            ("x-ms-resource-usage", Some("documentSize=0;")),
+            ("x-ms-current-write-quorum", Some("1")),
         ] {
             assert_eq!(header(name), want, "{name}");
         }

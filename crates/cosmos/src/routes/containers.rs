@@ -14,7 +14,7 @@ use crate::{
     container::{self, ContainerDefinition, write_ttl},
     door::Door,
     failure::{Failure, Fault, Result},
-    limits::MAX_RESOURCES,
+    limits::{MAX_RESOURCES, QUOTA},
     reply::Reply,
     representation::{self, SystemProperties},
     request::Request,
@@ -96,7 +96,17 @@ pub(crate) async fn create_container<S: Store>(
         let throughput = throughput.unwrap_or_default();
         offers::create_first_offer(door, &link, &container.rid, throughput).await?;
     }
-    Ok(representation::resource_reply(201, &represent(&container)))
+    let reply = representation::resource_reply(201, &represent(&container));
+    Ok(with_shared_throughput(door, &container, reply))
+}
+
+/// Says in the reply about a container whether it shares the throughput of its database. Clients
+/// parse it as a boolean.
+fn with_shared_throughput<S: Store>(door: &Door<S>, container: &Container, reply: Reply) -> Reply {
+    let database = Rid::Database(container.database_number).encode();
+    let has_offer = |rid: &str| offers::offer_of(door, rid).is_some();
+    let shares = !has_offer(&container.rid) && has_offer(&database);
+    reply.with_header("x-ms-share-throughput", if shares { "true" } else { "false" })
 }
 
 /// `GET /dbs/{db}/colls`, or `POST` with a query
@@ -115,7 +125,8 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
     if shared::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
     }
-    let mut reply = representation::resource_reply(200, &represent(&container));
+    let reply = representation::resource_reply(200, &represent(&container));
+    let mut reply = with_shared_throughput(door, &container, reply);
     let progress = container.collection.index_progress().to_string();
     reply = reply.with_header("x-ms-alt-content-path", format!("dbs/{}", container.database));
     if container::is_lazy(container.options()) {
@@ -137,11 +148,9 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
             kilobytes / (1024 * 1024),
             live.documents
         );
-        // The service's figures. Nothing but the disk bounds a container here.
-        reply = reply.with_header("x-ms-resource-usage", usage).with_header(
-            "x-ms-resource-quota",
-            "documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;",
-        );
+        reply = reply
+            .with_header("x-ms-resource-usage", usage)
+            .with_header("x-ms-resource-quota", QUOTA);
     }
     Ok(reply)
 }
@@ -174,7 +183,8 @@ pub(crate) async fn replace_container<S: Store>(
         }
     });
     let container = find_named(door, request)?;
-    Ok(representation::resource_reply(200, &represent(&container)))
+    let reply = representation::resource_reply(200, &represent(&container));
+    Ok(with_shared_throughput(door, &container, reply))
 }
 
 /// `DELETE /dbs/{db}/colls/{c}`. 204. The collection goes first: from then on the container is gone

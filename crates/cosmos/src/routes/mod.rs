@@ -13,7 +13,8 @@
 //!
 //! The other files are what several of these do alike: `resources` keeps small resources,
 //! `resource_feed` lists them, `container_part` finds out which items a request is about,
-//! `page_order` in which order they come, `pushdown` what an index may know of a query.
+//! `page_order` in which order they come, `pushdown` what an index may know of a query,
+//! `query_metrics` what clients are told that a query did.
 
 pub(crate) mod account;
 mod all_versions;
@@ -34,6 +35,7 @@ pub(crate) mod partition_delete;
 pub(crate) mod permissions;
 mod pushdown;
 pub(crate) mod queries;
+mod query_metrics;
 pub(crate) mod ranges;
 pub(crate) mod read_feed;
 mod resource_feed;

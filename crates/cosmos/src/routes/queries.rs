@@ -29,7 +29,9 @@ use super::{
     container_part::{self, ContainerPart},
     indexes_used, page_order,
     parsed_query::{ParsedQuery, query_failure},
-    pushdown, shared,
+    pushdown,
+    query_metrics::{QueryTimes, RowTimer, RowsRead},
+    shared,
 };
 use crate::{
     catalog::Container,
@@ -108,7 +110,7 @@ pub(crate) async fn query_items<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
-    let parsed = ParsedQuery::compile_body(body)?;
+    let (parsed, mut times) = compile_query(request, body)?;
     // This is known without a row, and told before the part is looked for, as in the service.
     check_order(container, &parsed.plan)?;
     let part = container_part::of_query(container, request, parsed.plan.sarg())?;
@@ -120,10 +122,11 @@ pub(crate) async fn query_items<S: Store>(
     // expired by now.
     let all = range.is_all() && part.within.is_none();
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
-        return count_items(door, request, container, about).await;
+        return count_items(door, request, container, about, times).await;
     }
     let limit = page_limit(door, request)?;
-    if let Some(reply) = answer_from_ahead(door, request, container, about, &part, limit).await? {
+    let ahead = (limit, times);
+    if let Some(reply) = answer_from_ahead(door, request, container, about, &part, ahead).await? {
         return Ok(reply);
     }
     let context = shared::new_context(door, request).await?;
@@ -148,7 +151,8 @@ pub(crate) async fn query_items<S: Store>(
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
     let budget = &context.budget;
     let (container, part, comes) = (container, &part, ScanOrder::ByKey);
-    let mut rows = Rows { run, comes, streams, container, part, system, budget };
+    let timer = RowTimer::new(request.headers.query_metrics());
+    let mut rows = Rows { run, comes, streams, container, part, system, budget, timer };
     let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
     // Also where the query failed: it may have for want of an index.
     keep_wanted_paths(door, container);
@@ -157,9 +161,11 @@ pub(crate) async fn query_items<S: Store>(
     // The engine may have chosen another order than the one that was expected: the token is for the
     // order in which items came.
     let comes = rows.comes;
+    let evaluating = rows.timer.total();
     let mut page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
+    times.note_page(Some(evaluating));
     let (rest, basis) = (page.rest.take(), scanned.basis.take());
-    let found = (&page, &scanned);
+    let found = (&page, &scanned, times);
     let reply = reply_with_page(door, request, container, about, part, comes, found)?;
     if let (Some(rest), Some(basis), Some(token)) = (rest, basis, &reply.continuation) {
         let bytes = rest.memory_bytes();
@@ -167,6 +173,14 @@ pub(crate) async fn query_items<S: Store>(
         door.ahead.keep(&door.settings.memory, token, ahead, bytes);
     }
     Ok(reply)
+}
+
+/// Compiles the query of a request, and begins to measure it.
+fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTimes)> {
+    let mut times = QueryTimes::begin();
+    let parsed = ParsedQuery::compile_body(body)?;
+    times.note_compiled();
+    Ok((parsed, times))
 }
 
 /// The page of a query whose results were kept with the page before; `None` where there are none, or
@@ -177,7 +191,7 @@ async fn answer_from_ahead<S: Store>(
     container: &Container,
     about: &[&[u8]],
     part: &ContainerPart<'_>,
-    limit: PageLimit,
+    (limit, mut times): (PageLimit, QueryTimes),
 ) -> Result<Option<Reply>> {
     let token = request.headers.continuation().unwrap_or_default();
     let Some(ahead) = door.ahead.take(token) else { return Ok(None) };
@@ -189,7 +203,9 @@ async fn answer_from_ahead<S: Store>(
     let page = rest.next_page(limit, door.settings.memory.share());
     let mut page = page.map_err(engine::Error::from)?;
     let rest = page.rest.take();
-    let reply = reply_with_page(door, request, container, about, part, comes, (&page, &scanned))?;
+    times.note_page(None);
+    let found = (&page, &scanned, times);
+    let reply = reply_with_page(door, request, container, about, part, comes, found)?;
     if let (Some(rest), Some(token)) = (rest, &reply.continuation) {
         let bytes = rest.memory_bytes();
         let ahead = PageAhead { rest, basis, scanned, comes };
@@ -206,7 +222,7 @@ fn reply_with_page<S: Store>(
     about: &[&[u8]],
     part: &ContainerPart<'_>,
     comes: ScanOrder,
-    (page, scanned): (&Page, &Scanned),
+    (page, scanned, times): (&Page, &Scanned, QueryTimes),
 ) -> Result<Reply> {
     let reply = page_reply(door, about, comes, (&container.rid, "Documents"), page)?;
     let bytes = reply.body.len();
@@ -214,7 +230,7 @@ fn reply_with_page<S: Store>(
     let mut reply = reply.with_units(Work::Rows(read.rows), bytes);
     reply.seq = scanned.seq;
     if request.headers.query_metrics() {
-        let metrics = metrics_text(&read, page.values.len(), bytes);
+        let metrics = times.metrics_text(&read, page.values.len(), bytes);
         reply = reply.with_header("x-ms-documentdb-query-metrics", metrics);
     }
     let indexes = &scanned.indexes;
@@ -233,10 +249,12 @@ async fn count_items<S: Store>(
     request: &Request,
     container: &Container,
     about: &[&[u8]],
+    mut times: QueryTimes,
 ) -> Result<Reply> {
     let seq = door.engine.store().published();
     session::check_seen(request.seen, seq)?;
     let live = door.engine.live_amount(&container.collection).await?;
+    times.note_page(None);
     let values = vec![Output::Value(Value::Int64(live.documents))];
     let page = Page { values, ..Page::default() };
     let reply = page_reply(door, about, ScanOrder::ByKey, (&container.rid, "Documents"), &page)?;
@@ -246,32 +264,13 @@ async fn count_items<S: Store>(
     if request.headers.query_metrics() {
         reply = reply.with_header(
             "x-ms-documentdb-query-metrics",
-            metrics_text(&RowsRead::default(), 1, bytes),
+            times.metrics_text(&RowsRead::default(), 1, bytes),
         );
     }
     if let Some(used) = indexes_used::utilization_header(&request.headers, container, &[], &[]) {
         reply = reply.with_header("x-ms-cosmos-index-utilization", used);
     }
     Ok(reply)
-}
-
-/// What a page is charged for, and shown to have read: by policy, query and data, and not by what
-/// happened to be looked at, so that a path that begins or ends to be kept changes nothing.
-#[derive(Clone, Copy, Debug, Default)]
-struct RowsRead {
-    rows: u64,
-    bytes: u64,
-}
-
-impl RowsRead {
-    /// Where an index has the order, what was taken of it; else what meets the part of the condition
-    /// that indexes know.
-    fn of_page(scanned: &Scanned, results: usize, bytes: usize) -> Self {
-        match scanned.ordered {
-            true => Self { rows: results as u64, bytes: bytes as u64 },
-            false => Self { rows: scanned.items, bytes: scanned.bytes },
-        }
-    }
 }
 
 /// Lets the engine begin to keep paths that this query looked at many items for want of. Nobody
@@ -286,21 +285,6 @@ fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
             tracing::warn!(%error, "build the index of a path that queries use");
         }
     });
-}
-
-/// What a query did, in the form of the service. Times are left at zero: the machine's clock says
-/// nothing about the query, and responses would differ from run to run.
-fn metrics_text(read: &RowsRead, results: usize, bytes: usize) -> String {
-    format!(
-        "totalExecutionTimeInMs=0.00;queryCompileTimeInMs=0.00;\
-         queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;\
-         queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs=0.00;indexLookupTimeInMs=0.00;\
-         documentLoadTimeInMs=0.00;systemFunctionExecuteTimeInMs=0.00;\
-         userFunctionExecuteTimeInMs=0.00;retrievedDocumentCount={};retrievedDocumentSize={};\
-         outputDocumentCount={results};outputDocumentSize={bytes};writeOutputTimeInMs=0.00;\
-         indexUtilizationRatio=1.00",
-        read.rows, read.bytes
-    )
 }
 
 /// Rows from the engine into a query.
@@ -319,6 +303,8 @@ struct Rows<'a> {
     system: SystemReads,
     /// How much the page has computed.
     budget: &'a Budget,
+    /// How long its rows take.
+    timer: RowTimer,
 }
 
 impl ItemSink for Rows<'_> {
@@ -335,6 +321,7 @@ impl ItemSink for Rows<'_> {
         if !self.part.contains_item(self.container, item) {
             return Ok(Flow::More);
         }
+        let began = self.timer.begin_row();
         let renderer = &self.container.renderer;
         // Completing an item costs a copy of it, so it is done only where the query reads what the
         // server sets.
@@ -348,6 +335,7 @@ impl ItemSink for Rows<'_> {
             SystemReads::Everywhere => self.run.feed_row(&place, whole.whole())?,
             SystemReads::InResults => self.run.feed_row_with(&place, item.document(), &whole)?,
         };
+        self.timer.end_row(began);
         Ok(if is_long(&self.run, self.budget) { Flow::Enough } else { flow })
     }
 

@@ -41,7 +41,7 @@ async fn pages(client: &mut Client, query: &str, disturbed: bool) -> Vec<[String
             answer.body.clone(),
             next.clone().unwrap_or_default(),
             header("x-ms-request-charge"),
-            header("x-ms-documentdb-query-metrics"),
+            answer.counts_of_metrics(),
         ]);
         if next.is_none() {
             return all;

@@ -9,6 +9,7 @@ mod compat;
 mod connections;
 mod endings;
 mod expiry;
+mod headers_of_answers;
 mod hybrid_batches;
 mod kept_paths;
 mod later_pages;
