@@ -184,7 +184,8 @@ const BUSY_RETRY_MS: u64 = 500;
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// What a text names when an item, or anything in a container, is not there.
-const NO_ENTITY: &str = "Entity with the specified id does not exist in the system.";
+const NO_ENTITY: &str = "Entity with the specified id does not exist in the system. Resource Not \
+                         Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found";
 /// What is said where something in a missing database or container is asked for. Clients look for it.
 const NO_OWNER: &str = "Owner resource does not exist. Resource Not Found. Learn more: \
                         https://aka.ms/cosmosdb-tsg-not-found";

@@ -1,7 +1,7 @@
 """Error texts of the NoSQL API that clients compare with."""
 
-NO_ENTITY = "Entity with the specified id does not exist in the system."
 NO_RESOURCE = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found"
+NO_ENTITY = f"Entity with the specified id does not exist in the system. {NO_RESOURCE}"
 NO_OWNER = f"Owner resource does not exist. {NO_RESOURCE}"
 EXISTS = "Entity with the specified id already exists in the system."
 UNIQUE = "Unique index constraint violation."

@@ -3,6 +3,7 @@
 import pytest
 from crash.check_items import Follower
 from lib.nosql import Reply, fits
+from lib.texts import NO_ENTITY
 
 from nosql.model import Event, Items, settled
 from nosql.paths.table import Cell, Strange, less
@@ -148,7 +149,7 @@ def test_what_a_cell_notices():
     ("status", "message", "expected"),
     [
         (200, "", True),
-        (404, "Entity with the specified id does not exist in the system.", False),
+        (404, NO_ENTITY, False),
         (404, "Resource Not Found.", Strange),
         (500, "", Strange),
         (409, "", Strange),

@@ -13,7 +13,7 @@ use crate::{
     catalog::Container,
     door::Door,
     etag,
-    failure::{Failure, Result},
+    failure::{Failure, Fault, Result},
     item::{self, Lifetimes, NewItem},
     operation::Operation,
     partition_key::Component,
@@ -76,11 +76,41 @@ pub(crate) async fn replace_item<S: Store>(
     body: &[u8],
 ) -> Result<Reply> {
     let container = request.container()?;
-    let (item, components) = read_new_item(request, container, body)?;
+    let (item, components) = match read_new_item(request, container, body) {
+        Ok(read) => read,
+        Err(failure) => return Err(refuse_body(door, request, container, body, failure).await),
+    };
     let key = item_lookup::find_key(door, request, container, &components).await?;
     let to = container.item_key(&components, item.id());
     let action = replace_action(&key, to, &item);
     write_one(door, request, container, key, action).await
+}
+
+/// Returns the failure of a replace whose body does not fit its container or its link. Whether the item is
+/// there is told first, as in the service; bodies that are no objects are refused before.
+async fn refuse_body<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    container: &Container,
+    body: &[u8],
+    failure: Failure,
+) -> Failure {
+    let fits = match failure.fault {
+        Fault::PartitionKey => true,
+        Fault::BadRequest => shared::parse_document(body).is_ok(),
+        _ => false,
+    };
+    let key = match container.key.whole_key(request.headers.partition_key()) {
+        Ok(components) if fits => {
+            item_lookup::find_key(door, request, container, &components).await
+        }
+        _ => return failure,
+    };
+    let Ok(key) = key else { return failure };
+    match door.engine.read_item(&container.collection, &key).await {
+        Ok((None, _)) => Failure::no_entity(),
+        _ => failure,
+    }
 }
 
 /// A replace, which may give the item another id: then it moves to another key in one unit.

@@ -219,6 +219,30 @@ async fn a_replace_may_change_the_id() {
 }
 
 #[tokio::test]
+async fn a_replace_asks_first_whether_the_item_is_there() {
+    let mut client = Client::with_container("").await;
+    client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
+    for (id, body, want) in [
+        ("none", r#"{"id":"x","pk":"b"}"#, (404, 0)),
+        ("none", r#"{"id":"x"}"#, (404, 0)),
+        ("none", r#"{"pk":"a"}"#, (404, 0)),
+        ("none", "{", (400, 0)),
+        ("1", r#"{"id":"x","pk":"b"}"#, (400, 1001)),
+        ("1", r#"{"pk":"a"}"#, (400, 0)),
+    ] {
+        assert_eq!(client.item("PUT", id, body).await.code(), want, "{id} {body}");
+    }
+    let path = "/dbs/d/colls/c/docs/none";
+    let keyless = client.ask("PUT", path, &[], r#"{"id":"none","pk":"a"}"#).await;
+    assert_eq!(keyless.code(), (400, 0), "{keyless:?}");
+    let patch = r#"{"operations":[{"op":"set","path":"/n","value":2}]}"#;
+    let missing = client.item("PATCH", "none", patch).await;
+    for part in ["Resource Not Found", "https://aka.ms/cosmosdb-tsg-not-found"] {
+        assert!(missing.body.contains(part), "{missing:?}");
+    }
+}
+
+#[tokio::test]
 async fn ids_that_links_cannot_carry() {
     let mut client = Client::with_container("").await;
     for (id, link, want) in [
