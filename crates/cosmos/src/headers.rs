@@ -100,6 +100,7 @@ headers! {
         atomic = "x-ms-cosmos-batch-atomic",
         continue_on_error = "x-ms-cosmos-batch-continue-on-error",
         quota_info = "x-ms-documentdb-populatequotainfo",
+        exclude_system = "x-ms-exclude-system-properties",
     }
 }
 

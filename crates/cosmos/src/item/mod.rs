@@ -10,7 +10,7 @@ mod render;
 
 pub(crate) use item_ttl::{Lifetimes, item_lifetime};
 pub(crate) use new_item::{NewItem, check_id};
-pub(crate) use render::{ItemRenderer, write_item};
+pub(crate) use render::{ItemRenderer, write_item, write_item_without_links};
 
 /// Properties that the server sets. What a client sends in them is dropped, because SDKs send back
 /// what they have read.

@@ -61,6 +61,15 @@ impl ItemRenderer {
 
 /// Appends an item as JSON. What the server sets stands at the end, as in the service.
 pub(crate) fn write_item(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
+    write_with_links(renderer, item, true, out);
+}
+
+/// Appends an item as JSON without the links that the server sets, `_self` and `_attachments`.
+pub(crate) fn write_item_without_links(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
+    write_with_links(renderer, item, false, out);
+}
+
+fn write_with_links(renderer: &ItemRenderer, item: &Item, links: bool, out: &mut Vec<u8>) {
     out.reserve(item.body.len() + 256);
     out.push(b'{');
     for (name, value) in item.document().iter() {
@@ -72,12 +81,18 @@ pub(crate) fn write_item(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>
     let rid = renderer.resource_id(item);
     out.extend_from_slice(b"\"_rid\":\"");
     rid.write_text(out);
-    out.extend_from_slice(b"\",\"_self\":\"");
-    out.extend_from_slice(renderer.prefix.as_bytes());
-    rid.write_text(out);
-    out.extend_from_slice(b"/\",\"_etag\":\"\\\"");
+    if links {
+        out.extend_from_slice(b"\",\"_self\":\"");
+        out.extend_from_slice(renderer.prefix.as_bytes());
+        rid.write_text(out);
+        out.push(b'/');
+    }
+    out.extend_from_slice(b"\",\"_etag\":\"\\\"");
     out.extend_from_slice(&etag::etag_bytes(item.stamp));
-    out.extend_from_slice(b"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":");
+    out.extend_from_slice(match links {
+        true => b"\\\"\",\"_attachments\":\"attachments/\",\"_ts\":",
+        false => b"\\\"\",\"_ts\":",
+    });
     // Writing to memory does not fail.
     let _ = write!(out, "{}", item.ts);
     out.push(b'}');

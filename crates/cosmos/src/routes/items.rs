@@ -202,12 +202,21 @@ pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Re
     if shared::is_known(request, item.stamp) {
         return Ok(Reply { seq, ..Reply::empty(304) }.with_etag(etag).with_header(lsn.0, lsn.1));
     }
-    let mut body = Vec::new();
-    item::write_item(&container.renderer, &item, &mut body);
+    let body = item_body(request, container, &item);
     let reply = Reply { seq, ..Reply::json(200, Vec::new()) };
     let reply =
         reply.with_units(Work::PointRead, body.len()).with_etag(etag).with_header(lsn.0, lsn.1);
     Ok(Reply { body, ..reply })
+}
+
+/// Returns the text of an item, as the request wants it.
+fn item_body(request: &Request, container: &Container, item: &Item) -> Vec<u8> {
+    let mut body = Vec::new();
+    match request.headers.exclude_system() {
+        true => item::write_item_without_links(&container.renderer, item, &mut body),
+        false => item::write_item(&container.renderer, item, &mut body),
+    }
+    body
 }
 
 /// Does one write, of the version that the request is about, and responds with the item that came
@@ -235,7 +244,5 @@ async fn write_one<S: Store>(
     if request.headers.prefers_minimal() {
         return Ok(reply);
     }
-    let mut body = Vec::new();
-    item::write_item(&container.renderer, &item, &mut body);
-    Ok(Reply { body, ..reply })
+    Ok(Reply { body: item_body(request, container, &item), ..reply })
 }

@@ -243,6 +243,25 @@ async fn a_replace_asks_first_whether_the_item_is_there() {
 }
 
 #[tokio::test]
+async fn links_of_items_are_left_out_where_a_client_says_so() {
+    let mut client = Client::with_container("").await;
+    let brief = ("x-ms-exclude-system-properties", "True");
+    let (docs, one) = ("/dbs/d/colls/c/docs", "/dbs/d/colls/c/docs/1");
+    let item = r#"{"id":"1","pk":"a"}"#;
+    let patch = r#"[{"op":"set","path":"/n","value":2}]"#;
+    for (verb, path, body) in
+        [("POST", docs, item), ("GET", one, ""), ("PUT", one, item), ("PATCH", one, patch)]
+    {
+        let found = client.ask(verb, path, &[PARTITION, brief], body).await.document();
+        let names: Vec<&str> = found.fields().iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| *name != "n").collect();
+        assert_eq!(names, ["id", "pk", "_rid", "_etag", "_ts"], "{verb}");
+    }
+    let whole = client.item("GET", "1", "").await;
+    assert!(whole.body.contains("_self") && whole.body.contains("_attachments"), "{whole:?}");
+}
+
+#[tokio::test]
 async fn ids_that_links_cannot_carry() {
     let mut client = Client::with_container("").await;
     for (id, link, want) in [
