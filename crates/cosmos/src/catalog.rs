@@ -145,9 +145,15 @@ impl Container {
         &self.state.record.options
     }
 
-    /// Whether all versions of its items are kept for feeds.
+    /// Whether all versions of its items are kept for feeds now. It is asked of the collection, since a feed
+    /// that begins by itself makes no other version of the definition.
     pub(crate) fn keeps_versions(&self) -> bool {
-        self.state.record.items.is_some_and(|items| items.feed.is_some())
+        self.collection.state().record.keeps_events()
+    }
+
+    /// Whether it has a feed of all versions, which may not have begun yet.
+    pub(crate) fn keeps_feed(&self) -> bool {
+        self.collection.state().record.items.is_some_and(|items| items.feed.is_some())
     }
 
     /// Whether the feed of all versions has the item before each change.

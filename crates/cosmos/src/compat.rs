@@ -29,6 +29,9 @@ what is not there answers an error that names it.
   feeds, batches, conditions, unique keys. What has expired stays expired whatever is set later; in the
   service what was not purged yet comes back when TTL is turned off.
 * In the feed of all versions an expiration is `"operationType":"delete"` with `"timeToLiveExpired":true`.
+  A container whose policy says nothing of `retentionDuration` keeps versions from the first request for that
+  feed on, for 7 days; one whose policy says 0 keeps none, and such a request is 400. A policy that changes ends
+  what began by itself.
   A container whose `changeFeedPolicy` has `"retainPreviousImages": true` (a property of this server)
   has the item as it was in `previous`, of expirations and of all other changes.
 
@@ -164,6 +167,7 @@ is not done within a second.
   `x-ms-current-replica-set-size` of writes are 1.
 * Times in the metrics of a query are those of the machine. What took place took at least 0.01 ms; one row in
   16 is measured, and stands for the others.
+* A change feed with a query is 501.
 * Log sequence numbers (`lsn`), session tokens and positions of the change feed count the changes of one
   container: a feed that is read to its end stays where it is while other containers are written. They grow
   with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which

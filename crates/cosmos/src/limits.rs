@@ -76,6 +76,8 @@ pub(crate) const MAX_COMPOSITE_PATHS: usize = 8;
 pub(crate) const MAX_COMPOSITES: usize = 100;
 /// Minutes that deleted versions may be kept for feeds.
 pub(crate) const MAX_RETENTION_MINUTES: i64 = 10_080;
+/// Seconds that deleted versions are kept for a feed that began because somebody read it.
+pub(crate) const BEGUN_RETENTION_S: i64 = MAX_RETENTION_MINUTES * 60;
 /// User-defined functions of a container.
 pub(crate) const MAX_UDFS: usize = 50;
 /// Stored procedures, or triggers, of a container.

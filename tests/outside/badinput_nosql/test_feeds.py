@@ -329,15 +329,14 @@ def test_feeds_of_no_known_kind(attacked, mode):
     )
 
 
-def test_deleted_versions_where_they_are_not_kept(attacked):
+def test_deleted_versions_where_no_policy_says_so(attacked):
     headers = {
         "a-im": "Full-Fidelity Feed",
         "x-ms-cosmos-changefeed-wire-format-version": "2021-09-15",
         "if-none-match": "*",
         "x-ms-documentdb-partitionkeyrangeid": "0",
     }
-    text = (
-        "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to "
-        "https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program."
-    )
+    attacked.survived(request("GET", DOCS, None, headers), 304)
+    del headers["if-none-match"]
+    text = "Start from beginning is not supported with 'All Versions and Deletes' mode."
     attacked.refused(request("GET", DOCS, None, headers), 400, text=text)

@@ -181,9 +181,17 @@ def test_a_life_after_death_is_a_create(versions, clock):
     assert entries[1]["metadata"]["timeToLiveExpired"] is True
 
 
-def test_a_policy_is_needed(container):
+def test_a_policy_may_say_that_no_versions_are_kept(make):
     with refused(400, text=TEXTS["allVersionsOff"]):
-        changes(container, **ALL)
+        changes(make(change_feed_policy={"retentionDuration": 0}), **ALL)
+
+
+def test_versions_are_kept_from_the_first_request_on(container):
+    _, token = changes(container, **ALL)
+    container.upsert_item({"id": "1", "pk": "a"})
+    container.delete_item("1", "a")
+    entries, _ = changes(container, continuation=token)
+    assert kinds(entries) == ["create", "delete"]
 
 
 def test_all_versions_of_one_partition_key(versions):

@@ -498,7 +498,7 @@ class Replay(unittest.TestCase):
         self.assertEqual((died["id"], died["partitionKey"]), ("1", {"pk": "a"}))
 
     def test_feeds_that_are_refused(self):
-        container, _ = self.container()
+        container, _ = self.container(changeFeedPolicy={"retentionDuration": 0})
         full = {
             "a_im": "Full-Fidelity Feed",
             "x_ms_cosmos_changefeed_wire_format_version": "2021-09-15",
@@ -508,7 +508,7 @@ class Replay(unittest.TestCase):
         self.refused(
             self.client.send("GET", container + "/docs", if_none_match="*", **full), 400, 0, why
         )
-        kept, _ = self.container("d", changeFeedPolicy={"retentionDuration": 60})
+        kept, _ = self.container("d")
         why = "Start from beginning is not supported with 'All Versions and Deletes' mode."
         self.refused(self.client.send("GET", kept + "/docs", **full), 400, 0, why)
 

@@ -18,13 +18,14 @@ use engine::Partition;
 
 use crate::{
     failure::{Failure, Result},
+    limits::BEGUN_RETENTION_S,
     names,
     partition_key::{HashKind, PartitionKeyDefinition},
 };
 
 pub(crate) use default_ttl::write_default as write_ttl;
 pub(crate) use indexing::{composite_paths, is_lazy};
-pub(crate) use policies::keeps_images;
+pub(crate) use policies::{keeps_images, refuses_versions};
 
 /// Properties that the server sets, whatever a client sends in them. SDKs send back what they have
 /// read.
@@ -120,6 +121,14 @@ impl ContainerDefinition {
             return Err(Failure::bad_request("The unique keys of a container cannot be changed."));
         }
         Ok(new)
+    }
+
+    /// Keeps a feed of all versions that began because somebody read it, unless the new definition says for
+    /// how long versions are kept, or the held one said so.
+    pub(crate) fn keep_begun_feed(&mut self, held: &Document) {
+        if !policies::says_retention(held) && !policies::says_retention(self.options()) {
+            self.engine.retention_s = Some(BEGUN_RETENTION_S);
+        }
     }
 
     /// What the engine keeps.

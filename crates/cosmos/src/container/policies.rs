@@ -156,6 +156,19 @@ fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     }
 }
 
+/// Whether a definition says for how long versions are kept.
+pub(super) fn says_retention(options: &Document) -> bool {
+    let Some(Value::Document(policy)) = options.get("changeFeedPolicy") else { return false };
+    policy.get("retentionDuration").is_some()
+}
+
+/// Whether a definition says that no versions are kept: for no minute.
+pub(crate) fn refuses_versions(options: &Document) -> bool {
+    let Some(Value::Document(policy)) = options.get("changeFeedPolicy") else { return false };
+    let minutes = policy.get("retentionDuration").map(Value::as_ref).and_then(Number::of);
+    minutes.and_then(Number::to_i64_exact) == Some(0)
+}
+
 /// Whether a definition asks for the items before each change, in the feed of all versions.
 pub(crate) fn keeps_images(options: &Document) -> bool {
     let Some(Value::Document(policy)) = options.get("changeFeedPolicy") else { return false };

@@ -2,9 +2,13 @@
 //! of commits.
 //!
 //! It begins at a position that the client has, or now; there is no beginning, because versions are
-//! kept for a time only. An item that expires is a delete with `timeToLiveExpired` in its metadata:
-//! nobody writes at that instant, so the engine enters it when the feed is read or at its next
-//! tick, in the order of the instants.
+//! kept for a time only. A container whose policy says nothing of that keeps them from the first
+//! request for this feed on, as the service does where the account has it: the others pay nothing
+//! for it. An item that expires is a delete with `timeToLiveExpired` in its metadata: nobody writes
+//! at that instant, so the engine enters it when the feed is read or at its next tick, in the order
+//! of the instants.
+
+use std::sync::Arc;
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::{Event, EventKind, EventsWanted, Item, Store};
@@ -12,10 +16,11 @@ use engine::{Event, EventKind, EventsWanted, Item, Store};
 use super::{change_feed, container_part, shared};
 use crate::{
     catalog::Container,
+    container,
     door::Door,
-    failure::{Failure, Result},
+    failure::{Failure, Fault, Result},
     item,
-    limits::PAGE_ITEMS,
+    limits::{BEGUN_RETENTION_S, PAGE_ITEMS},
     partition_key::{Component, KeyPath},
     reply::Reply,
     representation,
@@ -30,14 +35,11 @@ const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be e
 /// `GET /dbs/{db}/colls/{c}/docs` with `a-im: Full-Fidelity Feed`
 pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
-    if !container.keeps_versions() {
-        return Err(Failure::bad_request(NOT_ENABLED));
-    }
     let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
-    let after = match request.headers.if_none_match().map(str::trim) {
-        Some("*") => door.engine.feed_end(&container.collection).await?,
-        Some(etag) if !etag.is_empty() => change_feed::parse_position(etag)?,
+    let from = match request.headers.if_none_match().map(str::trim) {
+        Some("*") => None,
+        Some(etag) if !etag.is_empty() => Some(change_feed::parse_position(etag)?),
         _ => {
             return Err(Failure::bad_request(
                 "Start from beginning is not supported with 'All Versions and Deletes' mode.",
@@ -45,6 +47,11 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
         }
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
+    keep_versions(door, container).await?;
+    let after = match from {
+        Some(position) => position,
+        None => door.engine.feed_end(&container.collection).await?,
+    };
     let wanted = EventsWanted { after, range, items, bytes: shared::page_bytes(door) };
     let context = shared::new_context(door, request).await?;
     let found = door.engine.feed_events(&container.collection, &wanted, &context).await?;
@@ -67,6 +74,32 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     }
     let reply = change_feed::feed_page(feed, found.next, found.more);
     Ok(Reply { seq: found.seq, ..reply })
+}
+
+/// Lets a container keep all versions from now on, unless it does or its policy says that it does not.
+async fn keep_versions<S: Store>(door: &Door<S>, container: &Container) -> Result<()> {
+    if container.keeps_versions() {
+        return Ok(());
+    }
+    if container::refuses_versions(container.options()) {
+        return Err(Failure::bad_request(NOT_ENABLED));
+    }
+    // A change of the definition would otherwise end what begins here.
+    let _turn = door.changing.lock().await;
+    let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
+    // What has begun is finished although the client has gone.
+    let begun =
+        tokio::spawn(async move { engine.begin_feed(&collection, BEGUN_RETENTION_S).await });
+    let begun = begun
+        .await
+        .unwrap_or_else(|_| Err(engine::Error::new(engine::Kind::Unavailable, "the server stops")));
+    begun?;
+    match container.keeps_versions() {
+        true => Ok(()),
+        false => {
+            Err(Failure::new(Fault::Unavailable, "The feed of all versions is about to begin."))
+        }
+    }
 }
 
 /// Writes an event as JSON, with the item before it where the container keeps `images`.

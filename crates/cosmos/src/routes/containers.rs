@@ -167,7 +167,10 @@ pub(crate) async fn replace_container<S: Store>(
     // A client that asks to change another version than there is now is told that first, whatever
     // the change would be.
     resources::check_version(request, held.version())?;
-    let definition = ContainerDefinition::parse_replacement(body, held.options())?;
+    let mut definition = ContainerDefinition::parse_replacement(body, held.options())?;
+    if held.keeps_feed() {
+        definition.keep_begun_feed(held.options());
+    }
     let version = match shared::expected_version(request) {
         Expected::Version(stamp) => Some(stamp),
         Expected::Absent | Expected::Present => None,

@@ -9,6 +9,7 @@ mod compat;
 mod connections;
 mod endings;
 mod expiry;
+mod feeds_of_all_versions;
 mod headers_of_answers;
 mod hybrid_batches;
 mod kept_paths;

@@ -244,6 +244,11 @@ impl Record {
         keys::timeline_entry(self.timeline_index()?.id, class, ts, row_key)
     }
 
+    /// Whether the feed of all versions and expirations has begun.
+    pub fn keeps_events(&self) -> bool {
+        self.running_feed().is_some()
+    }
+
     /// The feed of all versions and expirations, where it has begun.
     pub(crate) fn running_feed(&self) -> Option<(FeedSettings, FeedBegun)> {
         let feed = self.items?.feed?;

@@ -102,6 +102,31 @@ impl<S: Store> Engine<S> {
         self.build_indexes(collection, |index| index.shape == IndexShape::Timeline).await
     }
 
+    /// Begins a container's feed of all versions and expirations, unless it has one; its definition stays as it
+    /// is. Returns once events are kept, where it is this call that begins it.
+    pub async fn begin_feed(
+        &self,
+        collection: &Arc<Collection>,
+        retention_s: i64,
+    ) -> Result<(), Error> {
+        let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
+            if state.record.items.is_none_or(|items| items.feed.is_some()) {
+                return Ok(None);
+            }
+            let apply = move |record: &mut Record, stamp: Stamp| {
+                set_feed(record, Some(retention_s), stamp, false);
+            };
+            Ok(Some((Arc::new(apply) as Arc<RecordApply>, ())))
+        });
+        let (changed, begun) = self.change_with_backfill(collection, &*edit).await?;
+        if changed.is_none() {
+            // The call that has begun it builds its timeline.
+            return Ok(());
+        }
+        self.build_counters(collection, begun).await?;
+        self.build_indexes(collection, |index| index.shape == IndexShape::Timeline).await
+    }
+
     /// Completes the indexes of a container that are not in force yet.
     pub async fn transform_indexes(&self, collection: &Arc<Collection>) -> Result<(), Error> {
         self.build_indexes(collection, |_| true).await

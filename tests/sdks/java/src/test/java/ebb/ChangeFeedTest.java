@@ -112,7 +112,8 @@ class ChangeFeedTest extends Ebb {
 
   @Test
   void allVersionsWhereTheyAreNotKept() {
-    CosmosContainer container = container();
+    ChangeFeedPolicy none = ChangeFeedPolicy.createLatestVersionPolicy();
+    CosmosContainer container = create(new CosmosContainerProperties("c", "/pk").setChangeFeedPolicy(none));
     refused(400, 0, expected.at("/texts/allVersionsOff").asText(), () -> changes(container, fromNow()));
   }
 }
