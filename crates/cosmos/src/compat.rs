@@ -168,6 +168,9 @@ is not done within a second.
 * Times in the metrics of a query are those of the machine. What took place took at least 0.01 ms; one row in
   16 is measured, and stands for the others.
 * A change feed with a query is 501.
+* A container that is made without `partitionKey` has the key `/_partitionKey` with `"systemKey":true`, which
+  clients of versions before 2018-12-31 do not see. Requests about it need not name a key: without one, or with
+  `[]`, they are about the items without that property, and a query is about the whole container.
 * Log sequence numbers (`lsn`), session tokens and positions of the change feed count the changes of one
   container: a feed that is read to its end stays where it is while other containers are written. They grow
   with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which

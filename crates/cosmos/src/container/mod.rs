@@ -45,7 +45,11 @@ impl ContainerDefinition {
     /// Reads the body of a request. The order matters in two places: the default TTL is taken out
     /// first, because `indexingMode` `none` is refused together with it, and the policies come
     /// last, because they drop what nobody knows.
-    pub(crate) fn parse(body: Document) -> Result<Self> {
+    pub(crate) fn parse(mut body: Document) -> Result<Self> {
+        // What clients from before there were partition keys leave out.
+        if matches!(body.get("partitionKey"), None | Some(Value::Null)) {
+            body.insert("partitionKey", PartitionKeyDefinition::system_document());
+        }
         let new = Self::parse_kept(body)?;
         vectors::check_vectors(new.options())?;
         full_texts::check_full_texts(new.options())?;
@@ -100,6 +104,7 @@ impl ContainerDefinition {
                  the partition key that is wanted.",
             ));
         }
+        body.remove("partitionKey");
         if let Some(key) = held.get("partitionKey") {
             body.insert("partitionKey", key.clone());
         }
@@ -157,8 +162,11 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
 /// what they were; the value that counts when the container has none either is that of its
 /// creation.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
+    if PartitionKeyDefinition::says_none(held) {
+        return PartitionKeyDefinition::says_none(new);
+    }
     let (Some(Value::Document(new)), Some(Value::Document(held))) = (new, held) else {
-        return says_nothing(new) && says_nothing(held);
+        return false;
     };
     let agrees = |name: &str, implied: Value| {
         let held = held.get(name).cloned().unwrap_or(implied);

@@ -4,13 +4,16 @@
 //! the key that its item holds, so that a proxy or client that routes by the header sends it to the
 //! right place: the service does so, and this server refuses what the service would.
 
-use document::{DocRef, Document, Value};
+use document::{DocRef, Document, Value, array, doc};
 
 use crate::{
     failure::{Failure, Fault},
     limits::{MAX_KEY_BYTES, MAX_KEY_PATHS},
     partition_key::{Component, KeyPath},
 };
+
+/// The path that stands for the partition key of a container without one.
+const SYSTEM_PATH: &str = "/_partitionKey";
 
 /// How components become an effective partition key. Once a container is made it cannot change,
 /// since rows lie by it.
@@ -31,7 +34,8 @@ pub(crate) struct PartitionKeyDefinition {
     paths: Vec<KeyPath>,
     /// How their values are hashed.
     kind: HashKind,
-    /// Made by a migration: an empty list in a header is an item without the property.
+    /// The container has no partition key towards clients from before there were any: no header, or an
+    /// empty list in it, is an item without the property.
     system: bool,
 }
 
@@ -45,10 +49,40 @@ pub(crate) enum KeyScope {
 }
 
 impl PartitionKeyDefinition {
-    /// The key of a container from before there were partition keys: all items are one logical
-    /// partition.
+    /// The key of a container that an earlier version made without a partition key: all items are one
+    /// logical partition.
     pub(crate) fn without_paths() -> Self {
         Self { paths: Vec::new(), kind: HashKind::HashV2, system: false }
+    }
+
+    /// Returns what stands for the partition key that a container does not have, in definitions that are
+    /// kept and shown: items may have the property at its path, and most have not.
+    pub(crate) fn system_document() -> Document {
+        doc! { "paths": array![SYSTEM_PATH], "kind": "Hash", "systemKey": true }
+    }
+
+    /// Returns whether a definition, or that there is none, says that a container has no partition key.
+    pub(crate) fn says_none(definition: Option<&Value>) -> bool {
+        match definition {
+            None | Some(Value::Null) => true,
+            Some(Value::Document(key)) => match key.get("paths") {
+                Some(Value::Array(paths)) => match paths.as_slice() {
+                    [] => true,
+                    [path] => {
+                        path.as_ref().as_str() == Some(SYSTEM_PATH)
+                            && key.get("systemKey") == Some(&Value::Bool(true))
+                    }
+                    _ => false,
+                },
+                _ => false,
+            },
+            Some(_) => false,
+        }
+    }
+
+    /// Returns whether requests and items need not name a key.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.system || self.paths.is_empty()
     }
 
     /// Reads a definition as clients send it. Kind and version may be missing: one path is a hash,
@@ -118,11 +152,16 @@ impl PartitionKeyDefinition {
         self.paths.iter().map(|path| Component::of_value(path.find_value(item))).collect()
     }
 
+    /// Returns the key of items that have none of its properties.
+    fn missing_key(&self) -> Vec<Component> {
+        vec![Component::Undefined; self.paths.len()]
+    }
+
     /// The key that a header names whole. Operations on one item need it, and a prefix of a
     /// hierarchical key is refused.
     pub(crate) fn whole_key(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
         match header {
-            None if self.paths.is_empty() => Ok(Vec::new()),
+            None if self.is_optional() => Ok(self.missing_key()),
             None => Err(Failure::new(
                 Fault::BadRequest,
                 "PartitionKey value must be supplied for this operation.",
@@ -145,7 +184,7 @@ impl PartitionKeyDefinition {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))
         })?;
         if components.is_empty() && self.system {
-            components = vec![Component::Undefined; self.paths.len()];
+            components = self.missing_key();
         }
         if self.paths.len() < components.len() {
             return Err(Failure::mismatch_of_definition());
@@ -259,6 +298,11 @@ mod tests {
             (two, r#"{"a":"x","b":2}"#, Some("[\"x\",2]"), 200),
             (two, r#"{"a":"x","b":2}"#, Some("[\"x\"]"), 1001),
             (system, r"{}", Some("[]"), 200),
+            (system, r"{}", None, 200),
+            (system, r"{}", Some("[{}]"), 200),
+            (system, r#"{"a":{"b":"x"}}"#, Some("[\"x\"]"), 200),
+            (system, r#"{"a":{"b":"x"}}"#, Some("[]"), 1001),
+            (system, r#"{"a":{"b":"x"}}"#, None, 1001),
         ] {
             let definition = parse(definition).unwrap();
             let item = json::parse_document(item.as_bytes(), 5).unwrap();

@@ -115,7 +115,7 @@ pub(super) fn may_be_whole(container: &Container, request: &Request) -> bool {
     headers.cross_partition()
         || headers.range_id().is_some()
         || headers.partition_key().is_some()
-        || container.key.paths().is_empty()
+        || container.key.is_optional()
 }
 
 /// Why a query without a partition is not answered: the service refuses it as well, so that nobody

@@ -15,6 +15,7 @@ use crate::{
     door::Door,
     failure::{Failure, Fault, Result},
     limits::{MAX_RESOURCES, QUOTA},
+    partition_key::PartitionKeyDefinition,
     reply::Reply,
     representation::{self, SystemProperties},
     request::Request,
@@ -30,9 +31,19 @@ const LINKS: [(&str, &str); 5] = [
     ("_conflicts", "conflicts/"),
 ];
 
-/// A container as clients see it.
-fn represent(container: &Container) -> Document {
+/// The first version of the API whose clients know of the partition key that stands for none.
+const SYSTEM_KEYS_SINCE: &str = "2018-12-31";
+
+/// A container as the client of a request sees it.
+fn represent(request: &Request, container: &Container) -> Document {
     let mut body = container.options().clone();
+    if PartitionKeyDefinition::says_none(body.get("partitionKey")) {
+        body.remove("partitionKey");
+        let version = request.headers.version().map(str::trim).filter(|given| !given.is_empty());
+        if version.is_none_or(|version| SYSTEM_KEYS_SINCE <= version) {
+            body.push("partitionKey", PartitionKeyDefinition::system_document());
+        }
+    }
     write_ttl(container.default_ttl(), &mut body);
     let database = container.database_number;
     let system = SystemProperties {
@@ -45,9 +56,14 @@ fn represent(container: &Container) -> Document {
     system.complete_body(body, &LINKS)
 }
 
-/// All containers of a database as clients see them.
-fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
-    catalog::all_containers(&door.engine, database).iter().map(represent).collect()
+/// All containers of a database as the client of a request sees them.
+fn represent_all<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    database: &Database,
+) -> Vec<Document> {
+    let all = catalog::all_containers(&door.engine, database);
+    all.iter().map(|container| represent(request, container)).collect()
 }
 
 /// The path below which a container's own resources are, such as its scripts. It has the number of
@@ -96,7 +112,7 @@ pub(crate) async fn create_container<S: Store>(
         let throughput = throughput.unwrap_or_default();
         offers::create_first_offer(door, &link, &container.rid, throughput).await?;
     }
-    let reply = representation::resource_reply(201, &represent(&container));
+    let reply = representation::resource_reply(201, &represent(request, &container));
     Ok(with_shared_throughput(door, &container, reply))
 }
 
@@ -115,7 +131,8 @@ pub(crate) fn list_containers<S: Store>(
     request: &Request,
     asked: Option<&[u8]>,
 ) -> Result<Reply> {
-    resource_feed::list_in_database(door, request, asked, "DocumentCollections", represent_all)
+    let all = |door: &Door<S>, database: &Database| represent_all(door, request, database);
+    resource_feed::list_in_database(door, request, asked, "DocumentCollections", all)
 }
 
 /// `GET /dbs/{db}/colls/{c}` 200 or 304. The headers say how far indexes have been built and, where
@@ -125,7 +142,7 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
     if shared::is_known(request, container.version()) {
         return Ok(Reply::empty(304));
     }
-    let reply = representation::resource_reply(200, &represent(&container));
+    let reply = representation::resource_reply(200, &represent(request, &container));
     let mut reply = with_shared_throughput(door, &container, reply);
     let progress = container.collection.index_progress().to_string();
     reply = reply.with_header("x-ms-alt-content-path", format!("dbs/{}", container.database));
@@ -186,7 +203,7 @@ pub(crate) async fn replace_container<S: Store>(
         }
     });
     let container = find_named(door, request)?;
-    let reply = representation::resource_reply(200, &represent(&container));
+    let reply = representation::resource_reply(200, &represent(request, &container));
     Ok(with_shared_throughput(door, &container, reply))
 }
 

@@ -7,6 +7,7 @@ mod changes_are_told_as_they_are;
 mod client;
 mod compat;
 mod connections;
+mod containers_without_keys;
 mod endings;
 mod expiry;
 mod feeds_of_all_versions;

@@ -327,7 +327,7 @@ fn signed_request(
 }
 
 /// The headers of a query of all partitions.
-const QUERY: [(&str, &str); 3] = [
+pub(crate) const QUERY: [(&str, &str); 3] = [
     ("content-type", "application/query+json"),
     ("x-ms-documentdb-isquery", "true"),
     ("x-ms-documentdb-query-enablecrosspartition", "True"),
