@@ -51,6 +51,7 @@ const ROUTES: &str = r#"## Routes
 | `…/sprocs`, `…/triggers`, `…/udfs` | kept, not run | executing a procedure, and writes that name a trigger, are 501 |
 | `…/conflicts` | works | there are none; a query names a partition key or crosses partitions |
 | `/dbs/{db}/users`, `…/permissions` | works | tokens live 10 minutes to 24 hours |
+| `/dbs/{db}/clientencryptionkeys` | works | POST (create, query), GET, PUT; kept and shown, clients encrypt; 20 in a database |
 | `/offers` | works | kept and shown; they limit with `--enforce-throughput` alone |
 | `/_explorer/emulator.pem` | works | the server's certificate; no signature |
 | `/_explorer/`, `/config.json` | differs | with `--explorer-dir` the files of that directory and their settings, without a signature; else `/_explorer/` leads to the portal |
@@ -171,6 +172,9 @@ is not done within a second.
 * A container that is made without `partitionKey` has the key `/_partitionKey` with `"systemKey":true`, which
   clients of versions before 2018-12-31 do not see. Requests about it need not name a key: without one, or with
   `[]`, they are about the items without that property, and a query is about the whole container.
+* A `clientEncryptionPolicy` names keys of its database, properties at the root of items and the algorithm
+  `AEAD_AES_256_CBC_HMAC_SHA256`; the id and the partition key only in version 2, deterministically. It cannot
+  be changed.
 * Log sequence numbers (`lsn`), session tokens and positions of the change feed count the changes of one
   container: a feed that is read to its end stays where it is while other containers are written. They grow
   with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which
@@ -190,7 +194,7 @@ is not done within a second.
 
 ## Not there
 
-Execution of scripts, computed properties, `ttlPropertyPath`, analytical storage, client encryption,
+Execution of scripts, computed properties, `ttlPropertyPath`, analytical storage,
 vector and full-text search (policies and indexes for them are checked, kept and shown; queries that would use
 them are errors that name the function), direct mode, several regions,
 and whatever of Entra needs a network: keys of an issuer come from a file.

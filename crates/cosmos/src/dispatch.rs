@@ -21,8 +21,12 @@ use crate::{
     request::Request,
     request_units,
     routes::{
-        account, batches, change_feed, containers, databases, items, offers, partition_delete,
-        permissions, queries, ranges, read_feed, scripts, shared_feed::list_all, users,
+        account, batches, change_feed, client_keys, containers, databases, items, offers,
+        partition_delete,
+        permissions::{self, replace_permission},
+        queries, ranges, read_feed, scripts,
+        shared_feed::list_all,
+        users,
     },
     siblings::SharedFeed,
 };
@@ -55,7 +59,7 @@ pub(crate) async fn run_request<S: Store>(
         Err(failure) => return number_reply(door, &request, Err(failure)).await,
     };
     let parent = find_parent(door, &request);
-    let reply = route_operation(door, &request, body).await;
+    let reply = route(door, &request, &body).await;
     let reply = number_reply(door, &request, reply).await;
     let took = clock::monotonic_time().saturating_sub(began);
     door.latencies.observe(row.metric as usize, took);
@@ -69,7 +73,7 @@ pub(crate) async fn run_request<S: Store>(
     Ok(Reply { parent, stored, ..reply? })
 }
 
-/// What the headers of a response about one item say of its container.
+/// Returns what the headers of a response about one item say of its container.
 fn find_stored<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -146,12 +150,7 @@ fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHead
 ///
 /// All routes that wait have places of their own but the one that is asked most: a future is as
 /// large as the largest in it, and that of each request would be copied with room for a query.
-async fn route_operation<S: Store>(
-    door: &Door<S>,
-    request: &Request,
-    body: Bytes,
-) -> Result<Reply> {
-    let body = &*body;
+async fn route<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
     match request.operation {
         Op::ReadAccount => account::read_account(door, request),
         Op::ReadCertificate => account::read_certificate(&door.settings),
@@ -204,10 +203,14 @@ async fn route_operation<S: Store>(
         Op::QueryPermissions => permissions::list_permissions(door, request, Some(body)),
         Op::ListPermissions => permissions::list_permissions(door, request, None),
         Op::ReadPermission => permissions::read_permission(door, request),
-        Op::ReplacePermission => {
-            Box::pin(permissions::replace_permission(door, request, body)).await
-        }
+        Op::ReplacePermission => Box::pin(replace_permission(door, request, body)).await,
         Op::DeletePermission => Box::pin(permissions::delete_permission(door, request)).await,
+
+        Op::CreateClientKey
+        | Op::QueryClientKeys
+        | Op::ListClientKeys
+        | Op::ReadClientKey
+        | Op::ReplaceClientKey => Box::pin(route_client_key(door, request, body)).await,
 
         Op::QueryOffers => shared_feed(door, request, Some(body), SharedFeed::Offers).await,
         Op::ListOffers => shared_feed(door, request, None, SharedFeed::Offers).await,
@@ -215,6 +218,21 @@ async fn route_operation<S: Store>(
         Op::ReplaceOffer => Box::pin(offers::replace_offer(door, request, body)).await,
 
         Op::NotAllowed(kind, _) => Err(refuse_method(kind, request)),
+    }
+}
+
+/// Routes the operations on keys of client encryption.
+async fn route_client_key<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    match request.operation {
+        Op::CreateClientKey => client_keys::create_key(door, request, body).await,
+        Op::ReplaceClientKey => client_keys::replace_key(door, request, body).await,
+        Op::QueryClientKeys => client_keys::list_keys(door, request, Some(body)),
+        Op::ListClientKeys => client_keys::list_keys(door, request, None),
+        _ => client_keys::read_key(door, request),
     }
 }
 

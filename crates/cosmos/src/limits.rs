@@ -78,6 +78,8 @@ pub(crate) const MAX_COMPOSITES: usize = 100;
 pub(crate) const MAX_RETENTION_MINUTES: i64 = 10_080;
 /// Seconds that deleted versions are kept for a feed that began because somebody read it.
 pub(crate) const BEGUN_RETENTION_S: i64 = MAX_RETENTION_MINUTES * 60;
+/// Client encryption keys of a database: the service's figure.
+pub(crate) const MAX_CLIENT_KEYS: usize = 20;
 /// User-defined functions of a container.
 pub(crate) const MAX_UDFS: usize = 50;
 /// Stored procedures, or triggers, of a container.

@@ -8,6 +8,7 @@
 //!                                                  udfs and conflicts in place of docs
 //! /dbs/{db}/colls/{c}/operations/partitionkeydelete
 //! /dbs/{db}/users/{u}/permissions/{p}
+//! /dbs/{db}/clientencryptionkeys/{k}
 //! /offers/{id}    //addresses/    /_explorer/emulator.pem    /
 //! ```
 //!
@@ -42,6 +43,8 @@ pub(crate) enum Resource {
     Conflicts,
     Users,
     Permissions,
+    /// Keys of client encryption.
+    ClientKeys,
     /// Throughput of databases and containers.
     Offers,
     /// What is removed with a partition key.
@@ -67,6 +70,7 @@ impl Resource {
             Self::Conflicts => "conflicts",
             Self::Users => "users",
             Self::Permissions => "permissions",
+            Self::ClientKeys => "clientencryptionkeys",
             Self::Offers => "offers",
             Self::PartitionKey => "partitionkey",
             Self::Addresses => "addresses",
@@ -142,6 +146,7 @@ impl Link {
             ("addresses", 1) => Resource::Addresses,
             ("dbs", 3..=4) if second == "colls" => Resource::Containers,
             ("dbs", 3..=4) if second == "users" => Resource::Users,
+            ("dbs", 3..=4) if second == "clientencryptionkeys" => Resource::ClientKeys,
             ("dbs", 5..=6) if second == "users" && third == "permissions" => Resource::Permissions,
             ("dbs", 6)
                 if second == "colls" && (third, leaf) == ("operations", "partitionkeydelete") =>
@@ -257,6 +262,10 @@ mod tests {
             ("/dbs/d/colls/c/operations/partitionkeydelete", "PartitionKey d,c None dbs/d/colls/c"),
             ("/dbs/d/users/u", "Users d, Some(\"u\") dbs/d/users/u"),
             ("/dbs/d/users/u/permissions", "Permissions d,u None dbs/d/users/u"),
+            (
+                "/dbs/d/clientencryptionkeys/k",
+                "ClientKeys d, Some(\"k\") dbs/d/clientencryptionkeys/k",
+            ),
             ("/offers/Ab-c/", "Offers , Some(\"Ab-c\") offers/Ab-c"),
             ("/offers/offers/Ab-c/", "400"),
             ("/offers/x/Ab-c/", "404"),

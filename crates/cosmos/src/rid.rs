@@ -4,7 +4,8 @@
 //! ```text
 //! 4 bytes    database
 //! 8 bytes    database, container or user (its first bit says which)
-//! 16 bytes   the same, then a number of 60 bits and a type of 4 bits
+//! 9 bytes    database, key of client encryption, the byte 2
+//! 16 bytes   the same as 8 bytes, then a number of 60 bits and a type of 4 bits
 //! ```
 //!
 //! The number of an item is the commit of its birth.
@@ -70,6 +71,11 @@ pub(crate) enum Rid {
         database: u32,
         user: u32,
     },
+    /// A key of client encryption.
+    ClientKey {
+        database: u32,
+        key: u32,
+    },
     /// `owner` is the id of a container or a user: its second half.
     Leaf {
         database: u32,
@@ -78,6 +84,9 @@ pub(crate) enum Rid {
         leaf: Leaf,
     },
 }
+
+/// What follows the number of a key of client encryption, which could be a user's otherwise.
+const CLIENT_KEY: u8 = 2;
 
 /// The bit that tells containers from users.
 const CONTAINER: u32 = 1 << 31;
@@ -105,6 +114,7 @@ impl Rid {
             Self::Database(database) => (database, 0, 0, 4),
             Self::Container { database, container } => (database, container | CONTAINER, 0, 8),
             Self::User { database, user } => (database, user & !CONTAINER, 0, 8),
+            Self::ClientKey { database, key } => (database, key & !CONTAINER, CLIENT_KEY.into(), 9),
             Self::Leaf { database, owner, number, leaf } => {
                 let number = number & ((1 << NUMBER_BITS) - 1);
                 (database, owner, number | u64::from(leaf.type_tag()) << NUMBER_BITS, 16)
@@ -129,6 +139,7 @@ impl Rid {
         let (Self::Database(database)
         | Self::Container { database, .. }
         | Self::User { database, .. }
+        | Self::ClientKey { database, .. }
         | Self::Leaf { database, .. }) = self;
         database < 1 << 24
     }
@@ -151,6 +162,9 @@ impl Rid {
                 owner if owner & CONTAINER == 0 => Self::User { database, user: owner },
                 owner => Self::Container { database, container: owner & !CONTAINER },
             }),
+            9 if bytes.get(8) == Some(&CLIENT_KEY) && four(4)? & CONTAINER == 0 => {
+                Some(Self::ClientKey { database, key: four(4)? })
+            }
             16 => {
                 let last = u64::from_le_bytes(bytes.get(8..16)?.try_into().ok()?);
                 let owner = four(4)?;
@@ -184,6 +198,7 @@ mod tests {
             (Rid::Database(u32::MAX), 8),
             (container, 12),
             (Rid::User { database: 7, user: 9 }, 12),
+            (Rid::ClientKey { database: 7, key: 9 }, 12),
             (leaf(Leaf::Item, (1 << 60) - 1), 24),
             (leaf(Leaf::Udf, 1), 24),
             (leaf(Leaf::Trigger, 1), 24),

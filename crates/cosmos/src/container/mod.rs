@@ -6,6 +6,7 @@
 //! refused by name and never ignored in silence, except for policies that change no result.
 
 mod default_ttl;
+mod encryption;
 mod full_texts;
 mod indexing;
 mod paths;
@@ -20,10 +21,11 @@ use crate::{
     failure::{Failure, Result},
     limits::BEGUN_RETENTION_S,
     names,
-    partition_key::{HashKind, PartitionKeyDefinition},
+    partition_key::{HashKind, KeyPath, PartitionKeyDefinition},
 };
 
 pub(crate) use default_ttl::write_default as write_ttl;
+pub(crate) use encryption::encryption_keys;
 pub(crate) use indexing::{composite_paths, is_lazy};
 pub(crate) use policies::{keeps_images, refuses_versions};
 
@@ -37,6 +39,8 @@ const SYSTEM: [&str; 9] =
 pub(crate) struct ContainerDefinition {
     /// The name of the container.
     pub(crate) id: String,
+    /// The paths of its partition key.
+    key_paths: Vec<KeyPath>,
     /// The same for the engine: TTL, partition key, indexes, and the JSON that is shown.
     engine: engine::ContainerDefinition,
 }
@@ -53,6 +57,7 @@ impl ContainerDefinition {
         let new = Self::parse_kept(body)?;
         vectors::check_vectors(new.options())?;
         full_texts::check_full_texts(new.options())?;
+        encryption::check_encryption(new.options(), &new.key_paths)?;
         Ok(new)
     }
 
@@ -91,7 +96,7 @@ impl ContainerDefinition {
         };
         let engine =
             engine::ContainerDefinition { default, partition, indexes, retention_s, options: body };
-        Ok(Self { id, engine })
+        Ok(Self { id, key_paths: key.paths().to_vec(), engine })
     }
 
     /// The same for a container that is there; `held` is its definition now. What can only be said
@@ -109,6 +114,7 @@ impl ContainerDefinition {
             body.insert("partitionKey", key.clone());
         }
         vectors::check_replacement(&body, held)?;
+        encryption::check_replacement(&body, held)?;
         let same_vectors = vectors::same_vectors(&body, held);
         let same_texts = full_texts::same_full_texts(&body, held);
         let new = Self::parse_kept(body)?;

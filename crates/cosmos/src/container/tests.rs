@@ -167,7 +167,7 @@ fn other_properties() {
         (r#","vectorEmbeddingPolicy":1"#, 400),
         (
             r#","clientEncryptionPolicy":{"includedPaths":[{"path":"/s"}],"policyFormatVersion":1}"#,
-            200,
+            400,
         ),
         (r#","clientEncryptionPolicy":{"includedPaths":["/s"]}"#, 400),
         (r#","analyticalStorageTtl":-1"#, 200),
@@ -205,7 +205,7 @@ fn what_is_only_kept_is_shown_as_it_came() {
     let policies = [
         r#""vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dataType":"float32","dimensions":3,"distanceFunction":"cosine"}]}"#,
         r#""fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"/t","language":"en-US"}]}"#,
-        r#""clientEncryptionPolicy":{"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k"}],"policyFormatVersion":1}"#,
+        r#""clientEncryptionPolicy":{"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}],"policyFormatVersion":1}"#,
         r#""analyticalStorageTtl":-1"#,
         r#""vectorIndexes":[{"path":"/v","type":"diskANN"}],"fullTextIndexes":[{"path":"/t"}]"#,
     ];

@@ -31,6 +31,10 @@ impl Operation {
             | Self::QueryContainers
             | Self::ListContainers
             | Self::ReadContainer
+            // Clients that read encrypted items read the keys first.
+            | Self::QueryClientKeys
+            | Self::ListClientKeys
+            | Self::ReadClientKey
             | Self::ListRanges => Actions(&[METADATA]),
             Self::ReadItem => Actions(&["sqlDatabases/containers/items/read"]),
             Self::CreateItem => Actions(&["sqlDatabases/containers/items/create"]),
@@ -81,6 +85,8 @@ impl Operation {
             | Self::ReadPermission
             | Self::ReplacePermission
             | Self::DeletePermission
+            | Self::CreateClientKey
+            | Self::ReplaceClientKey
             | Self::QueryOffers
             | Self::ListOffers
             | Self::ReadOffer

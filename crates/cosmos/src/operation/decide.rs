@@ -66,6 +66,11 @@ impl Operation {
             (Kind::Permissions, "PUT", true) => Self::ReplacePermission,
             (Kind::Permissions, "DELETE", true) => Self::DeletePermission,
 
+            (Kind::ClientKeys, "POST", false) => post(Self::QueryClientKeys, Self::CreateClientKey),
+            (Kind::ClientKeys, "GET", false) => Self::ListClientKeys,
+            (Kind::ClientKeys, "GET", true) => Self::ReadClientKey,
+            (Kind::ClientKeys, "PUT", true) => Self::ReplaceClientKey,
+
             (Kind::Offers, "POST", false) if headers.has_query() => Self::QueryOffers,
             (Kind::Offers, "GET", false) => Self::ListOffers,
             (Kind::Offers, "GET", true) => Self::ReadOffer,

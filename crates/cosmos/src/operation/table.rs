@@ -122,6 +122,12 @@ operations! {
     ReplacePermission:  Other,           Writes, Free,     ForChange,  OneByOne, Account,   WriteKey;
     DeletePermission:   Other,           Writes, Free,     ForChange,  OneByOne, Account,   WriteKey;
 
+    CreateClientKey:    Other,           Writes, Free,     ForChange,  OneByOne, Database,  OfResource;
+    QueryClientKeys:    Other,           Reads,  Free,     ForQuery,   AtOnce,   Database,  OfResource;
+    ListClientKeys:     Other,           Reads,  Free,     Inline,     AtOnce,   Database,  OfResource;
+    ReadClientKey:      Other,           Reads,  Free,     Inline,     AtOnce,   Database,  OfResource;
+    ReplaceClientKey:   Other,           Writes, Free,     ForChange,  OneByOne, Database,  OfResource;
+
     QueryOffers:        Other,           Reads,  Free,     ForQuery,   AtOnce,   Account,   OfResource;
     ListOffers:         Other,           Reads,  Free,     Inline,     AtOnce,   Account,   OfResource;
     ReadOffer:          Other,           Reads,  Free,     Inline,     AtOnce,   Account,   OfResource;
@@ -144,6 +150,7 @@ const fn not_allowed(kind: Resource, access: Access) -> Row {
         | Resource::Udfs
         | Resource::Conflicts
         | Resource::Users
+        | Resource::ClientKeys
         | Resource::Offers => (Other, Free, Account, OfResource),
         // Nobody gets anything but the hint. It is signed as what the addresses are of, which only the
         // query string says.

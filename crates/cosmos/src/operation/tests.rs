@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// A path of each kind of resource: that of a feed, and of one resource where there is one.
-const PATHS: [(Resource, &str, Option<&str>); 15] = [
+const PATHS: [(Resource, &str, Option<&str>); 16] = [
     (Resource::Account, "/", None),
     (Resource::Certificate, "/_explorer/emulator.pem", None),
     (Resource::Addresses, "//addresses", None),
@@ -30,6 +30,7 @@ const PATHS: [(Resource, &str, Option<&str>); 15] = [
     (Resource::PartitionKey, "/dbs/d/colls/c/operations/partitionkeydelete", None),
     (Resource::Users, "/dbs/d/users", Some("/dbs/d/users/u")),
     (Resource::Permissions, "/dbs/d/users/u/permissions", Some("/dbs/d/users/u/permissions/p")),
+    (Resource::ClientKeys, "/dbs/d/clientencryptionkeys", Some("/dbs/d/clientencryptionkeys/k")),
     (Resource::Offers, "/offers", Some("/offers/AbCd")),
 ];
 
@@ -109,6 +110,7 @@ fn headers_count_where_a_post_or_a_feed_of_items_can_mean_several_things() {
         "/dbs/d/colls/c/udfs",
         "/dbs/d/users",
         "/dbs/d/users/u/permissions",
+        "/dbs/d/clientencryptionkeys",
         "/offers",
     ]
     .map(several)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use document::Document;
 use engine::{Expected, Kind, Model, Namespace, Space, Store};
 
-use super::{offers, resource_feed, resources, shared};
+use super::{client_keys, offers, resource_feed, resources, shared};
 use crate::{
     catalog::{self, Container, Database, ROOT},
     container::{self, ContainerDefinition, write_ttl},
@@ -101,6 +101,7 @@ pub(crate) async fn create_container<S: Store>(
         let text = format!("The database has {MAX_RESOURCES} containers already.");
         return Err(Failure::new(Fault::Forbidden, text));
     }
+    client_keys::check_known(door, &database, &container::encryption_keys(definition.options()))?;
     let namespace = Namespace::new(database.name.as_str(), definition.id.as_str());
     door.engine.create_container(&namespace, definition.engine_definition()).await?;
     let (engine, known) = (&door.engine, &door.containers);

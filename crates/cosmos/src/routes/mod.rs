@@ -4,7 +4,7 @@
 //! | file | what it serves |
 //! |---|---|
 //! | `account` | the account document and the certificate |
-//! | `databases`, `containers`, `users`, `permissions`, `scripts`, `offers` | one kind of resource each |
+//! | `databases`, `containers`, `users`, `permissions`, `client_keys`, `scripts`, `offers` | one kind of resource each |
 //! | `items` | one item: create, upsert, read, replace, patch, delete |
 //! | `batches` | several operations on items in one request |
 //! | `queries`, `read_feed`, `change_feed`, `all_versions` | many items, page by page |
@@ -20,6 +20,7 @@ pub(crate) mod account;
 mod all_versions;
 pub(crate) mod batches;
 pub(crate) mod change_feed;
+pub(crate) mod client_keys;
 mod condition;
 mod container_part;
 pub(crate) mod containers;

@@ -5,6 +5,7 @@ mod batches;
 mod catalog;
 mod changes_are_told_as_they_are;
 mod client;
+mod client_keys;
 mod compat;
 mod connections;
 mod containers_without_keys;

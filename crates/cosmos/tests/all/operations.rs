@@ -17,7 +17,7 @@ use crate::{
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// Nothing of these is there where a request could change it, so that all requests meet the same.
-const PATHS: [&str; 36] = [
+const PATHS: [&str; 39] = [
     "/",
     "/_explorer/emulator.pem",
     "/nowhere",
@@ -51,6 +51,9 @@ const PATHS: [&str; 36] = [
     "/dbs/d/users/u/permissions",
     "/dbs/d/users/u/permissions/none",
     "/dbs/d/users/none/permissions",
+    "/dbs/d/clientencryptionkeys",
+    "/dbs/d/clientencryptionkeys/none",
+    "/dbs/none/clientencryptionkeys",
     "/offers",
     "/offers/none",
     "/offers/AAAAAQ==",

@@ -1,0 +1,171 @@
+//! Keys of client encryption belong to a database and are kept and shown. A client makes such a key, encrypts
+//! it with another one that the server never sees, and keeps the result here; it encrypts and decrypts
+//! properties of items by itself. A key that items may be encrypted with is never removed, as in the service.
+
+use std::sync::Arc;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use document::{Document, Value, doc};
+use engine::{Resource, Store};
+
+use super::{resource_feed, resources, shared};
+use crate::{
+    catalog::{self, Database, ROOT},
+    door::Door,
+    failure::{Failure, Fault, Result},
+    limits::MAX_CLIENT_KEYS,
+    names,
+    reply::Reply,
+    representation::{self, SystemProperties},
+    request::Request,
+    rid::Rid,
+};
+
+/// Part of the paths of keys after their database.
+const WORD: &str = "clientkey";
+
+/// Returns the path of the key of this name.
+fn key_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
+    [ROOT, &database.name, WORD, name]
+}
+
+/// Returns the resource id of a key.
+fn key_rid(database: &Database, held: &Resource) -> Rid {
+    let number = catalog::resource_number(&held.body).unwrap_or_default();
+    Rid::ClientKey { database: database.number, key: number }
+}
+
+/// Returns a key as clients see it.
+fn represent(database: &Database, held: &Resource) -> Document {
+    let system = SystemProperties {
+        rid: key_rid(database, held),
+        owner: format!("dbs/{}/", database.rid().encode()),
+        word: "clientencryptionkeys",
+        stamp: held.stamp,
+        ts: held.ts,
+    };
+    let mut body = resources::kept_body(held);
+    body.remove("number");
+    system.complete_body(body, &[])
+}
+
+/// Returns all keys of a database as clients see them.
+fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
+    let all = resources::siblings_of(door, &key_path(database, ""));
+    all.iter().map(|held| represent(database, held)).collect()
+}
+
+/// Finds the key at the end of a link, by name or resource id, and its database.
+fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, Arc<Resource>)> {
+    let database = shared::find_database(door, request)?;
+    let path = key_path(&database, request.name());
+    let found = resources::find_resource(door, &path, |held| key_rid(&database, held));
+    let found = found.ok_or_else(Failure::no_resource)?;
+    Ok((database, found))
+}
+
+/// Refuses a definition of a container that names a key which the database does not have.
+pub(super) fn check_known<S: Store>(
+    door: &Door<S>,
+    database: &Database,
+    keys: &[&str],
+) -> Result<()> {
+    let is_unknown = |key: &&&str| door.engine.resource_at(&key_path(database, key)).is_none();
+    match keys.iter().find(is_unknown) {
+        None => Ok(()),
+        Some(key) => Err(Failure::bad_request(format!(
+            "ClientEncryptionKey with id '[{key}]' does not exist."
+        ))),
+    }
+}
+
+/// Reads and checks the body of a write: the id, and what is kept.
+fn read_body(body: &[u8]) -> Result<(String, Document)> {
+    let body = shared::parse_document(body)?;
+    let id = names::check_name(body.get("id"))?;
+    let text = |fields: &Document, name: &str| {
+        let text = fields.get(name).and_then(|value| value.as_ref().as_str());
+        text.filter(|text| !text.is_empty()).map(str::to_owned).ok_or_else(|| {
+            Failure::bad_request(format!("A client encryption key has a text '{name}'."))
+        })
+    };
+    let algorithm = text(&body, "encryptionAlgorithm")?;
+    let wrapped = text(&body, "wrappedDataEncryptionKey")?;
+    if STANDARD.decode(&wrapped).is_err() {
+        return Err(Failure::bad_request("The text 'wrappedDataEncryptionKey' is not base64."));
+    }
+    let Some(Value::Document(given)) = body.get("keyWrapMetadata") else {
+        return Err(Failure::bad_request(
+            "A client encryption key has an object 'keyWrapMetadata'.",
+        ));
+    };
+    let mut metadata = Document::new();
+    for name in ["type", "name", "value", "algorithm"] {
+        metadata.push(name, Value::String(text(given, name)?));
+    }
+    let kept = doc! {
+        "encryptionAlgorithm": Value::String(algorithm),
+        "wrappedDataEncryptionKey": Value::String(wrapped),
+        "keyWrapMetadata": metadata,
+    };
+    Ok((id, kept))
+}
+
+/// `POST /dbs/{db}/clientencryptionkeys`. 201; 409 where the name is taken, 403 where the database has too
+/// many.
+pub(crate) async fn create_key<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let (id, mut kept) = read_body(body)?;
+    let database = shared::find_database(door, request)?;
+    let path = key_path(&database, &id);
+    if door.engine.resource_at(&path).is_some() {
+        return Err(Failure::already_exists());
+    }
+    if MAX_CLIENT_KEYS <= resources::siblings_of(door, &path).len() {
+        let text = format!("The database has {MAX_CLIENT_KEYS} client encryption keys already.");
+        return Err(Failure::new(Fault::Forbidden, text));
+    }
+    let number = resources::next_number(door).await?;
+    kept.push("number", Value::Int64(i64::from(number)));
+    let (_, made) = resources::create_resource(door, request, &path, kept).await?;
+    Ok(representation::resource_reply(201, &represent(&database, &made)))
+}
+
+/// `GET /dbs/{db}/clientencryptionkeys`, or `POST` with a query
+pub(crate) fn list_keys<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    asked: Option<&[u8]>,
+) -> Result<Reply> {
+    resource_feed::list_in_database(door, request, asked, "ClientEncryptionKeys", represent_all)
+}
+
+/// `GET /dbs/{db}/clientencryptionkeys/{k}` 200, or 304 where the client has this version already.
+pub(crate) fn read_key<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
+    let (database, held) = find_named(door, request)?;
+    if shared::is_known(request, held.stamp) {
+        return Ok(Reply::empty(304));
+    }
+    Ok(representation::resource_reply(200, &represent(&database, &held)))
+}
+
+/// `PUT /dbs/{db}/clientencryptionkeys/{k}`: the same key, encrypted with another one. 200; its id stays.
+pub(crate) async fn replace_key<S: Store>(
+    door: &Door<S>,
+    request: &Request,
+    body: &[u8],
+) -> Result<Reply> {
+    let (id, mut kept) = read_body(body)?;
+    let (database, held) = find_named(door, request)?;
+    if held.path.last() != Some(&id) {
+        return Err(Failure::bad_request("The id of a client encryption key cannot be changed."));
+    }
+    if let Some(number) = held.body.get("number") {
+        kept.push("number", number.clone());
+    }
+    let made = resources::replace_resource(door, request, &held, kept).await?;
+    Ok(representation::resource_reply(200, &represent(&database, &made)))
+}
