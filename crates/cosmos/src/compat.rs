@@ -205,7 +205,9 @@ const CHECKED: &str = "\
 `x-ms-version`, `x-ms-indexing-directive` and `x-ms-documentdb-content-serialization-format` change nothing; a
 value that the service does not know is 400: a version that was never published, a directive other than
 `Default`, `Include` and `Exclude`, a format other than `JsonText`, `CosmosBinary` and `HybridRow`. So is a
-`x-ms-documentdb-responsecontinuationtokenlimitinkb` below 1.";
+`x-ms-documentdb-responsecontinuationtokenlimitinkb` below 1. `x-ms-offer-type` `S1`, `S2` or `S3` is shown as
+the type of the offer; another one is 400. With `x-ms-exclude-system-properties` answers to reads and writes of
+one item have neither `_self` nor `_attachments`.";
 
 /// Headers of requests that are known and change nothing, and why.
 const IGNORED: &[(&str, &str)] = &[

@@ -85,6 +85,7 @@ headers! {
         a_im = "a-im",
         wire_format = "x-ms-cosmos-changefeed-wire-format-version",
         throughput = "x-ms-offer-throughput",
+        offer_type = "x-ms-offer-type",
         autoscale = "x-ms-cosmos-offer-autopilot-settings",
         expiry_seconds = "x-ms-documentdb-expiry-seconds",
     }
@@ -186,6 +187,7 @@ impl Headers {
         let limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb";
         let directive = "x-ms-indexing-directive";
         refused("x-ms-version", self.version(), is_version)?;
+        refused("x-ms-offer-type", self.offer_type(), |text| is_one_of(text, OFFER_TYPES))?;
         refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
         refused(directive, self.indexing_directive(), is_indexing_directive)?;
         refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
@@ -208,6 +210,10 @@ impl Headers {
 
 /// Values of `x-ms-documentdb-content-serialization-format`.
 const FORMATS: &[&str] = &["JsonText", "CosmosBinary", "HybridRow"];
+
+/// Values of `x-ms-offer-type`: the fixed throughputs of the service's first version, and that of all
+/// later offers.
+const OFFER_TYPES: &[&str] = &["S1", "S2", "S3", "Invalid"];
 
 /// Values of `x-ms-indexing-directive`. None has an effect.
 const DIRECTIVES: &[&str] = &["Default", "Include", "Exclude"];
@@ -348,6 +354,8 @@ mod tests {
             ("x-ms-documentdb-content-serialization-format", "JsonText", true),
             ("x-ms-documentdb-content-serialization-format", "cosmosbinary", true),
             ("x-ms-documentdb-content-serialization-format", "Not a valid value", false),
+            ("x-ms-offer-type", "S2", true),
+            ("x-ms-offer-type", "S4", false),
             ("x-ms-indexing-directive", "Exclude", true),
             ("x-ms-indexing-directive", "\"Invalid Value\"", false),
             ("x-ms-documentdb-responsecontinuationtokenlimitinkb", "1", true),

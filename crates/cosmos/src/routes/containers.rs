@@ -111,7 +111,8 @@ pub(crate) async fn create_container<S: Store>(
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
         let throughput = throughput.unwrap_or_default();
-        offers::create_first_offer(door, &link, &container.rid, throughput).await?;
+        let named = offers::requested_name(request);
+        offers::create_first_offer(door, &link, &container.rid, throughput, named).await?;
     }
     let reply = representation::resource_reply(201, &represent(request, &container));
     Ok(with_shared_throughput(door, &container, reply))

@@ -55,7 +55,8 @@ pub(crate) async fn create_database<S: Store>(
     let made = Database { name: id, number, resource };
     if let Some(throughput) = throughput {
         let link = format!("dbs/{}/", made.rid().encode());
-        offers::create_first_offer(door, &link, &made.rid().encode(), throughput).await?;
+        let named = offers::requested_name(request);
+        offers::create_first_offer(door, &link, &made.rid().encode(), throughput, named).await?;
     }
     Ok(representation::resource_reply(201, &represent(&made)))
 }

@@ -35,7 +35,8 @@ async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
         for container in catalog::all_containers(&door.engine, &database) {
             if !shared && offers::offer_of(door, &container.rid).is_none() {
                 let link = format!("dbs/{rid}/colls/{}/", container.rid);
-                offers::create_offer(door, &link, &container.rid, Throughput::default()).await?;
+                offers::create_offer(door, &link, &container.rid, Throughput::default(), None)
+                    .await?;
                 let (database, container) = (&container.database, &container.name);
                 tracing::warn!(database, container, "a container had no offer; it has one now");
             }

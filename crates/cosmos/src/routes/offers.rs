@@ -142,6 +142,13 @@ pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughpu
     Throughput::Manual(units).check_bounds().map(Some)
 }
 
+/// Returns the name of a throughput of the service's first version that a creation asks for. It is
+/// shown; the offer's figure is what limits.
+pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
+    let given = request.headers.offer_type()?.trim();
+    ["S1", "S2", "S3"].into_iter().find(|known| known.eq_ignore_ascii_case(given))
+}
+
 /// Makes the offer of a resource, whose link and resource id these are. Callers hold the door's
 /// lock of changes.
 pub(crate) async fn create_offer<S: Store>(
@@ -149,14 +156,18 @@ pub(crate) async fn create_offer<S: Store>(
     link: &str,
     rid: &str,
     throughput: Throughput,
+    named: Option<&str>,
 ) -> Result<()> {
     let number = resources::next_number(door).await?;
-    let body = doc! {
+    let mut body = doc! {
         "number": Value::Int64(i64::from(number)),
         "resource": link,
         "offerResourceId": rid,
         "content": throughput.to_content(),
     };
+    if let Some(named) = named {
+        body.push("offerType", named);
+    }
     let id = Rid::Database(number).encode();
     door.engine.put_resource(&[ROOT, &id], body, Expected::Absent).await?;
     Ok(())
@@ -169,8 +180,9 @@ pub(crate) async fn create_first_offer<S: Store>(
     link: &str,
     rid: &str,
     throughput: Throughput,
+    named: Option<&str>,
 ) -> Result<()> {
-    create_offer(door, link, rid, throughput).await.map_err(|failure| {
+    create_offer(door, link, rid, throughput, named).await.map_err(|failure| {
         let text = format!("The resource was created, but not its throughput: {}", failure.text);
         Failure { text: text.into(), ..failure }
     })
@@ -208,16 +220,20 @@ pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<
     Ok(door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
 }
 
-/// An offer as clients see it. Its type says "Invalid" and its version "V2", as those of the
-/// service do.
+/// An offer as clients see it. Unless it was made with a named throughput its type says "Invalid" and
+/// its version "V2", as those of the service do.
 fn represent(offer: &Resource) -> Document {
     let id = offer.path.last().map_or("", String::as_str);
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);
+    let (kind, version) = match offer.body.get("offerType") {
+        Some(named) => (named.clone(), "V1"),
+        None => (Value::from("Invalid"), "V2"),
+    };
     doc! {
         "resource": kept("resource"),
-        "offerType": "Invalid",
+        "offerType": kind,
         "offerResourceId": kept("offerResourceId"),
-        "offerVersion": "V2",
+        "offerVersion": version,
         "content": kept("content"),
         "id": id,
         "_rid": id,
@@ -260,8 +276,7 @@ pub(crate) async fn replace_offer<S: Store>(
     let body = shared::parse_document(body)?;
     let id = held.path.last().map_or("", String::as_str);
     for name in ["id", "_rid"] {
-        let given = body.get(name).and_then(|given| given.as_ref().as_str());
-        if given.is_some_and(|given| given != id) {
+        if body.get(name).is_some_and(|given| given.as_ref().as_str() != Some(id)) {
             let text = format!("The property '{name}' is not that of the offer '{id}'.");
             return Err(Failure::bad_request(text));
         }
@@ -269,6 +284,8 @@ pub(crate) async fn replace_offer<S: Store>(
     let throughput = Throughput::of_content(body.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.to_content());
+    // A figure takes the place of a name.
+    changed.remove("offerType");
     let made = resources::replace_resource(door, request, &held, changed).await?;
     Ok(representation::resource_reply(200, &represent(&made)))
 }

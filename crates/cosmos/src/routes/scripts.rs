@@ -113,7 +113,11 @@ impl ScriptFeed {
         if self.kind.leaf == Leaf::Trigger {
             for (name, known, usual) in [
                 ("triggerType", &["Pre", "Post"][..], "Pre"),
-                ("triggerOperation", &["All", "Create", "Update", "Delete", "Replace"], "All"),
+                (
+                    "triggerOperation",
+                    &["All", "Create", "Update", "Delete", "Replace", "Upsert"],
+                    "All",
+                ),
             ] {
                 let given = match body.get(name) {
                     None | Some(Value::Null) => usual,

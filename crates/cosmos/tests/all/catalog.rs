@@ -100,10 +100,14 @@ async fn throughput_is_kept_and_changed() {
     assert!(listed.body.contains("\"offerThroughput\":400"), "{}", listed.body);
     let id = listed.body.split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let path = format!("/offers/{id}");
-    for (content, want) in
-        [(r#"{"offerThroughput":800}"#, 200), (r#"{"offerThroughput":1}"#, 400), ("{}", 400)]
-    {
-        let body = format!(r#"{{"content":{content}}}"#);
+    for (content, more, want) in [
+        (r#"{"offerThroughput":800}"#, "", 200),
+        (r#"{"offerThroughput":1}"#, "", 400),
+        ("{}", "", 400),
+        (r#"{"offerThroughput":900}"#, r#","_rid":"NotAllowed""#, 400),
+        (r#"{"offerThroughput":900}"#, r#","_rid":null"#, 400),
+    ] {
+        let body = format!(r#"{{"content":{content}{more}}}"#);
         // Offers are signed by their resource id alone, in lower case.
         let date = crate::client::date(0);
         let link = id.to_lowercase();
@@ -114,6 +118,34 @@ async fn throughput_is_kept_and_changed() {
     }
     let listed = client.ask("GET", "/offers", &[], "").await;
     assert!(listed.body.contains("\"offerThroughput\":800"), "{}", listed.body);
+}
+
+#[tokio::test]
+async fn an_offer_has_the_name_that_it_was_made_with() {
+    let mut client = Client::with_container("").await;
+    let body = |id: &str| format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"]}}}}"#);
+    for (id, name, want) in [("one", "S1", 201), ("two", "s2", 201), ("three", "S9", 400)] {
+        let named = [("x-ms-offer-type", name)];
+        let made = client.ask("POST", "/dbs/d/colls", &named, &body(id)).await;
+        assert_eq!(made.status, want, "{name}: {made:?}");
+    }
+    let offers = client.ask("GET", "/offers", &[], "").await.body;
+    for (name, count) in [("S1", 1), ("S2", 1), ("Invalid", 1)] {
+        let shown = format!(r#""offerType":"{name}""#);
+        assert_eq!(offers.matches(&shown).count(), count, "{name}: {offers}");
+    }
+    // A figure takes the place of the name.
+    let at = offers.find(r#""offerType":"S1""#).unwrap();
+    let id = offers[at..].split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let (date, link) = (crate::client::date(0), id.to_lowercase());
+    let signed = crate::client::sign(cosmos::WELL_KNOWN_KEY, "PUT", "offers", &link, &date);
+    let headers = [("x-ms-date", date.as_str()), ("authorization", signed.as_str())];
+    let body = r#"{"content":{"offerThroughput":500}}"#;
+    let put = client.send("PUT", &format!("/offers/{id}"), &headers, body).await;
+    assert_eq!(
+        (put.text("offerType"), put.text("offerVersion")),
+        ("Invalid".to_owned(), "V2".to_owned())
+    );
 }
 
 #[tokio::test]
@@ -159,6 +191,8 @@ async fn words_are_kept_as_they_came() {
         (made.text("triggerType"), made.text("triggerOperation")),
         ("post".into(), "CREATE".into())
     );
+    let upsert = trigger("Pre", "Upsert").replace("\"t\"", "\"u\"");
+    assert_eq!(client.ask("POST", path, &[], &upsert).await.status, 201);
     let refused = client.ask("POST", path, &[], &trigger("never", "All")).await;
     assert_eq!(refused.status, 400);
     assert_eq!(client.ask("POST", "/dbs/d/users", &[], r#"{"id":"u"}"#).await.status, 201);
