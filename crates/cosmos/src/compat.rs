@@ -190,7 +190,8 @@ is not done within a second.
 * Plans never ask a client to do more than it says it can; with one range the raw query always works.
 * A partition key whose value is an object or array counts as missing.
 * A JSON object with one name twice is 400.
-* Numbers are 64-bit integers where they are whole and fit, else doubles.
+* Numbers are 64-bit integers where they are written without point and exponent and fit, else doubles. They are
+  shown in the shortest form that reads back: `0.0` as `0`, `1e2` as `100`.
 
 ## Not there
 

@@ -17,6 +17,7 @@ mod hybrid_batches;
 mod kept_paths;
 mod later_pages;
 mod memory;
+mod numbers;
 mod operations;
 mod order_by;
 mod points;

@@ -19,7 +19,7 @@ pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
         ValueRef::Int32(v) => append(&v, out),
         ValueRef::Int64(v) => append(&v, out),
         // A double that is no number becomes null.
-        ValueRef::Double(v) => append(&v, out),
+        ValueRef::Double(v) => write_double(v, out),
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => write_string(v, out),
         ValueRef::Document(v) => object(v, out),
         ValueRef::Array(values) => {
@@ -33,9 +33,18 @@ pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
             out.push(b']');
         }
         other => match Number::of(other) {
-            Some(number) => append(&number.to_f64(), out),
+            Some(number) => write_double(number.to_f64(), out),
             None => write_string(&crate::display::shell(other).to_string(), out),
         },
+    }
+}
+
+/// Writes a double in the shortest form that reads back: JSON has one kind of numbers, so a whole one
+/// needs no digits behind a point.
+fn write_double(value: f64, out: &mut Vec<u8>) {
+    append(&value, out);
+    if out.ends_with(b".0") {
+        out.truncate(out.len() - 2);
     }
 }
 
