@@ -6,6 +6,7 @@ use crate::{
     cursor::Cursor,
     error::Result,
     row::{push_header, read_header},
+    types::skip_value,
 };
 
 /// The schema of segment headers.
@@ -16,6 +17,8 @@ const RECORD: i32 = 2_147_473_649;
 const SEGMENT_BYTES: usize = 10;
 /// Bytes of a record header: version, schema, length, checksum.
 const RECORD_BYTES: usize = 13;
+/// Numbers below this one name a column of a segment header; others are the length of a name.
+const SEGMENT_TOKENS: u64 = 5;
 /// The presence bits of a segment header: its only fixed column, the length, is there.
 const SEGMENT_BITS: u8 = 1;
 
@@ -84,7 +87,8 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Reads a segment header. What it holds besides its length, a comment or schemas, is skipped.
+/// Reads a segment header. What it holds besides its length is skipped, column by column, so that a
+/// wrong length does not hide records. A column of schemas nests and is refused as such types are.
 fn read_segment(cursor: &mut Cursor<'_>) -> Result<()> {
     read_header(SEGMENT, cursor)?;
     let error = cursor.invalid("a segment header has no length");
@@ -93,7 +97,16 @@ fn read_segment(cursor: &mut Cursor<'_>) -> Result<()> {
     }
     let error = cursor.invalid("the length of a segment header is wrong");
     let more = cursor.take_length()?.checked_sub(SEGMENT_BYTES).ok_or(error)?;
-    cursor.take_bytes(more).map(drop)
+    let at = cursor.position();
+    let mut columns = Cursor::new(cursor.take_bytes(more)?, at);
+    while !columns.is_at_end() {
+        let code = columns.take_byte()?;
+        if let Some(len) = columns.take_varuint()?.checked_sub(SEGMENT_TOKENS) {
+            columns.take_bytes(usize::try_from(len).unwrap_or(usize::MAX))?;
+        }
+        skip_value(code, &mut columns)?;
+    }
+    Ok(())
 }
 
 /// Appends a segment header, with which a stream begins.
