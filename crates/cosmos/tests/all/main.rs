@@ -14,6 +14,7 @@ mod expiry;
 mod feeds_of_all_versions;
 mod headers_of_answers;
 mod hybrid_batches;
+mod hybrid_batches_refused;
 mod kept_paths;
 mod later_pages;
 mod memory;
