@@ -10,6 +10,7 @@ mod compat;
 mod connections;
 mod containers_without_keys;
 mod endings;
+mod exchanges;
 mod expiry;
 mod feeds_of_all_versions;
 mod headers_of_answers;

@@ -1,0 +1,118 @@
+//! The form of the files: blocks of lines, each of which is one step.
+
+/// A part of a file.
+pub(super) struct Block {
+    /// The lines of the request, or of another step, as they stand in the file.
+    pub(super) lines: Vec<String>,
+    /// What is done.
+    pub(super) step: Step,
+    /// The lines of the expected answer.
+    pub(super) answer: Vec<String>,
+}
+
+/// What a block says.
+pub(super) enum Step {
+    /// Nothing: an empty line or a comment.
+    Note,
+    /// Writes a resource: a path, headers, a body.
+    Make(String, Vec<(String, String)>, String),
+    /// Removes a resource: a path and a partition key, which is empty for what has none.
+    Remove(String, String),
+    /// Moves the clock by some seconds.
+    Advance(i64),
+    /// Sends a request and compares its answer.
+    Exchange(Request),
+}
+
+/// A recorded request.
+#[derive(Default)]
+pub(super) struct Request {
+    /// The name by which later requests refer to its answer.
+    pub(super) name: String,
+    pub(super) verb: String,
+    pub(super) path: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Option<String>,
+}
+
+/// Splits a text at the first space.
+fn halves(text: &str) -> (String, String) {
+    let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
+    (first.to_owned(), rest.to_owned())
+}
+
+/// Reads a step of one line.
+fn one_line(line: &str) -> Step {
+    let Some((mark, rest)) = line.split_once(' ') else { return Step::Note };
+    let (path, rest) = halves(rest);
+    match mark {
+        "!" => Step::Advance(rest.parse().unwrap()),
+        "-" => Step::Remove(path, rest),
+        "+" => {
+            // A key or a header may stand before the body, which begins with a brace.
+            let at = if rest.starts_with('{') { 0 } else { rest.find(" {").unwrap() + 1 };
+            let (before, body) = rest.split_at(at);
+            let before = before.trim();
+            let headers = match before.split_once('=') {
+                _ if before.is_empty() => Vec::new(),
+                _ if before.starts_with('[') => {
+                    vec![("x-ms-documentdb-partitionkey".to_owned(), before.to_owned())]
+                }
+                Some((name, value)) => vec![(name.to_owned(), value.to_owned())],
+                None => panic!("'{line}' has neither a key nor a header before its body"),
+            };
+            Step::Make(path, headers, body.to_owned())
+        }
+        _ => Step::Note,
+    }
+}
+
+/// Adds a line to the exchange that it belongs to.
+fn add(request: &mut Request, line: &str) {
+    if let Some(body) = line.strip_prefix("> ") {
+        request.body = Some(body.to_owned());
+    } else if request.verb.is_empty() {
+        (request.verb, request.path) = halves(line);
+    } else {
+        let (name, value) = line.split_once(": ").unwrap();
+        request.headers.push((name.to_owned(), value.to_owned()));
+    }
+}
+
+/// Reads a file.
+pub(super) fn parse(text: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("== ") {
+            let step = Step::Exchange(Request { name: name.to_owned(), ..Request::default() });
+            blocks.push(Block { lines: vec![line.to_owned()], step, answer: Vec::new() });
+        } else if let Some(answer) = line.strip_prefix("< ") {
+            blocks.last_mut().unwrap().answer.push(answer.to_owned());
+        } else if line.is_empty()
+            || ["+ ", "- ", "! ", "# "].iter().any(|mark| line.starts_with(mark))
+        {
+            let lines = vec![line.to_owned()];
+            blocks.push(Block { lines, step: one_line(line), answer: Vec::new() });
+        } else {
+            let Block { lines, step, .. } = blocks.last_mut().unwrap();
+            let Step::Exchange(request) = step else { panic!("'{line}' belongs to no exchange") };
+            add(request, line);
+            lines.push(line.to_owned());
+        }
+    }
+    blocks
+}
+
+/// Writes a file.
+pub(super) fn print(blocks: &[Block]) -> String {
+    let mut out = String::new();
+    for block in blocks {
+        for line in &block.lines {
+            out.push_str(&format!("{line}\n"));
+        }
+        for line in &block.answer {
+            out.push_str(&format!("< {line}\n"));
+        }
+    }
+    out
+}
