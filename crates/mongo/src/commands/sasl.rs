@@ -186,12 +186,13 @@ fn step_reply(id: i32, done: bool, bytes: Vec<u8>) -> Document {
     }
 }
 
-/// Logs a user in on the connection, in the place of whoever was. One who was removed or made anew
-/// while the login was under way is not.
+/// Logs a user in on the connection, in the place of whoever was. One who was removed, made anew or
+/// restricted to other addresses while the login was under way is not.
 fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<()> {
     let now = call.door.login_as(&user.name)?;
     let same = |now: &User| now.id == user.id && now.credentials == user.credentials;
-    let Some((_, login)) = now.filter(|(now, _)| same(now)) else {
+    let may = |now: &User| same(now) && may_come_from(call.connection, now);
+    let Some((_, login)) = now.filter(|(now, _)| may(now)) else {
         return Err(note_failure(call, Some(&user.name), "the user has changed meanwhile"));
     };
     call.connection.logins.lock().log_in(login);
