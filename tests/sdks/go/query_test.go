@@ -109,6 +109,66 @@ func TestPages(t *testing.T) {
 	refused(t, err, 400, "0", "")
 }
 
+// Pages over values that many items have: each is read by a new pager from the token of the page before.
+func TestPagesOverTies(t *testing.T) {
+	table := expected(t).TiedPages
+	for _, sql := range table.Queries {
+		t.Run(sql, func(t *testing.T) {
+			properties := byPath("c", "/pk")
+			properties.DefaultTimeToLive = to.Ptr(int32(-1))
+			properties.IndexingPolicy = &azcosmos.IndexingPolicy{
+				Automatic:        true,
+				IndexingMode:     azcosmos.IndexingModeConsistent,
+				IncludedPaths:    []azcosmos.IncludedPath{{Path: "/*"}},
+				CompositeIndexes: [][]azcosmos.CompositeIndex{table.CompositeIndex},
+			}
+			container := create(t, freshNamed(t, "go-ties"), properties)
+			for n := range table.Items {
+				ttl := -1
+				if n%5 == 4 {
+					ttl = table.DiesAfter
+				}
+				put(t, container, fmt.Sprintf(`{"id":"%d","pk":"k%d","n":%d,"same":%d,"odd":%d,"ttl":%d}`, n, n%7, n, n%3, n%2, ttl))
+			}
+			pages := func(between func(count int)) (found []any, later int) {
+				token := (*string)(nil)
+				for count := 1; ; count++ {
+					page, err := container.NewQueryItemsPager(sql, anywhere, &azcosmos.QueryOptions{PageSizeHint: table.PageSize, ContinuationToken: token}).NextPage(ctx)
+					must(t, err)
+					for _, item := range page.Items {
+						found = append(found, decode(t, item))
+					}
+					if count == 2 {
+						later = len(found)
+					}
+					between(count)
+					if token = page.ContinuationToken; token == nil || *token == "" {
+						return found, later
+					}
+				}
+			}
+			found, _ := pages(func(int) {})
+			equal(t, found, string(text(t, query(t, container, anywhere, sql))))
+			found, later := pages(func(count int) {
+				if count == 2 {
+					advance(t, table.DiesAfter)
+				}
+			})
+			seen, live := map[any]bool{}, []any{}
+			for at, n := range found {
+				dies := int(n.(float64))%5 == 4
+				if seen[n] || dies && at >= later {
+					t.Fatalf("%v is on two pages or has expired: %v", n, found)
+				}
+				if seen[n] = true; !dies {
+					live = append(live, n)
+				}
+			}
+			equal(t, live, string(text(t, query(t, container, anywhere, sql))))
+		})
+	}
+}
+
 func TestCompositeOrder(t *testing.T) {
 	properties := byPath("c", "/pk")
 	properties.IndexingPolicy = &azcosmos.IndexingPolicy{

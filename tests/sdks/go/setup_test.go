@@ -48,7 +48,12 @@ func connect(endpoint, key string) (*azcosmos.Client, error) {
 // fresh is a database of the test's own, dropped when the test ends.
 func fresh(t *testing.T) *azcosmos.DatabaseClient {
 	t.Helper()
-	name := named(t)
+	return freshNamed(t, named(t))
+}
+
+// freshNamed is such a database with a name of its own: not each name of a test may be that of a database.
+func freshNamed(t *testing.T, name string) *azcosmos.DatabaseClient {
+	t.Helper()
 	_, err := client.CreateDatabase(ctx, azcosmos.DatabaseProperties{ID: name}, nil)
 	must(t, err)
 	database, err := client.NewDatabase(name)
@@ -218,6 +223,13 @@ type expectations struct {
 		TTL    json.RawMessage `json:"ttl"`
 		Quoted string          `json:"quoted"`
 	} `json:"refusedItemTtl"`
+	TiedPages struct {
+		Items          int                       `json:"items"`
+		PageSize       int32                     `json:"pageSize"`
+		DiesAfter      int                       `json:"diesAfter"`
+		CompositeIndex []azcosmos.CompositeIndex `json:"compositeIndex"`
+		Queries        []string                  `json:"queries"`
+	} `json:"tiedPages"`
 	Texts map[string]string `json:"texts"`
 }
 

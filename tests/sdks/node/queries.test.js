@@ -3,7 +3,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { setup, connect, bare, ids, query, refused, clock, texts } = require('./setup');
+const { setup, connect, bare, ids, query, refused, clock, expected, texts } = require('./setup');
 
 const people = [
   {
@@ -265,6 +265,52 @@ test('items that die between pages', async () => {
     [3],
   );
 });
+
+/** Sorted by values that many items have: each page is read by a new iterator. */
+for (const text of expected.tiedPages.queries) {
+  test(`pages over ties: ${text}`, async () => {
+    const { items, pageSize, diesAfter, compositeIndex } = expected.tiedPages;
+    const indexingPolicy = {
+      includedPaths: [{ path: '/*' }],
+      compositeIndexes: [compositeIndex],
+    };
+    const tied = await at.make({ defaultTtl: -1, indexingPolicy });
+    for (let n = 0; n < items; n += 1) {
+      const ttl = n % 5 === 4 ? diesAfter : -1;
+      await tied.items.create({ id: `${n}`, pk: `k${n % 7}`, n, same: n % 3, odd: n % 2, ttl });
+    }
+    const pages = async (between = async () => {}) => {
+      const found = [];
+      let continuationToken;
+      do {
+        const options = { maxItemCount: pageSize, continuationToken };
+        const page = await tied.items.query(text, options).fetchNext();
+        found.push(page.resources);
+        ({ continuationToken } = page);
+        await between(found.length);
+      } while (continuationToken !== undefined);
+      return found;
+    };
+    assert.deepEqual((await pages()).flat(), await query(tied, text));
+    const found = await pages(async (count) => {
+      if (count === 2) await clock.advance(diesAfter);
+    });
+    const seen = found.flat();
+    assert.equal(new Set(seen).size, seen.length, 'none twice');
+    assert.deepEqual(
+      seen.filter((n) => n % 5 !== 4),
+      await query(tied, text),
+      'none lost',
+    );
+    assert.ok(
+      found
+        .slice(2)
+        .flat()
+        .every((n) => n % 5 !== 4),
+      'none that has expired',
+    );
+  });
+}
 
 test('a damaged token is refused', async () => {
   for (const continuationToken of ['damaged', 'e30=', 'x'.repeat(3000)]) {

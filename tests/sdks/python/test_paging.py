@@ -1,7 +1,7 @@
 """Pages: their size, and continuation tokens that another client takes up."""
 
 import pytest
-from conftest import refused
+from conftest import EXPECTED, refused
 
 QUERIES = {
     "plain": "SELECT VALUE c.n FROM c",
@@ -86,6 +86,49 @@ def test_items_that_die_between_pages(make, query, clock):
     assert first_page(pages) == [0, 1]
     clock.advance(10)
     assert [n for page in pages for n in page] == [3]
+
+
+TIED = EXPECTED["tiedPages"]
+
+
+def tied_item(n):
+    ttl = TIED["diesAfter"] if n % 5 == 4 else -1
+    return {"id": str(n), "pk": f"k{n % 7}", "n": n, "same": n % 3, "odd": n % 2, "ttl": ttl}
+
+
+@pytest.fixture(scope="module")
+def tied(db):
+    from azure.cosmos import PartitionKey
+
+    policy = {"includedPaths": [{"path": "/*"}], "compositeIndexes": [TIED["compositeIndex"]]}
+    return db.create_container("tied", PartitionKey("/pk"), default_ttl=-1, indexing_policy=policy)
+
+
+@pytest.mark.parametrize("text", TIED["queries"])
+def test_ties_are_split_over_pages(tied, query, clock, text):
+    for n in range(TIED["items"]):
+        tied.upsert_item(tied_item(n))
+
+    def pages(between=lambda count: None):
+        token, found = None, []
+        while token or not found:
+            page = query(tied, text, max_item_count=TIED["pageSize"]).by_page(token)
+            found.append(first_page(page))
+            token = page.continuation_token
+            between(len(found))
+        return found
+
+    def expire(count):
+        if count == 2:
+            clock.advance(TIED["diesAfter"])
+
+    assert [n for page in pages() for n in page] == list(query(tied, text))
+    first, second, *rest = pages(expire)
+    live = list(query(tied, text))
+    found = [n for page in (first, second, *rest) for n in page]
+    assert len(set(found)) == len(found), "none twice"
+    assert [n for n in found if n % 5 != 4] == live, "none lost"
+    assert all(n % 5 != 4 for page in rest for n in page), "none that has expired"
 
 
 def test_a_read_feed_goes_on_elsewhere(many):

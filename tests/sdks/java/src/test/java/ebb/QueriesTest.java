@@ -20,6 +20,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -116,6 +117,50 @@ class QueriesTest extends Ebb {
       found.sort(null);
       assertEquals(want, found, sql);
     }
+  }
+
+  /** Pages over values that many items have: each is read by a new iterator from the token of the page before. */
+  @Test
+  void pagesOverTies() {
+    JsonNode table = expected.get("tiedPages");
+    int size = table.get("pageSize").asInt();
+    int diesAfter = table.get("diesAfter").asInt();
+    List<CompositePath> index = new ArrayList<>();
+    table.get("compositeIndex").forEach(path -> index.add(new CompositePath().setPath(path.get("path").asText())
+        .setOrder(path.get("order").asText().equals("ascending") ? CompositePathSortOrder.ASCENDING : CompositePathSortOrder.DESCENDING)));
+    CosmosContainer container = create(new CosmosContainerProperties("c", "/pk").setDefaultTimeToLiveInSeconds(-1).setIndexingPolicy(
+        new IndexingPolicy().setIncludedPaths(List.of(new IncludedPath("/*"))).setCompositeIndexes(List.of(index))));
+    for (JsonNode text : table.get("queries")) {
+      String sql = text.asText();
+      for (int n = 0; n < table.get("items").asInt(); n++) {
+        container.upsertItem(item("{'id': '" + n + "', 'pk': 'k" + n % 7 + "', 'n': " + n + ", 'same': " + n % 3
+            + ", 'odd': " + n % 2 + ", 'ttl': " + (n % 5 == 4 ? diesAfter : -1) + "}"));
+      }
+      assertEquals(numbers(query(container, sql)), numbers(pages(container, sql, size, 0).stream().flatMap(List::stream).toList()), sql);
+      List<List<JsonNode>> pages = pages(container, sql, size, diesAfter);
+      List<Integer> found = numbers(pages.stream().flatMap(List::stream).toList());
+      assertEquals(found.size(), Set.copyOf(found).size(), () -> sql + " twice: " + found);
+      assertEquals(numbers(query(container, sql)), found.stream().filter(n -> n % 5 != 4).toList(), sql);
+      assertTrue(numbers(pages.stream().skip(2).flatMap(List::stream).toList()).stream().allMatch(n -> n % 5 != 4), () -> sql + " expired: " + pages);
+    }
+  }
+
+  private static List<Integer> numbers(List<JsonNode> values) {
+    return values.stream().map(JsonNode::asInt).toList();
+  }
+
+  /** All pages; the clock moves by so many seconds behind the second. */
+  private static List<List<JsonNode>> pages(CosmosContainer container, String sql, int size, int seconds) {
+    List<List<JsonNode>> found = new ArrayList<>();
+    String token = null;
+    do {
+      FeedResponse<JsonNode> page = container.queryItems(sql, new CosmosQueryRequestOptions(), JsonNode.class)
+          .iterableByPage(token, size).iterator().next();
+      found.add(page.getResults().stream().map(Ebb::value).toList());
+      token = page.getContinuationToken();
+      if (found.size() == 2 && seconds > 0) advance(seconds);
+    } while (token != null);
+    return found;
   }
 
   @Test
