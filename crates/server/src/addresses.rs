@@ -1,9 +1,9 @@
 //! The addresses of the settings: which of them are refused, and what the operator is told of one
 //! that cannot be bound.
 
-use std::io;
+use std::{io, net::ToSocketAddrs};
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 use crate::{
     config::{Config, TlsMode},
@@ -57,21 +57,40 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
 }
 
 /// Takes the address of the setting `--<setting>`; a failure names the setting and what to do.
-pub(crate) async fn take_setting(setting: &str, address: &str) -> Result<Taken, Failure> {
-    listen::take_address(address).await.map_err(|error| unusable(setting, address, &error))
+pub(crate) async fn take_setting(
+    setting: &str,
+    address: &str,
+    config: &Config,
+) -> Result<Taken, Failure> {
+    let taken = listen::take_address(address).await;
+    taken.map_err(|error| unusable(setting, address, &error, &ports_of(config)))
 }
 
 /// Listens on the address of a setting that was taken. Of two servers
 /// that take the same one at the same time, the second one fails here.
 pub(crate) fn listen_on(setting: &str, taken: Taken) -> Result<TcpListener, Failure> {
     let address = taken.address.to_string();
-    taken.listen().map_err(|error| unusable(setting, &address, &error))
+    // All addresses of the settings are taken by now, so none of their ports is found free.
+    taken.listen().map_err(|error| unusable(setting, &address, &error, &[]))
 }
 
-fn unusable(setting: &str, address: &str, error: &io::Error) -> Failure {
+/// Returns the ports that the settings give to addresses.
+fn ports_of(config: &Config) -> Vec<u16> {
+    let peer = config.cluster.as_ref().map(|cluster| &cluster.peer_addr);
+    [&config.mongo_addr, &config.cosmos_addr, &config.admin_addr]
+        .into_iter()
+        .filter_map(Option::as_ref)
+        .chain(peer)
+        .filter_map(|address| address.rsplit_once(':')?.1.parse().ok())
+        .collect()
+}
+
+/// Returns what the operator is told of an address that cannot be taken. Another port that it proposes is
+/// not one of `claimed`.
+fn unusable(setting: &str, address: &str, error: &io::Error, claimed: &[u16]) -> Failure {
     failed(match error.kind() {
         io::ErrorKind::AddrInUse => {
-            let other = next_to(address);
+            let other = free_after(address, claimed);
             format!(
                 "--{setting} {address} is in use: stop what listens there, or give --{setting} \
                  {other} (port 0 takes a free one)"
@@ -88,11 +107,25 @@ fn unusable(setting: &str, address: &str, error: &io::Error) -> Failure {
     })
 }
 
-/// Returns an address that may be free: that of the next port.
-fn next_to(address: &str) -> String {
+/// Returns the address of the next port that nobody listens on and that is not one of `claimed`, or of port
+/// 0 where none of the next 100 is such a port.
+fn free_after(address: &str, claimed: &[u16]) -> String {
     let Some((host, port)) = address.rsplit_once(':') else { return address.to_owned() };
-    let next = port.parse::<u16>().ok().and_then(|port| port.checked_add(1)).unwrap_or(0);
-    format!("{host}:{next}")
+    let port = port.parse::<u16>().unwrap_or(u16::MAX);
+    let mut others = (port..=u16::MAX).skip(1).take(100).filter(|port| !claimed.contains(port));
+    let free = others.find(|port| is_free(&format!("{host}:{port}")));
+    format!("{host}:{}", free.unwrap_or(0))
+}
+
+/// Returns whether nothing has taken an address.
+fn is_free(address: &str) -> bool {
+    let Ok(mut found) = address.to_socket_addrs() else { return true };
+    found.all(|address| {
+        // Without the option to share a port, so that one which is taken and not listened on is noticed too.
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+        let taken = socket.and_then(|socket| socket.bind(address));
+        !matches!(taken, Err(error) if error.kind() == io::ErrorKind::AddrInUse)
+    })
 }
 
 #[cfg(test)]
@@ -102,14 +135,14 @@ mod tests {
     #[test]
     fn an_address_that_cannot_be_taken_has_a_way_out() {
         let said = |address: &str, kind: io::ErrorKind| {
-            unusable("mongo-addr", address, &io::Error::from(kind)).to_string()
+            unusable("mongo-addr", address, &io::Error::from(kind), &[]).to_string()
         };
         assert_eq!(
-            said("127.0.0.1:27017", io::ErrorKind::AddrInUse),
-            "--mongo-addr 127.0.0.1:27017 is in use: stop what listens there, or give --mongo-addr \
-             127.0.0.1:27018 (port 0 takes a free one)"
+            said("127.0.0.1:65535", io::ErrorKind::AddrInUse),
+            "--mongo-addr 127.0.0.1:65535 is in use: stop what listens there, or give --mongo-addr \
+             127.0.0.1:0 (port 0 takes a free one)"
         );
-        for (address, other) in [("[::1]:1", " [::1]:2 "), ("a:65535", " a:0 ")] {
+        for (address, other) in [("[::1]:x", " [::1]:0 "), ("a:65535", " a:0 ")] {
             let said = said(address, io::ErrorKind::AddrInUse);
             assert!(said.contains(other), "{said}");
         }
@@ -117,6 +150,28 @@ mod tests {
         assert!(low.contains("ports below 1024 are for root"), "{low}");
         let foreign = said("192.0.2.1:1", io::ErrorKind::AddrNotAvailable);
         assert!(foreign.contains("not an address of this machine"), "{foreign}");
+    }
+
+    #[test]
+    fn a_port_that_is_proposed_is_free_and_no_other_settings() {
+        // Two ports that follow each other, of which the second is taken and not listened on.
+        let (first, _second) = loop {
+            let first = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let port = first.local_addr().unwrap().port();
+            let second = TcpSocket::new_v4().unwrap();
+            second.set_reuseaddr(true).unwrap();
+            let Some(next) = port.checked_add(1).filter(|next| *next < u16::MAX - 200) else {
+                continue;
+            };
+            if second.bind(([127, 0, 0, 1], next).into()).is_ok() {
+                break (port, second);
+            }
+        };
+        let config =
+            Config { cosmos_addr: Some(format!("127.0.0.1:{}", first + 2)), ..Config::for_tests() };
+        let other = free_after(&format!("127.0.0.1:{first}"), &ports_of(&config));
+        let port: u16 = other.strip_prefix("127.0.0.1:").unwrap().parse().unwrap();
+        assert!(port > first + 2, "{first}: {other}");
     }
 
     #[tokio::test]

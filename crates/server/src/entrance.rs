@@ -63,9 +63,9 @@ impl Bound {
         tls: Option<&Arc<Tls>>,
         strangers: &Account,
     ) -> Result<Self, Failure> {
-        let mongo = take(MONGO, config.mongo_addr.as_deref()).await?;
-        let nosql = take(NOSQL, config.cosmos_addr.as_deref()).await?;
-        let admin = take(ADMIN, config.admin_addr.as_deref()).await?;
+        let mongo = take(MONGO, config.mongo_addr.as_deref(), config).await?;
+        let nosql = take(NOSQL, config.cosmos_addr.as_deref(), config).await?;
+        let admin = take(ADMIN, config.admin_addr.as_deref(), config).await?;
         let scheme = config.admin_tls.http_scheme();
         let portal = admin.as_ref().map(|taken| PortalAddress { bound: taken.address, scheme });
         let opener =
@@ -122,9 +122,13 @@ impl Bound {
     }
 }
 
-async fn take(setting: &str, address: Option<&str>) -> Result<Option<Taken>, Failure> {
+async fn take(
+    setting: &str,
+    address: Option<&str>,
+    config: &Config,
+) -> Result<Option<Taken>, Failure> {
     match address {
-        Some(address) => addresses::take_setting(setting, address).await.map(Some),
+        Some(address) => addresses::take_setting(setting, address, config).await.map(Some),
         None => Ok(None),
     }
 }

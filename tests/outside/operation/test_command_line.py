@@ -1,8 +1,10 @@
 """What the command line says when something is wrong, and the exit code: the flag or the line that
 is meant, and a way out. And what it prints where no terminal is."""
 
+import contextlib
 import json
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -50,7 +52,34 @@ def test_a_port_that_is_taken(tmp_path):
             code, _, said = run("serve", "--in-memory", *words, folder=tmp_path)
             assert code == 1
             wanted = f"ebb: {flag} 127.0.0.1:{port} is in use: stop what listens there, or give "
-            assert f"{wanted}{flag} 127.0.0.1:{port + 1} " in said, said
+            assert wanted in said, said
+            proposed = int(re.search(rf"or give {flag} 127.0.0.1:(\d+) ", said)[1])
+            assert proposed > port
+
+
+def three_ports():
+    """Sockets on the first and the third of three ports that follow each other and were free."""
+    while True:
+        with contextlib.ExitStack() as taken:
+            first = taken.enter_context(socket.create_server(("127.0.0.1", 0)))
+            port = first.getsockname()[1]
+            try:
+                socket.create_server(("127.0.0.1", port + 1)).close()
+                taken.enter_context(socket.create_server(("127.0.0.1", port + 2)))
+            except (OSError, OverflowError):
+                continue
+            return port, taken.pop_all()
+
+
+def test_a_port_that_is_proposed_is_free(tmp_path):
+    port, taken = three_ports()
+    with taken:
+        # The port in between is that of another setting.
+        words = [f"--admin-addr=127.0.0.1:{port}", f"--cosmos-addr=127.0.0.1:{port + 1}"]
+        code, _, said = run("serve", "--in-memory", "--mongo-addr=off", *words, folder=tmp_path)
+    assert code == 1
+    proposed = int(re.search(r"or give --admin-addr 127.0.0.1:(\d+) ", said)[1])
+    assert proposed > port + 2, said
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ pub(crate) async fn open<L: Ledger>(
     let tokens = Some(Secret::from_bytes(secret.sign(&[b"nosql tokens"]).to_vec()));
     let (site, mut bound) = Site::open(&config, Some(&data_dir), tokens, stopped).await?;
     let early = EarlyAdmin::listen(&mut bound, stopped)?;
-    let link = addresses::take_setting(PEER, &cluster.peer_addr).await?;
+    let link = addresses::take_setting(PEER, &cluster.peer_addr, &config).await?;
     let about = Arc::new(about(cluster, &site, link.address));
     let place = place_of(&data_dir).map_err(failed)?;
     let mut settings = Settings::new(record.id, 0, node, about.encode(&place));
