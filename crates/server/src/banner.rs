@@ -102,8 +102,17 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
         examples.push(("NoSQL Python", python));
         let node = format!("new CosmosClient({{endpoint: '{scheme}://{cosmos}/', key: '{key}'}})");
         examples.push(("NoSQL Node", node));
+        // Gateway mode is named, as the SDK's default is direct mode.
+        let options = "new() { ConnectionMode = ConnectionMode.Gateway }";
+        let csharp = format!("new CosmosClient(\"{scheme}://{cosmos}/\", \"{key}\", {options})");
+        examples.push(("NoSQL C#", csharp));
     }
-    if ready.admin.is_some() {
+    if let Some(admin) = &ready.admin {
+        let url = format!("{}://{admin}/", config.admin_tls.http_scheme());
+        if portal(config, &url, admin).1 == url {
+            let text = format!("programs in Java, Go, Rust and C# are at {url}");
+            examples.push(("More", text));
+        }
         let text = "ebb quickstart makes a sample that expires within a minute";
         examples.push(("Sample", text.to_owned()));
     }
@@ -181,6 +190,14 @@ mod tests {
         let text = printed(Config { banner: Banner::Terminal, ..Config::for_tests() });
         assert!(text.contains("  mongosh       mongosh mongodb://127.0.0.1:1/test\n"), "{text}");
         assert!(text.contains("  Sample        ebb quickstart "), "{text}");
+        let key = cosmos::WELL_KNOWN_KEY;
+        let csharp = format!(
+            "  NoSQL C#      new CosmosClient(\"http://127.0.0.1:2/\", \"{key}\", new() {{ \
+             ConnectionMode = ConnectionMode.Gateway }})\n"
+        );
+        assert!(text.contains(&csharp), "{text}");
+        let more = "  More          programs in Java, Go, Rust and C# are at http://127.0.0.1:3/\n";
+        assert_eq!(text.contains(more), ::portal::BUILT, "{text}");
         assert!(text.ends_with("\n\nready in 0.2 s\n"), "{text}");
     }
 
