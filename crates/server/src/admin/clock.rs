@@ -75,6 +75,7 @@ pub(crate) async fn move_clock(
             Error::conflict("the clock can only be moved on a server started with --clock manual")
         }
         ClockRefusal::Backwards { now } => {
+            let now = time_text(now.ms);
             Error::conflict(format!("the clock never goes back; it stands at {now}"))
         }
         ClockRefusal::OtherMode => Error::conflict("the clock is of the other kind"),
