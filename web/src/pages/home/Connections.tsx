@@ -65,8 +65,10 @@ export function Connections({ facts, hasKey, openToAll }: Props) {
       )}
       {cosmos !== null && (
         <p className="hint">
-          Clients in Java and .NET use <code>https</code> in gateway mode; the certificate is at{' '}
-          <code>{endpoint(cosmos)}_explorer/emulator.pem</code>.
+          Clients in Java and .NET need gateway mode. Java needs <code>https</code>; .NET takes{' '}
+          <code>http</code> as it is, and over <code>https</code> needs{' '}
+          <code>DisableServerCertificateValidation=True</code> or <code>SSL_CERT_FILE</code>. The
+          certificate is at <code>{endpoint(cosmos)}_explorer/emulator.pem</code>.
         </p>
       )}
     </section>

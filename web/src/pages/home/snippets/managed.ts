@@ -1,5 +1,5 @@
-// First programs in Java and C#. Their NoSQL SDKs speak TLS alone.
-import { mongoUri, secureEndpoint } from '../../../pure/address';
+// First programs in Java and C#. The NoSQL SDK for Java speaks TLS alone.
+import { endpoint, mongoUri, secureEndpoint } from '../../../pure/address';
 import type { Platform } from './snippet';
 
 export const java: Platform = {
@@ -87,11 +87,15 @@ await sessions.InsertManyAsync(new[]
   }),
   nosql: (address, key) => ({
     title: 'Microsoft.Azure.Cosmos',
-    install: `dotnet add package Microsoft.Azure.Cosmos. The system has to trust ${secureEndpoint(address)}_explorer/emulator.pem`,
+    install:
+      'dotnet add package Microsoft.Azure.Cosmos && dotnet add package Newtonsoft.Json' +
+      (address.needsTls
+        ? `. The system has to trust ${secureEndpoint(address)}_explorer/emulator.pem`
+        : ''),
     code: `using Microsoft.Azure.Cosmos;
 
 var client = new CosmosClient(
-    "${secureEndpoint(address)}",
+    "${endpoint(address)}",
     "${key}",
     new CosmosClientOptions { ConnectionMode = ConnectionMode.Gateway, LimitToEndpoint = true });
 Database database = await client.CreateDatabaseIfNotExistsAsync("app");
