@@ -4,14 +4,21 @@
 # set here (one folder per language) and cache, and defines serve NAME, which starts the servers and
 # exports where they are. Nothing generated goes into the checkout.
 
-# The status of a suite that did not run because what it needs is missing and cannot be installed here.
-NEEDS_ROOT=77
+# The status of a suite, or of a part of one, that did not run because what it needs is missing here.
+SKIPPED=77
+
+# skip REASON...: says why something does not run; ./test repeats it at its end, from the file EBB_SKIPS.
+skip() {
+  echo "skipped: $*" >&2
+  [ -z "${EBB_SKIPS:-}" ] || echo "$*" >>"$EBB_SKIPS"
+  return $SKIPPED
+}
 
 # install_apt PACKAGE...: installs packages with the machine's own package manager, which only root may.
 install_apt() {
   if [ "$(id -u)" != 0 ]; then
-    echo "missing here: $*; install it as root with: apt-get install $*" >&2
-    return $NEEDS_ROOT
+    skip "no $*; install it as root with: apt-get install $*"
+    return
   fi
   echo "installing $*" >&2
   { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"; } >/dev/null
@@ -19,9 +26,9 @@ install_apt() {
 
 # need_dotnet: the .NET SDK, which is used where it is on the path.
 need_dotnet() {
-  command -v dotnet >/dev/null && return
-  echo "missing here: the .NET SDK" >&2
-  return $NEEDS_ROOT
+  command -v dotnet >/dev/null || { skip "no dotnet"; return; }
+  at_least 10 "$(dotnet --list-sdks 2>/dev/null | sort -V | tail -1 | cut -d' ' -f1)" ||
+    skip "no .NET SDK 10 or newer in $(command -v dotnet)"
 }
 
 # venv NAME REQUIREMENT...: a Python environment in the cache; prints its folder.
@@ -191,11 +198,11 @@ run_chosen() {
     run_against_servers "$name" || status=$?
     case $status in
     0) ;;
-    "$NEEDS_ROOT") skipped+=("$name") ;;
+    "$SKIPPED") skipped+=("$name") ;;
     *) failed+=("$name") ;;
     esac
   done
-  [ ${#skipped[@]} -eq 0 ] || echo "${#skipped[@]} skipped, since only root can install their tools: ${skipped[*]}"
+  [ ${#skipped[@]} -eq 0 ] || echo "${#skipped[@]} skipped, since their tools are not installed and cannot be: ${skipped[*]}"
   [ ${#failed[@]} -eq 0 ] || { echo "failed: ${failed[*]}" >&2; return 1; }
   [ ${#skipped[@]} -gt 0 ] || echo "all passed: $*"
 }
