@@ -72,9 +72,9 @@ time, whichever [paths are indexed](#indexing-policies) at that moment. In reque
 | write | 4 + 1 KB; a delete 5 |
 | query, feed | 2.25 + 0.03 for each item that counts + 0.05 KB |
 
-Of a query those items count that meet what its condition says about paths that the policy includes; with
-an ORDER BY that an index of the policy has, the results of the page; in a feed all. What the metrics of a
-query say was retrieved is the same.
+A query is charged for the items that match its WHERE on indexed paths, and with an ORDER BY that an index
+of the policy has only for the items on the page. A feed is charged for all items. The number of retrieved
+documents in the metrics of a query is the same.
 
 Deaths cost nothing. Nobody is slowed down unless the server runs with `--enforce-throughput`: then
 each container has the request units of its offer (the manual figure, or the upper end of autoscale)
@@ -137,11 +137,10 @@ is not done within a second.
 * Version 1 partition keys longer than 100 characters are kept apart by their whole value, though
   their hash sees only the beginning.
 * Names of a database and its containers have 254 bytes together; they may not end with a space or
-  hold `/`, `\`, `?` or `#`. Items may have any id of up to 1,023 bytes. By name those are reached
-  that the service's routing gateway reaches: one with `?` in its id is, one with `/`, `\` or `#`, or
-  with a space at its end, is 401. These are reached by queries, in batches, and by the links in their
-  `_self`. Ids with a tab, an end of line or `%20` at their end, which that gateway does not reach,
-  are reached here.
+  hold `/`, `\`, `?` or `#`. New items may have any id of up to 1,023 bytes without `\`. As in the service's
+  routing gateway, an item can be addressed by its id if that has `?`, but not if it has `/` or `#`, or ends
+  in a space: that is 401. Queries, batches and the link in `_self` reach such an item. Ids with a tab, an
+  end of line or `%20` at their end can be addressed here, in the service's gateway they cannot.
 * What has no ORDER BY comes in the order in which items were made, in containers of up to 2,000 items
   (those that have expired and are still stored counted); in larger ones by the hash of the partition key,
   then by key and id. A query's later pages go on in the order of its first one. An order of births

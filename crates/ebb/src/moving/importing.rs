@@ -28,8 +28,8 @@ pub(crate) fn import_command() -> Command {
     let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::SetTrue);
     Command::new("import")
         .about(
-            "Write the documents of a file into a collection or container; their lifetimes begin \
-             anew, as _ts is the second of this write",
+            "Write the documents of a file into a collection or container. Their time to live starts \
+             again at the time of the import",
         )
         .arg(
             Arg::new("file")

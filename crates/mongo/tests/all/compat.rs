@@ -23,8 +23,8 @@ is not there yet answers an error that names it.
 * An index on `_ts` is the collection's default TTL: `expireAfterSeconds` -1 (on, no default) or
   1..2147483647. A root-level `ttl` of a document overrides it: int32, int64 that fits int32, or a
   whole double; -1 or 1..2147483647; anything else is stored and not honoured.
-* `_ts` is reserved: never returned, refused in documents and updates (error 2), missing to filters,
-  sorts and projections.
+* `_ts` is reserved. You cannot write it (error 2), and reads, filters, sorts and projections do not see
+  it.
 * MongoDB's TTL indexes on dates follow MongoDB's rules, and a document is gone at the instant, not
   at the next pass of a monitor.
 * What has expired stays expired whatever is set later.
