@@ -199,8 +199,8 @@ def test_many_wrong_passwords_make_only_that_user_wait(server):
         server.connection().fails_to_login(user, "wrong")
     # Ten were free; the right password of this one is not made to wait yet.
     server.login(user)
-    # One more makes the next login wait for up to three seconds. On a busy machine they may have passed
-    # before the other user has logged in; then it is tried again.
+    # One more makes the next login wait for up to three seconds. On a busy machine they may have
+    # passed before the other user has logged in; then it is tried again.
     for _ in range(ROUNDS):
         server.connection().fails_to_login(user, "wrong")
         waits = threading.Thread(target=server.connection().login, args=(user,))

@@ -116,8 +116,8 @@ def compared(server, writers):
 
 
 def read_meanwhile(told, part, least):
-    """Reads did not wait for syncs: this part of them ("median" or "longest") took less than half of the
-    least time that a sync takes, seconds. A busy machine delays single reads by less than that."""
+    """Reads did not wait for syncs: this part of them ("median" or "longest") took less than half
+    of the least time that a sync takes, seconds. A busy machine delays reads by less than that."""
     for name in ("mongo", "nosql"):
         assert told[name]["problems"] == []
         assert told[name][part] < least / 2, f"point reads at {name}: {told}"
