@@ -34,13 +34,15 @@ pub(crate) struct Query {
     /// OFFSET and LIMIT.
     /// Both or neither: the language has no OFFSET without LIMIT.
     pub(crate) window: Option<(ClauseCount, ClauseCount)>,
-    /// Where the clauses stand that choose among results and order them.
+    /// Where the query stands, and those of its clauses that choose among results and order them.
     pub(crate) places: ClausePlaces,
 }
 
-/// Where TOP, ORDER BY, and OFFSET with LIMIT stand in the text, for messages.
+/// Where a query, its TOP, ORDER BY, and OFFSET with LIMIT stand in the text, for messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ClausePlaces {
+    /// The whole query, without the parentheses of an inner one.
+    pub(crate) whole: TextPlace,
     /// TOP and its count.
     pub(crate) top: TextPlace,
     /// ORDER BY and its items.
@@ -75,18 +77,40 @@ pub(crate) struct Item {
 pub(crate) struct Input {
     /// Where the values come from.
     pub(crate) of: Collection,
-    /// The name that the query gives the values.
-    pub(crate) alias: Option<String>,
+    /// The name that the query gives the values, and where it stands.
+    pub(crate) alias: Option<(String, TextPlace)>,
     /// Whether the values are the elements of the collection: `x IN c.list`.
     pub(crate) iterates: bool,
-    /// All of it in the text.
-    pub(crate) at: TextPlace,
+}
+
+impl Input {
+    /// Whether it is a name of another query alone, whose values it gives.
+    pub(crate) fn is_name(&self) -> bool {
+        let path = matches!(&self.of, Collection::Path { steps, .. } if steps.is_empty());
+        path && self.alias.is_none()
+    }
+
+    /// Returns the name that the values have, and where it stands: an alias, else the last name of a
+    /// path. A query without an alias has none, nor has a path that ends with a number.
+    pub(crate) fn name(&self) -> Option<(&str, TextPlace)> {
+        if let Some((alias, at)) = &self.alias {
+            return Some((alias, *at));
+        }
+        match &self.of {
+            Collection::Query(_) => None,
+            Collection::Path { root, at, steps } => match steps.last() {
+                None => Some((root, *at)),
+                Some(PathStep::Name(name, at)) => Some((name, *at)),
+                Some(PathStep::Computed(..)) => None,
+            },
+        }
+    }
 }
 
 /// Where the values of a name come from: a path that begins with a name, or a query in parentheses.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Collection {
-    /// `c.list`: the name, and the steps from there.
+    /// `c.list`: the name with its place, and the steps from there.
     Path { root: String, at: TextPlace, steps: Vec<PathStep> },
     /// A query in parentheses, whose results are the values.
     Query(Box<Query>),
@@ -99,6 +123,8 @@ pub(crate) struct OrderItem {
     pub(crate) node: Node,
     /// DESC.
     pub(crate) descending: bool,
+    /// ASC, which says nothing; a client is sent it as it was written.
+    pub(crate) ascending: bool,
 }
 
 /// A count of TOP, OFFSET or LIMIT, with the clause's name for messages.
@@ -140,6 +166,24 @@ impl Node {
     pub(crate) fn span(&self) -> Span {
         self.at.0
     }
+
+    /// Whether it is a path that ends with a name.
+    pub(crate) fn is_property(&self) -> bool {
+        let numbered = |steps: &[PathStep]| matches!(steps.last(), Some(PathStep::Computed(..)));
+        match &self.kind {
+            NodeKind::Member { steps, .. } => self.is_path() && !numbered(steps),
+            _ => self.is_path(),
+        }
+    }
+
+    /// Whether it is a name, or a path that begins with one.
+    pub(crate) fn is_path(&self) -> bool {
+        match &self.kind {
+            NodeKind::Name(_) => true,
+            NodeKind::Member { base, .. } => base.is_path(),
+            _ => false,
+        }
+    }
 }
 
 impl Node {
@@ -162,7 +206,7 @@ impl Node {
                 visit_computed(steps, node);
             }
             NodeKind::Array(items) | NodeKind::Coalesce(items) => items.iter().for_each(node),
-            NodeKind::Object(fields) => fields.iter().for_each(|(_, value)| node(value)),
+            NodeKind::Object(fields) => fields.iter().for_each(|field| node(&field.value)),
             NodeKind::Not(inner) | NodeKind::Unary(_, inner) => node(inner),
             NodeKind::Chain { first, rest } => {
                 node(first);
@@ -214,7 +258,7 @@ impl Query {
 /// Other steps are names, which hold nothing.
 fn visit_computed<'n>(steps: &'n [PathStep], node: &mut dyn FnMut(&'n Node)) {
     for step in steps {
-        if let PathStep::Computed(inner) = step {
+        if let PathStep::Computed(inner, _) = step {
             node(inner);
         }
     }
@@ -238,7 +282,7 @@ pub(crate) enum NodeKind {
     /// `[a, b]`.
     Array(Vec<Node>),
     /// `{"a": b}`.
-    Object(Vec<(String, Node)>),
+    Object(Vec<Field>),
     /// NOT.
     Not(Box<Node>),
     /// `-`, `+` or `~` before its operand.
@@ -269,13 +313,24 @@ pub(crate) enum NodeKind {
     Query(Subquery, Box<Query>),
 }
 
+/// A property of an object.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Field {
+    /// Its name.
+    pub(crate) name: String,
+    /// Where the name stands.
+    pub(crate) at: TextPlace,
+    /// Its value.
+    pub(crate) value: Node,
+}
+
 /// A step of a path: a name, or an expression in brackets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PathStep {
-    /// `.name` or `["name"]`.
-    Name(String),
-    /// `[expression]`: a name or a position that is known only when the query runs.
-    Computed(Node),
+    /// `.name` or `["name"]`, and where the name stands.
+    Name(String, TextPlace),
+    /// `[expression]`, with the place of the closing bracket. The binder takes numbers alone.
+    Computed(Node, TextPlace),
 }
 
 /// An operator of a chain; all operators of a chain have one precedence.

@@ -22,7 +22,8 @@ impl Span {
 /// A mistake in the text of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// The code that clients know.
+    /// The code that clients know. One that is a number has no place in the text; one that is empty
+    /// neither, nor a code.
     pub code: &'static str,
     /// For people.
     pub message: String,
@@ -64,47 +65,74 @@ impl fmt::Display for SqlError {
 
 impl std::error::Error for SqlError {}
 
+/// A clause that sees groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clause {
+    /// SELECT.
+    Select,
+    /// ORDER BY.
+    OrderBy,
+}
+
 /// What is wrong at a place of the text. It becomes an error when the text is at hand, which is
 /// needed to count characters and to show them.
 #[derive(Clone, Debug)]
 pub(crate) enum Fault {
     /// SC1001: no query goes on with this token.
     Syntax(Span),
-    /// SC1010: a character that begins no token, or a comment without an end.
+    /// SC1002: the text ends too early.
+    End(Span),
+    /// SC1010: a character that begins no token.
     Token(Span),
-    /// SC1012: a string without an end, or with an escape that there is not.
+    /// SC1012: a string without an end, or with a wrong escape.
     Literal(Span),
     /// SC1011: `1a`, or a number beyond what a double holds.
     Number(Span),
+    /// SC1021: `SELECT *` with no FROM.
+    StarWithoutFrom(Span),
     /// SC2001: no name of FROM.
     Name(Span, String),
     /// SC2001: a parameter without a value.
     Parameter(Span, String),
     /// SC2005: no function.
     Function(Span, String),
-    /// SC2050: the function's name, and how many arguments it takes.
-    Arguments(Span, &'static str, std::ops::RangeInclusive<usize>),
-    /// SC2103: a property of a row where there are groups.
-    Ungrouped(Span),
-    /// An aggregate where there are no rows to aggregate.
-    Aggregate(Span, String),
-    /// SC2048: `SELECT *` with no FROM.
-    StarWithoutFrom(Span),
-    /// SC2049: `SELECT *` with a JOIN.
+    /// SC2021: a name of FROM given twice.
+    Input(Span, String),
+    /// SC2022: a property of an object, or of what is selected, given twice.
+    Property(Span, String),
+    /// SC2040, SC2041: `SELECT *` with aggregates or with groups.
+    StarOfGroups(Span, bool),
+    /// SC2042: `SELECT *` with a JOIN.
     StarOfMany(Span),
-    /// SC2030: a name given twice.
-    Duplicate(Span, String),
-    /// SC2060: the clause whose count is no whole number from 0 on.
+    /// SC2050: the function's name as it was written, and how many arguments it takes.
+    Arguments(Span, String, std::ops::RangeInclusive<usize>),
+    /// SC2060, SC2061, SC2062: the clause whose count is no whole number of 32 bits.
     Count(Span, &'static str),
-    /// SC2061: both TOP and OFFSET LIMIT.
+    /// SC2101: an aggregate inside another one.
+    Nested(Span),
+    /// SC2102, SC2103: a property of a row where there are groups, in the named clause.
+    Ungrouped(Span, Clause),
+    /// SC2104: an aggregate in WHERE.
+    AggregateInWhere(Span),
+    /// SC2110: a key of GROUP BY without a property.
+    ConstantKey(Span),
+    /// SC2111: an aggregate or a query in a key of GROUP BY.
+    AggregateInKey(Span),
+    /// SC2201: the query of a single value that may have several results.
+    Cardinality(Span),
+    /// SC2205: both TOP and OFFSET LIMIT.
     TopAndLimit(Span),
-    /// SC2062: ESCAPE with more than one character, or none.
-    Escape(Span),
+    /// SC2207: ESCAPE with more than one character, or none.
+    Escape(Span, String),
     /// SC2202, SC2203, SC2204: the clause of a query inside another one that only the outermost may
     /// have, its code, and its name in the message.
     InSubquery(Span, &'static str, &'static str),
+    /// SC2990: what the language has and the service does not run.
+    Indexer(Span),
     /// 2206: ORDER BY of what is no path of the document.
     NoPath,
+    /// An aggregate inside an expression, in a query that is planned for several partitions.
+    Composition,
     /// More than a limit allows.
     Limit(Span, &'static str, String),
     /// Right, but for what there is not; this becomes the other kind of error.
@@ -122,13 +150,19 @@ impl Fault {
         }
     }
 
+    /// Whether it is about the use of rows where there are groups, which the service looks for last.
+    pub(crate) fn is_about_groups(&self) -> bool {
+        matches!(self, Self::Ungrouped(..) | Self::StarOfGroups(..))
+    }
+
     /// The error that clients see of several faults: all mistakes. What is not supported is only told
     /// where there is no mistake.
     pub(crate) fn into_errors(faults: Vec<Self>, text: &str) -> SqlError {
         let (mut mistakes, mut unsupported) = (Vec::new(), String::new());
         for fault in faults {
             match fault {
-                Self::Unsupported(what) => unsupported = what,
+                Self::Unsupported(what) if unsupported.is_empty() => unsupported = what,
+                Self::Unsupported(_) => {}
                 other => mistakes.push(other.into_mistake(text)),
             }
         }
@@ -154,6 +188,7 @@ impl Fault {
                 let near = text_at(text, at);
                 ("SC1001", at, format!("Syntax error, incorrect syntax near '{near}'."))
             }
+            Self::End(at) => ("SC1002", at, "Syntax error, unexpected end-of-file.".to_owned()),
             Self::Token(at) => {
                 ("SC1010", at, format!("Syntax error, invalid token '{}'.", text_at(text, at)))
             }
@@ -165,70 +200,147 @@ impl Fault {
                 let near = text_at(text, at);
                 ("SC1012", at, format!("Syntax error, invalid string literal token '{near}'."))
             }
+            Self::StarWithoutFrom(at) => {
+                let message = "Syntax error, 'SELECT *' is not valid if FROM clause is omitted.";
+                ("SC1021", at, message.to_owned())
+            }
+            Self::Limit(at, code, message) => (code, at, message),
+            Self::Unsupported(what) => ("SC2000", Span::default(), what),
+            other => other.describe_meaning(text),
+        }
+    }
+
+    /// The same for what is wrong with a text that is a query by its form.
+    fn describe_meaning(self, text: &str) -> (&'static str, Span, String) {
+        let fixed = |code, at, message: &str| (code, at, message.to_owned());
+        match self {
             Self::Name(at, name) | Self::Parameter(at, name) => {
                 ("SC2001", at, format!("Identifier '{name}' could not be resolved."))
             }
             Self::Function(at, name) => {
                 ("SC2005", at, format!("'{name}' is not a recognized built-in function name."))
             }
+            Self::Input(at, name) => {
+                let message = format!(
+                    "The input set name or alias '{name}' is specified more than once in the FROM \
+                     clause."
+                );
+                ("SC2021", at, message)
+            }
+            Self::Property(at, name) => {
+                let message = format!(
+                    "Object creation error, property name '{name}' specified more than once."
+                );
+                ("SC2022", at, message)
+            }
             Self::Arguments(at, name, counts) => {
                 let counts = shown_counts(&counts);
                 ("SC2050", at, format!("The {name} function requires {counts} argument(s)."))
             }
-            Self::Ungrouped(at) => ("SC2103", at, ungrouped_message(&text_at(text, at))),
-            Self::Aggregate(at, name) => {
-                let message =
-                    format!("The aggregate function '{name}' is not allowed in this context.");
-                ("SC2102", at, message)
-            }
-            Self::StarWithoutFrom(at) => {
-                ("SC2048", at, "'SELECT *' is not valid if FROM clause is omitted.".to_owned())
-            }
-            Self::StarOfMany(at) => {
-                ("SC2049", at, "'SELECT *' is only valid with a single input set.".to_owned())
-            }
-            Self::Duplicate(at, name) => {
-                ("SC2030", at, format!("The name '{name}' is specified more than once."))
+            Self::Count(at, "TOP") => {
+                fixed("SC2060", at, "The count value provided for a TOP clause must be an integer.")
             }
             Self::Count(at, clause) => {
-                ("SC2060", at, format!("The {clause} value must be a non-negative integer."))
+                let code = if clause == "LIMIT" { "SC2061" } else { "SC2062" };
+                let message =
+                    format!("The {clause} count value exceeds the maximum allowed value.");
+                (code, at, message)
             }
-            Self::TopAndLimit(at) => {
-                ("SC2061", at, "TOP cannot be used together with OFFSET LIMIT.".to_owned())
-            }
-            Self::Escape(at) => {
-                ("SC2062", at, "The ESCAPE value must be a single character.".to_owned())
+            Self::Escape(at, escape) => {
+                let message = format!(
+                    "The invalid escape character '{escape}' was specified in a LIKE predicate."
+                );
+                ("SC2207", at, message)
             }
             Self::InSubquery(at, code, clause) => {
                 (code, at, format!("{clause} is not supported in subqueries."))
             }
+            other => other.describe_groups(text),
+        }
+    }
+
+    /// The same for aggregates, groups and the numbers of results.
+    fn describe_groups(self, text: &str) -> (&'static str, Span, String) {
+        let (code, at, message) = match self {
+            Self::StarOfGroups(at, false) => {
+                ("SC2040", at, "'SELECT *' is not allowed with aggregate functions.")
+            }
+            Self::StarOfGroups(at, true) => {
+                ("SC2041", at, "'SELECT *' is not allowed with GROUP BY.")
+            }
+            Self::StarOfMany(at) => {
+                ("SC2042", at, "'SELECT *' is only valid with a single input set.")
+            }
+            Self::Nested(at) => (
+                "SC2101",
+                at,
+                "Cannot perform an aggregate function on an expression containing an aggregate or \
+                 a subquery.",
+            ),
+            Self::Ungrouped(at, clause) => {
+                let message = ungrouped_message(&text_at(text, at), clause);
+                let code = if clause == Clause::Select { "SC2102" } else { "SC2103" };
+                return (code, at, message);
+            }
+            Self::AggregateInWhere(at) => {
+                ("SC2104", at, "Aggregates are not allowed in the WHERE clause.")
+            }
+            Self::ConstantKey(at) => (
+                "SC2110",
+                at,
+                "Each GROUP BY expression must contain at least one property reference.",
+            ),
+            Self::AggregateInKey(at) => (
+                "SC2111",
+                at,
+                "Cannot use an aggregate or a subquery in an expression used for the group by list \
+                 of a GROUP BY clause.",
+            ),
+            Self::Cardinality(at) => (
+                "SC2201",
+                at,
+                "The cardinality of a scalar subquery result set cannot be greater than one.",
+            ),
+            Self::TopAndLimit(at) => {
+                ("SC2205", at, "A TOP cannot be used in the same query or subquery as an OFFSET.")
+            }
+            Self::Indexer(at) => (
+                "SC2990",
+                at,
+                "The specified query includes 'member indexer' which is currently not supported.",
+            ),
+            // Without a place: the service finds these two later than the others.
             Self::NoPath => (
-                // A number, and without a place: the service finds it later than the others.
                 "2206",
                 Span::default(),
                 "Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a \
-                 document path."
-                    .to_owned(),
+                 document path.",
             ),
-            Self::Limit(at, code, message) => (code, at, message),
-            Self::Unsupported(what) => ("SC2000", Span::default(), what),
-        }
+            _ => (
+                "",
+                Span::default(),
+                "Compositions of aggregates and other expressions are not allowed.",
+            ),
+        };
+        (code, at, message.to_owned())
     }
 }
 
 /// The message for a property that is neither a key nor inside an aggregate.
-fn ungrouped_message(property: &str) -> String {
+fn ungrouped_message(property: &str, clause: Clause) -> String {
+    let clause = match clause {
+        Clause::Select => "select list",
+        Clause::OrderBy => "ORDER BY clause",
+    };
     format!(
-        "Property reference '{property}' is invalid in the select list because it is not \
-         contained in an aggregate function or the GROUP BY clause."
+        "Property reference '{property}' is invalid in the {clause} because it is not contained in \
+         either an aggregate function or the GROUP BY clause."
     )
 }
 
-/// What stands at a place, as messages show it: the first hundred characters.
-/// At the end of the text there is nothing to show, and the message says so.
+/// What stands at a place, as messages show it: the first characters of it.
 fn text_at(text: &str, at: Span) -> String {
-    let part = text.get(at.start..at.end).unwrap_or_default();
-    if part.is_empty() { "end of query".to_owned() } else { part.chars().take(100).collect() }
+    text.get(at.start..at.end).unwrap_or_default().chars().take(127).collect()
 }
 
 /// How many arguments a function takes, in words.

@@ -7,21 +7,25 @@ use crate::{
     token::{Sign, Token, TokenKind, Word},
 };
 
-/// All tokens of a text, closed by one that says that it ends. The text is bounded before it comes
-/// here, so the tokens are too.
-/// It stops at the first fault: what follows a wrong token would be a guess.
-pub(crate) fn tokenize(text: &str) -> Result<Vec<Token>, Fault> {
+/// All tokens of a text, closed by one that says that it ends, and the fault that is behind them.
+/// The text is bounded before it comes here, so the tokens are too.
+/// It stops at the first fault: what follows a wrong token would be a guess. The parser tells it
+/// when it comes there, as what stands before it may be wrong, too.
+pub(crate) fn tokenize(text: &str) -> (Vec<Token>, Option<Fault>) {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
     loop {
-        lexer.skip_blanks()?;
+        lexer.skip_blanks();
         let start = lexer.at;
-        let kind = lexer.next_kind()?;
+        let (kind, fault) = match lexer.next_kind() {
+            Ok(kind) => (kind, None),
+            Err(fault) => (TokenKind::End, Some(fault)),
+        };
         let ends = kind == TokenKind::End;
         // The end is a token too, so that an error at the end has a place.
         tokens.push(Token { kind, span: Span { start, end: lexer.at } });
         if ends {
-            return Ok(tokens);
+            return (tokens, fault);
         }
     }
 }
@@ -66,24 +70,15 @@ impl<'t> Lexer<'t> {
         Span { start, end: self.at }
     }
 
-    /// Passes over white space, comments to the end of a line (`--`) and comments in `/* */`, which
-    /// have to be closed.
-    /// A comment may stand wherever a blank may. Comments do not nest.
-    fn skip_blanks(&mut self) -> Result<(), Fault> {
+    /// Passes over white space and comments to the end of a line (`--`).
+    /// A comment may stand wherever a blank may. The language has no other comments.
+    fn skip_blanks(&mut self) {
         loop {
-            self.take_while(|c| c.is_whitespace() || c == '\u{feff}');
-            let rest = self.rest_of_text();
-            if rest.starts_with("--") {
-                self.take_while(|c| c != '\n' && c != '\r');
-            } else if rest.starts_with("/*") {
-                let start = self.at;
-                let Some(end) = rest.find("*/") else {
-                    return Err(Fault::Token(Span { start, end: start + 2 }));
-                };
-                self.at += end + 2;
-            } else {
-                return Ok(());
+            self.take_while(char::is_whitespace);
+            if !self.rest_of_text().starts_with("--") {
+                return;
             }
+            self.take_while(|c| c != '\n' && c != '\r');
         }
     }
 
@@ -101,10 +96,10 @@ impl<'t> Lexer<'t> {
             }
             '@' => {
                 self.next_char();
-                let name = self.take_while(is_name);
-                if name.is_empty() {
+                if self.peek_char().is_none_or(|c| !c.is_alphabetic() && c != '_') {
                     return Err(Fault::Token(self.span_from(start)));
                 }
+                let name = self.take_while(is_name);
                 Ok(TokenKind::Parameter(format!("@{name}")))
             }
             '"' | '\'' => self.read_string(c),
@@ -121,36 +116,27 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// A string in single or double quotes. Escapes are those of JSON; a quote may also be doubled.
-    /// Line breaks may stand in it as they are. A string without an end is shown by its first
-    /// quote, since the rest of the text would fill the message.
+    /// A string in single or double quotes. Escapes are those of JSON; a `\` before any other
+    /// character is dropped. Line breaks may stand in it as they are.
     fn read_string(&mut self, quote: char) -> Result<TokenKind, Fault> {
         let start = self.at;
         self.next_char();
         let mut text = String::new();
         loop {
             text.push_str(self.take_while(|c| c != quote && c != '\\'));
-            let wrong = |lexer: &Self| Fault::Literal(lexer.span_from(start));
-            match self.next_char() {
-                None => return Err(Fault::Literal(Span { start, end: start + 1 })),
-                Some('\\') => {
-                    let c = self.read_escape().ok_or_else(|| wrong(self))?;
-                    text.push(c);
-                }
-                // A quote twice stands for one.
-                Some(_) if self.peek_char() == Some(quote) => {
-                    self.next_char();
-                    text.push(quote);
-                }
+            let c = match self.next_char() {
+                Some('\\') => self.read_escape(),
                 Some(_) => return Ok(TokenKind::Text(text)),
-            }
+                None => None,
+            };
+            // The message shows what was read until then, the character that is wrong included.
+            text.push(c.ok_or_else(|| Fault::Literal(self.span_from(start)))?);
         }
     }
 
     /// The character of an escape whose `\` was read already. A character beyond 16 bits is two
-    /// `\u` escapes, both of which have to be there.
-    /// `None` for a character that is no escape, and for half of a pair: a lone surrogate is no
-    /// text.
+    /// `\u` escapes; half of such a pair is no character, and replaced.
+    /// `None` at the end of the text and for an `\u` without four digits.
     fn read_escape(&mut self) -> Option<char> {
         Some(match self.next_char()? {
             'b' => '\u{8}',
@@ -160,28 +146,35 @@ impl<'t> Lexer<'t> {
             't' => '\t',
             'u' => {
                 let first = self.read_unit()?;
-                // The second half of a pair without the first is no character, and fails here.
-                if !(0xd800..0xdc00).contains(&first) {
-                    return char::from_u32(first);
-                }
-                self.at += self.rest_of_text().strip_prefix("\\u").map(|_| 2)?;
-                let second = self.read_unit()?.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
-                return char::from_u32(0x10000 + ((first - 0xd800) << 10) + second);
+                self.read_low_half(first)
+                    .or_else(|| char::from_u32(first))
+                    .unwrap_or(char::REPLACEMENT_CHARACTER)
             }
-            c @ ('\\' | '/' | '"' | '\'') => c,
-            _ => return None,
+            c => c,
         })
     }
 
-    /// Four hexadecimal digits of an escape.
-    /// The sign that `from_str_radix` would take is refused by looking at the digits first.
-    fn read_unit(&mut self) -> Option<u32> {
-        let digits = self.rest_of_text().get(..4)?;
-        if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    /// The character that a unit and the one in the escape behind it make together, if they are the
+    /// halves of one; then that escape is passed over.
+    fn read_low_half(&mut self, first: u32) -> Option<char> {
+        let digits = self.rest_of_text().strip_prefix("\\u")?.get(..4)?;
+        let second = u32::from_str_radix(digits, 16).ok()?;
+        let (high, low) = (first.checked_sub(0xd800)?, second.checked_sub(0xdc00)?);
+        if 0x400 <= high || 0x400 <= low {
             return None;
         }
-        self.at += 4;
-        u32::from_str_radix(digits, 16).ok()
+        self.at += 6;
+        char::from_u32(0x10000 + (high << 10) + low)
+    }
+
+    /// Four hexadecimal digits of an escape. A character that is none is passed over, so that
+    /// messages show it.
+    fn read_unit(&mut self) -> Option<u32> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            unit = unit * 16 + self.next_char()?.to_digit(16)?;
+        }
+        Some(unit)
     }
 
     /// A number: decimal, with a fraction or an exponent, or hexadecimal. A whole number that 64
@@ -244,10 +237,10 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> String {
-        let tokens = match tokenize(text) {
-            Ok(tokens) => tokens,
-            Err(fault) => return fault.into_error(text).to_string(),
-        };
+        let (tokens, fault) = tokenize(text);
+        if let Some(fault) = fault {
+            return fault.into_error(text).to_string();
+        }
         let shown = tokens.iter().map(|token| match &token.kind {
             TokenKind::Word(word) => format!("{word:?}").to_uppercase(),
             TokenKind::Name(name) | TokenKind::Parameter(name) => name.clone(),
@@ -264,25 +257,29 @@ mod tests {
         for (text, want) in [
             ("", "end"),
             ("SELECT * from C", "SELECT Star FROM C end"),
-            ("a--b\nc/* d\n */e", "a c e end"),
-            ("'a''b' \"a\\\"b\" 'x\\n\\u00e9\\ud83d\\ude00'", "\"a'b\" \"a\\\"b\" \"x\\né😀\" end"),
+            ("a--b\nc--", "a c end"),
+            ("a/*b*/", "a Slash Star b Star Slash end"),
+            ("'a''b' \"a\\\"b\" 'x\\n\\u00e9'", "\"a\" \"b\" \"a\\\"b\" \"x\\né\" end"),
+            ("'\\ud83d\\ude00' '\\x\\ud800'", "\"😀\" \"x\u{fffd}\" end"),
+            ("'\\ude00\\u0041' '\\ud83d\\ud83d'", "\"\u{fffd}A\" \"\u{fffd}\u{fffd}\" end"),
+            ("true TRUE null Null udf UDF", "TRUE TRUE NULL Null UDF UDF end"),
             ("1 1.5 .5 1. 1e3 0x1f", "1 1.5 0.5 1 1000 31 end"),
             (
                 "9223372036854775807 9223372036854775808",
                 "9223372036854775807 9.223372036854776e+18 end",
             ),
-            ("@p @p_0 @0", "@p @p_0 @0 end"),
+            ("@p @p_0 @_0", "@p @p_0 @_0 end"),
             (
                 "a>>>b>>c<<d<=e<>f!=g||h??i",
                 "a ShiftRightZero b ShiftRight c ShiftLeft d LessOrEqual e Unequal f NotEqual g Concat h Coalesce i end",
             ),
             ("é.b[0]", "é Dot b OpenBracket 0 CloseBracket end"),
-            ("'a", "SC1012: Syntax error, invalid string literal token '''."),
-            ("'\\x'", "SC1012: Syntax error, invalid string literal token ''\\x'."),
-            ("'\\ud800'", "SC1012: Syntax error, invalid string literal token ''\\ud800'."),
+            ("'a b", "SC1012: Syntax error, invalid string literal token ''a b'."),
+            ("'\\u12zz'", "SC1012: Syntax error, invalid string literal token ''\\u12z'."),
+            ("'\\u12", "SC1012: Syntax error, invalid string literal token ''\\u12'."),
             ("a;", "SC1010: Syntax error, invalid token ';'."),
             ("@", "SC1010: Syntax error, invalid token '@'."),
-            ("/* a", "SC1010: Syntax error, invalid token '/*'."),
+            ("@1", "SC1010: Syntax error, invalid token '@'."),
             ("1a", "SC1011: Syntax error, invalid numeric value token '1a'."),
             ("1e999", "SC1011: Syntax error, invalid numeric value token '1e999'."),
             ("1e", "SC1011: Syntax error, invalid numeric value token '1e'."),

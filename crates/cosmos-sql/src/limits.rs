@@ -20,8 +20,5 @@ pub const MAX_KEYS: usize = 64;
 /// Deepest nesting of a parameter's value.
 /// Stored documents have a limit of their own.
 pub const MAX_PARAMETER_DEPTH: usize = 128;
-/// BETWEEN, IN or LIKE about the result of another without parentheses.
-/// Each makes the tree one level higher without a parenthesis that would count.
-pub const MAX_WRAPS: usize = 16;
 /// What parameters may take in memory, each as often as it is used.
 pub const MAX_FILLED_BYTES: usize = 64 * 1024 * 1024;

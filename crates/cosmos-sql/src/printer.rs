@@ -13,8 +13,8 @@ use document::json;
 
 use crate::{
     ast::{
-        Binary, Collection, Input, Node, NodeKind, Operator, PathStep, Query, Selection, Subquery,
-        Unary,
+        Binary, Collection, Field, Input, Node, NodeKind, Operator, OrderItem, PathStep, Query,
+        Selection, Subquery, Unary,
     },
     token::Word,
 };
@@ -33,11 +33,7 @@ pub(crate) fn print_query(query: &Query) -> String {
     if query.distinct {
         out.push_str("DISTINCT ");
     }
-    if let Some(top) = &query.top {
-        out.push_str("TOP ");
-        push_node(&top.node, &mut out);
-        out.push(' ');
-    }
+    out.push_str(&print_top(query));
     out.push_str(&print_selection(&query.selection));
     out.push_str(&print_from(&query.from));
     if let Some(filter) = &query.filter {
@@ -53,6 +49,12 @@ pub(crate) fn print_query(query: &Query) -> String {
         push_node(&limit.node, &mut out);
     }
     out
+}
+
+/// TOP with the blank behind it.
+pub(crate) fn print_top(query: &Query) -> String {
+    let top = query.top.as_ref().map(|top| format!("TOP {} ", print_expression(&top.node)));
+    top.unwrap_or_default()
 }
 
 /// What is selected, as text. Names that could be read as something else stand in quotes.
@@ -81,7 +83,7 @@ pub(crate) fn print_from(inputs: &[Input]) -> String {
     let mut out = String::new();
     for (at, input) in inputs.iter().enumerate() {
         out.push_str(if at == 0 { "\nFROM " } else { "\nJOIN " });
-        if let Some(alias) = input.alias.as_ref().filter(|_| input.iterates) {
+        if let Some((alias, _)) = input.alias.as_ref().filter(|_| input.iterates) {
             out.push_str(alias);
             out.push_str(" IN ");
         }
@@ -94,7 +96,7 @@ pub(crate) fn print_from(inputs: &[Input]) -> String {
                 out.push_str(&format!("({})", print_query(inner)));
             }
         }
-        if let Some(alias) = input.alias.as_ref().filter(|_| !input.iterates) {
+        if let Some((alias, _)) = input.alias.as_ref().filter(|_| !input.iterates) {
             out.push_str(" AS ");
             out.push_str(alias);
         }
@@ -110,19 +112,17 @@ pub(crate) fn print_group(keys: &[Node]) -> String {
     }
 }
 
-/// ORDER BY with the line break before it. Every item says its direction.
+/// ORDER BY with the line break before it. An item says its direction where it was written.
 pub(crate) fn print_order(query: &Query) -> String {
-    let items: Vec<String> = query
-        .order
-        .iter()
-        .map(|item| {
-            format!(
-                "{} {}",
-                print_expression(&item.node),
-                if item.descending { "DESC" } else { "ASC" }
-            )
-        })
-        .collect();
+    let item = |item: &OrderItem| {
+        let direction = match (item.descending, item.ascending) {
+            (true, _) => " DESC",
+            (_, true) => " ASC",
+            _ => "",
+        };
+        format!("{}{direction}", print_expression(&item.node))
+    };
+    let items: Vec<String> = query.order.iter().map(item).collect();
     if items.is_empty() { String::new() } else { format!("\nORDER BY {}", items.join(", ")) }
 }
 
@@ -150,12 +150,12 @@ fn is_identifier(name: &str) -> bool {
 fn push_path(steps: &[PathStep], out: &mut String) {
     for step in steps {
         match step {
-            PathStep::Name(name) if is_identifier(name) => {
+            PathStep::Name(name, _) if is_identifier(name) => {
                 out.push('.');
                 out.push_str(name);
             }
-            PathStep::Name(name) => out.push_str(&format!("[{}]", quoted_text(name))),
-            PathStep::Computed(node) => {
+            PathStep::Name(name, _) => out.push_str(&format!("[{}]", quoted_text(name))),
+            PathStep::Computed(node, _) => {
                 out.push('[');
                 push_node(node, out);
                 out.push(']');
@@ -183,7 +183,7 @@ fn push_node(node: &Node, out: &mut String) {
         }
         NodeKind::Array(items) => out.push_str(&format!("[{}]", print_list(items))),
         NodeKind::Object(fields) => {
-            let field = |(name, value): &(String, Node)| {
+            let field = |Field { name, value, .. }: &Field| {
                 format!("{}: {}", quoted_text(name), print_expression(value))
             };
             let fields: Vec<String> = fields.iter().map(field).collect();
@@ -227,17 +227,17 @@ fn push_operation(node: &Node, out: &mut String) {
                 Unary::Plus => "+ ",
                 Unary::BitNot => "~ ",
             });
-            // A number would take the sign for its own.
-            let wrapped = matches!(inner.kind, NodeKind::Literal(_));
-            out.push_str(if wrapped { "(" } else { "" });
+            // The blank keeps a number from taking the sign for its own.
             push_node(inner, out);
-            out.push_str(if wrapped { ")" } else { "" });
         }
         NodeKind::Chain { first, rest } => {
+            let inner = pairs(rest.len());
+            out.push_str(&"(".repeat(inner));
             push_node(first, out);
-            for (operator, other) in rest {
+            for (at, (operator, other)) in rest.iter().enumerate() {
                 out.push_str(&format!(" {} ", operator_text(*operator)));
                 push_node(other, out);
+                out.push_str(if at < inner { ")" } else { "" });
             }
         }
         NodeKind::Between { parts, negated } => {
@@ -264,7 +264,17 @@ fn push_operation(node: &Node, out: &mut String) {
             }
         }
         NodeKind::Coalesce(items) => {
-            out.push_str(&items.iter().map(print_expression).collect::<Vec<_>>().join(" ?? "));
+            let inner = pairs(items.len().saturating_sub(1));
+            for (at, item) in items.iter().enumerate() {
+                let before = match at {
+                    0 => "",
+                    at if at <= inner => " ?? (",
+                    _ => " ?? ",
+                };
+                out.push_str(before);
+                push_node(item, out);
+            }
+            out.push_str(&")".repeat(inner));
         }
         NodeKind::Conditional(parts) => {
             let [condition, yes, no] = parts.as_ref();
@@ -274,6 +284,15 @@ fn push_operation(node: &Node, out: &mut String) {
         // It is never reached, as only kinds with operators come here.
         _ => push_node(node, out),
     }
+}
+
+/// Operators beside one another that have parentheses of their own, as the service writes them.
+const MAX_PAIRS: usize = 16;
+
+/// How many pairs of parentheses stand inside a list of operators of one precedence. More would be
+/// nested deeper than a text may be.
+fn pairs(operators: usize) -> usize {
+    if operators <= MAX_PAIRS { operators.saturating_sub(1) } else { 0 }
 }
 
 /// The sign or word of an operator.
@@ -320,21 +339,36 @@ mod tests {
             "SELECT ARRAY(SELECT 1), 2 FROM c",
             "SELECT VALUE ALL(SELECT 1) AND FIRST(SELECT 1) OR LAST(SELECT 1) FROM c",
             "SELECT VALUE -1 - -2 - - c.a - -(-9223372036854775808) + +1 FROM c",
+            "SELECT LEFT(c.a, 1), RIGHT(c.TRUE, 2), TRUE.x FROM c",
             "SELECT (1).a, ('x').y FROM c",
             "SELECT VALUE NOT a = b AND ~c << 1 >>> 2 >> 3 | d ^ e & f FROM a",
             "SELECT VALUE a || b || (c || d) ?? e ?? (f ?? g) ? 1 : 2 ? 3 : 4 FROM a",
-            "SELECT VALUE a BETWEEN 1 AND 2 AND b NOT BETWEEN (c AND d) AND e FROM a",
+            "SELECT VALUE (a BETWEEN 1 AND 2) AND (b NOT BETWEEN (c AND d) AND e) FROM a",
             "SELECT VALUE a IN (1, b) OR a NOT IN (2) AND a LIKE 'x!%' ESCAPE '!' FROM a",
-            "SELECT VALUE a NOT LIKE b || '%' = true FROM a",
+            "SELECT VALUE (a NOT LIKE b || '%') = true FROM a",
             "SELECT VALUE a + b - c * d / e % f < g <= h > i >= j != k <> l FROM a",
             "SELECT VALUE udf.f(1, abs(c.a)) FROM c",
             "SELECT c.a, COUNT(1) n FROM c WHERE c.b > @p GROUP BY c.a, c.b ORDER BY c.a, c.b DESC",
-            "SELECT VALUE c FROM c ORDER BY c.a DESC OFFSET 1 LIMIT @l",
+            "SELECT VALUE c FROM c ORDER BY c.a DESC, c.b ASC, c.d OFFSET 1 LIMIT @l",
         ] {
             let Ok(first) = parse(text) else { panic!("{text}") };
             let printed = print_query(&first);
             let Ok(second) = parse(&printed) else { panic!("{text} became {printed}") };
-            assert_eq!(first, second, "{text} became {printed}");
+            assert_eq!(print_query(&second), printed, "{text}");
+        }
+    }
+
+    #[test]
+    fn operators_beside_one_another_have_parentheses() {
+        let long = |operator: &str| vec!["c.a"; 18].join(operator);
+        for (text, want) in [
+            ("c.a - 1 - 2 - 3", "(((c.a - 1) - 2) - 3)".to_owned()),
+            ("c.a ?? 1 ?? 2 ?? 3", "(c.a ?? (1 ?? (2 ?? 3)))".to_owned()),
+            (&long(" OR "), format!("({})", long(" OR "))),
+            (&long(" ?? "), format!("({})", long(" ?? "))),
+        ] {
+            let Ok(query) = parse(&format!("SELECT VALUE {text} FROM c")) else { panic!("{text}") };
+            assert_eq!(print_query(&query), format!("SELECT VALUE {want}\nFROM c"), "{text}");
         }
     }
 }

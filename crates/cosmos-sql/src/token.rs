@@ -16,7 +16,7 @@ pub(crate) struct Token {
 /// What a token is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
-    /// A reserved word, in any case.
+    /// A reserved word.
     Word(Word),
     /// A name: letters, digits and `_`.
     Name(String),
@@ -40,21 +40,35 @@ macro_rules! words {
         pub(crate) enum Word { $($word),* }
 
         impl Word {
-            /// The word that a text is; case does not count.
-            /// There are few, and each is compared; a name that is none costs all comparisons.
+            /// Returns the word that a text is. Case does not count, but for the constants and
+            /// `udf`: in other than small letters these are names.
             pub(crate) fn find(text: &str) -> Option<Self> {
-                $(if text.eq_ignore_ascii_case($text) { return Some(Self::$word); })*
+                $(if text.eq_ignore_ascii_case($text) {
+                    let exact = !Self::$word.is_written_small() || text == $text;
+                    return exact.then_some(Self::$word);
+                })*
                 None
             }
         }
     };
 }
 words! {
-    And "AND", Array "ARRAY", As "AS", Asc "ASC", Between "BETWEEN", By "BY", Desc "DESC",
-    Distinct "DISTINCT", Escape "ESCAPE", Exists "EXISTS", False "FALSE", From "FROM",
-    Group "GROUP", Having "HAVING", In "IN", Join "JOIN", Like "LIKE", Limit "LIMIT", Not "NOT",
-    Null "NULL", Offset "OFFSET", Or "OR", Order "ORDER", Select "SELECT", Top "TOP", True "TRUE",
-    Udf "UDF", Undefined "UNDEFINED", Value "VALUE", Where "WHERE",
+    And "AND", Array "ARRAY", As "AS", Asc "ASC", Between "BETWEEN", By "BY", Case "CASE",
+    Cast "CAST", Convert "CONVERT", Cross "CROSS", Desc "DESC", Distinct "DISTINCT", Else "ELSE",
+    End "END", Escape "ESCAPE", Exists "EXISTS", False "false", For "FOR", From "FROM",
+    Group "GROUP", Having "HAVING", In "IN", Inner "INNER", Insert "INSERT", Into "INTO",
+    Join "JOIN", Left "LEFT", Like "LIKE", Limit "LIMIT", Not "NOT", Null "null",
+    Offset "OFFSET", On "ON", Or "OR", Order "ORDER", Outer "OUTER", Over "OVER", Right "RIGHT",
+    Select "SELECT", Set "SET", Then "THEN", Top "TOP", True "true", Udf "udf",
+    Undefined "undefined", Update "UPDATE", Value "VALUE", When "WHEN", Where "WHERE",
+    With "WITH",
+}
+
+impl Word {
+    /// Whether the word is one in small letters only.
+    fn is_written_small(self) -> bool {
+        matches!(self, Self::False | Self::Null | Self::True | Self::Udf | Self::Undefined)
+    }
 }
 
 macro_rules! signs {

@@ -159,8 +159,8 @@ is not done within a second.
   answered, unless it has `Expect: 100-continue`.
 * A permission for an item by its name has a `resourcePartitionKey`, unless its container has no
   partition key. Nothing may be named like a resource id of this server.
-* An aggregate without GROUP BY ignores ORDER BY over rows. GROUP BY together with ORDER BY runs; the
-  service's pages say that it does not there.
+* An aggregate without GROUP BY ignores ORDER BY over rows. Groups are ordered by properties among their
+  keys.
 * Answers about one item name in `x-ms-resource-usage` what their container takes on disk, at most a second
   old; `documentsCount` is -1, since counting would cost each of them. Reading the container with
   `x-ms-documentdb-populatequotainfo` counts. A client sees one replica: `x-ms-current-write-quorum` and
@@ -179,8 +179,11 @@ is not done within a second.
   with each change, in steps that may be larger than 1. Tokens and positions of earlier versions, which
   counted the whole server, stay good. Answers about the account, databases, users, permissions and offers,
   which belong to no container, name the newest commit of the whole server.
-* A query is refused with all clauses that an inner query may not have; other mistakes are told one at a
-  time, behind these.
+* Queries are read by the grammar of the service, and refused with its codes, places and texts: BETWEEN
+  stands in parentheses beside AND and OR, brackets hold constants, comments are `--`, a name of FROM is not
+  given again in an inner query, and a single value is not the result of a query that may have several. All
+  mistakes of meaning are told at once. A plan for several partitions is refused where an aggregate stands
+  inside an expression; the query runs without a plan.
 * A page of a query with DISTINCT, GROUP BY or an ORDER BY without an index is cut from results that are kept
   with the page before, where memory allows and nothing has been written or has expired since; else the query
   is evaluated again. Answers and charges are the same.

@@ -56,7 +56,7 @@ FEATURES = {
 }
 LONG = (
     "SELECT DISTINCT TOP 5 c.n AS x, UPPER(c.s) ?? 'y', {a: [1, c.o.p]}, c.n > 1 ? 2 : 3 "
-    "FROM c JOIN l IN c.list WHERE c.n BETWEEN 1 AND @n AND c.s LIKE '%o%' "
+    "FROM c JOIN l IN c.list WHERE (c.n BETWEEN 1 AND @n) AND c.s LIKE '%o%' "
     "AND EXISTS(SELECT VALUE m FROM m IN c.list WHERE m IN (1, 2)) ORDER BY c.n DESC"
 )
 

@@ -42,7 +42,7 @@ func TestQueries(t *testing.T) {
 			`[{"id": "1", "tag": "red"}, {"id": "1", "tag": "blue"}, {"id": "2", "tag": "red"}]`},
 		{"SELECT VALUE c.id FROM c WHERE EXISTS (SELECT VALUE t FROM t IN c.tags WHERE t = 'red') ORDER BY c.id", `["1", "2"]`},
 		{"SELECT VALUE c.id FROM c WHERE ARRAY_CONTAINS(c.tags, 'green')", `["5"]`},
-		{"SELECT VALUE c.id FROM c WHERE c.kind IN ('y', 'z') AND c.id BETWEEN '1' AND '5' ORDER BY c.id", `["2", "5"]`},
+		{"SELECT VALUE c.id FROM c WHERE c.kind IN ('y', 'z') AND (c.id BETWEEN '1' AND '5') ORDER BY c.id", `["2", "5"]`},
 		{"SELECT VALUE UPPER(c.s) || '!' FROM c WHERE c.s LIKE 'te%'", `["TEXT!"]`},
 		{"SELECT VALUE {\"a\": c.id, \"b\": [c.n ?? 'none', c.kind = 'x' ? 1 : 2]} FROM c WHERE c.id = '6'", `[{"a": "6", "b": ["none", 2]}]`},
 		{"SELECT c.n FROM c WHERE c.id = '6'", `[{}]`},

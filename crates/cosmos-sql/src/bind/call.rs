@@ -10,13 +10,15 @@ use select::{
 use super::{Binder, scope::Phase};
 use crate::{
     ast::{Node, NodeKind},
-    error::Fault,
+    error::{Fault, Span},
 };
 
 impl<'q> Binder<'q> {
     /// A call: of an aggregate, or of a function with as many arguments as it takes. User-defined
     /// functions, and functions that are known but not there, are refused by name.
     /// Aggregates are looked for first: they are no functions of the table, as they see many rows.
+    /// Arguments are bound before the call is looked at, so that what is wrong with them is told
+    /// first.
     pub(super) fn bind_call(
         &mut self,
         node: &Node,
@@ -24,23 +26,29 @@ impl<'q> Binder<'q> {
         udf: bool,
         args: &'q [Node],
     ) -> Result<Expr, Fault> {
-        if udf {
-            return Err(Fault::Unsupported(format!("the user-defined function 'udf.{name}'")));
-        }
-        if let Some(kind) = AggregateKind::find_by_name(name) {
+        let of_rows = AggregateKind::find_by_name(name).filter(|_| !udf);
+        if let Some(kind) = of_rows {
             return self.bind_aggregate(node, name, kind, args);
+        }
+        let args = self.bind_all(args)?;
+        if udf {
+            let what = format!("the user-defined function 'udf.{name}'");
+            return Ok(self.report(Fault::Unsupported(what)));
         }
         // Known to clients, so that the error says "not supported" and not "no such function".
         if functions::is_later(name) {
-            return Err(Fault::Unsupported(format!("the function '{}'", name.to_uppercase())));
+            let what = format!("the function '{}'", name.to_uppercase());
+            return Ok(self.report(Fault::Unsupported(what)));
         }
         let Some(function) = functions::find_function(name) else {
-            return Err(Fault::Function(node.span(), name.to_owned()));
+            let start = node.span().start;
+            let at = Span { start, end: start + name.len() };
+            return Ok(self.report(Fault::Function(at, name.to_owned())));
         };
         if !function.args.contains(&args.len()) {
-            return Err(Fault::Arguments(node.span(), function.name, function.args.clone()));
+            let fault = Fault::Arguments(node.span(), name.to_owned(), function.args.clone());
+            return Ok(self.report(fault));
         }
-        let args = self.bind_all(args)?;
         if is_search_in_constants(function.name, &args) {
             return Ok(search_in_set(function.name, args));
         }
@@ -48,7 +56,7 @@ impl<'q> Binder<'q> {
     }
 
     /// A call of an aggregate becomes the slot that its result goes to. Its argument sees rows
-    /// again. An aggregate inside another one, in WHERE or in FROM has no group to aggregate.
+    /// again. An aggregate inside another one, in WHERE or in GROUP BY has no group to aggregate.
     /// Each call has a slot of its own, also where two say the same.
     fn bind_aggregate(
         &mut self,
@@ -57,22 +65,32 @@ impl<'q> Binder<'q> {
         kind: AggregateKind,
         args: &'q [Node],
     ) -> Result<Expr, Fault> {
-        // Also inside another aggregate, where the phase is a third one.
-        if self.current_frame().phase != Phase::Groups {
-            return Err(Fault::Aggregate(node.span(), name.to_uppercase()));
-        }
-        let [of] = args else {
-            let name = NAMES.iter().find(|known| known.eq_ignore_ascii_case(name));
-            return Err(Fault::Arguments(node.span(), name.copied().unwrap_or_default(), 1..=1));
-        };
+        let phase = self.current_frame().phase;
         // The phase goes back before the result is looked at: other clauses are bound after an
         // error of this one is passed on, and the frame has to be right whoever reads it.
         self.current_frame().phase = Phase::Aggregate;
-        let of = self.bind_expr(of);
-        self.current_frame().phase = Phase::Groups;
+        let bound = self.bind_all(args);
+        self.current_frame().phase = phase;
+        let mut bound = bound?;
+        let (Some(of), true) = (bound.pop(), bound.is_empty()) else {
+            return Ok(self.report(Fault::Arguments(node.span(), name.to_owned(), 1..=1)));
+        };
+        if args.iter().any(has_aggregate) {
+            return Ok(self.report(Fault::Nested(node.span())));
+        }
+        match phase {
+            Phase::Groups(_) => Ok(self.aggregate_of(kind, of)),
+            Phase::Rows => Ok(self.report(Fault::AggregateInWhere(node.span()))),
+            // The clause or the aggregate around it tells.
+            Phase::Key | Phase::Aggregate => Ok(Expr::Undefined),
+        }
+    }
+
+    /// The slot of an aggregate of the query that is bound.
+    pub(super) fn aggregate_of(&mut self, kind: AggregateKind, of: Expr) -> Expr {
         let slot = self.next_slot();
-        self.current_frame().aggregates.push(Aggregate { kind, of: of?, slot });
-        Ok(Expr::Slot(slot))
+        self.current_frame().aggregates.push(Aggregate { kind, of, slot });
+        Expr::Slot(slot)
     }
 }
 
@@ -112,10 +130,6 @@ fn search_in_set(name: &str, args: Vec<Expr>) -> Expr {
     }
 }
 
-/// The names of aggregates, for messages.
-/// A message shows the name in capitals however the query wrote it.
-const NAMES: [&str; 8] = ["COUNT", "COUNTIF", "SUM", "AVG", "MIN", "MAX", "MAKELIST", "MAKESET"];
-
 /// Whether an expression has an aggregate that is not inside another query.
 /// The aggregate of an inner query belongs to that one's rows, so queries are not entered.
 pub(crate) fn has_aggregate(node: &Node) -> bool {
@@ -124,5 +138,13 @@ pub(crate) fn has_aggregate(node: &Node) -> bool {
         NodeKind::Call { name, udf: false, .. } if AggregateKind::find_by_name(name).is_some()
     );
     node.visit_inner(&mut |inner| has = has || has_aggregate(inner), &mut |_| {});
+    has
+}
+
+/// Whether an expression has an aggregate or a query.
+pub(super) fn has_aggregate_or_query(node: &Node) -> bool {
+    let is_query = |node: &Node| matches!(node.kind, NodeKind::Query(..));
+    let mut has = is_query(node) || has_aggregate(node);
+    node.visit_inner(&mut |inner| has = has || has_aggregate_or_query(inner), &mut |_| {});
     has
 }

@@ -3,14 +3,22 @@
 
 use document::Value;
 use select::{
+    aggregate::AggregateKind,
     like::Like,
     plan::{Expr, Set},
 };
 
-use super::Binder;
+use super::{
+    Binder,
+    from::{path_in_slot, step_value, stepped, whole_path},
+    scope::Phase,
+};
 use crate::{
-    ast::{Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace, Unary},
-    error::Fault,
+    ast::{
+        Collection, Field, Input, Node, NodeKind, Operator, PathStep, Query, Subquery, TextPlace,
+        Unary,
+    },
+    error::{Fault, Span},
 };
 
 impl<'q> Binder<'q> {
@@ -29,7 +37,7 @@ impl<'q> Binder<'q> {
             NodeKind::Name(name) => self.bind_name(name, node),
             NodeKind::Member { base, steps } => self.bind_member(node, base, steps),
             NodeKind::Array(items) => self.bind_array(items),
-            NodeKind::Object(fields) => self.bind_object(fields, node),
+            NodeKind::Object(fields) => self.bind_object(fields),
             NodeKind::Not(inner) => self.bind_boxed(inner).map(Expr::Not),
             NodeKind::Unary(operator, inner) => self.bind_unary(*operator, inner),
             NodeKind::Chain { first, rest } => self.bind_chain(first, rest),
@@ -47,12 +55,17 @@ impl<'q> Binder<'q> {
 
     /// A parameter: its value as a constant.
     fn bind_parameter(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
-        self.fill_in_parameter(name, node.span()).map(Expr::Constant)
+        let value = self.fill_in_parameter(name, node.span())?;
+        Ok(match value {
+            Value::Undefined => Expr::Undefined,
+            value => Expr::Constant(value),
+        })
     }
 
     /// A name: the slot that it stands for.
     fn bind_name(&mut self, name: &str, node: &Node) -> Result<Expr, Fault> {
-        self.resolve_name(name, node.span(), node.span()).map(Expr::Slot)
+        let slot = self.resolve_name(name, node.span(), node.span());
+        Ok(slot.map_or(Expr::Undefined, Expr::Slot))
     }
 
     /// An array; one of constants is a constant.
@@ -104,9 +117,17 @@ impl<'q> Binder<'q> {
         Ok(negate_if(in_or_among(value, self.bind_all(items)?), negated))
     }
 
-    /// A query inside an expression, in a frame of its own.
+    /// A query inside an expression, in a frame of its own. One that stands for a single value has at
+    /// most one result.
     fn bind_subquery(&mut self, kind: Subquery, query: &'q Query) -> Result<Expr, Fault> {
-        self.bind_inner_query(query).map(|select| Expr::Subquery(kind, Box::new(select)))
+        // They are no properties of an expression that is a key of GROUP BY.
+        let properties = self.properties;
+        let select = self.bind_inner_query(query)?;
+        self.properties = properties;
+        if kind == Subquery::Scalar && may_have_many(query) {
+            self.faults.push(Fault::Cardinality(query.places.whole.0));
+        }
+        Ok(Expr::Subquery(kind, Box::new(select)))
     }
 
     /// An expression for a place where the plan keeps it in a box.
@@ -119,36 +140,59 @@ impl<'q> Binder<'q> {
         nodes.iter().map(|node| self.bind_expr(node)).collect()
     }
 
-    /// A path. Its beginning may be a key of GROUP BY, a name, or any expression.
+    /// A path. Its beginning may be a key of GROUP BY, a name, or any expression. Brackets hold
+    /// constants only; behind the last ones that do not, nothing else of the path is looked at.
     fn bind_member(
         &mut self,
         node: &Node,
         base: &'q Node,
         steps: &'q [PathStep],
     ) -> Result<Expr, Fault> {
+        if let Some((index, end)) = steps.iter().rev().find_map(computed_index) {
+            let properties = self.properties;
+            self.bind_expr(index)?;
+            self.properties = properties;
+            return Ok(self.report(Fault::Indexer(node.span().up_to(end))));
+        }
         // Keys come first: where there are groups, `c.a` is the key and `c` alone is an error.
         if let Some((key, length)) = self.key_of_path(base, steps) {
             let Expr::Slot(slot) = key else { return Ok(key) };
-            return self.path_in_slot(slot, steps.get(length..).unwrap_or_default());
+            return Ok(path_in_slot(slot, steps.get(length..).unwrap_or_default()));
         }
         if let NodeKind::Name(name) = &base.kind {
-            let slot = self.resolve_name(name, base.span(), node.span())?;
-            return self.path_in_slot(slot, steps);
+            if let Some(rid) = self.group_rid(name, steps) {
+                return Ok(rid);
+            }
+            let property = whole_path(base.span(), node.span(), steps);
+            let slot = self.resolve_name(name, base.span(), property);
+            return Ok(slot.map_or(Expr::Undefined, |slot| path_in_slot(slot, steps)));
         }
         let base = self.bind_expr(base)?;
-        self.steps_in_value(base, steps)
+        Ok(stepped(base, steps.iter().map(step_value).collect()))
+    }
+
+    /// The `_rid` of a group, in a query that a client was told to send: that of one of its rows.
+    fn group_rid(&mut self, name: &str, steps: &[PathStep]) -> Option<Expr> {
+        let [PathStep::Name(property, _)] = steps else { return None };
+        let (slot, phase) = self.find_name(name)?;
+        let reads = self.current_frame().reads_group_rid && matches!(phase, Phase::Groups(_));
+        (reads && property == "_rid").then(|| {
+            self.aggregate_of(AggregateKind::Min, Expr::Path(slot, vec![property.clone()]))
+        })
     }
 
     /// An object; one of constants is a constant. A property may not repeat.
     /// A property that is undefined is left out of the constant.
-    fn bind_object(&mut self, fields: &'q [(String, Node)], node: &Node) -> Result<Expr, Fault> {
+    fn bind_object(&mut self, fields: &'q [Field]) -> Result<Expr, Fault> {
         let mut names = std::collections::HashSet::new();
-        let mut object = Vec::with_capacity(fields.len());
-        for (name, value) in fields {
+        for Field { name, at, .. } in fields {
             if !names.insert(name) {
-                return Err(Fault::Duplicate(node.span(), name.clone()));
+                self.faults.push(Fault::Property(at.0, name.clone()));
             }
-            object.push((name.clone(), self.bind_expr(value)?));
+        }
+        let mut object = Vec::with_capacity(fields.len());
+        for field in fields {
+            object.push((field.name.clone(), self.bind_expr(&field.value)?));
         }
         // A field that is undefined does not keep the others from being constant: it is left out.
         let known = |(_, value): &(String, Expr)| is_constant(value);
@@ -206,7 +250,7 @@ impl<'q> Binder<'q> {
                 let mut chars = text.chars();
                 match (chars.next(), chars.next()) {
                     (Some(c), None) => Some(c),
-                    _ => return Err(Fault::Escape(at.0)),
+                    _ => return Ok(self.report(Fault::Escape(at.0, text.clone()))),
                 }
             }
         };
@@ -219,6 +263,27 @@ impl<'q> Binder<'q> {
             pattern => Expr::LikeAny(value, Box::new(pattern), escape),
         };
         Ok(negate_if(like, negated))
+    }
+}
+
+/// Whether a query may have several results.
+fn may_have_many(query: &Query) -> bool {
+    let many = |input: &Input| {
+        input.iterates || matches!(&input.of, Collection::Query(inner) if may_have_many(inner))
+    };
+    let groups = !query.group.is_empty() || !super::has_aggregate(query);
+    groups && query.from.iter().any(many)
+}
+
+/// The expression in brackets that is no constant, and the place where the brackets end.
+fn computed_index(step: &PathStep) -> Option<(&Node, Span)> {
+    match step {
+        PathStep::Computed(index, end)
+            if !matches!(index.kind, NodeKind::Literal(Value::Int64(_) | Value::Double(_))) =>
+        {
+            Some((index, end.0))
+        }
+        _ => None,
     }
 }
 

@@ -6,18 +6,18 @@
 
 use std::sync::Arc;
 
+use document::Value;
 use select::plan::{DOCUMENT, Expr, Input, Select, Source, Window};
 
 use super::Binder;
 use crate::{
-    ast::{self, Collection, PathStep},
+    ast::{self, Collection, NodeKind, PathStep},
     error::{Fault, Span},
 };
 
 impl<'q> Binder<'q> {
     /// Binds the sources in order; each may use the names before it.
-    /// A name may stand once in a query; one of an outer query may be used again and hides that
-    /// one.
+    /// A name is given once: those of the queries around are names, too.
     pub(super) fn bind_from(&mut self, inputs: &'q [ast::Input]) -> Result<Vec<Source>, Fault> {
         let mut sources = Vec::with_capacity(inputs.len());
         // Queries inside FROM are bound meanwhile and look at it.
@@ -25,12 +25,15 @@ impl<'q> Binder<'q> {
         for input in inputs {
             // The name is added after its source is bound: a source cannot use its own name.
             let source = self.bind_source(input, &mut sources)?;
-            if let Some(name) = name_of(input) {
-                if self.current_frame().names.iter().any(|(known, _)| *known == name) {
-                    return Err(Fault::Duplicate(input.at.0, name));
-                }
+            if let Some((name, at)) = input.name() {
                 let slot = source.slot;
-                self.current_frame().names.push((name, slot));
+                let own = self.current_frame().names.iter().any(|(known, _)| *known == name);
+                let around = self.find_name(name).is_some() && !input.is_name();
+                if own || around {
+                    self.faults.push(Fault::Input(at.0, name.to_owned()));
+                } else {
+                    self.current_frame().names.push((name.to_owned(), slot));
+                }
             }
             sources.push(source);
         }
@@ -64,17 +67,17 @@ impl<'q> Binder<'q> {
             Collection::Path { root, at, steps } => {
                 let root = match self.find_name(root) {
                     None if outermost => DOCUMENT,
-                    _ => self.resolve_name(
-                        root,
-                        Span { end: at.0.start + root.len(), ..at.0 },
-                        at.0,
-                    )?,
+                    // Reported where there is no such name; what is made of it is never run.
+                    _ => {
+                        let whole = whole_path(at.0, at.0.up_to(last_place(steps, at.0)), steps);
+                        self.resolve_name(root, at.0, whole).unwrap_or(DOCUMENT)
+                    }
                 };
                 // The document itself: nothing has to be evaluated for it.
                 if root == DOCUMENT && steps.is_empty() && !input.iterates && outermost {
                     return Ok(Source { slot: DOCUMENT, input: Input::Root });
                 }
-                self.path_in_slot(root, steps)?
+                path_in_slot(root, steps)
             }
         };
         let input = if input.iterates { Input::Elements(of) } else { Input::Value(of) };
@@ -97,58 +100,37 @@ impl<'q> Binder<'q> {
         };
         Ok(Source { slot, input: of })
     }
-
-    /// A path inside a slot: names as far as they go, then computed steps.
-    /// `c.a.b` becomes one path that is walked in the document's bytes; from the first computed
-    /// step on each step is an expression of its own.
-    pub(super) fn path_in_slot(
-        &mut self,
-        slot: usize,
-        steps: &'q [PathStep],
-    ) -> Result<Expr, Fault> {
-        let mut names = Vec::new();
-        let mut computed = Vec::new();
-        for step in steps {
-            match self.bind_step(step)? {
-                Ok(name) if computed.is_empty() => names.push(name),
-                step => computed.push(step_value(step)),
-            }
-        }
-        let path = if names.is_empty() { Expr::Slot(slot) } else { Expr::Path(slot, names) };
-        Ok(stepped(path, computed))
-    }
-
-    /// Steps inside any value.
-    /// For bases that have no slot, such as the result of a function.
-    pub(super) fn steps_in_value(
-        &mut self,
-        base: Expr,
-        steps: &'q [PathStep],
-    ) -> Result<Expr, Fault> {
-        let steps = steps.iter().map(|step| self.bind_step(step).map(step_value));
-        Ok(stepped(base, steps.collect::<Result<_, _>>()?))
-    }
-
-    /// The name that a step is, or the expression that computes it.
-    /// A parameter in brackets is a constant by now, so that `c[@name]` is as fast as `c.name`.
-    fn bind_step(&mut self, step: &'q PathStep) -> Result<Result<String, Expr>, Fault> {
-        Ok(match step {
-            PathStep::Name(name) => Ok(name.clone()),
-            PathStep::Computed(node) => match self.bind_expr(node)? {
-                Expr::Constant(document::Value::String(name)) => Ok(name),
-                other => Err(other),
-            },
-        })
-    }
 }
 
-/// A step of an expression: the constant that a name is, or what computes it.
-fn step_value(step: Result<String, Expr>) -> Expr {
-    step.map_or_else(|computed| computed, |name| Expr::Constant(document::Value::String(name)))
+/// A path inside a slot: names as far as they go, then numbers.
+/// `c.a.b` becomes one path that is walked in the document's bytes; from the first number on each
+/// step is an expression of its own.
+pub(super) fn path_in_slot(slot: usize, steps: &[PathStep]) -> Expr {
+    let names: Vec<String> = steps
+        .iter()
+        .map_while(|step| match step {
+            PathStep::Name(name, _) => Some(name.clone()),
+            PathStep::Computed(..) => None,
+        })
+        .collect();
+    let rest = steps.iter().skip(names.len()).map(step_value).collect();
+    let path = if names.is_empty() { Expr::Slot(slot) } else { Expr::Path(slot, names) };
+    stepped(path, rest)
+}
+
+/// A step as the constant that it is. The binder has refused those that are none.
+pub(super) fn step_value(step: &PathStep) -> Expr {
+    match step {
+        PathStep::Name(name, _) => Expr::Constant(Value::String(name.clone())),
+        PathStep::Computed(index, _) => match &index.kind {
+            NodeKind::Literal(value) => Expr::Constant(value.clone()),
+            _ => Expr::Undefined,
+        },
+    }
 }
 
 /// A value, or what these steps lead to in it.
-fn stepped(base: Expr, steps: Vec<Expr>) -> Expr {
+pub(super) fn stepped(base: Expr, steps: Vec<Expr>) -> Expr {
     if steps.is_empty() { base } else { Expr::Steps(Box::new(base), steps) }
 }
 
@@ -160,19 +142,21 @@ fn is_local(select: &Select) -> bool {
         && select.clauses().window == Window::default()
 }
 
-/// The name that an input has.
-/// A query without an alias has none: its values cannot be named. A computed step gives none
-/// either.
-fn name_of(input: &ast::Input) -> Option<String> {
-    if let Some(alias) = &input.alias {
-        return Some(alias.clone());
+/// The place of a path without the numbers at its end, which are no properties. `whole` is that of
+/// the path with them, `root` that of its first name.
+pub(super) fn whole_path(root: Span, whole: Span, steps: &[PathStep]) -> Span {
+    let mut place = whole;
+    for step in steps.iter().rev() {
+        let PathStep::Computed(index, _) = step else { return place };
+        // The bracket before the number ends what is before it.
+        place.end = index.span().start.saturating_sub(1);
     }
-    match &input.of {
-        Collection::Query(_) => None,
-        Collection::Path { root, steps, .. } => match steps.last() {
-            None => Some(root.clone()),
-            Some(PathStep::Name(name)) => Some(name.clone()),
-            Some(PathStep::Computed(_)) => None,
-        },
-    }
+    if steps.is_empty() { place } else { root }
+}
+
+/// The place of the last step of a path, `root` where there is none.
+fn last_place(steps: &[PathStep], root: Span) -> Span {
+    steps.last().map_or(root, |step| match step {
+        PathStep::Name(_, at) | PathStep::Computed(_, at) => at.0,
+    })
 }

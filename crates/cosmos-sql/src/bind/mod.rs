@@ -4,7 +4,10 @@
 //! Each query has a frame: its names, its group keys, and whether its expressions see rows or
 //! groups at the moment. A name is looked for in the frames from the innermost outward. The clauses
 //! are bound in the order in which they run: FROM gives names, WHERE and GROUP BY see rows, then
-//! SELECT and ORDER BY see groups if there are any.
+//! ORDER BY and SELECT see groups if there are any.
+//!
+//! Binding goes on behind what is wrong, in whose place stands what is undefined, so that all faults
+//! are told at once, in the order of the service.
 
 mod call;
 mod expression;
@@ -15,12 +18,12 @@ mod scope;
 use std::collections::HashMap;
 
 use document::Value;
-use select::plan::{Clauses, DOCUMENT, Expr, Group, Order, Projection, Select, Window};
+use select::plan::{Clauses, DOCUMENT, Expr, Group, Order, Projection, Select, Source, Window};
 
-use self::scope::{Phase, QueryFrame};
+use self::scope::{Phase, QueryFrame, is_selected, orders_groups, place_of_name};
 use crate::{
-    ast::{ClauseCount, Item, Node, NodeKind, PathStep, Query, Selection},
-    error::{Fault, Span},
+    ast::{ClauseCount, Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},
+    error::{Clause, Fault, Span},
     limits::{MAX_FILLED_BYTES, MAX_PARAMETER_DEPTH},
 };
 
@@ -29,45 +32,51 @@ pub(crate) use call::has_aggregate as aggregates;
 /// The counts of TOP, and of OFFSET and LIMIT.
 pub(crate) type Counts = (Option<u64>, Option<(u64, u64)>);
 
-/// Returns the counts of a query, parameters filled in.
+/// Returns the counts of a query that was bound, parameters filled in.
 /// For plans of clients, which count by themselves.
-pub(crate) fn window_counts(
-    query: &Query,
-    parameters: &[(String, Value)],
-) -> Result<Counts, Fault> {
-    let binder = Binder::new(parameters);
-    let top = query.top.as_ref().map(|top| binder.count_value(top)).transpose()?;
-    let limits = match &query.window {
-        Some((offset, limit)) => Some((binder.count_value(offset)?, binder.count_value(limit)?)),
-        None => None,
-    };
-    Ok((top, limits))
+pub(crate) fn window_counts(query: &Query, parameters: &[(String, Value)]) -> Counts {
+    let mut binder = Binder::new(parameters);
+    let top = query.top.as_ref().map(|top| binder.count_value(top));
+    let limits = query.window.as_ref();
+    let limits =
+        limits.map(|(offset, limit)| (binder.count_value(offset), binder.count_value(limit)));
+    (top, limits)
 }
 
-/// The plan of a query. Where it is refused, each clause is told that a query inside another one may
-/// not have, and what is wrong otherwise.
+/// The plan of a query, or all that is wrong with it.
 pub(crate) fn bind_query(
     query: &Query,
     parameters: &[(String, Value)],
 ) -> Result<Select, Vec<Fault>> {
+    bind_with(Binder::new(parameters), query)
+}
+
+/// Looks for what is wrong with a query. A parameter without a value is no fault: a plan can be made
+/// before the values are known.
+pub(crate) fn check_query(query: &Query, parameters: &[(String, Value)]) -> Result<(), Vec<Fault>> {
+    bind_with(Binder { needs_values: false, ..Binder::new(parameters) }, query).map(|_| ())
+}
+
+/// The plan of a query by a binder that stands in none yet.
+fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec<Fault>> {
     // Before anything is bound: constants of the plan are walked by recursion.
-    let too_deep =
-        parameters.iter().find(|(_, value)| !is_within_depth(value, MAX_PARAMETER_DEPTH));
-    if let Some((name, _)) = too_deep {
-        let message = format!("The value of '{name}' is nested too deeply.");
+    let too_deep = binder
+        .parameters
+        .iter()
+        .find(|(_, value)| !is_within_depth(value, MAX_PARAMETER_DEPTH))
+        .map(|(name, _)| format!("The value of '{name}' is nested too deeply."));
+    if let Some(message) = too_deep {
         return Err(vec![Fault::Limit(Span::default(), "SC3054", message)]);
     }
-    let mut binder = Binder::new(parameters);
     let bound = binder.bind_inner_query(query);
-    let mut faults = binder.refused_clauses;
+    let mut faults = binder.faults;
     match bound {
-        Ok(select) if faults.is_empty() => Ok(select),
-        Ok(_) => Err(faults),
-        Err(fault) => {
-            faults.push(fault);
-            Err(faults)
-        }
+        Err(fault) => faults.push(fault),
+        Ok(select) if faults.is_empty() && !binder.orders_by_no_path => return Ok(select),
+        Ok(_) if faults.is_empty() => faults.push(Fault::NoPath),
+        Ok(_) => {}
     }
+    Err(faults)
 }
 
 /// Whether a parameter's value is nested no deeper than `depth` levels.
@@ -97,17 +106,36 @@ struct Binder<'q> {
     /// Bytes of parameters that were filled in.
     /// See [`MAX_FILLED_BYTES`].
     filled: usize,
-    /// Clauses of inner queries that only the outermost may have. Binding goes on behind them, so that
-    /// all are found.
-    refused_clauses: Vec<Fault>,
+    /// What is wrong.
+    faults: Vec<Fault>,
+    /// Whether ORDER BY has an item that is no path of the document.
+    orders_by_no_path: bool,
+    /// How often a name of FROM was used.
+    properties: usize,
+    /// Whether a parameter without a value is a fault.
+    needs_values: bool,
 }
 
 impl<'q> Binder<'q> {
     /// A binder that stands in no query yet.
     fn new(parameters: &'q [(String, Value)]) -> Self {
         let parameters = parameters.iter().map(|(name, value)| (name.as_str(), value)).collect();
-        let (frames, refused_clauses) = (Vec::new(), Vec::new());
-        Self { parameters, frames, slots: DOCUMENT + 1, filled: 0, refused_clauses }
+        Self {
+            parameters,
+            frames: Vec::new(),
+            slots: DOCUMENT + 1,
+            filled: 0,
+            faults: Vec::new(),
+            orders_by_no_path: false,
+            properties: 0,
+            needs_values: true,
+        }
+    }
+
+    /// Keeps a fault; what stands there is undefined.
+    fn report(&mut self, fault: Fault) -> Expr {
+        self.faults.push(fault);
+        Expr::Undefined
     }
 
     /// A slot that nothing uses yet.
@@ -118,10 +146,11 @@ impl<'q> Binder<'q> {
 
     /// Binds a query in a frame of its own.
     fn bind_inner_query(&mut self, query: &'q Query) -> Result<Select, Fault> {
-        if !self.frames.is_empty() {
-            self.refused_clauses.extend(refused_inside(query));
+        if query.top.is_some() && query.window.is_some() {
+            self.faults.push(Fault::TopAndLimit(query.places.whole.0));
         }
-        self.frames.push(QueryFrame::default());
+        let frame = QueryFrame { reads_group_rid: orders_groups(query), ..QueryFrame::default() };
+        self.frames.push(frame);
         let clauses = self.bind_clauses(query);
         // Also after an error, before it is passed on.
         self.frames.pop();
@@ -135,27 +164,29 @@ impl<'q> Binder<'q> {
         let from = self.bind_from(&query.from)?;
         let filter = query.filter.as_ref().map(|filter| self.bind_expr(filter)).transpose()?;
         let grouped = !query.group.is_empty() || has_aggregate(query);
-        let mut keys = Vec::new();
-        for key in &query.group {
-            let expr = self.bind_expr(key)?;
-            let slot = self.next_slot();
-            // The plan has the bound key, the frame the written one, by which it is found again.
-            keys.push((expr, slot));
-            self.current_frame().keys.push((key, slot));
-        }
+        let keys = self.bind_keys(&query.group)?;
+        let places = &query.places;
+        self.refuse_inside(!query.order.is_empty(), places.order, "SC2202", "'ORDER BY'");
         // From here on names of rows can be used inside aggregates only.
         if grouped {
-            self.current_frame().phase = Phase::Groups;
+            self.current_frame().phase = Phase::Groups(Clause::OrderBy);
+        }
+        let order = self.bind_order(query, grouped.then_some(&keys), &from)?;
+        if grouped {
+            self.current_frame().phase = Phase::Groups(Clause::Select);
         }
         let projection = self.bind_projection(query, &from)?;
-        let order = self.bind_order(query, grouped && query.group.is_empty())?;
-        // Groups are ordered by their keys and results.
-        if !grouped && !order.iter().all(|order| paths::is_document_path(&order.by, &from)) {
-            return Err(Fault::NoPath);
+        // A later look of the service, which it takes where nothing was found before.
+        let of_groups = std::mem::take(&mut self.current_frame().group_faults);
+        if self.faults.iter().all(Fault::is_about_groups) {
+            self.faults.extend(of_groups);
         }
         // Taken after SELECT and ORDER BY, both of which may have added some.
         let aggregates = std::mem::take(&mut self.current_frame().aggregates);
-        let window = self.bind_window(query)?;
+        self.refuse_inside(query.top.is_some(), places.top, "SC2203", "'TOP'");
+        let clause = "'OFFSET LIMIT' clause";
+        self.refuse_inside(query.window.is_some(), places.window, "SC2204", clause);
+        let window = self.bind_window(query);
         Ok(Clauses {
             slots: self.slots,
             from,
@@ -172,52 +203,105 @@ impl<'q> Binder<'q> {
         })
     }
 
-    /// ORDER BY. Where all rows make `one` result, the order of rows has no effect, and only
-    /// aggregates may be ordered by.
-    /// Items that are left out are bound all the same, for their errors.
-    fn bind_order(&mut self, query: &'q Query, one: bool) -> Result<Vec<Order>, Fault> {
+    /// Reports a clause that only the outermost query may have.
+    fn refuse_inside(
+        &mut self,
+        is_there: bool,
+        at: TextPlace,
+        code: &'static str,
+        clause: &'static str,
+    ) {
+        if is_there && 1 < self.frames.len() {
+            self.faults.push(Fault::InSubquery(at.0, code, clause));
+        }
+    }
+
+    /// The keys of GROUP BY, each of which reads a property and is the same for all rows of a group.
+    fn bind_keys(&mut self, group: &'q [Node]) -> Result<Vec<(Expr, usize)>, Fault> {
+        let mut keys = Vec::with_capacity(group.len());
+        self.current_frame().phase = Phase::Key;
+        for key in group {
+            let (faults, properties) = (self.faults.len(), self.properties);
+            let expr = self.bind_expr(key)?;
+            if call::has_aggregate_or_query(key) {
+                self.faults.push(Fault::AggregateInKey(key.span()));
+            }
+            if self.properties == properties {
+                self.faults.push(Fault::ConstantKey(key.span()));
+            }
+            if faults < self.faults.len() {
+                // What is selected is looked at by itself.
+                continue;
+            }
+            let slot = self.next_slot();
+            // The plan has the bound key, the frame the written one, by which it is found again.
+            keys.push((expr, slot));
+            self.current_frame().keys.push((key, slot));
+        }
+        self.current_frame().phase = Phase::Rows;
+        Ok(keys)
+    }
+
+    /// ORDER BY, of groups where there are `keys`. Where all rows make one result, the order of rows has no effect: paths are left out
+    /// then, but bound all the same, for their errors.
+    fn bind_order(
+        &mut self,
+        query: &'q Query,
+        keys: Option<&Vec<(Expr, usize)>>,
+        from: &[Source],
+    ) -> Result<Vec<Order>, Fault> {
+        let one = keys.is_some() && query.group.is_empty();
+        let only_paths = query.order.iter().all(|item| item.node.is_path());
         let mut order = Vec::with_capacity(query.order.len());
         for item in &query.order {
-            if one && !call::has_aggregate(&item.node) {
-                // It has to be right all the same.
-                self.current_frame().phase = Phase::Aggregate;
+            if one && only_paths {
+                let phase = std::mem::replace(&mut self.current_frame().phase, Phase::Aggregate);
                 let checked = self.bind_expr(&item.node);
-                self.current_frame().phase = Phase::Groups;
+                self.current_frame().phase = phase;
                 checked?;
                 continue;
             }
-            order.push(Order { by: self.bind_expr(&item.node)?, descending: item.descending });
+            let by = self.bind_expr(&item.node)?;
+            self.orders_by_no_path |= match keys {
+                Some(_) if one => false,
+                Some(keys) => {
+                    let key = paths::key_of(&by, keys);
+                    !item.node.is_path() || !paths::is_document_path(key, from)
+                }
+                None => !from.is_empty() && !paths::is_document_path(&by, from),
+            };
+            order.push(Order { by, descending: item.descending });
         }
         Ok(order)
     }
 
     /// SELECT. `SELECT *` is one row's only source; names of a list may not repeat.
     /// An item without a name is called `$1` and so on; one alias may not stand twice.
-    fn bind_projection(
-        &mut self,
-        query: &'q Query,
-        from: &[select::plan::Source],
-    ) -> Result<Projection, Fault> {
+    fn bind_projection(&mut self, query: &'q Query, from: &[Source]) -> Result<Projection, Fault> {
         match &query.selection {
-            Selection::Star(at) => match from {
-                [] => Err(Fault::StarWithoutFrom(at.0)),
-                [source] if self.current_frame().phase == Phase::Rows => {
-                    Ok(Projection::Star(source.slot))
-                }
+            Selection::Star(at) => {
+                // An inner query without FROM has the row of the one around it.
+                let only = if from.is_empty() { self.only_name() } else { None };
                 // A group has no one document that `*` could stand for.
-                [_] => Err(Fault::Ungrouped(at.0)),
-                _ => Err(Fault::StarOfMany(at.0)),
-            },
+                if self.current_frame().phase != Phase::Rows {
+                    let groups = !query.group.is_empty();
+                    self.current_frame().group_faults.push(Fault::StarOfGroups(at.0, groups));
+                } else if from.len() != 1 && only.is_none() {
+                    self.faults.push(Fault::StarOfMany(at.0));
+                }
+                let source = from.first().map(|source| source.slot).or(only);
+                Ok(Projection::Star(source.unwrap_or(DOCUMENT)))
+            }
             Selection::Value(node) => Ok(Projection::Value(self.bind_expr(node)?)),
             Selection::List(items) => {
                 let mut fields: Vec<(String, Expr)> = Vec::with_capacity(items.len());
                 let mut names = std::collections::HashSet::new();
                 for (name, item) in names_of(items).into_iter().zip(items) {
+                    let expr = self.bind_expr(&item.node)?;
                     if !names.insert(name.clone()) {
-                        let at = item.alias.as_ref().map_or(item.node.span(), |(_, at)| at.0);
-                        return Err(Fault::Duplicate(at, name));
+                        self.faults.push(Fault::Property(place_of_name(item), name.clone()));
                     }
-                    fields.push((name, self.bind_expr(&item.node)?));
+                    fields.push((name, expr));
                 }
                 Ok(Projection::Fields(fields))
             }
@@ -225,37 +309,33 @@ impl<'q> Binder<'q> {
     }
 
     /// TOP, OFFSET and LIMIT as a window over the results.
-    /// The parser has refused TOP together with OFFSET.
-    fn bind_window(&mut self, query: &Query) -> Result<Window, Fault> {
+    /// TOP together with OFFSET is reported elsewhere.
+    fn bind_window(&mut self, query: &Query) -> Window {
         let mut window = Window::default();
         if let Some(top) = &query.top {
-            window.take = Some(self.count_value(top)?);
+            window.take = Some(self.count_value(top));
         }
         if let Some((offset, limit)) = &query.window {
-            window =
-                Window { skip: self.count_value(offset)?, take: Some(self.count_value(limit)?) };
+            window = Window { skip: self.count_value(offset), take: Some(self.count_value(limit)) };
         }
-        Ok(window)
+        window
     }
 
-    /// The value of TOP, OFFSET or LIMIT; it has to be a whole number that is not negative.
-    /// `2.0` is whole; a negative number, a fraction or any other type is an error that names the
-    /// clause.
-    fn count_value(&self, count: &ClauseCount) -> Result<u64, Fault> {
+    /// The value of TOP, OFFSET or LIMIT; it has to be a whole number of 32 bits that is not
+    /// negative. `2.0` is whole; anything else is reported with the name of the clause.
+    fn count_value(&mut self, count: &ClauseCount) -> u64 {
         let value = match &count.node.kind {
-            NodeKind::Literal(value) => value,
-            NodeKind::Parameter(name) => self.parameter_value(name, count.node.span())?,
-            _ => return Err(Fault::Count(count.node.span(), count.clause)),
+            NodeKind::Literal(value) => Some(value),
+            NodeKind::Parameter(name) => self.parameters.get(name.as_str()).copied(),
+            _ => None,
         };
         // Negative numbers fail the conversion.
-        let whole = select::to_i64(value.as_ref()).and_then(|value| u64::try_from(value).ok());
-        whole.ok_or_else(|| Fault::Count(count.node.span(), count.clause))
-    }
-
-    /// The value that came with the query for a parameter; `name` has its `@`.
-    fn parameter_value(&self, name: &str, at: Span) -> Result<&'q Value, Fault> {
-        let value = self.parameters.get(name).copied();
-        value.ok_or_else(|| Fault::Parameter(at, name.to_owned()))
+        let whole = value.and_then(|value| select::to_i64(value.as_ref()));
+        let whole = whole.and_then(|value| u32::try_from(value).ok());
+        if whole.is_none() {
+            self.faults.push(Fault::Count(count.node.span(), count.clause));
+        }
+        whole.map_or(0, u64::from)
     }
 }
 
@@ -264,7 +344,12 @@ impl Binder<'_> {
     /// bounded.
     /// A small text could otherwise name one large parameter a great many times.
     fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
-        let value = self.parameter_value(name, at)?;
+        let Some(value) = self.parameters.get(name) else {
+            if self.needs_values {
+                self.faults.push(Fault::Parameter(at, name.to_owned()));
+            }
+            return Ok(Value::Undefined);
+        };
         self.filled = self.filled.saturating_add(evaluation::memory_of(value.as_ref()));
         if MAX_FILLED_BYTES < self.filled {
             let message = format!(
@@ -272,20 +357,8 @@ impl Binder<'_> {
             );
             return Err(Fault::Limit(at, "SC3057", message));
         }
-        Ok(value.clone())
+        Ok(Value::clone(value))
     }
-}
-
-/// The clauses of an inner query that only the outermost may have.
-fn refused_inside(query: &Query) -> impl Iterator<Item = Fault> {
-    let places = &query.places;
-    let refused = [
-        (!query.order.is_empty(), places.order, "SC2202", "'ORDER BY'"),
-        (query.top.is_some(), places.top, "SC2203", "'TOP'"),
-        (query.window.is_some(), places.window, "SC2204", "'OFFSET LIMIT' clause"),
-    ];
-    let found = refused.into_iter().filter(|(is_there, ..)| *is_there);
-    found.map(|(_, at, code, clause)| Fault::InSubquery(at.0, code, clause))
 }
 
 /// The properties that the items of a list become: an alias, else the last name of a path, else
@@ -300,7 +373,7 @@ pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
         let last = match &item.node.kind {
             NodeKind::Name(name) => Some(name.clone()),
             NodeKind::Member { steps, .. } => match steps.last() {
-                Some(PathStep::Name(name)) => Some(name.clone()),
+                Some(PathStep::Name(name, _)) => Some(name.clone()),
                 _ => None,
             },
             _ => None,
@@ -311,17 +384,6 @@ pub(crate) fn names_of(items: &[Item]) -> Vec<String> {
         })
     };
     items.iter().map(name).collect()
-}
-
-/// Whether what an expression comes to is known from what is selected: then DISTINCT and ORDER BY
-/// work on the same values.
-/// `*` selects the whole document, of which everything is known.
-fn is_selected(selection: &Selection, node: &Node) -> bool {
-    match selection {
-        Selection::Star(_) => true,
-        Selection::Value(value) => value == node,
-        Selection::List(items) => items.iter().any(|item| item.node == *node),
-    }
 }
 
 /// Whether a query aggregates its rows: an aggregate stands in SELECT or ORDER BY.

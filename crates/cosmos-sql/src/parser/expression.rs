@@ -12,19 +12,23 @@
 
 use document::Value;
 
-use super::{Parser, operators::Precedence};
+use super::{
+    Parser,
+    operators::{Chains, Precedence},
+};
 use crate::{
-    ast::{Node, NodeKind, Operator, PathStep, Subquery, TextPlace, Unary},
+    ast::{Field, Node, NodeKind, PathStep, Subquery, TextPlace, Unary},
     error::{Fault, Span},
-    limits::{MAX_IN_ITEMS, MAX_LOGIC, MAX_WRAPS},
+    limits::{MAX_IN_ITEMS, MAX_LOGIC},
     token::{Sign, TokenKind, Word},
 };
 
 impl Parser<'_> {
-    /// An expression: binary operators, then `??`, then `?:`, from the tightest to the loosest.
+    /// An expression: operands with AND and OR or one BETWEEN, then `??`, then `?:`, from the
+    /// tightest to the loosest.
     pub(super) fn parse_expression(&mut self) -> Result<Node, Fault> {
         self.enter_level()?;
-        let mut node = self.parse_binary(Precedence::Or)?;
+        let mut node = self.parse_operand()?;
         if *self.current_kind() == TokenKind::Sign(Sign::Coalesce) {
             node = self.parse_coalesce(node)?;
         }
@@ -48,36 +52,41 @@ impl Parser<'_> {
         let start = first.span();
         let mut items = vec![first];
         while self.take_sign(Sign::Coalesce) {
-            items.push(self.parse_binary(Precedence::Or)?);
+            items.push(self.parse_operand()?);
         }
         Ok(Node::new(NodeKind::Coalesce(items), start.up_to(self.span_before())))
+    }
+
+    /// A BETWEEN, or predicates with AND and OR between them. BETWEEN is no operand of AND and OR:
+    /// there it stands in parentheses.
+    fn parse_operand(&mut self) -> Result<Node, Fault> {
+        let first = self.parse_binary(Precedence::Compare)?;
+        if let Some(negated) = self.predicate_here(&[Word::Between]) {
+            return self.parse_between(first, negated);
+        }
+        let mut chains = Chains::default();
+        chains.operands.push(self.parse_predicate(first)?);
+        while let Some((operator, level)) =
+            self.operator_here().filter(|(_, level)| *level <= Precedence::And)
+        {
+            self.count_logic()?;
+            self.at += 1;
+            chains.close_level(level);
+            chains.operators.push((operator, level));
+            let operand = self.parse_binary(Precedence::Compare)?;
+            chains.operands.push(self.parse_predicate(operand)?);
+        }
+        chains.close_all();
+        chains.operands.pop().ok_or_else(|| self.syntax_error())
     }
 
     /// Operands and operators that bind at least as tightly as `least`.
     fn parse_binary(&mut self, least: Precedence) -> Result<Node, Fault> {
         let mut chains = Chains::default();
-        let mut predicates = 0;
         chains.operands.push(self.parse_unary()?);
-        loop {
-            if least <= Precedence::Predicate
-                && let Some(negated) = self.predicate_here()
-            {
-                self.count_wrap(predicates)?;
-                predicates += 1;
-                chains.close_level(Precedence::Predicate);
-                let Some(value) = chains.operands.pop() else { return Err(self.syntax_error()) };
-                let node = self.parse_predicate(value, negated)?;
-                chains.operands.push(node);
-                continue;
-            }
-            let Some((operator, level)) = self.operator_here().filter(|(_, level)| least <= *level)
-            else {
-                break;
-            };
-            if level <= Precedence::And {
-                self.count_logic()?;
-                predicates = 0;
-            }
+        while let Some((operator, level)) =
+            self.operator_here().filter(|(_, level)| least <= *level)
+        {
             self.at += 1;
             chains.close_level(level);
             chains.operators.push((operator, level));
@@ -85,16 +94,6 @@ impl Parser<'_> {
         }
         chains.close_all();
         chains.operands.pop().ok_or_else(|| self.syntax_error())
-    }
-
-    /// Counts a predicate about the result of another one (`a IN (1) IN (true)`), which makes the
-    /// tree deeper without parentheses.
-    fn count_wrap(&mut self, predicates: usize) -> Result<(), Fault> {
-        if predicates == 0 {
-            return Ok(());
-        }
-        self.wraps += 1;
-        if MAX_WRAPS < self.wraps { Err(self.syntax_error()) } else { Ok(()) }
     }
 
     /// Counts an AND or OR operator.
@@ -110,28 +109,39 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether BETWEEN, IN or LIKE stands here, and whether it is negated.
-    fn predicate_here(&self) -> Option<bool> {
-        let is = |kind: &TokenKind| {
-            matches!(kind, TokenKind::Word(Word::Between | Word::In | Word::Like))
-        };
+    /// Whether one of these words stands here, and whether NOT is before it.
+    fn predicate_here(&self, words: &[Word]) -> Option<bool> {
+        let is = |kind: &TokenKind| matches!(kind, TokenKind::Word(word) if words.contains(word));
         if is(self.current_kind()) {
             return Some(false);
         }
         (self.is_word(Word::Not) && is(self.kind_after(1))).then_some(true)
     }
 
-    /// The rest of a predicate about a value. Its own operands bind more tightly than AND, so that
-    /// the AND of BETWEEN is its own.
-    fn parse_predicate(&mut self, value: Node, negated: bool) -> Result<Node, Fault> {
+    /// The rest of a BETWEEN, whose AND is its own.
+    fn parse_between(&mut self, value: Node, negated: bool) -> Result<Node, Fault> {
         self.at += usize::from(negated);
         let start = value.span();
-        let kind = if self.take_word(Word::Between) {
-            let low = self.parse_binary(Precedence::Compare)?;
-            self.expect_word(Word::And)?;
-            let high = self.parse_binary(Precedence::Compare)?;
-            NodeKind::Between { parts: Box::new([value, low, high]), negated }
-        } else if self.take_word(Word::In) {
+        self.expect_word(Word::Between)?;
+        let low = self.parse_binary(Precedence::Compare)?;
+        self.expect_word(Word::And)?;
+        let high = self.parse_binary(Precedence::Compare)?;
+        let kind = NodeKind::Between { parts: Box::new([value, low, high]), negated };
+        Ok(Node::new(kind, start.up_to(self.span_before())))
+    }
+
+    /// A value, or the IN or LIKE about it that follows.
+    fn parse_predicate(&mut self, value: Node) -> Result<Node, Fault> {
+        let Some(negated) = self.predicate_here(&[Word::In, Word::Like]) else {
+            // The token after NOT is the wrong one.
+            if self.take_word(Word::Not) {
+                return Err(self.syntax_error());
+            }
+            return Ok(value);
+        };
+        self.at += usize::from(negated);
+        let start = value.span();
+        let kind = if self.take_word(Word::In) {
             self.expect_sign(Sign::Open)?;
             let items = self.parse_list(Self::parse_expression)?;
             self.expect_sign(Sign::Close)?;
@@ -190,17 +200,19 @@ impl Parser<'_> {
     }
 
     /// Steps: `.name` or `[expression]`; a string in brackets is a name.
+    /// A number in brackets is a constant step, which the binder tells from other expressions.
     fn parse_path(&mut self, base: Node) -> Result<Node, Fault> {
         let mut steps = Vec::new();
         loop {
             if self.take_sign(Sign::Dot) {
-                steps.push(PathStep::Name(self.expect_name()?));
+                let (name, at) = self.expect_placed_name()?;
+                steps.push(PathStep::Name(name, at));
             } else if self.take_sign(Sign::OpenBracket) {
                 let step = self.parse_expression()?;
                 self.expect_sign(Sign::CloseBracket)?;
                 steps.push(match step.kind {
-                    NodeKind::Literal(Value::String(name)) => PathStep::Name(name),
-                    _ => PathStep::Computed(step),
+                    NodeKind::Literal(Value::String(name)) => PathStep::Name(name, step.at),
+                    _ => PathStep::Computed(step, TextPlace(self.span_before())),
                 });
             } else {
                 break;
@@ -247,6 +259,14 @@ impl Parser<'_> {
                 let args = self.parse_items(Sign::Close, Self::parse_expression)?;
                 NodeKind::Call { name, udf: true, args }
             }
+            // Names of functions though they are reserved.
+            TokenKind::Word(word @ (Word::Left | Word::Right)) => {
+                self.at += 1;
+                self.expect_sign(Sign::Open)?;
+                let args = self.parse_items(Sign::Close, Self::parse_expression)?;
+                let name = if *word == Word::Left { "LEFT" } else { "RIGHT" };
+                NodeKind::Call { name: name.to_owned(), udf: false, args }
+            }
             TokenKind::Name(name) => {
                 let calls = *self.kind_after(1) == TokenKind::Sign(Sign::Open);
                 let queries = calls && *self.kind_after(2) == TokenKind::Word(Word::Select);
@@ -292,14 +312,15 @@ impl Parser<'_> {
     }
 
     /// A property of an object: a name or a string, and its value.
-    fn parse_property(&mut self) -> Result<(String, Node), Fault> {
+    fn parse_property(&mut self) -> Result<Field, Fault> {
         let name = match self.current_kind() {
             TokenKind::Text(name) | TokenKind::Name(name) => name.clone(),
             _ => return Err(self.syntax_error()),
         };
+        let at = TextPlace(self.current_span());
         self.at += 1;
         self.expect_sign(Sign::Colon)?;
-        Ok((name, self.parse_expression()?))
+        Ok(Field { name, at, value: self.parse_expression()? })
     }
 
     /// None or more, with commas between them, up to a sign.
@@ -317,58 +338,19 @@ impl Parser<'_> {
     }
 }
 
-/// An operand with an operator in front. Minus and a number are one constant.
+/// An operand with an operator in front. A minus right before a number is a part of it.
 fn prefixed_node(start: Span, operator: Option<Unary>, inner: Node) -> Node {
     let span = start.up_to(inner.span());
     let kind = match (operator, inner.kind) {
-        (Some(Unary::Negate), NodeKind::Literal(value)) if is_unsigned(&value) => {
+        (Some(Unary::Negate), NodeKind::Literal(value))
+            if start.end == inner.at.0.start && is_unsigned(&value) =>
+        {
             NodeKind::Literal(negated_number(value))
         }
         (None, kind) => NodeKind::Not(Box::new(Node { kind, at: inner.at })),
         (Some(operator), kind) => NodeKind::Unary(operator, Box::new(Node { kind, at: inner.at })),
     };
     Node::new(kind, span)
-}
-
-/// Operands and the operators between them, from the loosest to the tightest.
-#[derive(Default)]
-struct Chains {
-    operands: Vec<Node>,
-    operators: Vec<(Operator, Precedence)>,
-}
-
-impl Chains {
-    /// Makes nodes of what binds more tightly than a level.
-    fn close_level(&mut self, level: Precedence) {
-        while let Some((_, tightest)) = self.operators.last().copied() {
-            if tightest <= level {
-                return;
-            }
-            self.close_last(tightest);
-        }
-    }
-
-    /// Makes nodes of everything that is left.
-    fn close_all(&mut self) {
-        while let Some((_, level)) = self.operators.last().copied() {
-            self.close_last(level);
-        }
-    }
-
-    /// Makes one node of the last operators, which all are of this precedence, and of their
-    /// operands.
-    fn close_last(&mut self, level: Precedence) {
-        let others = self.operators.iter().rposition(|(_, other)| *other != level);
-        let start = others.map_or(0, |at| at + 1);
-        let operators = self.operators.split_off(start);
-        let mut operands = self.operands.split_off(start.min(self.operands.len())).into_iter();
-        let Some(first) = operands.next() else { return };
-        let rest: Vec<(Operator, Node)> =
-            operators.into_iter().map(|(operator, _)| operator).zip(operands).collect();
-        let end = rest.last().map_or(first.span(), |(_, node)| node.span());
-        let span = first.span().up_to(end);
-        self.operands.push(Node::new(NodeKind::Chain { first: Box::new(first), rest }, span));
-    }
 }
 
 /// The query that a word before parentheses makes of the one inside.

@@ -1,7 +1,5 @@
 //! FROM and JOIN.
 
-use document::Value;
-
 use super::Parser;
 use crate::{
     ast::{Collection, Input, Node, NodeKind, PathStep, TextPlace},
@@ -24,28 +22,26 @@ impl Parser<'_> {
     /// One name: `x IN collection`, or a collection with or without an alias.
     /// Two tokens tell which form it is: `IN` after a name occurs in the first one only.
     fn parse_input(&mut self) -> Result<Input, Fault> {
-        let start = self.current_span();
         if let (TokenKind::Name(name), TokenKind::Word(Word::In)) =
             (self.current_kind(), self.kind_after(1))
         {
+            let at = TextPlace(self.current_span());
             self.at += 2;
             let of = self.parse_collection()?;
-            let at = TextPlace(start.up_to(self.span_before()));
-            return Ok(Input { of, alias: Some(name.clone()), iterates: true, at });
+            return Ok(Input { of, alias: Some((name.clone(), at)), iterates: true });
         }
         let of = self.parse_collection()?;
         let named = self.take_word(Word::As);
         let alias = match self.current_kind() {
             // AS may be left out.
-            TokenKind::Name(_) => Some(self.expect_name()?),
+            TokenKind::Name(_) => Some(self.expect_placed_name()?),
             _ if named => return Err(self.syntax_error()),
             _ => None,
         };
-        Ok(Input { of, alias, iterates: false, at: TextPlace(start.up_to(self.span_before())) })
+        Ok(Input { of, alias, iterates: false })
     }
 
-    /// A query in parentheses, or a name with a path. Only constants and parameters may stand in
-    /// its brackets.
+    /// A query in parentheses, or a name with a path. Only constants may stand in its brackets.
     /// So a path of FROM is known before any row is read.
     fn parse_collection(&mut self) -> Result<Collection, Fault> {
         if self.take_sign(Sign::Open) {
@@ -53,30 +49,26 @@ impl Parser<'_> {
             self.expect_sign(Sign::Close)?;
             return Ok(Collection::Query(query));
         }
-        let start = self.current_span();
-        let root = self.expect_name()?;
+        let (root, at) = self.expect_placed_name()?;
         let mut steps = Vec::new();
         loop {
             if self.take_sign(Sign::Dot) {
-                steps.push(PathStep::Name(self.expect_name()?));
+                let (name, at) = self.expect_placed_name()?;
+                steps.push(PathStep::Name(name, at));
             } else if self.take_sign(Sign::OpenBracket) {
                 let span = self.current_span();
                 let step = match self.current_kind() {
-                    TokenKind::Text(name) => PathStep::Name(name.clone()),
-                    // A position; a fraction is none.
-                    TokenKind::Number(value @ Value::Int64(_)) => {
-                        PathStep::Computed(Node::new(NodeKind::Literal(value.clone()), span))
-                    }
-                    TokenKind::Parameter(name) => {
-                        PathStep::Computed(Node::new(NodeKind::Parameter(name.clone()), span))
-                    }
+                    TokenKind::Text(name) => PathStep::Name(name.clone(), TextPlace(span)),
+                    TokenKind::Number(value) => PathStep::Computed(
+                        Node::new(NodeKind::Literal(value.clone()), span),
+                        TextPlace(span),
+                    ),
                     _ => return Err(self.syntax_error()),
                 };
                 self.at += 1;
                 self.expect_sign(Sign::CloseBracket)?;
                 steps.push(step);
             } else {
-                let at = TextPlace(start.up_to(self.span_before()));
                 return Ok(Collection::Path { root, at, steps });
             }
         }

@@ -40,6 +40,7 @@ pub(crate) fn parse_condition(text: &str) -> Result<Box<Query>, Fault> {
             false => return Err(parser.syntax_error()),
         };
         let (from, filter) = parser.parse_from_and_where()?;
+        parser.check_star(&selection, &from);
         parser.check_joins()?;
         let (group, order) = (Vec::new(), Vec::new());
         let (distinct, top, window) = (false, None, None);
@@ -61,11 +62,15 @@ fn parse_whole(
         );
         return Err(Fault::Limit(Span::default(), "SC3051", message));
     }
-    let tokens = lexer::tokenize(text)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, depth: 0, joins: 0, logic: 0, wraps: 0 };
+    let (tokens, fault) = lexer::tokenize(text);
+    let mut parser =
+        Parser { text, tokens: &tokens, fault, star: None, at: 0, depth: 0, joins: 0, logic: 0 };
     let query = read(&mut parser)?;
     match parser.current_kind() {
-        TokenKind::End => {
+        TokenKind::End if parser.fault.is_none() => {
+            if let Some(fault) = parser.star {
+                return Err(fault);
+            }
             // Only a text that is a query has a tree to measure.
             height::check_height(&query)?;
             Ok(query)
@@ -76,8 +81,14 @@ fn parse_whole(
 
 /// Tokens, a place among them, and how much of each limit is used up.
 struct Parser<'t> {
+    /// The text that the tokens are of.
+    text: &'t str,
     /// All tokens; the last one says that the text ends.
     tokens: &'t [Token],
+    /// What is wrong where the tokens end, if it is not the end of the text.
+    fault: Option<Fault>,
+    /// The fault of a `*` in a query without FROM.
+    star: Option<Fault>,
     /// The position of the token that comes next.
     at: usize,
     /// Levels that are open.
@@ -88,8 +99,6 @@ struct Parser<'t> {
     /// AND and OR operators so far.
     /// Counted over the whole text, inner queries included.
     logic: usize,
-    /// Predicates about predicates so far.
-    wraps: usize,
 }
 
 impl<'t> Parser<'t> {
@@ -118,7 +127,11 @@ impl<'t> Parser<'t> {
 
     /// The error that the token here is wrong.
     fn syntax_error(&self) -> Fault {
-        Fault::Syntax(self.current_span())
+        match (self.current_kind(), &self.fault) {
+            (TokenKind::End, Some(fault)) => fault.clone(),
+            (TokenKind::End, None) => Fault::End(self.current_span()),
+            _ => Fault::Syntax(self.current_span()),
+        }
     }
 
     /// Whether this word stands here.
@@ -152,12 +165,17 @@ impl<'t> Parser<'t> {
     }
 
     /// Passes over a name and returns it.
-    /// Reserved words are no names, not even after a dot; they stand in brackets and quotes.
     fn expect_name(&mut self) -> Result<String, Fault> {
+        self.expect_placed_name().map(|(name, _)| name)
+    }
+
+    /// Passes over a name and returns it with its place.
+    /// Reserved words are no names, not even after a dot; they stand in brackets and quotes.
+    fn expect_placed_name(&mut self) -> Result<(String, TextPlace), Fault> {
         match self.current_kind() {
             TokenKind::Name(name) => {
                 self.at += 1;
-                Ok(name.clone())
+                Ok((name.clone(), TextPlace(self.span_before())))
             }
             _ => Err(self.syntax_error()),
         }
@@ -178,7 +196,9 @@ impl<'t> Parser<'t> {
     /// A query.
     fn parse_query(&mut self) -> Result<Box<Query>, Fault> {
         self.enter_level()?;
-        let query = self.parse_clauses()?;
+        let start = self.current_span();
+        let mut query = self.parse_clauses()?;
+        query.places.whole = TextPlace(start.up_to(self.span_before()));
         self.depth -= 1;
         Ok(query)
     }
@@ -221,10 +241,19 @@ impl<'t> Parser<'t> {
         let order = self.parse_order()?;
         places.order = TextPlace(begin.up_to(self.span_before()));
         let begin = self.current_span();
-        let window = self.parse_window(top.is_some())?;
+        let window = self.parse_window()?;
         places.window = TextPlace(begin.up_to(self.span_before()));
+        self.check_star(&selection, &from);
         self.check_joins()?;
         Ok(Box::new(Query { distinct, top, selection, from, filter, group, order, window, places }))
+    }
+
+    /// Keeps the fault of a `*` where the outermost query has no FROM, which is told where the text is
+    /// right by its form.
+    fn check_star(&mut self, selection: &Selection, from: &[Input]) {
+        if let (Selection::Star(at), [], 1) = (selection, from, self.depth) {
+            self.star = Some(Fault::StarWithoutFrom(at.0));
+        }
     }
 
     /// FROM and WHERE.
@@ -247,25 +276,19 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// OFFSET and LIMIT, which cannot stand with TOP.
-    /// LIMIT has to follow OFFSET.
-    fn parse_window(&mut self, has_top: bool) -> Result<Option<(ClauseCount, ClauseCount)>, Fault> {
-        let span = self.current_span();
+    /// OFFSET and LIMIT, which has to follow it.
+    fn parse_window(&mut self) -> Result<Option<(ClauseCount, ClauseCount)>, Fault> {
         if !self.take_word(Word::Offset) {
             return Ok(None);
         }
         let offset = self.parse_count("OFFSET", false)?;
         self.expect_word(Word::Limit)?;
         let limit = self.parse_count("LIMIT", false)?;
-        // Said after both counts were read, so that the place spans the whole clause.
-        if has_top {
-            return Err(Fault::TopAndLimit(span.up_to(self.span_before())));
-        }
         Ok(Some((offset, limit)))
     }
 
     /// What is selected.
-    /// `AS` may be left out before a plain name, not before one in quotes.
+    /// `AS` may be left out before a name, also before one in quotes.
     fn parse_selection(&mut self) -> Result<Selection, Fault> {
         if self.take_sign(Sign::Star) {
             return Ok(Selection::Star(TextPlace(self.span_before())));
@@ -277,12 +300,8 @@ impl<'t> Parser<'t> {
             let node = parser.parse_expression()?;
             let named = parser.take_word(Word::As);
             let alias = match parser.current_kind() {
-                TokenKind::Name(_) => {
-                    let span = parser.current_span();
-                    Some((parser.expect_name()?, TextPlace(span)))
-                }
-                // A name in quotes, too.
-                TokenKind::Text(name) if named => {
+                TokenKind::Name(_) => Some(parser.expect_placed_name()?),
+                TokenKind::Text(name) => {
                     parser.at += 1;
                     Some((name.clone(), TextPlace(parser.span_before())))
                 }
@@ -308,11 +327,8 @@ impl<'t> Parser<'t> {
         let order = self.parse_list(|parser| {
             let node = parser.parse_expression()?;
             let descending = parser.take_word(Word::Desc);
-            if !descending {
-                // Said or not, it is the same.
-                parser.take_word(Word::Asc);
-            }
-            Ok(OrderItem { node, descending })
+            let ascending = !descending && parser.take_word(Word::Asc);
+            Ok(OrderItem { node, descending, ascending })
         })?;
         self.check_keys(order.len(), "ORDER BY")?;
         Ok(order)
@@ -327,31 +343,25 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// The count of TOP, OFFSET or LIMIT: a number or a parameter. TOP may be written with a
-    /// fraction, which the binder refuses with a message of its own.
-    /// A negative number is read as a whole before it is refused, so that the message shows all of
-    /// it.
+    /// The count of TOP, OFFSET or LIMIT: a number without a sign, or a parameter. TOP may be written
+    /// with a fraction or an exponent; the binder looks whether it is a whole number all the same.
     fn parse_count(&mut self, clause: &'static str, fraction: bool) -> Result<ClauseCount, Fault> {
         let span = self.current_span();
-        // Read here, as a count is no expression.
-        let negative = self.take_sign(Sign::Minus);
         let kind = match self.current_kind() {
-            TokenKind::Number(value) => {
-                let whole = matches!(value, document::Value::Int64(_));
-                if !whole && !fraction {
-                    return Err(self.syntax_error());
-                }
+            TokenKind::Number(value) if fraction || self.is_written_whole(span) => {
                 NodeKind::Literal(value.clone())
             }
-            TokenKind::Parameter(name) if !negative => NodeKind::Parameter(name.clone()),
+            TokenKind::Parameter(name) => NodeKind::Parameter(name.clone()),
             _ => return Err(self.syntax_error()),
         };
         self.at += 1;
-        let span = span.up_to(self.span_before());
-        if negative {
-            return Err(Fault::Count(span, clause));
-        }
         Ok(ClauseCount { node: Node::new(kind, span), clause })
+    }
+
+    /// Whether the number at a place has neither fraction nor exponent.
+    fn is_written_whole(&self, at: Span) -> bool {
+        let number = self.text.get(at.start..at.end).unwrap_or_default();
+        number.starts_with("0x") || number.starts_with("0X") || !number.contains(['.', 'e', 'E'])
     }
 
     /// One or more items, with commas between them.

@@ -2,63 +2,101 @@
 
 use select::aggregate::AggregateKind;
 
-use super::ClientPlan;
+use super::{ClientPlan, order};
 use crate::{
-    ast::{Node, NodeKind, Query, Selection},
+    ast::{Collection, Input, Node, NodeKind, Query, Selection},
     bind, printer,
 };
 
-/// The plan; nothing when a client could not add the results up: aggregates inside expressions, or
-/// with DISTINCT or ORDER BY.
+/// Whether a query selects an aggregate inside an expression, whose parts do not add up.
+pub(super) fn is_composed(query: &Query) -> bool {
+    selects(query, |node| bind::aggregates(node) && aggregate_item(node).is_none())
+}
+
+/// Whether a query selects an aggregate.
+fn selects_aggregate(query: &Query) -> bool {
+    selects(query, bind::aggregates)
+}
+
+/// Whether one of the expressions that a query selects is of a kind.
+fn selects(query: &Query, is: impl Fn(&Node) -> bool) -> bool {
+    match &query.selection {
+        Selection::Star(_) => false,
+        Selection::Value(node) => is(node),
+        Selection::List(items) => items.iter().any(|item| is(&item.node)),
+    }
+}
+
+/// The plan; nothing where there is no form for it.
 /// A query with GROUP BY sends, for each group of a partition, its keys as `groupByItems` and the
-/// selected values as `payload`; one without keys sends the payload alone.
+/// selected values as `payload`; one without keys sends the payload alone. Groups without aggregates
+/// can be sent in an order.
 pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<ClientPlan> {
-    // Both would have to be done after the parts are added up.
-    if query.distinct || !query.order.is_empty() {
+    let one = query.group.is_empty();
+    // All rows make one that does not show what they come to.
+    if one && !selects_aggregate(query) {
         return None;
     }
+    plan.group_by_expressions = query.group.iter().map(printer::print_expression).collect();
+    let payload = match &query.selection {
+        // There is no aggregate in it, and the binder refuses it for groups.
+        Selection::Star(_) => return None,
+        Selection::Value(node) => match aggregate_item(node) {
+            Some((kind, item)) => {
+                // The client adds up one value, which each partition sends in an array.
+                plan.aggregates.push(kind.plan_name());
+                format!("[{item}]")
+            }
+            None => printer::print_expression(node),
+        },
+        Selection::List(items) => {
+            let mut fields = Vec::new();
+            for (name, item) in bind::names_of(items).into_iter().zip(items) {
+                let (kind, value) = match aggregate_item(&item.node) {
+                    Some((kind, value)) => (Some(kind.plan_name()), value),
+                    None => (None, printer::print_expression(&item.node)),
+                };
+                fields.push(format!("{}: {value}", printer::quoted_text(&name)));
+                // Every name stands in both lists, a key without an aggregate.
+                plan.aggregate_of_alias.push((name.clone(), kind));
+                plan.group_by_aliases.push(name);
+            }
+            format!("{{{}}}", fields.join(", "))
+        }
+    };
+    if !query.order.is_empty() && !bind::has_aggregate(query) {
+        return order::plan_order(query, plan);
+    }
+    plan.non_streaming = one && !query.order.iter().all(|item| item.node.is_path());
+    plan.rewritten = rewritten(query, &plan, &payload);
+    Some(plan)
+}
+
+/// The query that a client sends for groups: it gives `payload`, with the keys where there are any.
+/// How many groups are wanted is for the client, but where all rows make one object.
+fn rewritten(query: &Query, plan: &ClientPlan, payload: &str) -> String {
+    let distinct = if query.distinct { "DISTINCT " } else { "" };
+    let is_value = matches!(query.selection, Selection::Value(_));
+    let (head, window) = match query.group.as_slice() {
+        [] if is_value => (format!("VALUE {payload}"), String::new()),
+        [] if query.distinct => (format!("{payload} AS payload"), String::new()),
+        [] => {
+            let top = printer::print_top(query);
+            (format!("{top}{payload} AS payload"), plan.window())
+        }
+        keys => {
+            let keys = order::keys_of(keys);
+            (format!("[{keys}] AS groupByItems, {payload} AS payload"), String::new())
+        }
+    };
     let filter = query.filter.as_ref().map(printer::print_expression);
-    let rest = format!(
-        "{}{}{}",
+    format!(
+        "SELECT {distinct}{head}{}{}{}{}{window}",
         printer::print_from(&query.from),
         filter.map(|filter| format!("\nWHERE {filter}")).unwrap_or_default(),
         printer::print_group(&query.group),
-    );
-    let items = match &query.selection {
-        // There is no aggregate in it, and the binder refuses it for groups.
-        Selection::Star(_) => return None,
-        Selection::Value(node) => {
-            let (kind, item) = aggregate_item(node).filter(|_| query.group.is_empty())?;
-            // The client adds up one value, which each partition sends in an array.
-            plan.aggregates.push(kind.plan_name());
-            plan.rewritten = format!("SELECT VALUE [{item}]{rest}");
-            return Some(plan);
-        }
-        Selection::List(items) => items,
-    };
-    let mut fields = Vec::new();
-    for (name, item) in bind::names_of(items).into_iter().zip(items) {
-        let (kind, value) = match aggregate_item(&item.node) {
-            Some((kind, value)) => (Some(kind.plan_name()), value),
-            // Such as `SUM(c.a) + 1`: the parts of it do not add up.
-            None if bind::aggregates(&item.node) => return None,
-            None => (None, printer::print_expression(&item.node)),
-        };
-        fields.push(format!("{}: {value}", printer::quoted_text(&name)));
-        // Every name stands in both lists, a key without an aggregate.
-        plan.aggregate_of_alias.push((name.clone(), kind));
-        plan.group_by_aliases.push(name);
-    }
-    plan.group_by_expressions = query.group.iter().map(printer::print_expression).collect();
-    let keys: Vec<String> =
-        plan.group_by_expressions.iter().map(|key| format!("{{\"item\": {key}}}")).collect();
-    let keys = match keys.as_slice() {
-        // One group: there is nothing to tell groups apart by.
-        [] => String::new(),
-        keys => format!("[{}] AS groupByItems, ", keys.join(", ")),
-    };
-    plan.rewritten = format!("SELECT {keys}{{{}}} AS payload{rest}", fields.join(", "));
-    Some(plan)
+        printer::print_order(query),
+    )
 }
 
 /// The aggregate that an expression is, and what a client is sent of it. AVG is sent as a sum and a
@@ -67,10 +105,10 @@ pub(super) fn plan_aggregate(query: &Query, mut plan: ClientPlan) -> Option<Clie
 fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
     let NodeKind::Call { name, udf: false, args } = &node.kind else { return None };
     let (kind, [of]) = (AggregateKind::find_by_name(name)?, args.as_slice()) else { return None };
-    let of = printer::print_expression(of);
+    let (of, written) = (printer::print_expression(of), name);
     let extreme = |name: &str, function: &str| {
         format!(
-            "{{\"item\": {function}({of}), \
+            "{{\"item\": {written}({of}), \
              \"item2\": {{\"{name}\": {function}({of}), \"count\": COUNT({of})}}}}"
         )
     };
@@ -80,7 +118,46 @@ fn aggregate_item(node: &Node) -> Option<(AggregateKind, String)> {
         }
         AggregateKind::Min => extreme("min", "MIN"),
         AggregateKind::Max => extreme("max", "MAX"),
-        _ => format!("{{\"item\": {}({of})}}", name.to_uppercase()),
+        _ => format!("{{\"item\": {name}({of})}}"),
     };
     Some((kind, item))
+}
+
+/// The plan of a count of the results of DISTINCT: the client is sent the results, and counts those
+/// that differ. `None` for any other query.
+pub(super) fn plan_distinct_count(query: &Query) -> Option<ClientPlan> {
+    let plain = query.filter.is_none()
+        && query.group.is_empty()
+        && query.order.is_empty()
+        && query.window.is_none();
+    let [Input { of: Collection::Query(inner), iterates: false, .. }] = query.from.as_slice()
+    else {
+        return None;
+    };
+    let (node, alias) = match &query.selection {
+        Selection::Value(node) => (node, String::new()),
+        Selection::List(items) => match items.as_slice() {
+            [item] => (&item.node, bind::names_of(items).pop()?),
+            _ => return None,
+        },
+        Selection::Star(_) => return None,
+    };
+    let grouped = !inner.group.is_empty() || bind::has_aggregate(inner);
+    let counts = plain && inner.distinct && !grouped && counts_rows(node);
+    counts.then(|| ClientPlan {
+        distinct: "Unordered",
+        count_of_distinct: Some(alias),
+        rewritten: printer::print_query(inner),
+        ..ClientPlan::default()
+    })
+}
+
+/// Whether an expression is a count of all rows: `COUNT` of a constant.
+fn counts_rows(node: &Node) -> bool {
+    match (&node.kind, aggregate_item(node)) {
+        (NodeKind::Call { args, .. }, Some((AggregateKind::Count, _))) => {
+            matches!(args.as_slice(), [Node { kind: NodeKind::Literal(_), .. }])
+        }
+        _ => false,
+    }
 }

@@ -42,6 +42,10 @@ struct ClientPlan {
     aggregates: Vec<&'static str>,
     /// The aggregate of each name; none for a key.
     aggregate_of_alias: Vec<(String, Option<&'static str>)>,
+    /// The name of the count of a query that counts the results of DISTINCT; empty for its value.
+    count_of_distinct: Option<String>,
+    /// Whether the client has to see all results before it can order them.
+    non_streaming: bool,
     /// The query to send to each partition; empty for the query as it is.
     /// A client that finds it empty sends the text it has.
     rewritten: String,
@@ -56,12 +60,20 @@ pub(crate) fn document_for(
     features: &[&str],
 ) -> Result<Document, Vec<Fault>> {
     // What cannot be run has no plan.
-    bind::bind_query(query, parameters)?;
+    bind::check_query(query, parameters)?;
+    if aggregate::is_composed(query) {
+        return Err(vec![Fault::Composition]);
+    }
+    let can_count = features.contains(&"DCount");
+    let distinct_count = if can_count { aggregate::plan_distinct_count(query) } else { None };
     let needed = features_of(query);
     let can = needed.iter().all(|needed| features.contains(needed));
-    let window = bind::window_counts(query, parameters).map_err(|fault| vec![fault])?;
+    let window = bind::window_counts(query, parameters);
     // Without a plan there is nothing for the client to do: the server does all.
-    let plan = if can { client_plan(query, window) } else { None };
+    let plan = match distinct_count {
+        None if can => client_plan(query, window),
+        plan => plan,
+    };
     let plan = plan.unwrap_or(ClientPlan { distinct: "None", ..ClientPlan::default() });
     Ok(plan.into_document(matches!(query.selection, Selection::Value(_))))
 }
@@ -72,25 +84,24 @@ fn client_plan(query: &Query, window: bind::Counts) -> Option<ClientPlan> {
     let (top, limits) = window;
     let (offset, limit) = limits.unzip();
     let mut plan = ClientPlan { distinct: "None", top, offset, limit, ..ClientPlan::default() };
-    let aggregated = bind::has_aggregate(query);
-    // First, as an order or DISTINCT over groups has no form.
-    if aggregated || !query.group.is_empty() {
-        return aggregate::plan_aggregate(query, plan);
-    }
     if query.distinct {
         plan.distinct = if order::decides_order(query) { "Ordered" } else { "Unordered" };
+    }
+    if bind::has_aggregate(query) || !query.group.is_empty() {
+        return aggregate::plan_aggregate(query, plan);
     }
     if !query.order.is_empty() {
         return order::plan_order(query, plan);
     }
-    if let Some((offset, limit)) = limits {
-        // A client passes over the results itself.
+    if query.window.is_some() || (query.distinct && query.top.is_some()) {
         let mut whole = query.clone();
         whole.window = None;
-        // Each partition may hold all of the results that are passed over.
-        let end = offset.saturating_add(limit);
-        // So each partition sends as many as there can be in the whole window.
-        plan.rewritten = format!("{}\nOFFSET 0 LIMIT {end}", printer::print_query(&whole));
+        if query.distinct {
+            // Results that a client finds to be the same do not count.
+            whole.top = None;
+        }
+        let window = if query.distinct { String::new() } else { plan.window() };
+        plan.rewritten = format!("{}{window}", printer::print_query(&whole));
     }
     Some(plan)
 }
@@ -126,6 +137,17 @@ fn features_of(query: &Query) -> Vec<&'static str> {
 }
 
 impl ClientPlan {
+    /// The window of the rewritten query, with the line break before it. A client passes over results
+    /// itself, and each partition may hold all of them: it sends as many as there can be.
+    fn window(&self) -> String {
+        match (self.offset, self.limit) {
+            (Some(offset), Some(limit)) => {
+                format!("\nOFFSET 0 LIMIT {}", offset.saturating_add(limit))
+            }
+            _ => String::new(),
+        }
+    }
+
     /// The plan as clients read it. Fields that say nothing are there all the same: clients expect
     /// them.
     /// The range is that of all partition keys.
@@ -154,8 +176,11 @@ impl ClientPlan {
             "groupByAliasToAggregateType": of_alias.collect::<Document>(),
             "rewrittenQuery": self.rewritten,
             "hasSelectValue": has_select_value,
-            "dCountInfo": Value::Null,
-            "hasNonStreamingOrderBy": false,
+            "dCountInfo": match self.count_of_distinct {
+                Some(alias) => Value::Document(doc! { "dCountAlias": alias }),
+                None => Value::Null,
+            },
+            "hasNonStreamingOrderBy": self.non_streaming,
         };
         doc! {
             "partitionedQueryExecutionInfoVersion": 2_i64,
@@ -225,29 +250,37 @@ mod tests {
             ),
             (
                 "SELECT * FROM c ORDER BY c.n",
-                "orderBy: [\"Ascending\"]; orderByExpressions: [\"c.n\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.n}] AS orderByItems, c AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.n ASC",
+                "orderBy: [\"Ascending\"]; orderByExpressions: [\"c.n\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.n}] AS orderByItems, c AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.n",
             ),
             (
                 "SELECT TOP 3 c.a, c.b AS x FROM c WHERE c.a > 1 ORDER BY c.a DESC, c.b",
-                "top: 3; orderBy: [\"Descending\",\"Ascending\"]; orderByExpressions: [\"c.a\",\"c.b\"]; rewrittenQuery: SELECT TOP 3 c._rid, [{\"item\": c.a}, {\"item\": c.b}] AS orderByItems, {\"a\": c.a, \"x\": c.b} AS payload FROM c WHERE ((c.a > 1) AND ({documentdb-formattableorderbyquery-filter})) ORDER BY c.a DESC, c.b ASC",
+                "top: 3; orderBy: [\"Descending\",\"Ascending\"]; orderByExpressions: [\"c.a\",\"c.b\"]; rewrittenQuery: SELECT TOP 3 c._rid, [{\"item\": c.a}, {\"item\": c.b}] AS orderByItems, {\"a\": c.a, \"x\": c.b} AS payload FROM c WHERE ((c.a > 1) AND ({documentdb-formattableorderbyquery-filter})) ORDER BY c.a DESC, c.b",
             ),
             (
                 "SELECT VALUE c.a FROM c ORDER BY c.a OFFSET 2 LIMIT 4",
-                "offset: 2; limit: 4; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT TOP 6 c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(c.a)) ORDER BY c.a ASC; hasSelectValue: true",
+                "offset: 2; limit: 4; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(c.a)) ORDER BY c.a OFFSET 0 LIMIT 6; hasSelectValue: true",
             ),
             (
                 "SELECT VALUE t FROM t IN c.t ORDER BY t.k",
-                "orderBy: [\"Ascending\"]; orderByExpressions: [\"t.k\"]; rewrittenQuery: SELECT c._rid, [{\"item\": t.k}] AS orderByItems, t AS payload FROM c JOIN t IN c.t WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(t)) ORDER BY t.k ASC; hasSelectValue: true",
+                "orderBy: [\"Ascending\"]; orderByExpressions: [\"t.k\"]; rewrittenQuery: SELECT c._rid, [{\"item\": t.k}] AS orderByItems, t AS payload FROM c JOIN t IN c.t WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(t)) ORDER BY t.k; hasSelectValue: true",
             ),
             ("SELECT DISTINCT VALUE c.id FROM c", "distinctType: Unordered; hasSelectValue: true"),
             (
                 "SELECT DISTINCT VALUE c.a FROM c ORDER BY c.a",
-                "distinctType: Ordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(c.a)) ORDER BY c.a ASC; hasSelectValue: true",
+                "distinctType: Ordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.a\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.a}] AS orderByItems, c.a AS payload FROM c WHERE (({documentdb-formattableorderbyquery-filter}) AND IS_DEFINED(c.a)) ORDER BY c.a; hasSelectValue: true",
             ),
             (
                 "SELECT DISTINCT c.a FROM c ORDER BY c.b",
-                "distinctType: Unordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.b\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.b}] AS orderByItems, {\"a\": c.a} AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.b ASC",
+                "distinctType: Unordered; orderBy: [\"Ascending\"]; orderByExpressions: [\"c.b\"]; rewrittenQuery: SELECT c._rid, [{\"item\": c.b}] AS orderByItems, {\"a\": c.a} AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) ORDER BY c.b",
             ),
+        ] {
+            assert_eq!(said(text, "{\"@n\":2}", FEATURES), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn plans_say_what_is_to_do_with_groups() {
+        for (text, want) in [
             (
                 "SELECT VALUE COUNT(1) FROM c",
                 "aggregates: [\"Count\"]; rewrittenQuery: SELECT VALUE [{\"item\": COUNT(1)}] FROM c; hasSelectValue: true",
@@ -272,10 +305,20 @@ mod tests {
                 "SELECT c.z, COUNTIF(c.v) AS n FROM c GROUP BY c.z",
                 "groupByExpressions: [\"c.z\"]; groupByAliases: [\"z\",\"n\"]; groupByAliasToAggregateType: {\"z\":null,\"n\":\"CountIf\"}; rewrittenQuery: SELECT [{\"item\": c.z}] AS groupByItems, {\"z\": c.z, \"n\": {\"item\": COUNTIF(c.v)}} AS payload FROM c GROUP BY c.z",
             ),
+            (
+                "SELECT VALUE MAX(c.b) FROM c GROUP BY c.a",
+                "groupByExpressions: [\"c.a\"]; aggregates: [\"Max\"]; rewrittenQuery: SELECT [{\"item\": c.a}] AS groupByItems, [{\"item\": MAX(c.b), \"item2\": {\"max\": MAX(c.b), \"count\": COUNT(c.b)}}] AS payload FROM c GROUP BY c.a; hasSelectValue: true",
+            ),
+            (
+                "SELECT DISTINCT TOP 2 c.a FROM c GROUP BY c.a ORDER BY c.a DESC",
+                "distinctType: Unordered; top: 2; orderBy: [\"Descending\"]; orderByExpressions: [\"c.a\"]; groupByExpressions: [\"c.a\"]; groupByAliases: [\"a\"]; groupByAliasToAggregateType: {\"a\":null}; rewrittenQuery: SELECT c._rid, [{\"item\": c.a}] AS orderByItems, {\"groupByItems\": [{\"item\": c.a}], \"payload\": {\"a\": c.a}} AS payload FROM c WHERE ({documentdb-formattableorderbyquery-filter}) GROUP BY c.a ORDER BY c.a DESC",
+            ),
+            (
+                "SELECT TOP @n COUNT(1) AS n FROM c ORDER BY MAX(c.a)",
+                "top: 2; groupByAliases: [\"n\"]; groupByAliasToAggregateType: {\"n\":\"Count\"}; rewrittenQuery: SELECT TOP @n {\"n\": {\"item\": COUNT(1)}} AS payload FROM c ORDER BY MAX(c.a); hasNonStreamingOrderBy: true",
+            ),
             // What clients have no form for is the server's.
-            ("SELECT VALUE COUNT(1) + 1 FROM c", "hasSelectValue: true"),
-            ("SELECT VALUE COUNT(1) FROM c GROUP BY c.a", "hasSelectValue: true"),
-            ("SELECT c.a, COUNT(1) AS n FROM c GROUP BY c.a ORDER BY COUNT(1)", ""),
+            ("SELECT VALUE 1 FROM c ORDER BY COUNT(1)", "hasSelectValue: true"),
             (
                 "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.a FROM c)",
                 "aggregates: [\"Count\"]; rewrittenQuery: SELECT VALUE [{\"item\": COUNT(1)}] FROM (SELECT DISTINCT VALUE c.a FROM c); hasSelectValue: true",
@@ -300,8 +343,35 @@ mod tests {
     }
 
     #[test]
+    fn results_of_distinct_are_counted_by_clients_that_can() {
+        for (text, want) in [
+            (
+                "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT c.a FROM c)",
+                "distinctType: Unordered; rewrittenQuery: SELECT DISTINCT c.a FROM c; hasSelectValue: true; dCountInfo: {\"dCountAlias\":\"\"}",
+            ),
+            (
+                "SELECT COUNT(1) AS n FROM (SELECT DISTINCT VALUE c.a FROM c) x",
+                "distinctType: Unordered; rewrittenQuery: SELECT DISTINCT VALUE c.a FROM c; dCountInfo: {\"dCountAlias\":\"n\"}",
+            ),
+            (
+                "SELECT COUNT(x) AS n FROM (SELECT DISTINCT VALUE c.a FROM c) x",
+                "groupByAliases: [\"n\"]; groupByAliasToAggregateType: {\"n\":\"Count\"}; rewrittenQuery: SELECT {\"n\": {\"item\": COUNT(x)}} AS payload FROM (SELECT DISTINCT VALUE c.a FROM c) AS x",
+            ),
+        ] {
+            assert_eq!(said(text, "{}", &[FEATURES, &["DCount"]].concat()), want, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_has_no_plan() {
-        for text in ["SELECT", "SELECT d.a FROM c", "SELECT * FROM c OFFSET @n LIMIT 1"] {
+        for text in [
+            "SELECT",
+            "SELECT d.a FROM c",
+            "SELECT * FROM c OFFSET @n LIMIT 1",
+            "SELECT VALUE COUNT(1) + 1 FROM c",
+            "SELECT c.a, {n: COUNT(1)} AS n FROM c GROUP BY c.a",
+            "SELECT c.a, COUNT(1) AS n FROM c GROUP BY c.a ORDER BY COUNT(1)",
+        ] {
             assert!(plan_document(text, &[], FEATURES).is_err(), "{text}");
         }
     }

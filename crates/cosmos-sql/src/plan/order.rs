@@ -3,7 +3,7 @@
 
 use super::ClientPlan;
 use crate::{
-    ast::{Collection, PathStep, Query, Selection},
+    ast::{Collection, Node, Query, Selection},
     bind, printer,
 };
 
@@ -22,12 +22,8 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
     }
     let (root, from) = root_and_from(query)?;
     // Results that a client finds to be the same do not count.
-    let most = match (plan.top, plan.offset, plan.limit) {
-        _ if query.distinct => None,
-        (_, Some(offset), Some(limit)) => Some(offset.saturating_add(limit)),
-        (top, ..) => top,
-    };
-    let top = most.map(|most| format!("TOP {most} ")).unwrap_or_default();
+    let top = if query.distinct { String::new() } else { printer::print_top(query) };
+    let window = if query.distinct { String::new() } else { plan.window() };
     let items: Vec<String> = plan
         .order_by_expressions
         .iter()
@@ -39,29 +35,42 @@ pub(super) fn plan_order(query: &Query, mut plan: ClientPlan) -> Option<ClientPl
         None => format!("({FILTER})"),
     };
     let payload = payload_of(query)?;
+    if !query.group.is_empty() {
+        let keys = keys_of(&query.group);
+        plan.rewritten = format!(
+            "SELECT {root}._rid, [{}] AS orderByItems, {{\"groupByItems\": [{keys}], \"payload\": \
+             {payload}}} AS payload{from}\nWHERE {filter}{}{}",
+            items.join(", "),
+            printer::print_group(&query.group),
+            printer::print_order(query),
+        );
+        return Some(plan);
+    }
     // Without a value there is no result, which the row around the payload would hide: TOP, here and
     // at the client, counts rows.
     if matches!(query.selection, Selection::Value(_)) {
         filter = format!("({filter} AND IS_DEFINED({payload}))");
     }
     plan.rewritten = format!(
-        "SELECT {top}{root}._rid, [{}] AS orderByItems, {payload} AS payload{from}\nWHERE {filter}{}",
+        "SELECT {top}{root}._rid, [{}] AS orderByItems, {payload} AS payload{from}\nWHERE {filter}{}{window}",
         items.join(", "),
         printer::print_order(query),
     );
     Some(plan)
 }
 
-/// Whether what DISTINCT selects is what ORDER BY orders by.
+/// Keys of GROUP BY as the items that a client is sent.
+pub(super) fn keys_of(group: &[Node]) -> String {
+    let keys = group.iter().map(|key| format!("{{\"item\": {}}}", printer::print_expression(key)));
+    keys.collect::<Vec<_>>().join(", ")
+}
+
+/// Whether the value that DISTINCT selects is what ORDER BY orders by.
 /// Then equal results come one after the other, and a client has to remember only the last one.
 pub(super) fn decides_order(query: &Query) -> bool {
-    let [item] = query.order.as_slice() else { return false };
-    match &query.selection {
-        Selection::Value(node) => *node == item.node,
-        Selection::List(items) => {
-            matches!(items.as_slice(), [selected] if selected.node == item.node)
-        }
-        Selection::Star(_) => false,
+    match (&query.selection, query.order.as_slice()) {
+        (Selection::Value(node), [item]) => *node == item.node,
+        _ => false,
     }
 }
 
@@ -69,7 +78,7 @@ pub(super) fn decides_order(query: &Query) -> bool {
 /// `None` for a `*` over something without a name.
 fn payload_of(query: &Query) -> Option<String> {
     Some(match &query.selection {
-        Selection::Star(_) => name_of_input(query.from.first()?)?,
+        Selection::Star(_) => query.from.first()?.name()?.0.to_owned(),
         Selection::Value(node) => printer::print_expression(node),
         Selection::List(items) => {
             let names = bind::names_of(items);
@@ -98,31 +107,15 @@ fn root_and_from(query: &Query) -> Option<(String, String)> {
     let Collection::Path { root, steps, .. } = &first.of else { return None };
     if !first.iterates {
         return if steps.is_empty() {
-            Some((name_of_input(first)?, printer::print_from(&query.from)))
+            Some((first.name()?.0.to_owned(), printer::print_from(&query.from)))
         } else {
             None
         };
     }
     // `FROM c IN c.list`: there would be no name left for the document.
-    if first.alias.as_ref() == Some(root) {
+    if first.alias.as_ref().is_some_and(|(alias, _)| alias == root) {
         return None;
     }
     let from = printer::print_from(&query.from);
     Some((root.clone(), format!("\nFROM {root}{}", from.replacen("\nFROM ", "\nJOIN ", 1))))
-}
-
-/// The name that an input has.
-/// The binder has the same rule for names that expressions may use.
-fn name_of_input(input: &crate::ast::Input) -> Option<String> {
-    if let Some(alias) = &input.alias {
-        return Some(alias.clone());
-    }
-    match &input.of {
-        Collection::Path { root, steps, .. } => match steps.last() {
-            None => Some(root.clone()),
-            Some(PathStep::Name(name)) => Some(name.clone()),
-            Some(PathStep::Computed(_)) => None,
-        },
-        Collection::Query(_) => None,
-    }
 }

@@ -27,7 +27,7 @@ fn plans_answer_drivers() {
         ("SELECT c.a FROM c WHERE c.b.c = 1", false, Nowhere, true, "none"),
         ("SELECT c._etag FROM c", false, InResults, true, "none"),
         ("SELECT c.a FROM c WHERE c[\"_ts\"] > 1", false, Everywhere, true, "none"),
-        ("SELECT c.a FROM c WHERE c[c.b] = 1", false, Everywhere, true, "none"),
+        ("SELECT c.a FROM c WHERE c[c.b] = 1", false, Everywhere, true, "SC2990"),
         (
             "SELECT VALUE t FROM t IN c.t WHERE EXISTS(SELECT VALUE c._rid)",
             false,
@@ -127,7 +127,7 @@ fn conditions_stand_without_select() {
         ("from c join t in c.t where t = 2", Ok(true)),
         ("SELECT c.n FROM c WHERE c.n = 2", Ok(false)),
         ("where c.n = 1", Err("SC1001")),
-        ("", Err("SC1001")),
+        ("", Err("SC1002")),
         ("from c order by c.n", Err("SC1001")),
         ("from c where c.n = 1 group by c.n", Err("SC1001")),
         ("from c where c.n = 1 order by c.n", Err("SC1001")),

@@ -97,9 +97,9 @@ impl Maker {
             }
             _ => match self.0.next_number() % 3 {
                 0 => format!("ARRAY_CONTAINS({}, {})", self.path(), self.operand()),
-                1 => format!("EXISTS(SELECT VALUE x FROM x IN {})", self.path()),
+                1 => format!("EXISTS(SELECT VALUE z FROM z IN {})", self.path()),
                 _ => format!(
-                    "EXISTS(SELECT VALUE x FROM x IN {} WHERE x = {})",
+                    "EXISTS(SELECT VALUE z FROM z IN {} WHERE z = {})",
                     self.path(),
                     self.operand()
                 ),
@@ -156,7 +156,7 @@ impl Maker {
             _ => String::new(),
         };
         if self.number(4) == 0 {
-            let keys = self.pick(&["", "c.a", "c.a, c.b", "c.t, LENGTH(c.b)"]);
+            let keys = self.pick(&["", "c.a", "c.a, c.b", "c.a, LENGTH(c.b)"]);
             let aggregate = self.pick(&[
                 "COUNT(1)",
                 "SUM(c.o.p)",
@@ -169,7 +169,8 @@ impl Maker {
             let group = if keys.is_empty() { "" } else { " GROUP BY " };
             let value = self.pick(&["", "VALUE "]);
             let order = match self.number(3) {
-                0 => format!(" ORDER BY {aggregate} DESC"),
+                0 if keys.is_empty() => format!(" ORDER BY {aggregate} DESC"),
+                0 => " ORDER BY c.a DESC".to_owned(),
                 _ => String::new(),
             };
             return format!(

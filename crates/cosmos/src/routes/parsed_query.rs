@@ -72,6 +72,10 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
         SqlError::Unsupported { what } => return Failure::unsupported(what),
         SqlError::Invalid(mistakes) => mistakes,
     };
+    // What only a plan cannot do is told in the form of other failures.
+    if let [Mistake { code: "", message, .. }] = mistakes.as_slice() {
+        return Failure::bad_request(message.clone());
+    }
     let mut errors = b"{\"errors\":[".to_vec();
     for (at, mistake) in mistakes.iter().enumerate() {
         if 0 < at {
@@ -122,6 +126,8 @@ mod tests {
         );
         let both = SqlError::Invalid(vec![syntax, late]);
         assert_eq!(query_failure(&both).errors.as_deref(), Some(want));
+        let composed = Mistake { code: "", message: "y".to_owned(), start: 0, end: 0 };
+        assert_eq!(query_failure(&SqlError::Invalid(vec![composed])).errors, None);
         let unsupported = SqlError::Unsupported { what: "RRF".to_owned() };
         assert_eq!(query_failure(&unsupported).fault.status(), 501);
     }

@@ -91,7 +91,7 @@ async fn refused_requests_change_nothing() {
 async fn queries_that_cannot_be_run_say_why() {
     let mut client = Client::with_container("").await;
     for (text, status, part) in [
-        ("SELECT * FROM", 400, "SC1001"),
+        ("SELECT * FROM", 400, "SC1002"),
         ("SELECT nothing(c) FROM c", 400, "SC2005"),
         ("SELECT * FROM c ORDER BY c.a, c.b", 400, "SC2104"),
     ] {

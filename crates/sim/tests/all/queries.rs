@@ -203,7 +203,7 @@ fn condition(random: &mut fastrand::Rng, depth: usize) -> String {
         14 => format!("{p} LIKE \"{like}\" ESCAPE \"!\""),
         15 => format!("IS_DEFINED({p})"),
         16 => format!("ARRAY_CONTAINS({p}, {v})"),
-        17 => format!("EXISTS(SELECT VALUE x FROM x IN {p} WHERE x {operator} {v})"),
+        17 => format!("EXISTS(SELECT VALUE z FROM z IN {p} WHERE z {operator} {v})"),
         18 => format!("({p} ?? {v}) = {w}"),
         _ => format!("{}({p})", pick(random, &["IS_NULL", "IS_NUMBER", "IS_STRING", "IS_ARRAY"])),
     }
