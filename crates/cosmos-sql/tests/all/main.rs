@@ -12,5 +12,6 @@ mod maker;
 mod paging;
 mod plans;
 mod sargs;
+mod service;
 mod table;
 mod texts;

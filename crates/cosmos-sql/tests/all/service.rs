@@ -1,0 +1,223 @@
+//! Answers of the service's own parser and planner to several thousand queries, recorded, and what
+//! this server answers to the same requests for a plan. A query that works here has to work there.
+//!
+//! A line of `service/answers.jsonl` is `[QUERY, ANSWER...]` or `[QUERY, ANSWER..., PARAMETERS]`: an
+//! answer is an object with the fields of a plan that say something, or a text for each thing that is
+//! wrong, `CODE START-END MESSAGE`. `{"nothing": true}` is the plan of a query that the service knows
+//! to have no results; this server plans it as any other. `tests/cosmos-grammar` has the programs
+//! that make such a file; `EBB_SERVICE_ANSWERS` names another one to compare with, whose differences
+//! are printed.
+//!
+//! A line of `service/differences.txt` is a reason and a query for which the answers differ.
+
+use std::{collections::BTreeMap, env, fs, path::PathBuf};
+
+use cosmos_sql::{Mistake, SqlError, plan_document};
+use document::{
+    Document, Value,
+    json::{parse, to_string},
+};
+
+/// What the client that was recorded says it can do.
+const FEATURES: &[&str] = &[
+    "Aggregate",
+    "CountIf",
+    "DCount",
+    "Distinct",
+    "GroupBy",
+    "ListAndSetAggregate",
+    "MultipleAggregates",
+    "MultipleOrderBy",
+    "NonStreamingOrderBy",
+    "NonValueAggregate",
+    "OffsetAndLimit",
+    "OrderBy",
+    "Top",
+];
+
+/// Why answers differ.
+const REASONS: &[(&str, &str)] = &[
+    ("absent", "the function or clause is documented as not there, and the answer says so"),
+    ("argument", "the function has one more argument there that no page of the service describes"),
+    (
+        "from",
+        "the order is over elements of the first name of FROM: the plans differ, not the results",
+    ),
+    (
+        "mistakes",
+        "several things are wrong, and the service tells others of them, or in another order",
+    ),
+    (
+        "refused",
+        "a query that the service knows to have no results, a name of an inner query given twice, \
+                 or an order by what an inner query aggregates: the service goes on, and this server does not",
+    ),
+];
+
+/// The fewest queries there are.
+const LEAST: usize = 4_900;
+
+#[test]
+fn answers_are_those_of_the_service() {
+    let other = env::var("EBB_SERVICE_ANSWERS").ok();
+    let answers = match &other {
+        Some(path) => fs::read_to_string(path).unwrap(),
+        None => fs::read_to_string(folder().join("answers.jsonl")).unwrap(),
+    };
+    let mut listed = if other.is_some() { BTreeMap::new() } else { differences() };
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for line in answers.lines() {
+        let recorded = Recorded::read(line);
+        count += 1;
+        let got = recorded.answer_here();
+        let is_listed = listed.remove(&recorded.query).is_some();
+        match (recorded.is_met_by(&got), is_listed) {
+            (true, false) | (false, true) => {}
+            (true, true) => wrong.push(format!("{}\n  no longer differs", recorded.query)),
+            (false, false) => wrong.push(format!(
+                "{}\n  service {}\n  here    {}",
+                recorded.query,
+                recorded.answers.join(" && "),
+                got.join(" && ")
+            )),
+        }
+    }
+    wrong.extend(listed.keys().map(|query| format!("{query}\n  is listed and not recorded")));
+    println!("{count} queries");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(other.is_some() || LEAST <= count, "{count}");
+}
+
+/// Where the recorded answers lie.
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/all/service")
+}
+
+/// The queries whose answers differ, with the reason.
+fn differences() -> BTreeMap<String, String> {
+    let text = fs::read_to_string(folder().join("differences.txt")).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let read = lines.map(|line| {
+        let (reason, query) = line.split_once('\t').unwrap();
+        assert!(REASONS.iter().any(|(known, _)| *known == reason), "{line}");
+        let Ok(Value::String(query)) = parse(query.as_bytes(), 1) else { panic!("{line}") };
+        (query, reason.to_owned())
+    });
+    let read: BTreeMap<_, _> = read.collect();
+    let is_used = |reason: &str| read.values().any(|used| used == reason);
+    assert!(REASONS.iter().all(|(reason, _)| is_used(reason)), "a reason that nothing has");
+    read
+}
+
+/// A query and what the service answers.
+struct Recorded {
+    query: String,
+    answers: Vec<String>,
+    parameters: Vec<(String, Value)>,
+}
+
+impl Recorded {
+    /// Reads a line.
+    fn read(line: &str) -> Self {
+        let Ok(Value::Array(parts)) = parse(line.as_bytes(), 9) else { panic!("{line}") };
+        let mut parts = parts.into_iter();
+        let Some(Value::String(query)) = parts.next() else { panic!("{line}") };
+        let (mut answers, mut parameters) = (Vec::new(), Vec::new());
+        for (at, part) in parts.enumerate() {
+            match part {
+                Value::String(mistake) => answers.push(mistake),
+                Value::Document(plan) if at == 0 => answers.push(shown_plan(&plan)),
+                Value::Document(values) => parameters = values.into_iter().collect(),
+                other => panic!("{other:?}"),
+            }
+        }
+        Self { query, answers, parameters }
+    }
+
+    /// What this server answers.
+    fn answer_here(&self) -> Vec<String> {
+        match plan_document(&self.query, &self.parameters, FEATURES) {
+            Ok(plan) => {
+                let Some(Value::Document(info)) = plan.get("queryInfo") else { panic!("{plan:?}") };
+                let said = info.fields().iter().filter(|(_, value)| !is_empty(value));
+                vec![shown_plan(&said.cloned().collect())]
+            }
+            Err(SqlError::Invalid(mistakes)) => mistakes.iter().map(shown_mistake).collect(),
+            Err(SqlError::Unsupported { what }) => vec![format!("unsupported {what}")],
+        }
+    }
+
+    /// Whether an answer says the same.
+    fn is_met_by(&self, got: &[String]) -> bool {
+        let plans = |answers: &[String]| answers.iter().all(|answer| answer.starts_with('{'));
+        match self.answers.as_slice() {
+            [answer] if answer == "{\"nothing\":true}" => plans(got),
+            answers => answers == got,
+        }
+    }
+}
+
+/// Whether a field of a plan says nothing.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(values) => values.is_empty(),
+        Value::Document(fields) => fields.is_empty(),
+        Value::String(text) => text.is_empty() || text == "None",
+        _ => false,
+    }
+}
+
+/// A plan, in which names in quotes and ends of lines do not count.
+fn shown_plan(plan: &Document) -> String {
+    let mut fields: Vec<(String, Value)> = plan.fields().to_vec();
+    fields.sort_by(|a, b| a.0.cmp(&b.0));
+    let fields = fields.into_iter().map(|(name, value)| match value {
+        Value::String(text) => (name, Value::from(plain(&text))),
+        Value::Array(texts) => {
+            let texts = texts.into_iter().map(|text| match text {
+                Value::String(text) => Value::from(plain(&text)),
+                other => other,
+            });
+            (name, Value::Array(texts.collect()))
+        }
+        Value::Document(of) if name == "groupByAliasToAggregateType" => {
+            let mut of: Vec<(String, Value)> = of.into_iter().collect();
+            of.sort_by(|a, b| a.0.cmp(&b.0));
+            (name, Value::Document(of.into_iter().collect()))
+        }
+        other => (name, other),
+    });
+    to_string(Value::Document(fields.collect()).as_ref())
+}
+
+/// The text of a query without the blanks that do not count, and with `.a` for `["a"]`.
+fn plain(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let mut text = words.join(" ").replace("( ", "(").replace(" )", ")");
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find("[\"")).map(|at| at + from) {
+        let rest = &text[at + 2..];
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let is_step = text[..at].ends_with(|c: char| c.is_alphanumeric() || "_)]}\"".contains(c));
+        let is_name = rest[..end].starts_with(|c: char| c.is_alphabetic() || c == '_');
+        from = at + 2;
+        if is_step && is_name && rest[end..].starts_with("\"]") {
+            let name = format!(".{}", &rest[..end]);
+            let whole = at..at + 2 + end + 2;
+            text.replace_range(whole, &name);
+            from = at;
+        }
+    }
+    text
+}
+
+/// What is wrong, as it is recorded.
+fn shown_mistake(mistake: &Mistake) -> String {
+    let Mistake { code, message, start, end } = mistake;
+    match *code {
+        "" => message.clone(),
+        code if code.starts_with("SC") => format!("{code} {start}-{end} {message}"),
+        code => format!("{code} {message}"),
+    }
+}
