@@ -9,18 +9,112 @@ import random
 import sys
 
 NAMES = ["a", "b", "n", "tags", "x1", "_ts", "count", "first", "rank", "TRUE", "Null", "é"]
-RESERVED = """and array as asc between by case cast convert cross desc distinct else end escape
-    exists false for from group having in inner insert into join left like limit not null offset
-    on or order outer over right select set then top true udf undefined update value when where
-    with""".split()
+RESERVED = [
+    "and",
+    "array",
+    "as",
+    "asc",
+    "between",
+    "by",
+    "case",
+    "cast",
+    "convert",
+    "cross",
+    "desc",
+    "distinct",
+    "else",
+    "end",
+    "escape",
+    "exists",
+    "false",
+    "for",
+    "from",
+    "group",
+    "having",
+    "in",
+    "inner",
+    "insert",
+    "into",
+    "join",
+    "left",
+    "like",
+    "limit",
+    "not",
+    "null",
+    "offset",
+    "on",
+    "or",
+    "order",
+    "outer",
+    "over",
+    "right",
+    "select",
+    "set",
+    "then",
+    "top",
+    "true",
+    "udf",
+    "undefined",
+    "update",
+    "value",
+    "when",
+    "where",
+    "with",
+]
 FUNCTIONS = {
-    1: "ABS UPPER LENGTH IS_DEFINED IS_NUMBER ARRAY_LENGTH ToString StringToNumber Trim".split(),
-    2: "STARTSWITH contains CONCAT ARRAY_CONTAINS POWER SetUnion LEFT Right IndexOf".split(),
-    3: "REPLACE SUBSTRING IIF ARRAY_SLICE".split(),
-    0: "PI GetCurrentTimestamp".split(),
+    1: [
+        "ABS",
+        "UPPER",
+        "LENGTH",
+        "IS_DEFINED",
+        "IS_NUMBER",
+        "ARRAY_LENGTH",
+        "ToString",
+        "StringToNumber",
+        "Trim",
+    ],
+    2: [
+        "STARTSWITH",
+        "contains",
+        "CONCAT",
+        "ARRAY_CONTAINS",
+        "POWER",
+        "SetUnion",
+        "LEFT",
+        "Right",
+        "IndexOf",
+    ],
+    3: ["REPLACE", "SUBSTRING", "IIF", "ARRAY_SLICE"],
+    0: ["PI", "GetCurrentTimestamp"],
 }
 AGGREGATES = ["COUNT", "SUM", "MIN", "MAX", "AVG", "COUNTIF", "count", "Max"]
-BINARY = "= != <> < <= > >= + - * / % || & | ^ << >> >>> AND OR AND OR = ??".split()
+BINARY = [
+    "=",
+    "!=",
+    "<>",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "||",
+    "&",
+    "|",
+    "^",
+    "<<",
+    ">>",
+    ">>>",
+    "AND",
+    "OR",
+    "AND",
+    "OR",
+    "=",
+    "??",
+]
 NUMBERS = ["0", "1", "2", "10", "1.5", "-1", "- 1", "0x1F", "1e3", ".5", "5."]
 STRINGS = ["'x'", '"y"', "'it\\'s'", "'a\\nb'", '"\\u00e9"', "''", "'%a_'", '"q\\"q"']
 
@@ -58,11 +152,11 @@ class Maker:
             if kind < 0.8:
                 text += "." + self.name()
             elif kind < 0.9:
-                text += "[%s]" % self.pick(['"a"', "'b c'", '"order"'])
+                text += "[{}]".format(self.pick(['"a"', "'b c'", '"order"']))
             elif kind < 0.98:
-                text += "[%s]" % self.pick(["0", "1", "-1", "1.5"])
+                text += "[{}]".format(self.pick(["0", "1", "-1", "1.5"]))
             else:
-                text += "[%s]" % self.expression(1)
+                text += f"[{self.expression(1)}]"
         return text
 
     def constant(self):
@@ -82,7 +176,7 @@ class Maker:
             name = self.pick(["NOSUCH", "f", "STDEV"])
         if self.chance(2):
             count += 1
-        return "%s(%s)" % (name, ", ".join(self.expression(depth - 1) for _ in range(count)))
+        return "{}({})".format(name, ", ".join(self.expression(depth - 1) for _ in range(count)))
 
     def predicate(self, depth):
         """Returns BETWEEN, IN or LIKE, in parentheses or not."""
@@ -90,14 +184,14 @@ class Maker:
         no = self.pick(["", "", "NOT "])
         kind = self.random.random()
         if kind < 0.3:
-            rest = "BETWEEN %s AND %s" % (self.expression(0), self.expression(0))
+            rest = f"BETWEEN {self.expression(0)} AND {self.expression(0)}"
         elif kind < 0.7:
             items = [self.expression(0) for _ in range(self.pick([1, 2, 3]))]
-            rest = "IN (%s)" % ", ".join(items)
+            rest = "IN ({})".format(", ".join(items))
         else:
-            rest = "LIKE %s" % self.pick(STRINGS)
+            rest = f"LIKE {self.pick(STRINGS)}"
             if self.chance(20):
-                rest += " ESCAPE %s" % self.pick(["'!'", "'!'", "'ab'", "''"])
+                rest += " ESCAPE {}".format(self.pick(["'!'", "'!'", "'ab'", "''"]))
         text = f"{value} {no}{rest}"
         return text if self.chance(40) else f"({text})"
 
@@ -122,7 +216,9 @@ class Maker:
             items = [self.expression(depth - 1) for _ in range(self.pick([0, 1, 2]))]
             return f"[{', '.join(items)}]"
         if kind < 0.85:
-            return "{%s}" % ", ".join(self.field(depth) for _ in range(self.pick([0, 1, 2, 2])))
+            return "{{{}}}".format(
+                ", ".join(self.field(depth) for _ in range(self.pick([0, 1, 2, 2])))
+            )
         if kind < 0.89:
             parts = [self.expression(depth - 1) for _ in range(3)]
             return "{} ? {} : {}".format(*parts)
