@@ -16,7 +16,7 @@ use crate::{
     door::Door,
     failure::{Failure, Fault, Result},
     link::Resource,
-    operation::{Access, Requirement},
+    operation::{Access, Operation, Requirement},
     partition_key::Component,
     permission::Permission,
     request::Request,
@@ -82,6 +82,24 @@ pub(crate) fn authorize<S: Store>(
         Sender::Known(right) => right.into(),
     };
     check_requirement(who.insert(principal), door, request)
+}
+
+/// Returns whether the sender of a request may also create items where the request reads.
+pub(crate) fn may_write_items<S: Store>(
+    principal: &Principal,
+    door: &Door<S>,
+    request: &Request,
+) -> bool {
+    match principal {
+        Principal::Owner => true,
+        Principal::Reader | Principal::Named { signer: Some(Right::Read), .. } => false,
+        Principal::Token(permission) => permission.writes,
+        Principal::Named { name, .. } => {
+            let asked = ResourcePath::of_link(&request.link);
+            let asked = asked.resolve_names(&door.engine, &door.containers);
+            check_roles(&door.settings.tokens.load(), name, Operation::CreateItem, asked).is_ok()
+        }
+    }
 }
 
 /// Finds out who has signed a request, or holds the token in it.

@@ -29,9 +29,9 @@ what is not there answers an error that names it.
   feeds, batches, conditions, unique keys. What has expired stays expired whatever is set later; in the
   service what was not purged yet comes back when TTL is turned off.
 * In the feed of all versions an expiration is `"operationType":"delete"` with `"timeToLiveExpired":true`.
-  A container whose policy says nothing of `retentionDuration` keeps versions from the first request for that
-  feed on, for 7 days; one whose policy says 0 keeps none, and such a request is 400. A policy that changes ends
-  what began by itself.
+  A container whose policy says nothing of `retentionDuration` keeps versions for 7 days, from the first request
+  for that feed on whose sender may write; before that, one from a sender who may only read is 400. A container
+  whose policy says 0 keeps none, and such a request is 400. A policy that changes ends what began by itself.
   A container whose `changeFeedPolicy` has `"retainPreviousImages": true` (a property of this server)
   has the item as it was in `previous`, of expirations and of all other changes.
 

@@ -33,6 +33,8 @@ pub(crate) struct Request {
     pub(crate) scheme: &'static str,
     /// The newest commit that the client's session has seen. It is read once the sender is known.
     pub(crate) seen: u64,
+    /// Whether the sender of a change feed may write items, too. It is set once the sender is known.
+    pub(crate) may_write: bool,
     /// The client that waits for the response.
     pub(crate) client: Arc<Client>,
     /// What it has looked at, for the log.
@@ -64,6 +66,7 @@ impl Request {
             operation,
             scheme,
             seen: 0,
+            may_write: false,
             client,
             looked: Arc::default(),
             authority,

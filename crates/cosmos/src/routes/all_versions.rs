@@ -3,8 +3,8 @@
 //!
 //! It begins at a position that the client has, or now; there is no beginning, because versions are
 //! kept for a time only. A container whose policy says nothing of that keeps them from the first
-//! request for this feed on, as the service does where the account has it: the others pay nothing
-//! for it. An item that expires is a delete with `timeToLiveExpired` in its metadata: nobody writes
+//! request for this feed on whose sender may write, as the service does where the account has it: the
+//! others pay nothing for it, and nobody who may only read makes a container keep versions. An item that expires is a delete with `timeToLiveExpired` in its metadata: nobody writes
 //! at that instant, so the engine enters it when the feed is read or at its next tick, in the order
 //! of the instants.
 
@@ -47,7 +47,7 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
         }
     };
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
-    keep_versions(door, container).await?;
+    keep_versions(door, container, request.may_write).await?;
     let after = match from {
         Some(position) => position,
         None => door.engine.feed_end(&container.collection).await?,
@@ -76,12 +76,17 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// Lets a container keep all versions from now on, unless it does or its policy says that it does not.
-async fn keep_versions<S: Store>(door: &Door<S>, container: &Container) -> Result<()> {
+/// Has a container keep all versions from now on, unless it does already. 400 where its policy says that it
+/// keeps none, and where the sender may not write.
+async fn keep_versions<S: Store>(
+    door: &Door<S>,
+    container: &Container,
+    may_write: bool,
+) -> Result<()> {
     if container.keeps_versions() {
         return Ok(());
     }
-    if container::refuses_versions(container.options()) {
+    if !may_write || container::refuses_versions(container.options()) {
         return Err(Failure::bad_request(NOT_ENABLED));
     }
     // A change of the definition would otherwise end what begins here.

@@ -461,6 +461,8 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
     let upsert = [PARTITION, ("x-ms-documentdb-is-upsert", "true")];
     let (docs, item) = ("/dbs/d/colls/c/docs", "/dbs/d/colls/c/docs/1");
     let one = r#"{"id":"1","pk":"a"}"#;
+    // The first request for this feed makes the container keep versions.
+    let versions = [PARTITION, ("a-im", "Full-Fidelity Feed"), ("if-none-match", "*")];
     for rules in [TokenRules::default(), TokenRules { roles: roles(), ..TokenRules::default() }] {
         let with_roles = rules.roles.is_some();
         tokens.store(Arc::new(rules));
@@ -476,6 +478,7 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
             ("DELETE", item, &[PARTITION], "", 403),
             ("POST", "/dbs/d/colls/c/operations/partitionkeydelete", &[PARTITION], "", 403),
             ("DELETE", "/dbs/d/colls/c/conflicts/x", &[], "", 403),
+            ("GET", docs, &versions, "", 400),
         ] {
             let token = token_signed("bob", reader);
             let headers = [&[("authorization", token.as_str())], headers].concat();
@@ -487,6 +490,14 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
     let token = token_of("bob");
     let headers = [("authorization", token.as_str()), PARTITION];
     assert_eq!(client.send("PUT", item, &headers, one).await.status, 200);
+    let of_versions = [&headers[..1], &versions].concat();
+    assert_eq!(client.send("GET", docs, &of_versions, "").await.status, 304);
+    let (by_reader, by_owner) = (token_signed("bob", reader), token);
+    for token in [by_reader, by_owner] {
+        let of_versions = [&[("authorization", token.as_str())], &versions[..]].concat();
+        let answer = client.send("GET", docs, &of_versions, "").await;
+        assert_eq!(answer.status, 304, "who may read reads a feed that has begun: {answer:?}");
+    }
     // Neither is good where the form is refused, and the text says what to do.
     let rules = TokenRules { roles: roles(), emulator_tokens: false, ..TokenRules::default() };
     tokens.store(Arc::new(rules));
