@@ -55,7 +55,8 @@ UNKNOWN = [
     "/" + "a/" * 500,
     "/dbs/data/colls/c/partitionkey",
     "/addresses/x",
-    "/dbs/data/clientencryptionkeys",
+    "/dbs/data/clientencryptionkeys/x/y",
+    "/dbs/data/colls/c/clientencryptionkeys",
 ]
 
 
