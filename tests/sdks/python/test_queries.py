@@ -256,8 +256,8 @@ def test_several_orders_need_a_composite_index(make, query):
 
 BAD = {
     "SELECT * FRM c": TEXTS["syntaxError"],
-    "SELECT": TEXTS["syntaxError"],
-    "SELECT * FROM c WHERE": TEXTS["syntaxError"],
+    "SELECT": "Syntax error, unexpected end-of-file.",
+    "SELECT * FROM c WHERE": "Syntax error, unexpected end-of-file.",
     "SELECT * FROM c WHERE c.a = 'open": "Syntax error, invalid string literal token",
     "SELECT x.id FROM c": "Identifier 'x' could not be resolved.",
     "SELECT NOSUCH(c.id) FROM c": "'NOSUCH' is not a recognized built-in function name.",
