@@ -36,7 +36,7 @@ public class QueryTests : OrdersTest
     {
         var query = new QueryDefinition("""
             SELECT VALUE c.id FROM c WHERE c.n = @n AND c.name = @s AND ARRAY_CONTAINS(@l, c.pk)
-            AND c.inner.x = @o.x AND @b AND IS_NULL(@z)
+            AND c['inner'].x = @o.x AND @b AND IS_NULL(@z)
             """)
             .WithParameter("@n", 3).WithParameter("@s", "fizz").WithParameter("@l", new[] { "p3", "p4" })
             .WithParameter("@o", new { x = 3 }).WithParameter("@b", true).WithParameter("@z", null);
@@ -103,7 +103,7 @@ public class QueryTests : OrdersTest
         Assert.Equal(["p0 10 180", "p1 10 190", "p2 10 200", "p3 10 210"],
             groups.Select(group => string.Join(' ', group.PropertyValues())).Order());
         Assert.Equal(2, (await Q<JObject>("SELECT c.kind FROM c GROUP BY c.kind")).Count);
-        Assert.Equal(5, (await Q<int>("SELECT VALUE COUNT(1) FROM c GROUP BY c.inner.x")).Count);
+        Assert.Equal(5, (await Q<int>("SELECT VALUE COUNT(1) FROM c GROUP BY c['inner'].x")).Count);
         var small = new QueryRequestOptions { MaxItemCount = 2 };
         Assert.Equal(4, (await Q<JObject>("SELECT c.pk, AVG(c.n) AS a FROM c GROUP BY c.pk", small)).Count);
     }
@@ -113,11 +113,11 @@ public class QueryTests : OrdersTest
     {
         Assert.Equal(4, await One<int>(c, "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE c.pk FROM c)"));
         Assert.Equal(39, await One<int>(c, """
-            SELECT TOP 1 VALUE s.m FROM c JOIN (SELECT MAX(x.x) AS m FROM x IN c.inner.list) s ORDER BY c.n DESC
+            SELECT TOP 1 VALUE s.m FROM c JOIN (SELECT MAX(x.x) AS m FROM x IN c['inner'].list) s ORDER BY c.n DESC
             """));
         // The item i1 has two such elements.
         Assert.Equal(41, (await Q<int>("""
-            SELECT VALUE t.x FROM c JOIN t IN c.inner.list
+            SELECT VALUE t.x FROM c JOIN t IN c['inner'].list
             WHERE t.x = 1 AND EXISTS(SELECT VALUE g FROM g IN c.tags WHERE g = 'x')
             """)).Count);
         Assert.Equal(["i2"], await Q<string>("SELECT VALUE c.id FROM c WHERE c.id IN ('i2', 'none')"));

@@ -192,7 +192,10 @@ test('the plan itself', async () => {
   assert.deepEqual(ordered.orderBy, ['Descending']);
   assert.deepEqual(ordered.orderByExpressions, ['c.n']);
   assert.equal(ordered.top, 5);
-  assert.equal(ordered.distinctType, 'Ordered');
+  assert.equal(ordered.distinctType, 'Unordered');
+  const values = 'SELECT DISTINCT VALUE c.n FROM c ORDER BY c.n';
+  const plan = (await container.getQueryPlan(values)).result.queryInfo;
+  assert.equal(plan.distinctType, 'Ordered');
 });
 
 const paged = {
