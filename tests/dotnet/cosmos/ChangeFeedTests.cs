@@ -127,7 +127,8 @@ public class ChangeFeedTests : CosmosTest
         await Eventually.Holds(async () => await Lag() == 0, "the lease of the late one");
         await first.StopAsync();
         for (var i = 13; i < 16; i++) await c.CreateItemAsync(new Item("i" + i, "a", i));
-        Assert.Equal(3, await Lag());
+        // Sequence numbers grow with each change, but not by one alone, so that a lag is an estimate.
+        Assert.True(await Lag() >= 3);
         var second = Processor("two");
         await second.StartAsync();
         await Eventually.Holds(() => Count() == 16, "what came meanwhile");

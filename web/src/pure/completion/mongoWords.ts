@@ -16,8 +16,8 @@ export const MODIFIERS = names(`$each $position $slice $sort`);
 
 export const STAGES =
   names(`$addFields $bucket $bucketAuto $collStats $count $currentOp $documents $facet $graphLookup
-$group $indexStats $limit $lookup $match $project $redact $replaceRoot $replaceWith $sample $set $skip
-$sort $sortByCount $unionWith $unset $unwind`);
+$group $indexStats $limit $listLocalSessions $listSessions $lookup $match $project $redact
+$replaceRoot $replaceWith $sample $set $skip $sort $sortByCount $unionWith $unset $unwind`);
 
 export const ACCUMULATORS =
   names(`$addToSet $avg $bottom $bottomN $concatArrays $count $first $firstN $last $lastN $max $maxN
