@@ -78,7 +78,7 @@ NO_DOCUMENTS = {
 }
 
 #: Stages of that kind.
-NO_DOCUMENT_STAGES = {"$currentOp", "$indexStats"}
+NO_DOCUMENT_STAGES = {"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions"}
 
 
 PAIRS = dealt(KINDS)
