@@ -122,8 +122,7 @@ async fn all_versions_and_deletes() {
 async fn all_versions_where_they_are_not_kept() {
     let policy = ChangeFeedPolicy::default().with_retention_duration(Duration::ZERO);
     let properties = by_paths("c", &["/pk"]).with_change_feed_policy(policy);
-    let container =
-        create(&fresh("all_versions_where_they_are_not_kept").await, properties).await;
+    let container = create(&fresh("all_versions_where_they_are_not_kept").await, properties).await;
     let why = "Change Feed 'All Versions and Deletes' mode must be enabled.";
     let answer = async {
         let mut feed = container
