@@ -70,7 +70,7 @@ impl From<Right> for Principal {
 /// that is known.
 pub(crate) fn authorize<S: Store>(
     door: &Door<S>,
-    request: &Request,
+    request: &mut Request,
     sender: Sender,
     who: &mut Option<Principal>,
 ) -> Result<()> {
@@ -81,15 +81,16 @@ pub(crate) fn authorize<S: Store>(
         Sender::Signs | Sender::Forwarded => identify_sender(door, request)?,
         Sender::Known(right) => right.into(),
     };
-    check_requirement(who.insert(principal), door, request)
+    let principal = who.insert(principal);
+    check_requirement(principal, door, request)?;
+    if request.operation == Operation::ChangeFeed {
+        request.may_write = may_write_items(principal, door, request);
+    }
+    Ok(())
 }
 
 /// Returns whether the sender of a request may also create items where the request reads.
-pub(crate) fn may_write_items<S: Store>(
-    principal: &Principal,
-    door: &Door<S>,
-    request: &Request,
-) -> bool {
+fn may_write_items<S: Store>(principal: &Principal, door: &Door<S>, request: &Request) -> bool {
     match principal {
         Principal::Owner => true,
         Principal::Reader | Principal::Named { signer: Some(Right::Read), .. } => false,

@@ -23,7 +23,7 @@ use super::{
     respond::{self, RequestSummary},
 };
 use crate::{
-    authorize::{authorize, may_write_items},
+    authorize::authorize,
     dispatch,
     door::{Counters, Door, Settings},
     failure::{Failure, Fault, Result},
@@ -31,7 +31,7 @@ use crate::{
     interrupt::Client,
     limits::{LONG_BODY_BYTES, LONG_QUERY_BYTES, QUERY_BYTE_BYTES, SMALL_BODY_BYTES, VALUE_BYTES},
     link::{Link, Resource},
-    operation::{Operation, Task},
+    operation::Task,
     pages::PageAnswer,
     reply::Reply,
     request::Request,
@@ -124,11 +124,7 @@ async fn serve_request<S: Store>(
     let (mut reading, mut who, mut query) = (!exchange.waits_to_send, None, None);
     let result = async {
         let mut request = request?;
-        authorize(door, &request, sender, &mut who)?;
-        if request.operation == Operation::ChangeFeed {
-            request.may_write =
-                who.as_ref().is_some_and(|who| may_write_items(who, door, &request));
-        }
+        authorize(door, &mut request, sender, &mut who)?;
         request.seen = session::parse_tokens(request.headers.session())?;
         check_values(&request.headers)?;
         body::check_length(&body, door.settings.max_body_bytes)?;
