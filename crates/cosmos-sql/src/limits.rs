@@ -22,3 +22,6 @@ pub const MAX_KEYS: usize = 64;
 pub const MAX_PARAMETER_DEPTH: usize = 128;
 /// What parameters may take in memory, each as often as it is used.
 pub const MAX_FILLED_BYTES: usize = 64 * 1024 * 1024;
+/// Mistakes that the refusal of one query tells. A text could have one for each of its names, and each
+/// is told with its place and a message.
+pub const MAX_MISTAKES: usize = 100;

@@ -265,6 +265,7 @@ LONG = {
     "1,900 ORs": "SELECT * FROM c WHERE " + " OR ".join(f"c.n = {i}" for i in range(1900)),
     "20,000 arguments": "SELECT VALUE CONCAT(" + ",".join(["'a'"] * 20_000) + ")",
     "10,000 coalesces": "SELECT " + "c.n ?? " * 10_000 + "1 FROM c",
+    "200,000 unknown names": "SELECT VALUE [" + ",".join(["x"] * 200_000) + "] FROM c",
     "20,000 comparisons": "SELECT VALUE " + "1 = " * 20_000 + "1",
 }
 

@@ -125,7 +125,7 @@ impl<'q> Binder<'q> {
         let select = self.bind_inner_query(query)?;
         self.properties = properties;
         if kind == Subquery::Scalar && may_have_many(query) {
-            self.faults.push(Fault::Cardinality(query.places.whole.0));
+            self.note(Fault::Cardinality(query.places.whole.0));
         }
         Ok(Expr::Subquery(kind, Box::new(select)))
     }
@@ -187,7 +187,7 @@ impl<'q> Binder<'q> {
         let mut names = std::collections::HashSet::new();
         for Field { name, at, .. } in fields {
             if !names.insert(name) {
-                self.faults.push(Fault::Property(at.0, name.clone()));
+                self.note(Fault::Property(at.0, name.clone()));
             }
         }
         let mut object = Vec::with_capacity(fields.len());

@@ -30,7 +30,7 @@ impl<'q> Binder<'q> {
                 let own = self.current_frame().names.iter().any(|(known, _)| *known == name);
                 let around = self.find_name(name).is_some() && !input.is_name();
                 if own || around {
-                    self.faults.push(Fault::Input(at.0, name.to_owned()));
+                    self.note(Fault::Input(at.0, name.to_owned()));
                 } else {
                     self.current_frame().names.push((name.to_owned(), slot));
                 }

@@ -24,7 +24,7 @@ use self::scope::{Phase, QueryFrame, is_selected, orders_groups, place_of_name};
 use crate::{
     ast::{ClauseCount, Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},
     error::{Clause, Fault, Span},
-    limits::{MAX_FILLED_BYTES, MAX_PARAMETER_DEPTH},
+    limits::{MAX_FILLED_BYTES, MAX_MISTAKES, MAX_PARAMETER_DEPTH},
 };
 
 pub(crate) use call::has_aggregate as aggregates;
@@ -77,6 +77,13 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
         Ok(_) => {}
     }
     Err(faults)
+}
+
+/// Adds a fault to others, unless there are as many as are told.
+fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
+    if faults.len() < MAX_MISTAKES {
+        faults.push(fault);
+    }
 }
 
 /// Whether a parameter's value is nested no deeper than `depth` levels.
@@ -134,8 +141,13 @@ impl<'q> Binder<'q> {
 
     /// Keeps a fault; what stands there is undefined.
     fn report(&mut self, fault: Fault) -> Expr {
-        self.faults.push(fault);
+        self.note(fault);
         Expr::Undefined
+    }
+
+    /// Keeps a fault, unless there are as many as are told.
+    fn note(&mut self, fault: Fault) {
+        keep_fault(&mut self.faults, fault);
     }
 
     /// A slot that nothing uses yet.
@@ -147,7 +159,7 @@ impl<'q> Binder<'q> {
     /// Binds a query in a frame of its own.
     fn bind_inner_query(&mut self, query: &'q Query) -> Result<Select, Fault> {
         if query.top.is_some() && query.window.is_some() {
-            self.faults.push(Fault::TopAndLimit(query.places.whole.0));
+            self.note(Fault::TopAndLimit(query.places.whole.0));
         }
         let frame = QueryFrame { reads_group_rid: orders_groups(query), ..QueryFrame::default() };
         self.frames.push(frame);
@@ -179,7 +191,7 @@ impl<'q> Binder<'q> {
         // A later look of the service, which it takes where nothing was found before.
         let of_groups = std::mem::take(&mut self.current_frame().group_faults);
         if self.faults.iter().all(Fault::is_about_groups) {
-            self.faults.extend(of_groups);
+            of_groups.into_iter().for_each(|fault| self.note(fault));
         }
         // Taken after SELECT and ORDER BY, both of which may have added some.
         let aggregates = std::mem::take(&mut self.current_frame().aggregates);
@@ -212,7 +224,7 @@ impl<'q> Binder<'q> {
         clause: &'static str,
     ) {
         if is_there && 1 < self.frames.len() {
-            self.faults.push(Fault::InSubquery(at.0, code, clause));
+            self.note(Fault::InSubquery(at.0, code, clause));
         }
     }
 
@@ -224,10 +236,10 @@ impl<'q> Binder<'q> {
             let (faults, properties) = (self.faults.len(), self.properties);
             let expr = self.bind_expr(key)?;
             if call::has_aggregate_or_query(key) {
-                self.faults.push(Fault::AggregateInKey(key.span()));
+                self.note(Fault::AggregateInKey(key.span()));
             }
             if self.properties == properties {
-                self.faults.push(Fault::ConstantKey(key.span()));
+                self.note(Fault::ConstantKey(key.span()));
             }
             if faults < self.faults.len() {
                 // What is selected is looked at by itself.
@@ -242,8 +254,8 @@ impl<'q> Binder<'q> {
         Ok(keys)
     }
 
-    /// ORDER BY, of groups where there are `keys`. Where all rows make one result, the order of rows has no effect: paths are left out
-    /// then, but bound all the same, for their errors.
+    /// ORDER BY, of groups where there are `keys`. Where all rows make one result, the order of rows has no
+    /// effect: paths are left out then, but bound all the same, for their errors.
     fn bind_order(
         &mut self,
         query: &'q Query,
@@ -285,9 +297,10 @@ impl<'q> Binder<'q> {
                 // A group has no one document that `*` could stand for.
                 if self.current_frame().phase != Phase::Rows {
                     let groups = !query.group.is_empty();
-                    self.current_frame().group_faults.push(Fault::StarOfGroups(at.0, groups));
+                    let fault = Fault::StarOfGroups(at.0, groups);
+                    keep_fault(&mut self.current_frame().group_faults, fault);
                 } else if from.len() != 1 && only.is_none() {
-                    self.faults.push(Fault::StarOfMany(at.0));
+                    self.note(Fault::StarOfMany(at.0));
                 }
                 let source = from.first().map(|source| source.slot).or(only);
                 Ok(Projection::Star(source.unwrap_or(DOCUMENT)))
@@ -299,7 +312,7 @@ impl<'q> Binder<'q> {
                 for (name, item) in names_of(items).into_iter().zip(items) {
                     let expr = self.bind_expr(&item.node)?;
                     if !names.insert(name.clone()) {
-                        self.faults.push(Fault::Property(place_of_name(item), name.clone()));
+                        self.note(Fault::Property(place_of_name(item), name.clone()));
                     }
                     fields.push((name, expr));
                 }
@@ -333,7 +346,7 @@ impl<'q> Binder<'q> {
         let whole = value.and_then(|value| select::to_i64(value.as_ref()));
         let whole = whole.and_then(|value| u32::try_from(value).ok());
         if whole.is_none() {
-            self.faults.push(Fault::Count(count.node.span(), count.clause));
+            self.note(Fault::Count(count.node.span(), count.clause));
         }
         whole.map_or(0, u64::from)
     }
@@ -346,7 +359,7 @@ impl Binder<'_> {
     fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
         let Some(value) = self.parameters.get(name) else {
             if self.needs_values {
-                self.faults.push(Fault::Parameter(at, name.to_owned()));
+                self.note(Fault::Parameter(at, name.to_owned()));
             }
             return Ok(Value::Undefined);
         };

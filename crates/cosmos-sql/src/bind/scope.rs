@@ -2,7 +2,7 @@
 
 use select::plan::{Aggregate, Expr};
 
-use super::Binder;
+use super::{Binder, keep_fault};
 use crate::{
     ast::{Item, Node, NodeKind, PathStep, Query, Selection},
     error::{Clause, Fault, Span},
@@ -76,12 +76,12 @@ impl<'q> Binder<'q> {
     /// message shows.
     pub(super) fn resolve_name(&mut self, name: &str, name_at: Span, at: Span) -> Option<usize> {
         match self.find_name(name) {
-            None => self.faults.push(Fault::Name(name_at, name.to_owned())),
+            None => self.note(Fault::Name(name_at, name.to_owned())),
             Some((_, Phase::Groups(clause))) => {
                 let sees = |frame: &&mut QueryFrame<'q>| matches!(frame.phase, Phase::Groups(_));
                 // It is that query's fault whose groups stand between the name and its use.
                 if let Some(frame) = self.frames.iter_mut().rev().find(sees) {
-                    frame.group_faults.push(Fault::Ungrouped(at, clause));
+                    keep_fault(&mut frame.group_faults, Fault::Ungrouped(at, clause));
                 }
             }
             Some((slot, _)) => {

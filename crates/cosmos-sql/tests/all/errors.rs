@@ -1,6 +1,29 @@
 //! What is refused because it is large or deep. The other errors stand in the table.
 
+use cosmos_sql::{SqlError, compile, limits::MAX_MISTAKES};
+
 use crate::harness::{answer, value};
+
+#[test]
+fn a_refusal_tells_no_more_mistakes_than_a_limit() {
+    let list = |item: &str| vec![item; 20_000].join(",");
+    let inner = |item: &str| format!("(SELECT VALUE {item} FROM c GROUP BY c.a)");
+    for (query, code) in [
+        (format!("SELECT VALUE [{}] FROM c", list("x")), "SC2001"),
+        (format!("SELECT VALUE [{}] FROM c", list("NO(1)")), "SC2005"),
+        (format!("SELECT {} FROM c", list("c.a")), "SC2022"),
+        (format!("SELECT VALUE {{{}}} FROM c", list("a:1")), "SC2022"),
+        (format!("SELECT VALUE [{}] FROM c GROUP BY c.a", list("c.x")), "SC2102"),
+        (format!("SELECT VALUE [{}]", vec![inner("c.x"); 1_000].join(",")), "SC"),
+        (format!("SELECT VALUE [{}] FROM c", list("@p")), "SC2001"),
+    ] {
+        let Err(SqlError::Invalid(mistakes)) = compile(&query, &[]) else {
+            panic!("{}", &query[..60])
+        };
+        assert_eq!(mistakes.len(), MAX_MISTAKES, "{}", &query[..60]);
+        assert!(mistakes.iter().all(|it| it.code.starts_with(code)), "{:?}", mistakes[0]);
+    }
+}
 
 #[test]
 fn what_is_large_or_deep_is_refused_or_done() {
