@@ -4,9 +4,9 @@
 //! It begins at a position that the client has, or now; there is no beginning, because versions are
 //! kept for a time only. A container whose policy says nothing of that keeps them from the first
 //! request for this feed on whose sender may write, as the service does where the account has it: the
-//! others pay nothing for it, and nobody who may only read makes a container keep versions. An item that expires is a delete with `timeToLiveExpired` in its metadata: nobody writes
-//! at that instant, so the engine enters it when the feed is read or at its next tick, in the order
-//! of the instants.
+//! others pay nothing for it, and nobody who may only read makes a container keep versions. An item
+//! that expires is a delete with `timeToLiveExpired` in its metadata: nobody writes at that instant, so
+//! the engine enters it when the feed is read or at its next tick, in the order of the instants.
 
 use std::sync::Arc;
 
@@ -86,12 +86,12 @@ async fn keep_versions<S: Store>(
     if container.keeps_versions() {
         return Ok(());
     }
-    if !may_write || container::refuses_versions(container.options()) {
-        return Err(Failure::bad_request(NOT_ENABLED));
-    }
-    // A change of the definition would otherwise end what begins here.
+    // A change of the definition would otherwise end what begins here, or forbid it after it was looked at.
     let _turn = door.changing.lock().await;
     let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
+    if !may_write || container::refuses_versions(&collection.state().record.options) {
+        return Err(Failure::bad_request(NOT_ENABLED));
+    }
     // What has begun is finished although the client has gone.
     let begun =
         tokio::spawn(async move { engine.begin_feed(&collection, BEGUN_RETENTION_S).await });

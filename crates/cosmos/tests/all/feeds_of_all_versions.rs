@@ -88,6 +88,33 @@ async fn a_feed_that_has_begun_goes_on_when_the_container_is_replaced() {
     assert!(refused.status == 400 && refused.body.contains("must be enabled"), "{refused:?}");
 }
 
+/// Lets requests that are under way go as far as they can.
+async fn let_others_run() {
+    for _ in 0..2_000 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_policy_that_forbids_versions_meanwhile_is_kept() {
+    let mut client = Client::with_container("").await;
+    let (mut writer, gate) = (client.beside().await, client.kit.store.gate());
+    let key = r#""partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}"#;
+    let none = format!(r#"{{"id":"c",{key},"changeFeedPolicy":{{"retentionDuration":0}}}}"#);
+    gate.shut();
+    let replaced =
+        tokio::spawn(async move { writer.ask("PUT", CONTAINER, &[], &none).await.status });
+    let_others_run().await;
+    // It looks at the container before the policy is visible.
+    let begun = tokio::spawn(async move { (feed(&mut client, "*").await.status, client) });
+    let_others_run().await;
+    gate.open();
+    assert_eq!(replaced.await.unwrap(), 200);
+    let (status, mut client) = begun.await.unwrap();
+    assert_eq!(status, 400);
+    assert_eq!(feed(&mut client, "*").await.status, 400);
+}
+
 #[tokio::test]
 async fn a_request_that_is_refused_begins_no_feed() {
     let mut client = Client::with_container("").await;
