@@ -187,7 +187,9 @@ impl Headers {
         let limit = "x-ms-documentdb-responsecontinuationtokenlimitinkb";
         let directive = "x-ms-indexing-directive";
         refused("x-ms-version", self.version(), is_version)?;
-        refused("x-ms-offer-type", self.offer_type(), |text| is_one_of(text, OFFER_TYPES))?;
+        refused("x-ms-offer-type", self.offer_type(), |text| {
+            is_one_of(text, NAMED_OFFERS) || is_one_of(text, &[UNNAMED_OFFER])
+        })?;
         refused(format, self.content_format(), |text| is_one_of(text, FORMATS))?;
         refused(directive, self.indexing_directive(), is_indexing_directive)?;
         refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
@@ -211,9 +213,11 @@ impl Headers {
 /// Values of `x-ms-documentdb-content-serialization-format`.
 const FORMATS: &[&str] = &["JsonText", "CosmosBinary", "HybridRow"];
 
-/// Values of `x-ms-offer-type`: the fixed throughputs of the service's first version, and that of all
-/// later offers.
-const OFFER_TYPES: &[&str] = &["S1", "S2", "S3", "Invalid"];
+/// Values of `x-ms-offer-type` that name a throughput of the service's first version.
+pub(crate) const NAMED_OFFERS: &[&str] = &["S1", "S2", "S3"];
+
+/// The value of `x-ms-offer-type` of all later offers.
+pub(crate) const UNNAMED_OFFER: &str = "Invalid";
 
 /// Values of `x-ms-indexing-directive`. None has an effect.
 const DIRECTIVES: &[&str] = &["Default", "Include", "Exclude"];

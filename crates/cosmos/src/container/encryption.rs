@@ -2,6 +2,8 @@
 //! is encrypted here, but what the service refuses is refused, so that a mistake shows before data are written
 //! under it.
 
+use std::collections::HashSet;
+
 use document::{Document, Number, Value};
 
 use super::vectors::{entries_of, text_of};
@@ -27,30 +29,29 @@ pub(super) fn check_encryption(body: &Document, key: &[KeyPath]) -> Result<()> {
     let Some(version @ (1 | 2)) = version else {
         return Err(Failure::bad_request("The property 'policyFormatVersion' is 1 or 2."));
     };
-    let mut seen: Vec<KeyPath> = Vec::new();
+    let mut seen = HashSet::new();
     for entry in entries_of(body, POLICY, "includedPaths") {
         let text = text_of(entry, "path");
-        let path = KeyPath::parse(text).filter(|path| path.parts().len() == 1);
-        let Some(path) = path else {
+        let path = KeyPath::parse(text);
+        let Some([name]) = path.as_ref().map(KeyPath::parts) else {
             return Err(Failure::bad_request(format!(
                 "The path '{text}' of the client encryption policy is not that of a property of the item."
             )));
         };
-        if seen.contains(&path) {
+        if !seen.insert(name.clone()) {
             return Err(Failure::bad_request(format!(
                 "The client encryption policy has the path '{text}' more than once."
             )));
         }
         check_entry(entry, text)?;
-        let begins = |held: &KeyPath| held.parts().first() == path.parts().first();
-        let names_items = path.parts().iter().any(|name| name == "id") || key.iter().any(begins);
+        let begins = |held: &KeyPath| held.parts().first() == Some(name);
+        let names_items = name == "id" || key.iter().any(begins);
         if names_items && (version == 1 || text_of(entry, "encryptionType") != "Deterministic") {
             return Err(Failure::bad_request(format!(
                 "The path '{text}' is the id or in the partition key: that is encrypted by a policy of \
                  version 2 alone, and deterministically."
             )));
         }
-        seen.push(path);
     }
     Ok(())
 }

@@ -38,6 +38,8 @@ const LISTS: [(&str, &str); 3] = [
 
 /// Whether the feed of all versions has previous images; a property of this server.
 const IMAGES: &str = "retainPreviousImages";
+/// For how many minutes versions are kept.
+const RETENTION: &str = "retentionDuration";
 
 /// Checks the policies and completes what holds when nothing is said. Unknown properties are
 /// dropped, as the service does, and `null` is the same as absent. Returns for how many seconds
@@ -142,7 +144,7 @@ fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
         return Err(Failure::bad_request(format!("The property '{IMAGES}' is not a boolean.")));
     }
-    let minutes = match policy.get("retentionDuration") {
+    let minutes = match policy.get(RETENTION) {
         None => return Ok(None),
         Some(minutes) => Number::of(minutes.as_ref()).and_then(|minutes| minutes.to_i64_exact()),
     };
@@ -150,29 +152,34 @@ fn read_retention(body: &mut Document) -> Result<Option<i64>> {
         Some(0) => Ok(None),
         Some(minutes @ 1..=MAX_RETENTION_MINUTES) => Ok(Some(minutes * 60)),
         _ => Err(Failure::bad_request(format!(
-            "The property 'retentionDuration' is not a number of minutes up to \
+            "The property '{RETENTION}' is not a number of minutes up to \
              {MAX_RETENTION_MINUTES}."
         ))),
     }
 }
 
+/// Returns a property of the change feed policy of a definition that was checked.
+fn feed_property<'a>(options: &'a Document, name: &str) -> Option<&'a Value> {
+    match options.get("changeFeedPolicy")? {
+        Value::Document(policy) => policy.get(name),
+        _ => None,
+    }
+}
+
 /// Whether a definition says for how long versions are kept.
 pub(super) fn says_retention(options: &Document) -> bool {
-    let Some(Value::Document(policy)) = options.get("changeFeedPolicy") else { return false };
-    policy.get("retentionDuration").is_some()
+    feed_property(options, RETENTION).is_some()
 }
 
 /// Whether a definition says that no versions are kept: for no minute.
 pub(crate) fn refuses_versions(options: &Document) -> bool {
-    let Some(Value::Document(policy)) = options.get("changeFeedPolicy") else { return false };
-    let minutes = policy.get("retentionDuration").map(Value::as_ref).and_then(Number::of);
+    let minutes = feed_property(options, RETENTION).map(Value::as_ref).and_then(Number::of);
     minutes.and_then(Number::to_i64_exact) == Some(0)
 }
 
 /// Whether a definition asks for the items before each change, in the feed of all versions.
 pub(crate) fn keeps_images(options: &Document) -> bool {
-    let Some(Value::Document(policy)) = options.get("changeFeedPolicy") else { return false };
-    matches!(policy.get(IMAGES), Some(Value::Bool(true)))
+    matches!(feed_property(options, IMAGES), Some(Value::Bool(true)))
 }
 
 /// The policy for conflicts between regions. With one region there are none; SDKs expect to read

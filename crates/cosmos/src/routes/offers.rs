@@ -16,6 +16,7 @@ use crate::{
     door::Door,
     etag,
     failure::{Failure, Result},
+    headers::{NAMED_OFFERS, UNNAMED_OFFER},
     limits::{MAX_THROUGHPUT, MIN_AUTOSCALE, MIN_THROUGHPUT},
     reply::Reply,
     representation,
@@ -146,7 +147,7 @@ pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughpu
 /// shown; the offer's figure is what limits.
 pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
     let given = request.headers.offer_type()?.trim();
-    ["S1", "S2", "S3"].into_iter().find(|known| known.eq_ignore_ascii_case(given))
+    NAMED_OFFERS.iter().copied().find(|known| known.eq_ignore_ascii_case(given))
 }
 
 /// Makes the offer of a resource, whose link and resource id these are. Callers hold the door's
@@ -227,7 +228,7 @@ fn represent(offer: &Resource) -> Document {
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);
     let (kind, version) = match offer.body.get("offerType") {
         Some(named) => (named.clone(), "V1"),
-        None => (Value::from("Invalid"), "V2"),
+        None => (Value::from(UNNAMED_OFFER), "V2"),
     };
     doc! {
         "resource": kept("resource"),
