@@ -1,6 +1,6 @@
 //! Which form stands for values that are the same: `100000000000000000` and `1e17`, or objects with
-//! their properties in another order. A DISTINCT, a group or a set has to show one of them, and always the same one,
-//! in whatever order rows come: the shorter JSON text, and of equally long ones the lesser.
+//! their properties in another order. A DISTINCT, a group or a set has to show one of them, and always
+//! the same one, in whatever order rows come: the shorter JSON text, and of equally long ones the lesser.
 
 use document::{ValueRef, json::to_string};
 
