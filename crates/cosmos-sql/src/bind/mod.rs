@@ -12,6 +12,7 @@
 mod call;
 mod expression;
 mod from;
+mod parameters;
 mod paths;
 mod scope;
 
@@ -20,11 +21,14 @@ use std::collections::HashMap;
 use document::Value;
 use select::plan::{Clauses, DOCUMENT, Expr, Group, Order, Projection, Select, Source, Window};
 
-use self::scope::{Phase, QueryFrame, is_selected, orders_groups, place_of_name};
+use self::{
+    parameters::is_within_depth,
+    scope::{Phase, QueryFrame, is_selected, orders_groups, place_of_name},
+};
 use crate::{
     ast::{ClauseCount, Item, Node, NodeKind, PathStep, Query, Selection, TextPlace},
     error::{Clause, Fault, Span},
-    limits::{MAX_FILLED_BYTES, MAX_MISTAKES, MAX_PARAMETER_DEPTH},
+    limits::{MAX_MISTAKES, MAX_PARAMETER_DEPTH},
 };
 
 pub(crate) use call::has_aggregate as aggregates;
@@ -83,21 +87,6 @@ fn bind_with<'q>(mut binder: Binder<'q>, query: &'q Query) -> Result<Select, Vec
 fn keep_fault(faults: &mut Vec<Fault>, fault: Fault) {
     if faults.len() < MAX_MISTAKES {
         faults.push(fault);
-    }
-}
-
-/// Whether a parameter's value is nested no deeper than `depth` levels.
-/// Values of parameters come from outside and are walked by recursion later; this walk is itself
-/// no deeper than the limit.
-fn is_within_depth(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::Array(values) => {
-            depth > 0 && values.iter().all(|value| is_within_depth(value, depth - 1))
-        }
-        Value::Document(fields) => {
-            depth > 0 && fields.fields().iter().all(|(_, value)| is_within_depth(value, depth - 1))
-        }
-        _ => true,
     }
 }
 
@@ -349,28 +338,6 @@ impl<'q> Binder<'q> {
             self.note(Fault::Count(count.node.span(), count.clause));
         }
         whole.map_or(0, u64::from)
-    }
-}
-
-impl Binder<'_> {
-    /// A parameter as a constant: a copy for each place where it stands, which together are
-    /// bounded.
-    /// A small text could otherwise name one large parameter a great many times.
-    fn fill_in_parameter(&mut self, name: &str, at: Span) -> Result<Value, Fault> {
-        let Some(value) = self.parameters.get(name) else {
-            if self.needs_values {
-                self.note(Fault::Parameter(at, name.to_owned()));
-            }
-            return Ok(Value::Undefined);
-        };
-        self.filled = self.filled.saturating_add(evaluation::memory_of(value.as_ref()));
-        if MAX_FILLED_BYTES < self.filled {
-            let message = format!(
-                "The parameters take more than {MAX_FILLED_BYTES} bytes where they are used."
-            );
-            return Err(Fault::Limit(at, "SC3057", message));
-        }
-        Ok(Value::clone(value))
     }
 }
 
