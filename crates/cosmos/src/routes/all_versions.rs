@@ -86,25 +86,31 @@ async fn keep_versions<S: Store>(
     if container.keeps_versions() {
         return Ok(());
     }
-    // A change of the definition would otherwise end what begins here, or forbid it after it was looked at.
-    let _turn = door.changing.lock().await;
-    let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
-    if !may_write || container::refuses_versions(&collection.state().record.options) {
+    if !may_write {
         return Err(Failure::bad_request(NOT_ENABLED));
     }
+    // A change of the definition that has not seen the feed would end it.
+    let _turn = door.changing.lock().await;
+    let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
     // What has begun is finished although the client has gone.
-    let begun =
-        tokio::spawn(async move { engine.begin_feed(&collection, BEGUN_RETENTION_S).await });
+    let begun = tokio::spawn(async move {
+        engine
+            .begin_feed(&collection, BEGUN_RETENTION_S, |options| {
+                !container::refuses_versions(options)
+            })
+            .await
+    });
     let begun = begun
         .await
         .unwrap_or_else(|_| Err(engine::Error::new(engine::Kind::Unavailable, "the server stops")));
     begun?;
-    match container.keeps_versions() {
-        true => Ok(()),
-        false => {
-            Err(Failure::new(Fault::Unavailable, "The feed of all versions is about to begin."))
-        }
+    if container.keeps_versions() {
+        return Ok(());
     }
+    if container::refuses_versions(&container.collection.state().record.options) {
+        return Err(Failure::bad_request(NOT_ENABLED));
+    }
+    Err(Failure::new(Fault::Unavailable, "The feed of all versions is about to begin."))
 }
 
 /// Writes an event as JSON, with the item before it where the container keeps `images`.

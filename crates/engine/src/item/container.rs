@@ -102,15 +102,19 @@ impl<S: Store> Engine<S> {
         self.build_indexes(collection, |index| index.shape == IndexShape::Timeline).await
     }
 
-    /// Begins a container's feed of all versions and expirations, unless it has one; its definition stays as it
-    /// is. Returns once events are kept, where it is this call that begins it.
+    /// Begins a container's feed of all versions and expirations, unless it has one or its options do not
+    /// permit it; its definition stays as it is. Returns once events are kept, where it is this call that
+    /// begins it.
     pub async fn begin_feed(
         &self,
         collection: &Arc<Collection>,
         retention_s: i64,
+        permits: fn(&Document) -> bool,
     ) -> Result<(), Error> {
+        // Checked where the change is made, so that no other definition comes in between.
         let edit: Box<RecordEdit<()>> = Box::new(move |state: &CollectionState| {
-            if state.record.items.is_none_or(|items| items.feed.is_some()) {
+            let has_none = state.record.items.is_some_and(|items| items.feed.is_none());
+            if !has_none || !permits(&state.record.options) {
                 return Ok(None);
             }
             let apply = move |record: &mut Record, stamp: Stamp| {
