@@ -154,8 +154,8 @@ pub(super) fn check_tailable<S: Store>(
     Ok(())
 }
 
-/// Refuses what would change the result and is not supported: record ids and bounds of index keys. Options that change nothing here only have to be booleans; `oplogReplay` is one since
-/// MongoDB 4.4.
+/// Refuses what would change the result and is not supported: record ids and bounds of index keys. Options
+/// that change nothing here only have to be booleans; `oplogReplay` is one since MongoDB 4.4.
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
     args.strict_bool("allowDiskUse")?;
     args.strict_bool("allowPartialResults")?;
