@@ -182,7 +182,7 @@ is not done within a second.
 * Queries are read by the grammar of the service, and refused with its codes, places and texts: BETWEEN
   stands in parentheses beside AND and OR, brackets hold constants, comments are `--`, a name of FROM is not
   given again in an inner query, and a single value is not the result of a query that may have several. All
-  mistakes of meaning are told at once. A plan for several partitions is refused where an aggregate stands
+  mistakes of meaning are told at once, 100 at the most. A plan for several partitions is refused where an aggregate stands
   inside an expression; the query runs without a plan.
 * A page of a query with DISTINCT, GROUP BY or an ORDER BY without an index is cut from results that are kept
   with the page before, where memory allows and nothing has been written or has expired since; else the query
