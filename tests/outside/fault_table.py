@@ -164,6 +164,7 @@ ROWS = [
         100,
         {"FLOOD_SECONDS": "20", "CONNECTIONS": "20000"},
         {"FLOOD_SECONDS": "600", "CONNECTIONS": "20000"},
+        alone=True,
     ),
     Row(
         "F16",

@@ -1,6 +1,7 @@
-"""Honest clients in a process of their own: each reads one document every few milliseconds at a
-door of the server under attack, and one of them that of a server beside it that nobody attacks,
-which shows what the machine itself takes.
+"""Honest clients in a process of their own: each reads one document every few milliseconds, as many
+at each API of the server under attack as at a second server that nobody attacks. The second server
+shows the delays that the machine itself causes; a delay meets one client at a time, so fewer clients
+there would see fewer of them.
 
 Started with the addresses, and how many clients there are at each door; each line of input begins
 a count, and its answer is a line of JSON.
@@ -89,7 +90,9 @@ def main():
     watches = {
         "mongo": [Watch(documents, (mongo[0], int(mongo[1])), read_document) for _ in many],
         "nosql": [Watch(items, (cosmos[0], int(cosmos[1])), read_item) for _ in many],
-        "control": [Watch(documents, (control[0], int(control[1])), read_document)],
+        "control": [
+            Watch(documents, (control[0], int(control[1])), read_document) for _ in many
+        ],
     }
     each = [watch for those in watches.values() for watch in those]
     while True:

@@ -18,7 +18,7 @@ def furnish(server):
 
 
 class Probe:
-    """So many clients at each API of the server, and one at a control server that nobody
+    """Runs `clients` clients at each API of the server and at a control server that nobody
     attacks."""
 
     def __init__(self, server, control, clients=1):
