@@ -9,6 +9,7 @@ pub mod protocols;
 pub mod store_module_table;
 pub mod tidy;
 pub mod views;
+pub mod words;
 
 use std::path::PathBuf;
 

@@ -7,8 +7,8 @@ use std::{
 
 /// Lines above which a file needs a reason.
 const LONG_FILE: usize = 400;
-/// Lines of a function that still fit on a screen.
-const LONG_FUNCTION: usize = 70;
+/// Lines above which a function is probably two. None is longer today.
+const LONG_FUNCTION: usize = 80;
 
 /// Files above the measure, with the reason: they are lists or tables.
 const LONG_FILES: &[(&str, &str)] = &[];
@@ -143,14 +143,14 @@ mod tests {
     #[test]
     fn violations_are_found() {
         let source = |path: &str, text: String| Source { path: path.into(), text };
-        let long = format!("//! x\nfn f() {{\n{}}}\n", "    let _ = 1;\n".repeat(80));
+        let long = format!("//! x\nfn f() {{\n{}}}\n", "    let _ = 1;\n".repeat(81));
         let sources = [
             source("crates/mongo/src/b.rs", "fn f() {}\n".into()),
             source("crates/mongo/src/c.rs", long),
             source("crates/mongo/src/d.rs", format!("//! x\n{}", "//\n".repeat(401))),
         ];
         let found = violations(&sources);
-        for part in ["has no header", "has 81 lines", "has 402 lines"] {
+        for part in ["has no header", "has 82 lines", "has 402 lines"] {
             assert!(found.iter().any(|line| line.contains(part)), "{part}: {found:?}");
         }
     }

@@ -1,0 +1,175 @@
+//! Counts phrases that readers of comments, messages and pages stumble over. `words.txt` holds the
+//! allowed number of each; a count may only fall, and a lower count has to be written down.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::tidy::Source;
+
+/// The phrases and their allowed numbers, one a line: the number, a tab, the phrase.
+const TABLE: &str = "xtask/words.txt";
+/// Folders and files with prose that is ours.
+const ROOTS: &[&str] = &[
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    "bench",
+    "crates",
+    "docs",
+    "fuzz",
+    "tests",
+    "web/src",
+    "xtask/src",
+];
+/// Files whose text is compared with other products or recorded from them, and this file.
+const EXCLUDED: &[&str] = &["docs/compat", "docs/hostile-input.md", "xtask/src/words.rs"];
+const KINDS: &[&str] = &["md", "py", "rs", "ts", "tsx"];
+/// Folders that builds make.
+const BUILT: &[&str] = &["target", "node_modules", "dist", "bin", "obj", "build", "__pycache__"];
+/// The phrase that stands for a doc comment of at most `FRAGMENT` words.
+const FRAGMENTS: &str = "(doc comment of four words or fewer)";
+const FRAGMENT: usize = 4;
+
+/// A phrase, how often it may occur, and how often it does.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Count {
+    /// In lower case; or [`FRAGMENTS`].
+    pub phrase: String,
+    /// The number in the table.
+    pub allowed: usize,
+    /// The number in the files.
+    pub found: usize,
+}
+
+/// Reads the files with prose below `root`.
+pub fn files(root: &Path) -> Vec<Source> {
+    let mut found = Vec::new();
+    for name in ROOTS {
+        collect(root, &root.join(name), &mut found);
+    }
+    found
+}
+
+fn collect(root: &Path, path: &Path, found: &mut Vec<Source>) {
+    let relative = path.strip_prefix(root).map_or_else(|_| path.to_path_buf(), PathBuf::from);
+    if EXCLUDED.iter().any(|excluded| relative.starts_with(excluded)) {
+        return;
+    }
+    if path.is_dir() {
+        if path.file_name().is_some_and(|name| BUILT.iter().any(|built| name == *built)) {
+            return;
+        }
+        for entry in fs::read_dir(path).into_iter().flatten().filter_map(Result::ok) {
+            collect(root, &entry.path(), found);
+        }
+    } else if path.extension().is_some_and(|kind| KINDS.iter().any(|known| kind == *known)) {
+        found.push(Source { path: relative, text: fs::read_to_string(path).unwrap_or_default() });
+    }
+}
+
+/// Counts each phrase of `table` in the files.
+pub fn counts(table: &str, files: &[Source]) -> Vec<Count> {
+    let texts: Vec<String> = files.iter().map(|file| prose(&file.text)).collect();
+    table
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(allowed, phrase)| Count {
+            phrase: phrase.to_owned(),
+            allowed: allowed.parse().unwrap_or(0),
+            found: if phrase == FRAGMENTS {
+                files.iter().map(fragments).sum()
+            } else {
+                texts.iter().map(|text| occurrences(text, phrase)).sum()
+            },
+        })
+        .collect()
+}
+
+/// Returns the text in lower case and in one line, without the marks of comments, so that a phrase
+/// is found across a line break.
+fn prose(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    for line in text.lines() {
+        let line = line.trim_start().trim_start_matches(['/', '!', '#', ':', '*']);
+        for word in line.split_whitespace() {
+            joined.push_str(word);
+            joined.push(' ');
+        }
+    }
+    joined.make_ascii_lowercase();
+    joined
+}
+
+/// Returns how often the phrase occurs as whole words.
+fn occurrences(text: &str, phrase: &str) -> usize {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(phrase)
+        .filter(|(at, _)| {
+            let before = text.get(..*at).and_then(|head| head.chars().next_back());
+            let after = text.get(at + phrase.len()..).and_then(|tail| tail.chars().next());
+            !before.is_some_and(is_word) && !after.is_some_and(is_word)
+        })
+        .count()
+}
+
+/// Returns the number of doc comments in a Rust file that have one line of at most four words.
+fn fragments(file: &Source) -> usize {
+    if file.path.extension().is_none_or(|kind| kind != "rs") {
+        return 0;
+    }
+    let docs: Vec<Option<&str>> =
+        file.text.lines().map(|line| line.trim_start().strip_prefix("///")).collect();
+    let is_doc = |at: usize| docs.get(at).is_some_and(Option::is_some);
+    docs.iter()
+        .enumerate()
+        .filter(|(at, line)| {
+            line.is_some_and(|text| text.split_whitespace().count() <= FRAGMENT)
+                && !is_doc(at + 1)
+                && !at.checked_sub(1).is_some_and(is_doc)
+        })
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_only_fall() {
+        let root = crate::root();
+        let path = root.join(TABLE);
+        let table = fs::read_to_string(&path).unwrap();
+        let counts = counts(&table, &files(&root));
+        assert!(20 <= counts.len(), "{TABLE} has {} phrases", counts.len());
+        let more: Vec<_> = counts.iter().filter(|count| count.allowed < count.found).collect();
+        assert!(more.is_empty(), "say it in the field's terms: {more:#?}");
+        let lower: String =
+            counts.iter().map(|count| format!("{}\t{}\n", count.found, count.phrase)).collect();
+        if std::env::var_os("EBB_UPDATE").is_some() {
+            fs::write(&path, &lower).unwrap();
+        } else {
+            assert_eq!(table, lower, "counts have fallen: run this with EBB_UPDATE=1");
+        }
+    }
+
+    #[test]
+    fn phrases_are_found_as_whole_words_and_across_lines() {
+        let text = "/// Tells what\n/// is left, and What Is: somewhat is, what isolates.\n///\n";
+        let files = [Source { path: "a.rs".into(), text: text.into() }];
+        let found = counts("1\twhat is\n0\tnobody\n", &files);
+        assert_eq!(found.iter().map(|count| count.found).collect::<Vec<_>>(), [2, 0]);
+    }
+
+    #[test]
+    fn short_doc_comments_are_counted_in_rust_alone() {
+        let text = "/// Its store.\nstore: u8,\n/// One two\n/// lines.\nfn f() {}\n/// Returns the deadline in milliseconds.\n";
+        let rust = Source { path: "a.rs".into(), text: text.into() };
+        let page = Source { path: "a.md".into(), text: text.into() };
+        let found = counts(&format!("0\t{FRAGMENTS}\n"), &[rust, page]);
+        assert_eq!(found.first().map(|count| count.found), Some(1));
+    }
+}
