@@ -1,5 +1,5 @@
-//! How long an append with its sync takes, by the size of the group, and how long a start takes:
-//! `cargo run --release -p journal --example sync -- DIR`. It makes a folder in DIR, and removes it.
+//! Measures the latency of an append with its sync by group size, and the time of a start: `cargo
+//! run --release -p journal --example sync -- DIR`. Creates a folder in DIR and removes it.
 #![expect(clippy::print_stdout, reason = "its figures are what it is for")]
 
 use std::{
@@ -12,9 +12,9 @@ use bytes::Bytes;
 use journal::{Entry, Journal, JournalOptions, LocalJournal, Mutation};
 use store::Stamp;
 
-/// Bytes of a group, and how many of them are measured.
+/// Bytes of a group, and number of groups measured.
 const GROUPS: [(usize, u64); 3] = [(200, 4_000), (16 * 1024, 4_000), (1024 * 1024, 600)];
-/// Appends before the measurement: by then every segment was used once.
+/// Bytes appended before the measurement, so that every segment was used once.
 const WARM_BYTES: usize = 256 * 1024 * 1024;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(parent).join("journal-sync");
     let journal = LocalJournal::open(&folder, &JournalOptions::default())?;
     let mut appends = Appends { journal, n: 0 };
-    // Not in the figures: segments are filled, and then begun again.
+    // Warm up: first use of a segment is slower than reuse.
     for _ in 0..WARM_BYTES / (1024 * 1024) {
         appends.append_us(1024 * 1024)?;
     }
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Opens the journal again and reads all of it, as a store does.
+/// Reopens the journal and reads all of it, as a store does.
 #[expect(clippy::disallowed_methods, reason = "it measures")]
 fn start(folder: &Path) -> Result<(), Box<dyn Error>> {
     let began = Instant::now();
@@ -73,11 +73,11 @@ struct Appends {
 }
 
 impl Appends {
-    /// Appends a group of about this many bytes; microseconds until it is durable.
+    /// Appends a group of about this many bytes; returns the microseconds until it is durable.
     #[expect(clippy::disallowed_methods, reason = "it measures")]
     fn append_us(&mut self, bytes: usize) -> Result<u128, Box<dyn Error>> {
         self.n += 1;
-        // Nothing that a device could compress.
+        // Incompressible, in case the device compresses.
         let value: Vec<u8> = (0..bytes as u64)
             .map(|at| ((at + self.n).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
             .collect();
@@ -97,7 +97,7 @@ impl Appends {
         let began = Instant::now();
         self.journal.append(&group)?;
         let taken = began.elapsed().as_micros();
-        // About two segments stay, as in a store that flushes.
+        // Keep about two segments, as a store that flushes does.
         if self.journal.held().group_bytes > 128 * 1024 * 1024 {
             self.journal.cut(self.n, &[])?;
         }

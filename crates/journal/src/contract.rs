@@ -1,10 +1,10 @@
-//! What every journal does. Calls block the thread that makes them: a store has threads of its own
-//! for that, one that appends and one that applies.
+//! The journal contract. Calls block the calling thread: a store runs them on dedicated threads,
+//! one that appends and one that applies.
 //!
-//! A journal that is replicated fits as it is. Its `append` waits until a majority has the group
-//! and it has made sure that nobody else may append; two groups are under way when two threads call
-//! with groups that follow each other. An answer that did not come is *unknown*, and the caller
-//! appends the same bytes again, which such a journal takes as done when they are there.
+//! A replicated journal can implement it unchanged. Its `append` waits until a majority has the
+//! group and until it has excluded other writers; two groups are in flight when two threads append
+//! consecutive groups. When no reply arrives, the outcome is *unknown*: the caller appends the same
+//! bytes again, and the journal accepts them as already appended if they are present.
 
 use std::{fmt, sync::Arc};
 
@@ -12,20 +12,20 @@ use store::Error;
 
 use crate::entry::{EncodedEntry, Entry};
 
-/// Why an append was not done.
+/// Why an append failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppendFailure {
-    /// Nothing of the group was written, and nothing of it will ever be read. Kinds: `Full`,
-    /// `Invalid` (it breaks a limit, or does not go on where the journal ends), `Unavailable` (the
-    /// journal stopped before).
+    /// Nothing of the group was written, and no later read returns it. Kinds: `Full`, `Invalid`
+    /// (exceeds a limit, or does not continue at the journal's end), `Unavailable` (already
+    /// stopped).
     Refused(Error),
-    /// The group may have been written, or not: whoever waits for it must not be told either. The
-    /// next opening of the journal knows. A local journal takes nothing more until then.
+    /// The group may or may not have been written, so its writers must not be told either. The next
+    /// opening of the journal finds out. A local journal refuses writes until then.
     Unknown(Error),
 }
 
 impl AppendFailure {
-    /// What went wrong.
+    /// Returns the underlying error.
     pub fn error(&self) -> &Error {
         match self {
             Self::Refused(error) | Self::Unknown(error) => error,
@@ -41,83 +41,81 @@ impl fmt::Display for AppendFailure {
 
 impl std::error::Error for AppendFailure {}
 
-/// What a journal holds, for budgets and metrics.
+/// Size and extent of a journal, for budgets and metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// The number of the first entry that can be read; the end plus one when there is none.
+    /// Number of the first readable entry; the end plus one if the journal is empty.
     pub first: u64,
-    /// Bytes of the groups that can be read.
+    /// Bytes of the readable groups.
     pub group_bytes: u64,
-    /// Bytes of everything it keeps, spare room included.
+    /// Bytes of all its files, spare segments included.
     pub disk_bytes: u64,
 }
 
-/// A journal of entries. Numbers are dense: each entry has the number of the one before it plus one.
+/// A journal of entries. Entry numbers are dense: each is the previous one plus one.
 pub trait Journal: Send + Sync + 'static {
-    /// Appends entries as one group, all or nothing, and returns the number of the last when the
-    /// group is durable. The first must have the number after [`end`](Self::end).
+    /// Appends entries as one atomic group; returns the number of the last once the group is
+    /// durable. The first must be numbered [`end`](Self::end) plus one.
     fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure>;
 
-    /// Keeps entries that somebody else's journal has made durable, as one group: like
-    /// [`append`](Self::append), but nobody else is asked or told. A journal that only its user
-    /// appends to takes them as its own.
+    /// Appends a group that another journal has already made durable. Like
+    /// [`append`](Self::append), but without replicating it; a journal with a single user simply
+    /// appends.
     fn follow(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.append(group)
     }
 
-    /// Keeps a group that is durable somewhere else: like [`append`](Self::append), but here it is
-    /// durable only with the next [`sync`](Self::sync). When the machine stops before that, it and all
-    /// behind it may be gone. A journal for which that is no gain appends.
+    /// Appends a group that is durable elsewhere without syncing it: it becomes durable here with
+    /// the next [`sync`](Self::sync). A crash of the machine before that may lose it and everything
+    /// after it. A journal that gains nothing from this appends.
     fn keep(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         self.append(group)
     }
 
-    /// Makes durable what was kept so far. A journal that fails here takes nothing more until it was
-    /// opened again.
+    /// Makes kept groups durable. A journal that fails here refuses writes until it is reopened.
     fn sync(&self) -> Result<(), Error> {
         Ok(())
     }
 
-    /// Entries after number `after`, in order: whole groups of about `limit_bytes`, at
-    /// least one where there is one; none is the end. `Invalid` when the entry after it was cut,
-    /// `Corrupt` when it is there but damaged.
+    /// Returns the entries after number `after`, in order: whole groups, about `limit_bytes` in
+    /// total, but at least one if any exists; empty at the end of the journal. Fails with `Invalid`
+    /// if the next entry was cut, `Corrupt` if it is damaged.
     fn read(&self, after: u64, limit_bytes: usize) -> Result<Vec<Entry>, Error>;
 
-    /// Lets go of entries with numbers below `before`, of as many as it can; the last group is
-    /// always kept. `floors` are bytes of the user, at most
-    /// [`FLOORS_BYTES_MAX`](crate::FLOORS_BYTES_MAX), that are kept from now on; they may be lost,
-    /// and those of before come back.
+    /// Drops entries numbered below `before`, as far as it can; the last group is always kept.
+    /// `floors` are opaque bytes of the user, at most
+    /// [`FLOORS_BYTES_MAX`](crate::FLOORS_BYTES_MAX), stored from now on. A crash may lose them, in
+    /// which case the previous ones reappear.
     fn cut(&self, before: u64, floors: &[u8]) -> Result<(), Error>;
 
-    /// The number of the last entry.
+    /// Returns the number of the last entry.
     fn end(&self) -> u64;
 
-    /// The floors that were kept last: of before a restart, maybe not the last that were given.
+    /// Returns the stored floors; after a restart they may be older than the last ones set.
     fn floors(&self) -> Vec<u8>;
 
-    /// What it holds.
+    /// Returns its size and extent.
     fn held(&self) -> Held;
 
-    /// Bytes of the groups that hold entries after this number.
+    /// Returns the bytes of the groups that hold entries after this number.
     fn bytes_after(&self, after: u64) -> u64;
 
-    /// Bytes of all entries of a group together, at most.
+    /// Returns the maximum total size of a group's entries, in bytes.
     fn group_bytes_max(&self) -> usize;
 
-    /// Whether its entries are applied by nobody once its user has let go of them with
-    /// [`cut`](Self::cut). Where others apply them too, or the user may have to apply all again, what
-    /// it removed of what they say may still be somewhere.
+    /// Returns whether entries are never applied again once its user has dropped them with
+    /// [`cut`](Self::cut). If others apply them too, or the user may have to reapply all of them,
+    /// data that the user has since removed may still exist elsewhere.
     fn has_one_user(&self) -> bool;
 }
 
-/// Opens a journal: at the start of whoever follows it, and again after a failure, when the one that
-/// was open before has been let go of.
+/// Opens a journal: initially, and after a failure once the previous instance was dropped.
 pub trait OpenJournal: Send + Sync + 'static {
-    /// Opens it. Entries up to `known_durable` were durable: a journal that ends before has lost some,
-    /// and is refused with `Corrupt` unless `accept_loss` is set; then it goes on behind that number.
-    /// `Refused` when somebody else has it.
+    /// Opens it. Entries up to `known_durable` were durable: a journal that ends earlier has lost
+    /// some and is refused with `Corrupt`, unless `accept_loss` is set; it then continues after
+    /// that number. Fails with `Refused` if it is already open elsewhere.
     fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error>;
 
-    /// Throws away all entries, so that the next opening begins with the first; nobody has it open.
+    /// Deletes all entries, so that the next opening starts with the first. It must not be open.
     fn wipe(&self) -> Result<(), Error>;
 }

@@ -1,47 +1,47 @@
-//! The few things that a journal asks of the files of its folder, so that tests can put a disk
-//! below it that fails, stops and forgets.
+//! File operations that a journal needs in its folder, as a trait, so that tests can use a disk
+//! that fails, stops and loses unsynced writes.
 
 use std::{fmt, io};
 
-/// A folder that belongs to the journal alone.
+/// A folder used by this journal only.
 pub(crate) trait Disk: fmt::Debug + Send + Sync + 'static {
-    /// Names of the files in it.
+    /// Returns the names of its files.
     fn names(&self) -> io::Result<Vec<String>>;
 
-    /// Makes an empty file; one of this name is emptied.
+    /// Creates an empty file, truncating an existing one.
     fn create(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Opens a file that is there.
+    /// Opens an existing file.
     fn open(&self, name: &str) -> io::Result<Box<dyn DiskFile>>;
 
-    /// Gives a file another name.
+    /// Renames a file.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Makes names durable.
+    /// Syncs the directory, which makes file names durable.
     fn sync_names(&self) -> io::Result<()>;
 
-    /// Bytes that are free on its device; 0 where that is not known.
+    /// Returns the free bytes on its device, or 0 if unknown.
     fn free_bytes(&self) -> u64;
 }
 
 /// An open file.
 pub(crate) trait DiskFile: fmt::Debug + Send + Sync {
-    /// Its length, bytes.
+    /// Returns its length in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Takes room on the device for this many bytes, if the device can do that; a full one fails
-    /// here, before anything is written.
+    /// Preallocates this many bytes if the device supports it; a full device then fails here,
+    /// before anything is written.
     fn allocate(&self, bytes: u64) -> io::Result<()>;
 
-    /// Fills a buffer from a place on.
+    /// Fills the buffer, reading from offset `at`.
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()>;
 
-    /// Writes pieces one behind the other from a place on, in as few calls as can be.
+    /// Writes the pieces consecutively from offset `at`, in as few calls as possible.
     fn write_at(&self, pieces: &[&[u8]], at: u64) -> io::Result<()>;
 
-    /// Makes durable what was written.
+    /// Makes written data durable.
     fn sync(&self) -> io::Result<()>;
 }

@@ -1,16 +1,16 @@
-//! Errors of I/O as errors of the store's contract, sorted by what the caller does next.
+//! Maps I/O errors to errors of the store's contract, by how the caller has to react.
 
 use std::io;
 
 use store::{Error, Kind};
 
-/// Turns an error of I/O into one of the contract.
+/// Converts an I/O error into one of the contract.
 pub(crate) fn from_io(context: &str, error: &io::Error) -> Error {
     Error::new(kind_of_io(error), format!("{context}: {error}"))
 }
 
-/// A full disk has a kind of its own; a file that is not as we left it is damage; the rest may
-/// pass.
+/// A full disk has its own kind. A file that is not as the journal left it counts as damage. Other
+/// errors may be transient.
 fn kind_of_io(error: &io::Error) -> Kind {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Kind::Full,
@@ -23,7 +23,7 @@ fn kind_of_io(error: &io::Error) -> Kind {
     }
 }
 
-/// The error of an append or a read that breaks a limit of the journal.
+/// Creates the error for an append or read that violates a limit of the journal.
 pub(crate) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Kind::Invalid, message)
 }

@@ -1,4 +1,4 @@
-//! The files of a folder of this machine, which one process at a time may use.
+//! A folder of the local file system, locked for one process.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -11,32 +11,31 @@ use rustix::{fs::FallocateFlags, io::Errno};
 
 use crate::disk::{Disk, DiskFile};
 
-/// Pieces that the kernel takes in one call.
+/// Maximum number of slices per vectored write (`IOV_MAX`).
 const PIECES_MAX: usize = 1024;
-/// The file whose lock says that a process uses the folder.
+/// The file that is locked while a process uses the folder.
 const LOCK: &str = "lock";
 
-/// A folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Open for syncs of names.
+    /// Kept open to sync file names.
     handle: File,
-    /// Locked as long as it is open.
+    /// Locked while open.
     lock: File,
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Said, not left to closing the file: a child that this process is about to start has it open,
-        // too, until it runs its own program. Where it fails closing does it.
+        // Unlock explicitly: a child process being spawned still has the file open until it calls
+        // exec, so closing alone would keep the lock. If unlocking fails, closing releases it.
         let _ = self.lock.unlock();
     }
 }
 
 impl Folder {
-    /// Opens a folder, which is made where it is missing. `WouldBlock` when another process or
-    /// journal has it.
+    /// Opens the folder, creating it if missing. Fails with `WouldBlock` if another process or
+    /// journal has it locked.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         if !path.try_exists()? {
             std::fs::create_dir_all(path)?;
@@ -60,7 +59,7 @@ impl Disk for Folder {
     fn names(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in std::fs::read_dir(&self.path)? {
-            // Names that are no text are none of ours.
+            // The journal's own names are UTF-8; skip all others.
             names.extend(entry?.file_name().into_string());
         }
         Ok(names)
@@ -101,7 +100,7 @@ impl DiskFile for File {
 
     fn allocate(&self, bytes: u64) -> io::Result<()> {
         match rustix::fs::fallocate(self, FallocateFlags::empty(), 0, bytes) {
-            // Then the device is found full while the file is filled.
+            // Not supported: a full device is then found while the file is filled.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             other => Ok(other?),
         }
@@ -177,7 +176,7 @@ mod tests {
     fn a_child_that_is_about_to_start_does_not_keep_it() {
         let folder = tempfile::tempdir().unwrap();
         let first = Folder::open(folder.path()).unwrap();
-        // What a child has of it until it runs its own program.
+        // The descriptor a child process holds until it calls exec.
         let inherited = first.lock.try_clone().unwrap();
         drop(first);
         Folder::open(folder.path()).unwrap();

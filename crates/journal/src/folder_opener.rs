@@ -1,4 +1,4 @@
-//! Opens the journal in a folder of this machine, with segments that suit its device.
+//! Opens the journal in a local folder, with a segment size that suits the device.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,17 +11,17 @@ use crate::{
     options::JournalOptions,
 };
 
-/// The least size of a segment on a small device, bytes.
+/// Smallest segment size chosen for a small device, in bytes.
 const LEAST_SEGMENT: u64 = 1024 * 1024;
-/// The part of a device that a segment takes at most.
+/// A segment takes at most 1/`SEGMENT_PART` of the device.
 const SEGMENT_PART: u64 = 64;
 
 /// The journal in a folder.
 #[derive(Clone, Debug)]
 pub struct JournalFolder {
-    /// Where; made where it is missing, in a folder that is there.
+    /// Directory; created if missing.
     pub path: PathBuf,
-    /// How; what is known to be durable, and whether a loss is accepted, is said at each opening.
+    /// Options; `known_durable` and `accept_loss` are set by each opening.
     pub options: JournalOptions,
 }
 
@@ -48,7 +48,7 @@ impl OpenJournal for JournalFolder {
 }
 
 impl JournalFolder {
-    /// Bytes of a segment: on a small device less than is usual.
+    /// Returns the segment size, reduced on a small device.
     fn segment_bytes(&self) -> u64 {
         let device = self.path.parent().unwrap_or(&self.path);
         let total = rustix::fs::statvfs(device)

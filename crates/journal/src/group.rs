@@ -1,7 +1,7 @@
-//! A group of entries as it stands in a segment: a head, the bytes of the entries, zeros up to the
-//! next block. Each is chained to the one before it by its checksum.
+//! A group of entries as stored in a segment: a head, the entries' bytes, and zeros up to the next
+//! block. Each group holds the checksum of the one before it.
 //!
-//! Layout of the head, numbers little-endian; it begins at a multiple of 4,096:
+//! Layout of the head, little-endian; it starts at a multiple of 4,096:
 //!
 //! ```text
 //!  0     salt u64          the segment's
@@ -14,8 +14,8 @@
 //!  44    of the head u32   CRC-32C of the 44 bytes before it
 //! ```
 //!
-//! Old bytes of a segment that is used again have an older generation and another salt, and bytes
-//! of users cannot look like a head, since nobody can foresee the salt.
+//! Stale bytes of a reused segment have an older generation and another salt. Data of users cannot
+//! imitate a head, since the salt is unpredictable.
 
 use bytes::Bytes;
 
@@ -24,7 +24,7 @@ use crate::{
     segment_header::SegmentId,
 };
 
-/// Groups begin at multiples of this.
+/// Groups start at multiples of this.
 pub(crate) const BLOCK: u64 = 4096;
 /// Bytes of a head.
 pub(crate) const HEAD_BYTES: usize = 48;
@@ -35,17 +35,17 @@ pub(crate) struct GroupHead {
     pub(crate) segment: SegmentId,
     pub(crate) first: u64,
     pub(crate) last: u64,
-    /// Of the entries, bytes.
+    /// Bytes of the entries.
     pub(crate) length: u32,
     /// Checksum of the group before it.
     pub(crate) before: u32,
-    /// Of the group.
+    /// Checksum of this group.
     pub(crate) checksum: u32,
 }
 
 impl GroupHead {
-    /// The head of a group with these entries in a segment, behind a group with this checksum.
-    /// `None` when the entries are none, or have more bytes than a head can say.
+    /// Creates the head for these entries in a segment; `before` is the checksum of the preceding
+    /// group. Returns `None` if the group is empty or larger than the length field can hold.
     pub(crate) fn new(segment: SegmentId, before: u32, group: &[EncodedEntry]) -> Option<Self> {
         let length = group.iter().map(|entry| entry.bytes().len()).sum::<usize>();
         let mut head = Self {
@@ -63,7 +63,7 @@ impl GroupHead {
         Some(head)
     }
 
-    /// What its checksum covers beside the entries.
+    /// Returns the head's bytes that its checksum covers, besides the entries.
     fn covered(&self) -> [u8; 40] {
         let mut out = [0; 40];
         let (numbers, rest) = out.split_at_mut(32);
@@ -77,7 +77,7 @@ impl GroupHead {
         out
     }
 
-    /// Its bytes.
+    /// Encodes the head.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = self.covered().to_vec();
         out.extend_from_slice(&self.checksum.to_le_bytes());
@@ -86,11 +86,11 @@ impl GroupHead {
         out
     }
 
-    /// Reads a head of this segment; `None` where there is none.
+    /// Decodes a head of this segment; returns `None` if the bytes are not one.
     pub(crate) fn decode(bytes: &[u8], segment: SegmentId) -> Option<Self> {
         let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let number = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
-        // The salt first: nearly all that is no head ends here.
+        // Check the salt first: it rejects nearly everything that is not a head.
         if number(0)? != segment.salt
             || number(8)? != segment.generation
             || crc32c::crc32c(bytes.get(..44)?) != word(44)?
@@ -108,18 +108,18 @@ impl GroupHead {
         (head.first <= head.last).then_some(head)
     }
 
-    /// Whether these are its entries.
+    /// Whether these bytes match the head's length and checksum.
     pub(crate) fn covers(&self, entries: &[u8]) -> bool {
         usize::try_from(self.length) == Ok(entries.len())
             && crc32c::crc32c_append(crc32c::crc32c(&self.covered()), entries) == self.checksum
     }
 
-    /// Where the next group begins, when this one begins here.
+    /// Returns the offset of the next group, given the offset of this one.
     pub(crate) fn end_from(&self, at: u64) -> u64 {
         at + padded_bytes(u64::from(self.length))
     }
 
-    /// The entries of a group, whose bytes are these; `None` when they are not as its head says.
+    /// Decodes the group's entries; returns `None` if they do not match the head.
     pub(crate) fn entries(&self, bytes: &Bytes) -> Option<Vec<Entry>> {
         let mut entries = Vec::new();
         let mut at = 0;
@@ -136,7 +136,7 @@ impl GroupHead {
     }
 }
 
-/// What a group with so many bytes of entries takes in a segment.
+/// Returns the size in a segment of a group with this many bytes of entries.
 pub(crate) fn padded_bytes(entries: u64) -> u64 {
     (HEAD_BYTES as u64 + entries).next_multiple_of(BLOCK)
 }

@@ -1,18 +1,17 @@
-//! A journal of entries: what was committed, in order, durable before anybody is told. It knows
-//! nothing of trees, collections or documents, and applies nothing.
+//! A journal of entries: what was committed, in order, made durable before a commit is
+//! acknowledged. It knows no trees, collections or documents, and applies nothing.
 //!
 //! ```text
 //!  append ──▶ group of entries ──one write, one sync──▶ newest segment ──▶ answer
-//!                                                           │ full: a spare one goes on
+//!                                                           │ full: next spare one
 //!             ┌─────────┬─────────┬─────────┬───────────────┘
 //!             │ 5       │ 6       │ 7       │ 8 …         segments by generation, on disk
 //!             └─────────┴─────────┴─────────┴─────
 //!  cut ──────▶ 5 becomes a spare segment             read ──▶ entries after a number
 //! ```
 //!
-//! [`Journal`] is the contract; [`LocalJournal`] keeps it in files of this machine, and
-//! [`MemoryJournal`] in memory, with faults on purpose, for tests of users. [`laws`] are what every
-//! journal has to pass.
+//! [`Journal`] is the contract. [`LocalJournal`] stores it in local files; [`MemoryJournal`] keeps
+//! it in memory and injects faults, for tests of its users. [`laws`] tests any journal.
 
 mod contract;
 mod disk;

@@ -1,4 +1,4 @@
-//! The journal in files of this machine.
+//! The journal in local files.
 
 use std::{path::Path, sync::Arc};
 
@@ -22,33 +22,33 @@ use crate::{
     writer::{Writer, group_bytes_max},
 };
 
-/// A journal in a folder, which nobody else may use meanwhile.
+/// A journal in a folder that it locks.
 ///
-/// A failed write or sync stops it: the group is `Unknown`, later ones are `Refused`, and what is
-/// durable can still be read. Opening it again finds out what is on disk. A full disk does not stop
-/// it: a group that needs a new segment is `Refused` with `Full` until one can be made.
+/// A failed write or sync stops it: that group is `Unknown`, later ones are `Refused`, and durable
+/// entries stay readable. Reopening it finds out what is on disk. A full disk does not stop it: a
+/// group that needs a new segment is `Refused` with `Full` until one can be created.
 #[derive(Debug)]
 pub struct LocalJournal {
     writer: Mutex<Writer>,
     log: Arc<Mutex<Log>>,
     pool: Arc<Pool>,
     group_bytes_max: usize,
-    /// Ends its thread when the journal is dropped.
+    /// Stops the filler thread on drop.
     _filler: Option<Filler>,
 }
 
 impl LocalJournal {
-    /// Opens the journal in a folder, which is made where it is missing. `Refused` when another
-    /// process has it open or it is of another version; `Corrupt`, with the file and the byte,
-    /// when entries that were durable cannot be read. A refused opening has changed nothing.
+    /// Opens the journal in a folder, creating it if missing. Fails with `Refused` if another
+    /// process has it open or its format version is unknown, and with `Corrupt`, naming file and
+    /// byte, if entries that were durable cannot be read. A failed opening changes nothing.
     pub fn open(folder: &Path, options: &JournalOptions) -> Result<Self, Error> {
         let folder =
             Folder::open(folder).map_err(|error| from_io("open the journal's folder", &error))?;
         Self::open_on(Arc::new(folder), options, true)
     }
 
-    /// Opens the journal on a disk; spare segments are made by a thread, or only when they are
-    /// needed.
+    /// Opens the journal on a disk. Spare segments are created by a background thread if
+    /// `in_background`, otherwise on demand.
     pub(crate) fn open_on(
         disk: Arc<dyn Disk>,
         options: &JournalOptions,
@@ -91,12 +91,12 @@ impl LocalJournal {
         Ok(Self { writer: Mutex::new(writer), log, pool, group_bytes_max, _filler: filler })
     }
 
-    /// Why it takes nothing more, if it does not.
+    /// Returns the error that stopped the journal, if any.
     pub fn stop_reason(&self) -> Option<Error> {
         self.writer.lock().stopped.clone()
     }
 
-    /// Entries of a group; `None` when what is there is not that group.
+    /// Reads and checks a group's entries; returns `None` if the bytes are not that group.
     fn read_group(place: &GroupPlace) -> Result<Option<Vec<Entry>>, Error> {
         let len = usize::try_from(place.end - place.at).unwrap_or(0);
         let mut bytes = vec![0; len];
@@ -143,7 +143,7 @@ impl Journal for LocalJournal {
                 log.group_of(next).ok_or_else(cut)?
             };
             let Some(entries) = Self::read_group(&place)? else {
-                // A segment that was cut meanwhile may hold something else by now.
+                // The segment may have been cut and reused in the meantime.
                 if self.log.lock().first() <= next {
                     let (name, at) = (place.segment.name(), place.at);
                     let text = format!("{name} of the journal is damaged at byte {at}");
@@ -192,7 +192,7 @@ impl Journal for LocalJournal {
     }
 }
 
-/// Refuses a journal that has lost entries, unless that is accepted, or they are somewhere else.
+/// Refuses a journal that has lost entries, unless the loss is accepted or they exist elsewhere.
 fn check_losses(findings: &Findings, options: &JournalOptions) -> Result<(), Error> {
     let last = findings.live.last().map_or(options.empty_after, |live| live.end.n);
     let missing = || {

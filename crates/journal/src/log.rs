@@ -1,5 +1,4 @@
-//! What the journal holds now: the segments that belong to it, and where each group of theirs is.
-//! Kept in memory, about 16 bytes a group.
+//! Index of the journal's segments and their groups, in memory, about 16 bytes per group.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -14,74 +13,74 @@ use crate::{
 pub(crate) struct LiveSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) header: SegmentHeader,
-    /// Number of the first entry of each group, and where it begins.
+    /// Number of the first entry of each group, and its offset.
     pub(crate) groups: Vec<(u64, u64)>,
-    /// Behind the last group.
+    /// Position after the last group.
     pub(crate) end: Place,
 }
 
 impl LiveSegment {
-    /// A segment of which no group was read or written yet.
+    /// Creates the index of a segment without any groups yet.
     pub(crate) fn new(segment: Arc<Segment>, header: SegmentHeader) -> Self {
         let end = Place { at: GROUPS_AT, n: header.first.saturating_sub(1), chain: header.chain };
         Self { segment, header, groups: Vec::new(), end }
     }
 
-    /// A group was found or written at the end, up to this place.
+    /// Adds a group that was found or written at the end and reaches up to `end`.
     pub(crate) fn push_group(&mut self, end: Place) {
         self.groups.push((self.end.n + 1, self.end.at));
         self.end = end;
     }
 
-    /// Where the group at an index begins and ends.
+    /// Returns the start and end offset of the group at an index.
     fn span_of(&self, index: usize) -> Option<(u64, u64)> {
         let (_, at) = *self.groups.get(index)?;
         Some((at, self.groups.get(index + 1).map_or(self.end.at, |next| next.1)))
     }
 
-    /// Bytes of its groups that hold entries after a number.
+    /// Returns the bytes of its groups that hold entries after a number.
     fn bytes_after(&self, after: u64) -> u64 {
         if self.end.n <= after {
             return 0;
         }
-        // The group that holds the next entry is the last that begins at it or before.
+        // The next entry is in the last group whose first entry is not larger.
         let index = self.groups.partition_point(|(first, _)| *first <= after.saturating_add(1));
         let from = self.groups.get(index.saturating_sub(1)).map_or(self.end.at, |group| group.1);
         self.end.at - from
     }
 }
 
-/// Where a group is.
+/// Location of a group.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupPlace {
     pub(crate) segment: Arc<Segment>,
     pub(crate) id: SegmentId,
-    /// First byte.
+    /// Offset of its first byte.
     pub(crate) at: u64,
-    /// Behind its last block.
+    /// Offset after its last block.
     pub(crate) end: u64,
 }
 
-/// All that the journal holds, oldest first.
+/// All segments of the journal, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     pub(crate) segments: VecDeque<LiveSegment>,
-    /// Number of the last entry where there is no segment.
+    /// Number of the last entry if there is no segment.
     pub(crate) empty_after: u64,
 }
 
 impl Log {
-    /// Number of the last entry.
+    /// Returns the number of the last entry.
     pub(crate) fn last(&self) -> u64 {
         self.segments.back().map_or(self.empty_after, |newest| newest.end.n)
     }
 
-    /// Number of the first entry that is held, or of the next.
+    /// Returns the number of the first entry held, or of the next one if it is empty.
     pub(crate) fn first(&self) -> u64 {
         self.segments.front().map_or(self.empty_after + 1, |oldest| oldest.header.first)
     }
 
-    /// The group with an entry; `None` where it is not held.
+    /// Locates the group that contains an entry; `None` if it is not held.
     pub(crate) fn group_of(&self, n: u64) -> Option<GroupPlace> {
         let index = self.segments.partition_point(|live| live.header.first <= n);
         let live = self.segments.get(index.checked_sub(1)?)?;
@@ -93,18 +92,18 @@ impl Log {
         Some(GroupPlace { segment: Arc::clone(&live.segment), id: live.header.id(), at, end })
     }
 
-    /// How many of the oldest segments hold nothing from this number on; never the newest.
+    /// Returns how many of the oldest segments hold only entries below `before`; never the newest.
     pub(crate) fn segments_below(&self, before: u64) -> usize {
         let next_firsts = self.segments.iter().skip(1).map(|live| live.header.first);
         next_firsts.take_while(|first| *first <= before).count()
     }
 
-    /// Bytes of the groups that hold entries after a number.
+    /// Returns the bytes of the groups that hold entries after a number.
     pub(crate) fn bytes_after(&self, after: u64) -> u64 {
         self.segments.iter().map(|live| live.bytes_after(after)).sum()
     }
 
-    /// Bytes of the files.
+    /// Returns the total size of the segment files.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.segments.iter().map(|live| live.segment.bytes).sum()
     }

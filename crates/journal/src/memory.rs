@@ -1,4 +1,4 @@
-//! A journal in memory, with faults on purpose, for tests of those who use one.
+//! A journal in memory with fault injection, for tests of its users.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -13,20 +13,19 @@ use crate::{
     writer::check_numbers,
 };
 
-/// Bytes of all entries of a group, at most.
+/// Maximum total size of a group's entries, in bytes.
 const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What fails.
+/// A fault to inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// An append is refused with `Full`; the next is taken again.
+    /// An append is refused with `Full`; the next one succeeds.
     Full,
-    /// An append is refused with `Unavailable`, and so is everything until the journal was opened
-    /// again.
+    /// An append is refused with `Unavailable`, and so is every call until the journal is reopened.
     Stopped,
-    /// An append is not kept, and its answer is that this is unknown; the journal stops.
+    /// An append is lost and fails as `Unknown`; the journal stops.
     WriteLost,
-    /// An append is kept, and its answer is that this is unknown; the journal stops.
+    /// An append is stored but fails as `Unknown`; the journal stops.
     AnswerLost,
     /// A read fails with `Unavailable`.
     Read,
@@ -34,7 +33,7 @@ pub enum Fault {
     Cut,
 }
 
-/// The call that a fault is about.
+/// The kind of call a fault applies to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Call {
     Append,
@@ -43,7 +42,6 @@ enum Call {
 }
 
 impl Fault {
-    /// Which calls it is about.
     fn call(self) -> Call {
         match self {
             Self::Full | Self::Stopped | Self::WriteLost | Self::AnswerLost => Call::Append,
@@ -53,7 +51,7 @@ impl Fault {
     }
 }
 
-/// A journal in memory. Copies of it are the same journal.
+/// A journal in memory. Clones share its state.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryJournal {
     state: Arc<Mutex<State>>,
@@ -62,38 +60,39 @@ pub struct MemoryJournal {
 #[derive(Clone, Debug, Default)]
 struct State {
     groups: VecDeque<Vec<EncodedEntry>>,
-    /// The number of the last entry that is known to be kept.
+    /// Number of the last acknowledged entry.
     end: u64,
-    /// A group that was kept without an answer; the next opening finds it.
+    /// A group that was stored but not acknowledged; the next opening finds it.
     unanswered: Option<Vec<EncodedEntry>>,
     floors: Vec<u8>,
-    /// Nothing is let go of, as long as somebody may need all of it.
+    /// Cuts drop nothing, because a user may need to reapply all entries.
     keeps_all: bool,
     stopped: bool,
-    /// Faults, and how many calls of their kind come before them.
+    /// Pending faults, each with the number of matching calls before it fires.
     faults: Vec<(Fault, u64)>,
 }
 
 impl MemoryJournal {
-    /// A journal without entries that does not fail yet.
+    /// Creates an empty journal without faults.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A journal that cuts let go of nothing of, so that whoever has lost all may apply all again.
+    /// Creates a journal whose cuts drop nothing, so that a user that has lost its state can
+    /// reapply all entries.
     pub fn keeping_all() -> Self {
         let state = State { keeps_all: true, ..State::default() };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Makes the `nth` call that this fault is about, from now on and counted from 1, fail, once.
+    /// Makes the `nth` matching call from now on (counted from 1) fail, once.
     pub fn fail_nth(&self, fault: Fault, nth: u64) {
         if let Some(before) = nth.checked_sub(1) {
             self.state.lock().faults.push((fault, before));
         }
     }
 
-    /// The journal as the next opening finds it: with what is kept, without faults, not stopped.
+    /// Returns the journal as the next opening finds it: with its groups, running, without faults.
     pub fn reopen(&self) -> Self {
         let mut kept = self.state.lock().clone();
         kept.stopped = false;
@@ -105,19 +104,19 @@ impl MemoryJournal {
     }
 }
 
-/// A journal in memory that is opened again and again; copies of it are the same.
+/// A journal in memory that can be reopened repeatedly; clones share its state.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryJournals {
     newest: Arc<Mutex<MemoryJournal>>,
 }
 
 impl MemoryJournals {
-    /// One that is opened for the first time next.
+    /// Creates an opener whose first opening starts from `journal`.
     pub fn new(journal: MemoryJournal) -> Self {
         Self { newest: Arc::new(Mutex::new(journal)) }
     }
 
-    /// The journal as it was opened last.
+    /// Returns the most recently opened journal.
     pub fn newest(&self) -> MemoryJournal {
         self.newest.lock().clone()
     }
@@ -143,7 +142,7 @@ impl OpenJournal for MemoryJournals {
 }
 
 impl State {
-    /// The fault whose turn it is.
+    /// Takes the fault that fires with this call, if any.
     fn next_fault(&mut self, call: Call) -> Option<Fault> {
         let mut due = None;
         self.faults.retain_mut(|(fault, before)| {
@@ -160,35 +159,30 @@ impl State {
         due
     }
 
-    /// Refuses when it has stopped.
     fn check_running(&self) -> Result<(), Error> {
         if self.stopped { Err(fault_error("the journal was stopped")) } else { Ok(()) }
     }
 
-    /// Keeps a group.
     fn keep(&mut self, group: &[EncodedEntry]) -> u64 {
         self.end += group.len() as u64;
         self.groups.push_back(group.to_vec());
         self.end
     }
 
-    /// The number of the first entry that is kept.
+    /// Returns the number of the first stored entry.
     fn first(&self) -> u64 {
         self.groups.front().and_then(|group| group.first()).map_or(self.end + 1, EncodedEntry::n)
     }
 }
 
-/// The error of a fault.
 fn fault_error(what: &str) -> Error {
     Error::new(Kind::Unavailable, format!("fault on purpose: {what}"))
 }
 
-/// The number of the last entry of a group.
 fn last_of(group: &[EncodedEntry]) -> u64 {
     group.last().map_or(0, EncodedEntry::n)
 }
 
-/// Bytes of a group.
 fn bytes_of(group: &[EncodedEntry]) -> u64 {
     group.iter().map(|entry| entry.bytes().len() as u64).sum()
 }
@@ -310,7 +304,7 @@ mod tests {
 
     #[test]
     fn faults_do_what_they_say() {
-        // Refused or unknown, goes on or not, kept or not.
+        // The columns: refused rather than unknown, keeps running, stored.
         for (fault, refused, goes_on, kept) in [
             (Fault::Full, true, true, false),
             (Fault::Stopped, true, false, false),

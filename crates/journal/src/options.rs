@@ -1,39 +1,39 @@
-//! How a local journal is opened.
+//! Options for opening a local journal.
 
-/// How a local journal is opened.
+/// Options for opening a local journal.
 #[derive(Clone, Debug)]
 pub struct JournalOptions {
-    /// Bytes of each new segment, a multiple of 4,096 and at least [`Self::SEGMENT_BYTES_MIN`];
-    /// those that are there keep their size.
+    /// Bytes of each new segment: a multiple of 4,096, at least [`Self::SEGMENT_BYTES_MIN`].
+    /// Existing segments keep their size.
     pub segment_bytes: u64,
-    /// Segments that are kept ready; more that are cut off are kept as long as segments are taken
-    /// and the device has plenty of room, and give their space back then.
+    /// Number of spare segments kept ready. Surplus segments from cuts are kept while segments are
+    /// being taken and the device has ample free space, and are deleted afterwards.
     pub spare_segments: usize,
-    /// The last entry that is known from elsewhere to have been durable: an end before it is
-    /// damage. The journal itself cannot see that its last group is missing. 0 knows nothing.
+    /// The last entry known from another source to have been durable; 0 if unknown. A journal that
+    /// ends before it is damaged: the journal alone cannot detect that its last group is missing.
     pub known_durable: u64,
-    /// The number of the last entry where there is none: a new journal goes on after it.
+    /// Number of the last entry if the journal is empty: a new journal continues after it.
     pub empty_after: u64,
-    /// Bytes of the largest group; less than fits into a segment counts as that. One that needs more
-    /// room than a segment has gets one of its own size, which is not used again.
+    /// Bytes of the largest group; at least as many as fit into a segment. A group larger than a
+    /// segment gets a segment of its own size, which is not reused.
     pub group_bytes: u64,
-    /// What is behind `known_durable` is somewhere else, too: where it is damaged, that and all that
-    /// follows is dropped, and nothing is said. For journals whose groups are kept
-    /// ([`Journal::keep`](crate::Journal::keep)), of which a stop of the machine leaves any parts.
+    /// Entries after `known_durable` also exist elsewhere: if they are damaged, the journal
+    /// silently drops them and everything after them. For journals whose groups are kept unsynced
+    /// ([`Journal::keep`](crate::Journal::keep)), of which a machine crash may leave any part.
     pub kept_elsewhere: bool,
-    /// Open although entries are lost: an operator has looked at it. What follows the damage is
-    /// dropped; where the oldest entries are lost the journal begins later, which
-    /// [`Held::first`](crate::Held::first) tells.
+    /// Open despite lost entries, by an operator's decision. Everything after the damage is
+    /// dropped; if the oldest entries are lost the journal starts later, see
+    /// [`Held::first`](crate::Held::first).
     pub accept_loss: bool,
 }
 
 impl JournalOptions {
-    /// The smallest size of a segment, bytes.
+    /// Minimum size of a segment, in bytes.
     pub const SEGMENT_BYTES_MIN: u64 = 32 * 1024;
-    /// The largest size of a segment, bytes: lengths of groups are 32 bits.
+    /// Maximum size of a segment, in bytes: lengths of groups are 32 bits.
     pub const SEGMENT_BYTES_MAX: u64 = 1 << 31;
 
-    /// The size that segments get: within the limits, in whole blocks.
+    /// Returns the segment size: clamped to the limits, in whole blocks.
     pub(crate) fn whole_segment_bytes(&self) -> u64 {
         let bytes = self.segment_bytes.clamp(Self::SEGMENT_BYTES_MIN, Self::SEGMENT_BYTES_MAX);
         bytes / 4096 * 4096

@@ -1,13 +1,13 @@
-//! Segments that are ready to be used, and the thread that makes new ones: filling one with zeros
-//! takes as long as many commits.
+//! The pool of spare segments, and the thread that creates new ones: filling one with zeros takes
+//! as long as many commits.
 //!
-//! A load takes segments one by one and gives them back many at a time, when memory has gone to
-//! tables. If those were removed, each of its bytes would be written once more, as a zero:
+//! A write load takes segments one by one and releases many at once, after memtables were flushed.
+//! Deleting the released ones would write each of their bytes once more, as zeros:
 //!
 //! ```text
 //!  taken     ▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏
-//!  given back        ████    ████          more than are wanted: kept while some are taken,
-//!                                          and while the device has plenty of room
+//!  released          ████    ████          surplus: kept while segments are being taken
+//!                                          and the device has ample space
 //! ```
 
 use std::{
@@ -24,23 +24,23 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::{disk::Disk, segment::Segment};
 
-/// How long nobody takes one before those that are too many are removed.
+/// How long no segment has to be taken before surplus ones are deleted.
 const REST: Duration = Duration::from_secs(5);
-/// A device has plenty of room when so many segments more would fit.
+/// The device has ample space if this many more segments would fit.
 const PLENTY: u64 = 64;
 
-/// Spare segments.
+/// The pool of spare segments.
 #[derive(Debug)]
 pub(crate) struct Pool {
     disk: Arc<dyn Disk>,
-    /// Of a segment.
+    /// Bytes of a segment.
     bytes: u64,
-    /// How many are kept.
+    /// Number of spare segments to keep.
     wanted: usize,
     state: Mutex<PoolState>,
-    /// Told when there is something to make, or the end has come.
+    /// Signalled when there may be a segment to create, and on close.
     wake: Condvar,
-    /// Held while one is made: who waits for it finds that one.
+    /// Held while a segment is created: a taker that waits for it then finds that segment.
     making: Mutex<()>,
     closed: AtomicBool,
 }
@@ -48,14 +48,14 @@ pub(crate) struct Pool {
 #[derive(Debug)]
 struct PoolState {
     spare: Vec<Arc<Segment>>,
-    /// No file has had this number or a larger one.
+    /// Larger than the number of every file so far.
     next_number: u64,
-    /// Making one failed: the thread waits until one is asked for again.
+    /// Creating one failed: the thread waits until the next take.
     gave_up: bool,
 }
 
 impl Pool {
-    /// A pool of these; files with this number or a larger one are not there.
+    /// Creates a pool of these segments. Existing files have numbers below `next_number`.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         bytes: u64,
@@ -74,8 +74,7 @@ impl Pool {
         }
     }
 
-    /// A segment to be used, with this many bytes or more. Where there is none it is made now; a full
-    /// disk fails here.
+    /// Takes a segment of at least this size; creates one if none is ready. Fails on a full disk.
     pub(crate) fn take(&self, bytes: u64) -> io::Result<Arc<Segment>> {
         if self.bytes < bytes {
             let _making = self.making.lock();
@@ -91,7 +90,7 @@ impl Pool {
         }
     }
 
-    /// A segment that is there.
+    /// Takes a ready segment, if any.
     fn take_ready(&self) -> Option<Arc<Segment>> {
         let mut state = self.state.lock();
         let segment = state.spare.pop();
@@ -100,7 +99,7 @@ impl Pool {
         segment
     }
 
-    /// Makes one. The caller holds `making`.
+    /// Creates a segment. The caller holds `making`.
     fn make(&self, bytes: u64) -> io::Result<Arc<Segment>> {
         let number = {
             let mut state = self.state.lock();
@@ -111,8 +110,7 @@ impl Pool {
         Segment::make(&*self.disk, number, bytes, &goes_on).map(Arc::new)
     }
 
-    /// Takes back a segment that is used no more. Beyond those wanted its space is given back, at
-    /// once or when there was no use for it for a while.
+    /// Takes back an unused segment. Surplus ones are deleted, at once or after a time of no use.
     pub(crate) fn give(&self, segment: Arc<Segment>) {
         let plenty = self.bytes.saturating_mul(PLENTY) <= self.disk.free_bytes();
         let mut state = self.state.lock();
@@ -120,7 +118,7 @@ impl Pool {
         if kept {
             state.spare.push(segment);
         } else {
-            // There may be room now.
+            // Deleting it may free enough space to create one.
             state.gave_up = false;
             drop(state);
             self.remove(&segment);
@@ -128,13 +126,12 @@ impl Pool {
         self.wake.notify_one();
     }
 
-    /// Removes a segment that nobody has. One that stays is found by the next start, and is given
-    /// here again.
+    /// Deletes an unused segment. On failure the next start adds it to the pool again.
     fn remove(&self, segment: &Segment) {
         let _ = self.disk.remove(&segment.name());
     }
 
-    /// Removes those that are too many.
+    /// Deletes surplus segments.
     fn remove_surplus(&self, state: &mut MutexGuard<'_, PoolState>) {
         let wanted = self.wanted.min(state.spare.len());
         let surplus = state.spare.split_off(wanted);
@@ -142,16 +139,16 @@ impl Pool {
         MutexGuard::unlocked(state, || surplus.iter().for_each(|segment| self.remove(segment)));
     }
 
-    /// Bytes of the segments in it.
+    /// Returns the bytes of the pooled segments.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.state.lock().spare.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// Makes segments until the pool is closed.
+    /// Creates segments until the pool is closed.
     fn fill_until_closed(&self) {
         while self.wait_for_work() {
             let _making = self.making.lock();
-            // Somebody may have made one, or given one back.
+            // A taker may have created one, or a cut released one.
             if self.wanted <= self.state.lock().spare.len() {
                 continue;
             }
@@ -159,13 +156,13 @@ impl Pool {
             let mut state = self.state.lock();
             match made {
                 Ok(segment) => state.spare.push(segment),
-                // Whoever needs one will try, and be told why.
+                // The next taker tries again and gets the error.
                 Err(_) => state.gave_up = true,
             }
         }
     }
 
-    /// Waits until there is something to make, and removes what is too many; `false` at the end.
+    /// Waits until a segment has to be created, deleting surplus ones; returns false once closed.
     fn wait_for_work(&self) -> bool {
         let mut state = self.state.lock();
         loop {
@@ -183,7 +180,7 @@ impl Pool {
         }
     }
 
-    /// Ends the thread that makes segments.
+    /// Stops the thread that creates segments.
     fn close(&self) {
         let state = self.state.lock();
         self.closed.store(true, Ordering::SeqCst);
@@ -192,7 +189,7 @@ impl Pool {
     }
 }
 
-/// The thread that makes segments; it ends when this is dropped.
+/// The thread that creates segments; stops on drop.
 #[derive(Debug)]
 pub(crate) struct Filler {
     pool: Arc<Pool>,

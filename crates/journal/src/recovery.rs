@@ -1,15 +1,15 @@
-//! What a start finds: which segments belong to the journal, whether the chain of groups holds from
-//! the first to the last, and whether its end was torn or damaged. It only reads; `settle` writes.
+//! Recovery: determines which segments belong to the journal, whether the chain of groups is
+//! unbroken, and whether its end is torn or damaged. Read-only; `settle` does the writing.
 //!
 //! ```text
-//!  good  good  good  ?????              nothing of this generation behind it: a torn end
-//!  good  good  ????? good               the later one was written after it was durable: damage
-//!  good  good  good* good               * an older one of this place: the next does not follow it
-//!  good  good  ????? │ next segment     the next header says where the groups ended: damage
+//! good  good  good  ?????              nothing of this generation after it: a torn end
+//! good  good  ????? good               the later one was written after it was durable: damage
+//! good  good  good* good               * a stale group of this position: the chain breaks: damage
+//! good  good  ????? | next segment     the next header records where the groups ended: damage
 //! ```
 //!
-//! Only the last group can be torn, since each is written after the one before was synced; or any behind
-//! the last sync, where groups were kept without one.
+//! Only the last group can be torn, since each is written after the previous one was synced. Where
+//! groups were kept without a sync, all groups after the last sync can be.
 
 use std::sync::Arc;
 
@@ -25,49 +25,48 @@ use crate::{
     window::Window,
 };
 
-/// A segment with a header that can be read.
+/// A segment with a readable header.
 #[derive(Debug)]
 pub(crate) struct FoundSegment {
     pub(crate) segment: Arc<Segment>,
     pub(crate) header: SegmentHeader,
-    /// Its two copies differ, or one cannot be read.
+    /// The two copies of its header differ, or one is unreadable.
     pub(crate) uneven: bool,
 }
 
-/// What the folder holds.
 #[derive(Debug, Default)]
 struct FoundFiles {
     segments: Vec<FoundSegment>,
-    /// Segments without a header: their files' names.
+    /// File names of segments without a readable header.
     headless: Vec<String>,
     unfinished: Vec<String>,
     next_number: u64,
 }
 
-/// What a start found.
+/// The result of a recovery scan.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// The journal up to its end or to the damage.
+    /// The journal's segments up to its end or the first damage.
     pub(crate) live: Vec<LiveSegment>,
-    /// The newest header: floors and the tail of the journal are in it.
+    /// The newest header, which holds the floors and the tail.
     pub(crate) newest: Option<SegmentHeader>,
-    /// Segments of the journal behind the damage, oldest first.
+    /// Segments of the journal after the damage, oldest first.
     pub(crate) behind: Vec<FoundSegment>,
     /// Segments that do not belong to the journal.
     pub(crate) spare: Vec<FoundSegment>,
-    /// Names of files that are of no use.
+    /// Names of files to delete.
     pub(crate) useless: Vec<String>,
-    /// Segments whose two headers are not alike, by number.
+    /// Numbers of the segments whose two header copies differ.
     pub(crate) uneven: Vec<u64>,
-    /// No file has this number or a larger one.
+    /// Larger than the number of every file.
     pub(crate) next_number: u64,
-    /// Its oldest entries are lost.
+    /// The oldest entries are lost.
     pub(crate) begins_late: bool,
-    /// Where entries are lost, in words.
+    /// Description of the first damage.
     pub(crate) damage: Option<String>,
 }
 
-/// Looks at all files and follows the chain.
+/// Scans all files and follows the chain of groups.
 pub(crate) fn look(disk: &dyn Disk) -> Result<Findings, Error> {
     let found = find_files(disk)?;
     let uneven = found.segments.iter().filter(|found| found.uneven);
@@ -95,7 +94,7 @@ pub(crate) fn look(disk: &dyn Disk) -> Result<Findings, Error> {
 }
 
 impl Findings {
-    /// Follows the chain through segments by generation, up to its end or to the damage.
+    /// Follows the chain through segments by generation, up to its end or the first damage.
     fn follow_segments(&mut self, chained: Vec<FoundSegment>, tail: u64) -> Result<(), Error> {
         let headers: Vec<SegmentHeader> =
             chained.iter().map(|found| found.header.clone()).collect();
@@ -104,8 +103,8 @@ impl Findings {
         };
         let start = headers.first().map_or(tail, |first| first.generation);
         if start != tail {
-            // What is there may be all there was: the header that says so may be the one that is
-            // lost. So it is kept where a loss is accepted.
+            // The segments found may be the entire journal, with only the header that says so lost.
+            // They are kept if the loss is accepted.
             self.begins_late = true;
             self.damage.get_or_insert(missing(tail));
         }
@@ -121,7 +120,7 @@ impl Findings {
                 continue;
             }
             let mut live = LiveSegment::new(Arc::clone(&found.segment), found.header);
-            // The next one says where this one ends, if it is the next.
+            // The header of the following generation, if present, records where this one ends.
             let next = headers.get(at + 1).filter(|next| next.generation == expected + 1);
             let whole = follow_groups(&mut live, next)
                 .map_err(|error| from_io("read the journal", &error))?;
@@ -136,7 +135,7 @@ impl Findings {
     }
 }
 
-/// Follows the groups of a segment; false when some of them are lost.
+/// Follows the groups of a segment; returns false if some are lost.
 fn follow_groups(live: &mut LiveSegment, next: Option<&SegmentHeader>) -> std::io::Result<bool> {
     let segment = Arc::clone(&live.segment);
     let end = next.map_or(segment.bytes, |next| next.before_end.min(segment.bytes));
@@ -153,7 +152,7 @@ fn follow_groups(live: &mut LiveSegment, next: Option<&SegmentHeader>) -> std::i
     }
 }
 
-/// Opens every segment of the folder and reads its header.
+/// Opens every segment in the folder and reads its header.
 fn find_files(disk: &dyn Disk) -> Result<FoundFiles, Error> {
     let context = |error: std::io::Error| from_io("open the journal", &error);
     let mut found = FoundFiles { next_number: 1, ..FoundFiles::default() };
@@ -187,13 +186,13 @@ fn find_files(disk: &dyn Disk) -> Result<FoundFiles, Error> {
         };
         found.segments.push(FoundSegment { segment: Arc::new(segment), header, uneven });
     }
-    // The same at each start, whatever order the folder gives.
+    // Directory order varies; make every start see the same order.
     found.segments.sort_by_key(|found| found.segment.number);
     found.headless.sort();
     Ok(found)
 }
 
-/// The version of a header that another program wrote.
+/// Returns a header's format version if this program does not know it.
 fn unknown_version(copies: &[Result<SegmentHeader, HeaderFault>]) -> Option<u32> {
     copies.iter().find_map(|copy| match copy {
         Err(HeaderFault::Version(version)) => Some(*version),
@@ -201,7 +200,6 @@ fn unknown_version(copies: &[Result<SegmentHeader, HeaderFault>]) -> Option<u32>
     })
 }
 
-/// Where damage is, in words.
 fn damaged_at(name: &str, byte: u64) -> String {
     format!("{name} of the journal is damaged at byte {byte}")
 }

@@ -1,4 +1,4 @@
-//! Walking along the chain of groups in a segment, as far as it holds.
+//! Follows the chain of groups in a segment.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use crate::{
     window::Window,
 };
 
-/// A place between two groups: where the next one begins, and what was before it.
+/// A position between two groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Byte of the segment.
+    /// Offset in the segment.
     pub(crate) at: u64,
     /// Number of the last entry before it.
     pub(crate) n: u64,
@@ -20,13 +20,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Whether a group with this head was written after what is before the place.
+    /// Whether the group with this head continues the chain at this position.
     fn is_followed_by(self, head: &GroupHead) -> bool {
         Some(head.first) == self.n.checked_add(1) && head.before == self.chain
     }
 }
 
-/// The group at a place, when it is whole and follows what was before.
+/// Reads the head of the group at a position; `None` unless it is complete and continues the chain.
 pub(crate) fn group_at(
     window: &mut Window<'_>,
     segment: SegmentId,
@@ -41,9 +41,9 @@ pub(crate) fn group_at(
     Ok(entries.is_some_and(|entries| head.covers(entries)).then_some(head))
 }
 
-/// Whether a head tells that a place without a group had one: another stands behind it, which was
-/// written when that one was durable, or one that follows other groups than those before it. Only
-/// a head at the place itself that follows is of a torn group.
+/// Whether a position without a valid group is damage rather than a torn end. It is damage if
+/// another head follows, since that was written after this group was durable, or if the head here
+/// belongs to another chain. A head here that continues the chain belongs to a torn group.
 pub(crate) fn is_damaged_at(
     window: &mut Window<'_>,
     segment: SegmentId,

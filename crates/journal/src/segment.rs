@@ -1,5 +1,5 @@
-//! A segment: a file of a fixed size, filled with zeros once and then used again and again, since
-//! only blocks that were written before are written without a transaction of the file system.
+//! A segment: a file of fixed size, filled with zeros once and then reused, because overwriting
+//! existing blocks needs no transaction of the file system.
 
 use std::io;
 
@@ -8,31 +8,30 @@ use crate::{
     segment_header::{COPY_BYTES, HeaderFault, SegmentHeader},
 };
 
-/// How names of segments end; in front of it is their number.
+/// Suffix of segment file names; the prefix is the number.
 const SUFFIX: &str = ".journal";
-/// How names of segments end while they are made.
+/// Suffix while a segment is being created.
 const NEW_SUFFIX: &str = ".new";
-/// Zeros written at once.
+/// Bytes of zeros written per call and sync.
 const PIECE: u64 = 2 * 1024 * 1024;
-/// What they are written from, again and again: it stays in the processor's cache.
+/// Source of the zeros; small enough to stay in the processor's cache.
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
 
-/// A segment.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    /// Of the file.
+    /// Number in the file name.
     pub(crate) number: u64,
-    /// Of the file.
+    /// Size of the file.
     pub(crate) bytes: u64,
     pub(crate) file: Box<dyn DiskFile>,
 }
 
-/// The two copies of a header, as far as they can be read.
+/// The two copies of a header, each as far as it is readable.
 pub(crate) type HeaderCopies = [Result<SegmentHeader, HeaderFault>; 2];
 
 impl Segment {
-    /// Makes a spare segment of zeros; gives up when `goes_on` says so. A file that could not be
-    /// finished does not stay.
+    /// Creates a spare segment of zeros, unless `goes_on` returns false. Removes an unfinished
+    /// file.
     pub(crate) fn make(
         disk: &dyn Disk,
         number: u64,
@@ -42,14 +41,14 @@ impl Segment {
         let new = format!("{number}{NEW_SUFFIX}");
         let made = Self::fill(disk, &new, number, bytes, goes_on);
         made.inspect_err(|_| {
-            // Both names: which one it has is not known. The next start removes the first, and the
-            // second is a spare segment.
+            // Remove both names: which one the file has is unknown. A file left behind is removed
+            // by the next start, or is a spare segment.
             let _ = disk.remove(&new);
             let _ = disk.remove(&segment_name(number));
         })
     }
 
-    /// The steps of making one: only a file that is whole and durable gets the name of a segment.
+    /// Fills and renames the file; only a complete, durable file gets a segment's name.
     fn fill(
         disk: &dyn Disk,
         new: &str,
@@ -65,7 +64,7 @@ impl Segment {
             if !goes_on() {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            // Piece by piece: the sync of a commit waits for what else is on its way to the device.
+            // In pieces: the sync of a commit waits for other writes queued on the device.
             let end = bytes.min(at + PIECE);
             segment.write_zeros(at, end)?;
             segment.file.sync()?;
@@ -83,12 +82,12 @@ impl Segment {
         Ok(Self { number, bytes: file.length()?, file })
     }
 
-    /// Its file's name.
+    /// Returns its file name.
     pub(crate) fn name(&self) -> String {
         segment_name(self.number)
     }
 
-    /// Writes both copies of a header, durable. At each moment one of them is whole.
+    /// Writes both header copies durably. One of them is valid at every moment.
     pub(crate) fn write_header(&self, header: &SegmentHeader) -> io::Result<()> {
         let copy = header.encode();
         self.file.write_at(&[&copy], 0)?;
@@ -97,7 +96,7 @@ impl Segment {
         self.file.sync()
     }
 
-    /// Reads both copies. One that is of another segment counts as damaged.
+    /// Reads both copies. One that belongs to another segment counts as damaged.
     pub(crate) fn read_header(&self) -> io::Result<HeaderCopies> {
         let mut copies = [Err(HeaderFault::Damaged), Err(HeaderFault::Damaged)];
         for (index, copy) in copies.iter_mut().enumerate() {
@@ -115,7 +114,7 @@ impl Segment {
         Ok(copies)
     }
 
-    /// Writes zeros from a place up to another, not durable yet.
+    /// Writes zeros from `at` to `end`, without a sync.
     pub(crate) fn write_zeros(&self, mut at: u64, end: u64) -> io::Result<()> {
         while at < end {
             let piece = usize::try_from(PIECE.min(end - at)).unwrap_or(0);
@@ -128,27 +127,26 @@ impl Segment {
     }
 }
 
-/// The name of a segment's file.
 fn segment_name(number: u64) -> String {
     format!("{number}{SUFFIX}")
 }
 
-/// What a file of the folder is to the journal.
+/// Kind of a file in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileKind {
     /// The segment with this number.
     Segment(u64),
-    /// One that was not finished; its number.
+    /// A segment whose creation did not finish, with its number.
     Unfinished(u64),
-    /// None of ours.
+    /// Not a file of the journal.
     Other,
 }
 
-/// What the file with this name is.
+/// Classifies a file name.
 pub(crate) fn kind_of_file(name: &str) -> FileKind {
     let number = |stem: &str| {
         let number = stem.parse().ok()?;
-        // Only as we write it.
+        // Only the canonical form.
         (stem == format!("{number}")).then_some(number)
     };
     if let Some(number) = name.strip_suffix(SUFFIX).and_then(number) {

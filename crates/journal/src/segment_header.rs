@@ -1,42 +1,41 @@
-//! The header of a segment: which part of the journal the file holds now, how the part before it
-//! ended, and where the journal begins. Two copies stand at the beginning of the file, written one
-//! after the other with a sync between them, so that one of them can always be read.
+//! The header of a segment: which part of the journal the file holds, how the previous part ended,
+//! and where the journal begins. Two copies at the start of the file are written one after the
+//! other with a sync in between, so that one is always readable.
 //!
-//! Layout, version 1, numbers little-endian:
+//! Layout, version 1, little-endian:
 //!
 //! ```text
 //!  0     "EBBJRNL\n"
-//!  8     checksum u32      CRC-32C of all that follows, floors included
+//!  8     checksum u32      CRC-32C of everything that follows, floors included
 //!  12    version u32       1
-//!  16    number u64        of the file, as in its name
+//!  16    number u64        number in the file's name
 //!  24    generation u64    dense; 0 in a spare segment that was never used
-//!  32    revision u64      which of two copies of a generation is newer
-//!  40    salt u64          begins every group; no user can foresee it
-//!  48    bytes u64         of the file
+//!  32    revision u64      tells which of two copies of a generation is newer
+//!  40    salt u64          starts every group; unpredictable
+//!  48    bytes u64         size of the file
 //!  56    first u64         number of the first entry
-//!  64    before_end u64    where the groups of the generation before it end in its file
+//!  64    before_end u64    offset in the previous generation's file at which its groups end
 //!  72    tail u64          generation of the oldest segment that belongs to the journal
 //!  80    chain u32         checksum of the last group before it
-//!  84    length u32        of the floors, then these
+//!  84    length u32        of the floors, followed by them
 //! ```
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// Bytes of floors that fit into a header.
+/// Maximum bytes of floors in a header.
 pub const FLOORS_BYTES_MAX: usize = COPY_BYTES - FIXED_BYTES;
 
-/// Bytes of a copy, whole blocks.
+/// Bytes of a header copy, whole blocks.
 pub(crate) const COPY_BYTES: usize = 8 * 1024;
-/// Where the groups of a segment begin: behind both copies.
+/// Offset of a segment's first group: after both copies.
 pub(crate) const GROUPS_AT: u64 = 2 * COPY_BYTES as u64;
-/// Bytes in front of the floors.
+/// Bytes before the floors.
 const FIXED_BYTES: usize = 88;
-/// What a header begins with.
 const MAGIC: &[u8; 8] = b"EBBJRNL\n";
-/// The version of the layout of a segment, groups included.
+/// Format version of a segment, groups included.
 const VERSION: u32 = 1;
 
-/// A header.
+/// A segment header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub(crate) number: u64,
@@ -51,7 +50,7 @@ pub(crate) struct SegmentHeader {
     pub(crate) floors: Vec<u8>,
 }
 
-/// Which use of which segment: heads of its groups begin with this.
+/// Identifies one use of a segment; starts the head of each of its groups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SegmentId {
     pub(crate) salt: u64,
@@ -61,25 +60,23 @@ pub(crate) struct SegmentId {
 /// Why a header cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderFault {
-    /// It is not what was written.
+    /// The bytes are damaged.
     Damaged,
-    /// Another program wrote it.
+    /// A format version this program does not know.
     Version(u32),
 }
 
 impl SegmentHeader {
-    /// The header of a spare segment.
+    /// Creates the header of a spare segment.
     pub(crate) fn spare(number: u64, bytes: u64) -> Self {
         Self { number, bytes, ..Self::default() }
     }
 
-    /// What heads of its groups begin with.
     pub(crate) fn id(&self) -> SegmentId {
         SegmentId { salt: self.salt, generation: self.generation }
     }
 
-    /// One copy, zeros at its end. Floors that do not fit are cut off; whoever takes them refuses
-    /// them before.
+    /// Encodes one copy, padded with zeros. Floors too long are truncated; callers reject them.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let floors = self.floors.get(..FLOORS_BYTES_MAX).unwrap_or(&self.floors);
         let mut out = Vec::with_capacity(COPY_BYTES);
@@ -107,7 +104,6 @@ impl SegmentHeader {
         out
     }
 
-    /// Reads a copy.
     pub(crate) fn decode(copy: &[u8]) -> Result<Self, HeaderFault> {
         let damaged = HeaderFault::Damaged;
         let word = |at: usize| fixed::<4>(copy, at).map(u32::from_le_bytes);
@@ -136,19 +132,19 @@ impl SegmentHeader {
         })
     }
 
-    /// The newer one of two that can be read.
+    /// Returns the newer of two readable copies.
     pub(crate) fn newer(self, other: Self) -> Self {
         let age = |header: &Self| (header.generation, header.revision);
         if age(&self) < age(&other) { other } else { self }
     }
 }
 
-/// A number that nobody can foresee, for a salt.
+/// Returns an unpredictable number, for a salt.
 pub(crate) fn new_salt() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 
-/// Bytes at a place.
+/// Returns the bytes at an offset.
 fn fixed<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..)?.get(..N)?.try_into().ok()
 }

@@ -1,6 +1,6 @@
-//! Makes what a start found durable: what was read may be in the machine's memory alone, if a sync
-//! failed before. Where a loss is accepted, everything behind the damage is erased. A torn end
-//! stays as it is: the next group is written over it, or the next header says that it is none.
+//! Makes what recovery found durable, since after a failed sync it may have been read from the page
+//! cache only. Where a loss is accepted, everything after the damage is erased. A torn end is left:
+//! the next group overwrites it, or the next header marks it as not part of the journal.
 
 use std::{io, sync::Arc};
 
@@ -12,8 +12,8 @@ use crate::{
     segment_header::SegmentHeader,
 };
 
-/// Settles what was found; returns the segments that do not belong to the journal. Where groups were
-/// kept without a sync, that is those behind entry `kept_after`.
+/// Makes the findings durable; returns the segments that do not belong to the journal. With
+/// `kept_after`, the groups after that entry were kept without a sync and are written again.
 pub(crate) fn settle(
     disk: &dyn Disk,
     findings: &mut Findings,
@@ -24,19 +24,19 @@ pub(crate) fn settle(
     let tail = findings.live.first().map(|oldest| oldest.header.generation);
     if let Some(last) = findings.live.last_mut() {
         if damaged && let Some((newest, tail)) = findings.newest.as_ref().zip(tail) {
-            // It becomes the newest one, which says where the journal begins.
+            // Its header becomes the newest and defines where the journal begins.
             last.header.tail = tail;
             last.header.floors.clone_from(&newest.floors);
             last.header.revision += 1;
         }
         if damaged {
-            // Behind the end of a journal nothing may look like a group of it.
+            // No stale group may follow the end of a journal.
             last.segment.write_zeros(last.end.at, last.segment.bytes)?;
         }
         settle_last(last, kept_after)?;
     }
     let mut spare: Vec<_> = findings.spare.iter().map(|found| Arc::clone(&found.segment)).collect();
-    // The newest first: as long as one of them is there, the damage is found again.
+    // Newest first: as long as one of them remains, the next start finds the damage again.
     for found in findings.behind.iter().rev() {
         let segment = &found.segment;
         segment.write_header(&SegmentHeader::spare(segment.number, segment.bytes))?;
@@ -48,7 +48,7 @@ pub(crate) fn settle(
     Ok(spare)
 }
 
-/// Writes headers again of which one copy is older or damaged.
+/// Rewrites headers of which one copy is outdated or damaged.
 fn repair_headers(findings: &Findings) -> io::Result<()> {
     let live = findings.live.iter().map(|live| (&live.segment, &live.header));
     let others = findings.spare.iter().chain(&findings.behind);
@@ -61,8 +61,7 @@ fn repair_headers(findings: &Findings) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the newest header again, and the last group or those that were kept: they may not have reached
-/// the disk.
+/// Rewrites the newest header and the last group (or all unsynced ones), in case they were lost.
 fn settle_last(last: &LiveSegment, kept_after: Option<u64>) -> io::Result<()> {
     let segment = &last.segment;
     segment.write_header(&last.header)?;

@@ -1,40 +1,40 @@
-//! Reading a file from its beginning to its end, many small parts with few calls.
+//! Sequential buffered reading of a file.
 
 use std::io;
 
 use crate::disk::DiskFile;
 
-/// Bytes read at once.
+/// Bytes per read.
 const WINDOW: u64 = 1024 * 1024;
 
-/// A file and the part of it that was read last.
+/// A file and the part of it read last.
 pub(crate) struct Window<'a> {
     file: &'a dyn DiskFile,
-    /// Nothing is read behind it, bytes.
+    /// Offset at which reading stops.
     end: u64,
     held: Vec<u8>,
     from: u64,
 }
 
 impl<'a> Window<'a> {
-    /// Nothing of the file is read yet, and nothing behind `end` will be.
+    /// Creates a window that reads up to offset `end`.
     pub(crate) fn new(file: &'a dyn DiskFile, end: u64) -> Self {
         Self { file, end, held: Vec::new(), from: 0 }
     }
 
-    /// Bytes that can be read from a place on.
+    /// Returns the readable bytes from an offset on.
     pub(crate) fn left_from(&self, at: u64) -> u64 {
         self.end.saturating_sub(at)
     }
 
-    /// This many bytes from a place on; `None` when the file ends before.
+    /// Returns `count` bytes at an offset; `None` if the file ends before.
     pub(crate) fn bytes_at(&mut self, at: u64, count: u64) -> io::Result<Option<&[u8]>> {
         if self.left_from(at) < count {
             return Ok(None);
         }
         if at < self.from || self.from + (self.held.len() as u64) < at + count {
             let len = count.max(WINDOW.min(self.left_from(at)));
-            // What was read before is gone if the call fails.
+            // A failed call must not leave stale bytes in the buffer.
             self.held.clear();
             self.held.resize(usize::try_from(len).map_err(io::Error::other)?, 0);
             self.from = at;

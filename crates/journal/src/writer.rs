@@ -1,9 +1,9 @@
-//! The one writer of the newest segment: appends groups, begins segments, writes their headers. The
-//! first write or sync that fails ends it, since nobody knows then what is on the disk.
+//! The writer of the newest segment: appends groups, starts segments and writes their headers. The
+//! first failed write or sync stops it, because the content of the disk is then unknown.
 //!
-//! A group is never spread over two segments: it is written with one call, verified in one place
-//! and cut as a whole. What is left of a segment that is too small for a group stays empty; the
-//! next header says so.
+//! A group never spans two segments: it is written with one call, verified in one place and cut as
+//! a whole. If the rest of a segment is too small for a group it stays empty; the next header
+//! records that.
 
 use std::{io, sync::Arc};
 
@@ -22,40 +22,40 @@ use crate::{
     segment_header::{FLOORS_BYTES_MAX, GROUPS_AT, SegmentHeader, SegmentId, new_salt},
 };
 
-/// Zeros behind a group, up to the next block.
+/// Padding after a group.
 const ZEROS: [u8; BLOCK as usize] = [0; BLOCK as usize];
 
-/// The writer. Whoever writes holds it.
+/// The writer's state, held under a lock while writing.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) log: Arc<Mutex<Log>>,
     pub(crate) pool: Arc<Pool>,
-    /// Of the newest segment that there was.
+    /// Generation of the newest segment so far.
     pub(crate) generation: u64,
-    /// The floors that were given last.
+    /// The floors set last.
     pub(crate) floors: Vec<u8>,
-    /// Bytes of all entries of a group, at most.
+    /// Maximum total size of a group's entries, in bytes.
     pub(crate) group_bytes_max: usize,
-    /// The newest segment has groups that were kept and not synced; no other has.
+    /// The newest segment has kept groups that are not synced; no other segment has.
     pub(crate) unsynced: bool,
-    /// Why nothing is written any more.
+    /// Set when writing has stopped.
     pub(crate) stopped: Option<Error>,
 }
 
-/// Where the next group goes.
+/// Position of the next group.
 struct Target {
     segment: Arc<Segment>,
     id: SegmentId,
     place: Place,
 }
 
-/// Bytes of entries that a segment of this size has room for.
+/// Returns the bytes of entries that fit into a segment of this size.
 pub(crate) fn group_bytes_max(segment_bytes: u64) -> usize {
     usize::try_from(segment_bytes - GROUPS_AT).unwrap_or(usize::MAX) - HEAD_BYTES
 }
 
 impl Writer {
-    /// Appends a group and syncs it; returns the number of its last entry.
+    /// Appends and syncs a group; returns the number of its last entry.
     pub(crate) fn append(&mut self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
         let written = self.write(group, true)?;
         self.unsynced = false;
@@ -69,7 +69,7 @@ impl Writer {
         Ok(written)
     }
 
-    /// Makes durable what was kept.
+    /// Makes kept groups durable.
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
         if !self.unsynced {
             return Ok(());
@@ -82,7 +82,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a group at the end.
     fn write(&mut self, group: &[EncodedEntry], sync: bool) -> Result<u64, AppendFailure> {
         self.check_running().map_err(AppendFailure::Refused)?;
         let bytes = self.check_group(group).map_err(AppendFailure::Refused)?;
@@ -109,7 +108,7 @@ impl Writer {
         Ok(head.last)
     }
 
-    /// Lets go of segments below a number, and keeps these floors.
+    /// Drops segments with only entries below `before` and stores these floors.
     pub(crate) fn cut(&mut self, before: u64, floors: &[u8]) -> Result<(), Error> {
         self.check_running()?;
         if FLOORS_BYTES_MAX < floors.len() {
@@ -130,7 +129,7 @@ impl Writer {
             (count, newest)
         };
         let Some((segment, header)) = newest.filter(|_| 0 < count) else { return Ok(()) };
-        // Durable before any of them is written again or removed: a start must not miss them.
+        // Durable before a dropped segment is reused or deleted: else a start would miss entries.
         let written = segment.write_header(&header);
         written.map_err(|error| self.stop("write to the journal", &error))?;
         let released: Vec<LiveSegment> = {
@@ -144,22 +143,21 @@ impl Writer {
         Ok(())
     }
 
-    /// Refuses when it has stopped.
     fn check_running(&self) -> Result<(), Error> {
         let Some(why) = &self.stopped else { return Ok(()) };
         let text = format!("the journal takes nothing until it was opened again: {why}");
         Err(Error::new(Kind::Unavailable, text))
     }
 
-    /// Nothing is written any more, for this reason. The caller does not know what was written.
+    /// Stops all writing with this error; what was written is unknown.
     fn stop(&mut self, context: &str, error: &io::Error) -> Error {
-        // Not `Full` even on a full disk, which would say that nothing was written.
+        // Not `Full` even on a full disk: `Full` would mean that nothing was written.
         let error = Error::new(Kind::Unavailable, from_io(context, error).message);
         self.stopped = Some(error.clone());
         error
     }
 
-    /// Checks that a group goes on where the journal ends, and fits; returns its bytes.
+    /// Checks that a group continues at the journal's end and fits; returns its bytes.
     fn check_group(&self, group: &[EncodedEntry]) -> Result<usize, Error> {
         let last = self.log.lock().last();
         check_numbers(last, group)?;
@@ -173,7 +171,7 @@ impl Writer {
         Ok(bytes)
     }
 
-    /// The newest segment, or the next when this many bytes do not fit.
+    /// Returns the newest segment, or starts the next if this many bytes do not fit.
     fn target_with(&mut self, room: u64) -> Result<Target, Error> {
         let newest = self.log.lock().segments.back().map(|live| Target {
             segment: Arc::clone(&live.segment),
@@ -186,11 +184,11 @@ impl Writer {
         }
     }
 
-    /// Goes on in another segment of this many bytes or more. One that cannot be had leaves everything as it was.
+    /// Starts another segment of at least this many bytes. On failure to get one nothing changes.
     fn begin_segment(&mut self, bytes: u64) -> Result<Target, Error> {
         let spare = self.pool.take(bytes);
         let segment = spare.map_err(|error| from_io("make a segment of the journal", &error))?;
-        // The new header says where the groups before it end.
+        // The new header records where the groups before it end, so they have to be durable.
         self.sync()?;
         let header = {
             let log = self.log.lock();
@@ -220,7 +218,7 @@ impl Writer {
     }
 }
 
-/// Checks that the entries of a group have the numbers after this one.
+/// Checks that the group's entries are numbered consecutively after `last`.
 pub(crate) fn check_numbers(last: u64, group: &[EncodedEntry]) -> Result<(), Error> {
     if group.is_empty() {
         return Err(invalid("a group without entries"));

@@ -1,15 +1,15 @@
-//! Bytes to entries. Trusts no length: nothing is asked for that the bytes could not hold, and
-//! what is left over is an error too.
+//! Decoding of entries. Lengths are untrusted: no allocation exceeds what the bytes can hold, and
+//! trailing bytes are an error.
 
 use bytes::Bytes;
 use store::{Error, Kind, Stamp};
 
 use super::{Entry, HEAD_BYTES, Mutation, VERSION, length_at};
 
-/// Items that memory is asked for at once; more are asked for as they are found.
+/// Items that memory is reserved for in advance; the list grows as more are decoded.
 const ITEMS_AT_ONCE: u64 = 1024;
 
-/// The entry that these bytes are.
+/// Decodes the entry in these bytes.
 pub(super) fn decode(bytes: &Bytes) -> Result<Entry, Error> {
     let damaged = || Error::new(Kind::Corrupt, "an entry of the journal is damaged");
     if length_at(bytes, 0) != Some(bytes.len()) {
@@ -28,14 +28,14 @@ pub(super) fn decode(bytes: &Bytes) -> Result<Entry, Error> {
     parts.entry().filter(|_| parts.at == bytes.len()).ok_or_else(damaged)
 }
 
-/// What is left of an entry's bytes. Everything answers `None` where they do not suffice.
+/// A reader of an entry's remaining bytes. Each method returns `None` if too few are left.
 struct Parts<'a> {
     bytes: &'a Bytes,
     at: usize,
 }
 
 impl Parts<'_> {
-    /// All behind the version.
+    /// Decodes everything after the version.
     fn entry(&mut self) -> Option<Entry> {
         let n = u64::from_le_bytes(self.fixed()?);
         let seq = u64::from_le_bytes(self.fixed()?);
@@ -61,7 +61,7 @@ impl Parts<'_> {
         Some(Entry { n, last: Stamp { seq, at_ms }, under, dropped, mutations })
     }
 
-    /// A mutation of a run.
+    /// Decodes one mutation of a run.
     fn mutation(&mut self, space: u64) -> Option<Mutation> {
         let key_len = self.number()?;
         let value_len = self.number()?;
@@ -73,7 +73,7 @@ impl Parts<'_> {
         Some(Mutation { space, key, value })
     }
 
-    /// This many bytes, which stay where they are.
+    /// Takes this many bytes without copying them.
     fn slice(&mut self, len: u64) -> Option<Bytes> {
         let end = self.at.checked_add(usize::try_from(len).ok()?)?;
         if self.bytes.len() < end {
@@ -84,20 +84,20 @@ impl Parts<'_> {
         Some(slice)
     }
 
-    /// Bytes of a fixed number.
+    /// Takes a fixed number of bytes.
     fn fixed<const N: usize>(&mut self) -> Option<[u8; N]> {
         let bytes = self.bytes.get(self.at..)?.get(..N)?.try_into().ok()?;
         self.at += N;
         Some(bytes)
     }
 
-    /// A number of 7 bits a byte.
+    /// Decodes a variable-length integer, 7 bits per byte.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
             let [byte] = self.fixed()?;
             let bits = u64::from(byte & 0x7f);
-            // The last byte has one bit.
+            // The tenth byte may only hold one bit.
             if bits << shift >> shift != bits {
                 return None;
             }
@@ -110,7 +110,7 @@ impl Parts<'_> {
     }
 }
 
-/// A list with room for so many, or for the first of them: the number may be wrong.
+/// Creates a list with capacity for `count` items, but limited: the count is untrusted.
 fn room_for<T>(count: u64) -> Vec<T> {
     Vec::with_capacity(usize::try_from(count.min(ITEMS_AT_ONCE)).unwrap_or(0))
 }

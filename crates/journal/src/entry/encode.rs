@@ -1,4 +1,4 @@
-//! Entries to bytes.
+//! Encoding of entries.
 
 use bytes::Bytes;
 use store::Error;
@@ -6,13 +6,13 @@ use store::Error;
 use super::{Entry, HEAD_BYTES, Mutation, VERSION};
 use crate::errors::invalid;
 
-/// Room for the two lengths of a mutation, mostly.
+/// Estimated bytes of a mutation's two lengths.
 const LENGTHS: usize = 4;
 
-/// The bytes of an entry.
+/// Encodes an entry.
 pub(super) fn encode(entry: &Entry) -> Result<Bytes, Error> {
     let mut out = Vec::with_capacity(guess_bytes(entry));
-    // Length and checksum are known at the end.
+    // Length and checksum are filled in at the end.
     out.extend_from_slice(&[0; 8]);
     out.push(VERSION);
     out.extend_from_slice(&entry.n.to_le_bytes());
@@ -37,7 +37,7 @@ pub(super) fn encode(entry: &Entry) -> Result<Bytes, Error> {
     Ok(Bytes::from(out))
 }
 
-/// About how many bytes an entry has, so that they are not moved while they are put together.
+/// Estimates the encoded size, so that the buffer need not grow.
 fn guess_bytes(entry: &Entry) -> usize {
     let of_mutation = |mutation: &Mutation| {
         LENGTHS + mutation.key.len() + mutation.value.as_ref().map_or(0, Bytes::len)
@@ -46,7 +46,6 @@ fn guess_bytes(entry: &Entry) -> usize {
     HEAD_BYTES + 16 + 10 * entry.dropped.len() + mutations + mutations / 64
 }
 
-/// One mutation of a run.
 fn put_mutation(out: &mut Vec<u8>, mutation: &Mutation) {
     put_number(out, mutation.key.len() as u64);
     put_number(out, mutation.value.as_ref().map_or(0, |value| value.len() as u64 + 1));
@@ -54,7 +53,7 @@ fn put_mutation(out: &mut Vec<u8>, mutation: &Mutation) {
     out.extend_from_slice(mutation.value.as_deref().unwrap_or_default());
 }
 
-/// A number of 7 bits a byte.
+/// Appends a variable-length integer, 7 bits per byte.
 fn put_number(out: &mut Vec<u8>, mut number: u64) {
     while 0x80 <= number {
         out.push((number & 0x7f) as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! Entries go through bytes unchanged, and bytes that are not theirs are refused.
+//! Round trips of entries, and rejection of damaged bytes.
 
 use bytes::Bytes;
 use store::{Kind, Stamp};
@@ -32,7 +32,7 @@ fn samples() -> Vec<Entry> {
     ]
 }
 
-/// Puts the right checksum on bytes that are wrong otherwise.
+/// Fixes length and checksum of otherwise damaged bytes.
 fn resign(mut bytes: Vec<u8>) -> Bytes {
     let length = u32::try_from(bytes.len()).unwrap();
     bytes[..4].copy_from_slice(&length.to_le_bytes());
@@ -93,7 +93,7 @@ fn bytes_with_a_good_checksum_are_not_trusted_either() {
         bytes.truncate(random.usize(HEAD_BYTES..=bytes.len()));
         let bytes = resign(bytes);
         if let Ok(entry) = Entry::decode(&bytes) {
-            // What can be read says the same in its own words.
+            // Whatever decodes has to survive a round trip.
             assert_eq!(Entry::decode(entry.encode().unwrap().bytes()).unwrap(), entry);
         }
     }

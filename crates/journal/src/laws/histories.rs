@@ -1,4 +1,4 @@
-//! Random histories of appends, cuts, reads and crashes against a plain list.
+//! Random histories of appends, cuts, reads and crashes, compared with a plain list.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
@@ -7,11 +7,11 @@ use store::Kind;
 use super::{Bench, encoded, entry, read_all};
 use crate::{contract::Journal, entry::Entry};
 
-/// Numbers that only depend on the seed.
+/// A pseudo-random sequence determined by its seed.
 struct Numbers(u64);
 
 impl Numbers {
-    /// A number below this.
+    /// Returns a number below `end`.
     fn below(&mut self, end: u64) -> u64 {
         self.0 = BuildHasherDefault::<DefaultHasher>::default().hash_one(self.0);
         self.0 % end

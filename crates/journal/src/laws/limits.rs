@@ -1,4 +1,4 @@
-//! What a journal refuses, and what it never lets go of.
+//! What a journal refuses, and what it never cuts.
 
 use store::Kind;
 

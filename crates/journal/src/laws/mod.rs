@@ -1,4 +1,4 @@
-//! The laws every journal has to pass, as one function a journal's own tests call.
+//! The laws that every journal has to pass, in one function for the journal's own tests.
 
 mod histories;
 mod limits;
@@ -11,19 +11,19 @@ use crate::{
     entry::{EncodedEntry, Entry, Mutation},
 };
 
-/// Opens an empty journal, and opens it again after a crash: what was answered has to be there.
+/// Opens an empty journal and reopens it after a crash; acknowledged entries must survive.
 pub trait Bench {
     /// The journal under test.
     type Journal: Journal;
 
-    /// An empty journal.
+    /// Opens an empty journal.
     fn open(&mut self) -> Self::Journal;
 
-    /// The same journal after the process died.
+    /// Reopens the journal as after a crash of the process.
     fn crash(&mut self, journal: Self::Journal) -> Self::Journal;
 }
 
-/// Checks all laws, with this many random histories; panics on the first that does not hold.
+/// Checks all laws, with this many random histories; panics on the first violation.
 pub fn check(bench: &mut impl Bench, histories: u64) {
     limits::numbers_go_on_one_by_one(bench);
     limits::what_is_too_large_is_refused_by_name(bench);
@@ -34,7 +34,7 @@ pub fn check(bench: &mut impl Bench, histories: u64) {
     }
 }
 
-/// An entry that is like no other, with a value of this many bytes.
+/// Creates an entry that is unique to its number, with a value of this many bytes.
 fn entry(n: u64, bytes: usize) -> Entry {
     let put = |space, value| Mutation { space, key: Bytes::from(format!("key {n}")), value };
     Entry {
@@ -46,12 +46,12 @@ fn entry(n: u64, bytes: usize) -> Entry {
     }
 }
 
-/// Its bytes.
+/// Returns the encoding of that entry.
 fn encoded(n: u64, bytes: usize) -> EncodedEntry {
     entry(n, bytes).encode().expect("an entry of a possible size")
 }
 
-/// Everything after a number, page by page.
+/// Reads all entries after a number, page by page.
 fn read_all(journal: &impl Journal, mut after: u64, limit_bytes: usize) -> Vec<Entry> {
     let mut all = Vec::new();
     loop {

@@ -1,5 +1,5 @@
-//! A small journal is damaged in every place. With the mark of what was durable a start finds all
-//! of it or refuses. Without, it may take the last group for torn, and misses what ends early.
+//! Damages every byte of a small journal. Given the durable watermark, a start finds everything or
+//! refuses. Without it, the last group may pass for torn and a truncated end goes unnoticed.
 
 use store::Kind;
 
@@ -15,13 +15,13 @@ use crate::{
     segment_header::{COPY_BYTES, GROUPS_AT, SegmentHeader},
 };
 
-/// A journal of three segments, one of which was used before, and a spare one that was used too.
+/// A journal of three segments, one of them reused, and a spare one that was used before.
 struct Sample {
     image: Image,
     list: Vec<Entry>,
-    /// Number of the first entry that is held.
+    /// Number of the first entry held.
     first: u64,
-    /// Entries in the last group.
+    /// Number of entries in the last group.
     last_group: usize,
 }
 
@@ -38,7 +38,7 @@ impl Sample {
         for sizes in [&[12][..], &[13, 4], &[5]] {
             run.append(sizes);
         }
-        // The segment that was the newest before becomes a spare one.
+        // The segment before the newest becomes a spare one.
         run.cut(13);
         let first = run.journal.as_ref().unwrap().held().first;
         assert_eq!(first, 13);
@@ -50,7 +50,7 @@ impl Sample {
         self.list.len() as u64
     }
 
-    /// Bytes of a file that say something: all but zeros behind others.
+    /// Returns the offsets worth damaging: all but most trailing zeros of blocks.
     fn bytes_that_matter(&self, name: &str) -> Vec<usize> {
         let bytes = &self.image[name];
         let block = |at: usize| at / BLOCK as usize * BLOCK as usize;
@@ -58,7 +58,7 @@ impl Sample {
         (0..bytes.len()).filter(|at| used(*at) || at % 509 == 0).collect()
     }
 
-    /// Opens a damaged journal in three ways. Without the mark it may miss this many entries.
+    /// Opens a damaged journal in three ways. Without the watermark it may miss this many entries.
     fn check(&self, image: &Image, may_miss: usize, context: &str) {
         if let Some(disk) = self.check_marked(image, context) {
             self.check_accepted(&disk, context);
@@ -66,7 +66,7 @@ impl Sample {
         self.check_unmarked(image, may_miss, context);
     }
 
-    /// Without the mark: damage, or the truth but for so many entries at the end.
+    /// Without the watermark: reports damage, or finds all but `may_miss` entries at the end.
     fn check_unmarked(&self, image: &Image, may_miss: usize, context: &str) {
         match open(&SimDisk::of_image(image), &options(0)) {
             Err(error) => assert_eq!(error.kind, Kind::Corrupt, "{context}: {error}"),
@@ -82,8 +82,7 @@ impl Sample {
         }
     }
 
-    /// With the mark of what was durable: the truth, or a refusal that changes nothing; then the
-    /// disk is returned.
+    /// With the watermark: finds everything, or refuses unchanged and then returns the disk.
     fn check_marked(&self, image: &Image, context: &str) -> Option<SimDisk> {
         let disk = SimDisk::of_image(image);
         match open(&disk, &options(self.end())) {
@@ -97,7 +96,7 @@ impl Sample {
                 assert!(first <= self.first, "{context}");
                 let read = &self.list[first as usize - 1..];
                 assert_same(&read_all(&journal).unwrap(), read, context);
-                // Half of a header is as good as a whole one, but not for long.
+                // One valid header copy is enough, but the open has to repair the other.
                 for bytes in disk.image().values() {
                     let (one, other) = bytes[..2 * COPY_BYTES].split_at(COPY_BYTES);
                     let copies = [one, other].map(|copy| SegmentHeader::decode(copy).unwrap());
@@ -108,9 +107,9 @@ impl Sample {
         }
     }
 
-    /// Where a loss is accepted: a first part of it, which goes on.
+    /// With an accepted loss: finds a prefix of the entries, and can continue.
     fn check_accepted(&self, disk: &SimDisk, context: &str) {
-        // All files stay, so that none is forgotten only since it was removed.
+        // Keep all files, so that nothing disappears merely because its file was deleted.
         let accepting =
             JournalOptions { accept_loss: true, spare_segments: 4, ..options(self.end()) };
         let journal = open(disk, &accepting).unwrap();
@@ -121,7 +120,7 @@ impl Sample {
             assert_same(&expected, &self.list[first.n as usize - 1..end as usize], context);
         }
         drop(journal);
-        // Nothing is left that could be found again, also where little is written over it.
+        // No dropped entry may reappear, even if little is written over it.
         for bytes in [10, 9_000, 9_000] {
             let journal = open(disk, &options(expected.last().map_or(0, |last| last.n))).unwrap();
             assert_same(&read_all(&journal).unwrap(), &expected, context);
@@ -131,7 +130,7 @@ impl Sample {
         }
     }
 
-    /// Changes one file.
+    /// Returns the image with one file changed.
     fn with_file(&self, name: &str, change: impl FnOnce(&mut Vec<u8>)) -> Image {
         let mut image = self.image.clone();
         change(image.get_mut(name).unwrap());
@@ -150,7 +149,7 @@ fn every_flipped_bit_is_noticed_or_changes_nothing() {
                 let context = format!("{name} byte {at} bit {bit}");
                 let refused = sample.check_marked(&image, &context);
                 sample.check_unmarked(&image, sample.last_group, &context);
-                // Takes as long as ten others.
+                // This takes ten times as long as the other checks.
                 if let Some(disk) = refused.filter(|_| at % 11 == 0) {
                     sample.check_accepted(&disk, &context);
                 }
@@ -191,7 +190,7 @@ fn every_file_that_is_cut_is_noticed() {
             let error = open(&disk, &options(0)).unwrap_err();
             assert_eq!(error.kind, Kind::Corrupt, "{context}");
             sample.check_accepted(&disk, &context);
-            // With zeros in its place only the end may be missed.
+            // With zeros instead of the missing bytes only the end may be missed.
             let image = sample.with_file(name, |bytes| bytes[end..].fill(0));
             sample.check(&image, sample.list.len(), &context);
         }
@@ -229,7 +228,7 @@ fn sectors_in_the_wrong_place_and_random_bytes_are_noticed() {
         let mut image = sample.image.clone();
         for _ in 0..random.usize(1..4) {
             let (from, to) = (random.choice(&names).unwrap(), random.choice(&names).unwrap());
-            // What a device writes as a whole, a block, or a copy of a header.
+            // Units that a device or the journal writes: a sector, a block, a copy of a header.
             let size = random.choice([SECTOR, BLOCK as usize, COPY_BYTES]).unwrap();
             let places = sample.image[*from].len() / size;
             let [source, place] = [(); 2].map(|()| random.usize(..places) * size);
@@ -251,7 +250,7 @@ fn a_missing_segment_is_named_and_all_before_it_is_kept() {
     let header = |name: &String| SegmentHeader::decode(&sample.image[name][..COPY_BYTES]).unwrap();
     let mut files: Vec<_> = sample.image.keys().map(|name| (header(name), name)).collect();
     files.sort_by_key(|(header, _)| header.generation);
-    // A spare one, three of the journal.
+    // One spare segment, then three of the journal.
     let (middle, name) = &files[2];
     let mut image = sample.image.clone();
     image.remove(*name);
@@ -274,7 +273,7 @@ fn a_group_that_was_written_over_and_is_back_is_noticed() {
     run.append(&[10]);
     run.append(&[10]);
     let mut image = run.disk.image();
-    // The second group of both histories lies in the same place, and both are whole.
+    // The second groups of both histories are at the same offset, and both are intact.
     let place = (GROUPS_AT + BLOCK) as usize..(GROUPS_AT + 2 * BLOCK) as usize;
     let (name, bytes) = image.iter_mut().next().unwrap();
     bytes[place.clone()].copy_from_slice(&disk.image()[name][place.clone()]);

@@ -1,9 +1,9 @@
-//! Every call of the disk fails once, with a full disk and with a broken one; and random histories
+//! Fails every disk call once, with a full disk and with an I/O error; and runs random histories
 //! with failures, kills and power cuts.
 
 use super::run::Run;
 
-/// Begins four segments, cuts, uses one again, and opens the journal twice.
+/// Starts four segments, cuts, reuses one, and opens the journal twice.
 fn script(run: &mut Run) {
     for sizes in [&[10, 20][..], &[5_000], &[3_000], &[6_000], &[9_000], &[100, 200, 300]] {
         run.append(sizes);
@@ -23,7 +23,7 @@ fn script(run: &mut Run) {
     run.reopen_if_stopped();
 }
 
-/// Runs the script with a failure of each call in turn, and goes on after it in each way.
+/// Runs the script with a failure of each call in turn, and continues in each possible way.
 fn fail_each_call(full: bool, stays: bool) {
     for nth in 1.. {
         let mut any = false;
@@ -33,7 +33,7 @@ fn fail_each_call(full: bool, stays: bool) {
             run.fail_nth(nth, full, stays);
             script(&mut run);
             if way == 0 {
-                // The same process goes on.
+                // The same process continues.
                 any = run.heal();
                 run.reopen_if_stopped();
             } else if way == 1 {
@@ -85,7 +85,7 @@ fn a_failed_call_leaves_nothing_that_a_power_cut_could_bring_back() {
             failed = run.heal();
             run.reopen_if_stopped();
             assert!(run.open(), "call {nth}");
-            // The power is cut in the next change of the header.
+            // Cut the power during the next change of the header.
             run.fail_nth(at, false, true);
             run.cut(4);
             run.append(&[3]);

@@ -1,5 +1,5 @@
-//! Groups that are kept without a sync: a power cut takes what came since the last one, in whole groups
-//! from the end, wherever its sectors were lost; whatever else fails takes nothing.
+//! Groups kept without a sync: a power cut loses only whole groups at the end, written after the
+//! last sync, whichever sectors were lost; every other failure loses nothing.
 
 use store::Kind;
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{contract::Journal, options::JournalOptions};
 
-/// A journal whose groups are kept.
+/// Creates a run whose groups are kept.
 fn keeping() -> Run {
     let mut run = Run::new();
     run.keeps = true;
@@ -74,13 +74,13 @@ fn what_was_synced_is_missed() {
     let mut missed = 0;
     for name in image.keys().filter(|name| name.ends_with(".journal")) {
         let mut damaged = image.clone();
-        // Somewhere in its first group.
+        // Some byte of its first group.
         damaged.get_mut(name).unwrap()[20_000] ^= 1;
         let opening = opened(&damaged, 12);
         let Err(error) = opening else { continue };
         missed += 1;
         assert_eq!(error.kind, Kind::Corrupt, "{name}");
-        // What lies behind the damage was not synced, as far as this one knows.
+        // For this opening, everything after the damage was not synced.
         let end = opened(&damaged, 0).unwrap().end();
         assert!(end < 12, "{name}: {end}");
         assert_eq!(opened(&damaged, end).unwrap().end(), end, "{name}");

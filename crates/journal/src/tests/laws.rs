@@ -1,4 +1,4 @@
-//! The laws, on a disk in memory: many histories without a wait for a device.
+//! The laws on a disk in memory, which allows many histories.
 
 use super::{
     run::{SEGMENT, open, options},

@@ -1,4 +1,4 @@
-//! The journal on a disk in memory that fails, stops, forgets and is damaged.
+//! The journal on a simulated disk with failures, power cuts and damage.
 
 mod damage;
 mod faults;

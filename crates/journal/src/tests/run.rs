@@ -1,6 +1,6 @@
-//! A journal on a disk that may fail, beside a list of what was answered: whatever happens, what
-//! was answered as durable is there, what was refused is not, and what is unknown is all there or
-//! not at all. Of what was kept without a sync a power cut leaves a first part, of whole groups.
+//! A journal on a failing disk, compared with a list of what was acknowledged: acknowledged entries
+//! exist, refused ones do not, and unknown groups exist completely or not at all. Of groups kept
+//! without a sync, a power cut leaves a prefix of whole groups.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::{
     options::JournalOptions,
 };
 
-/// The size of segments in these tests: room for a few small groups.
+/// Segment size in these tests: a few small groups.
 pub(super) const SEGMENT: u64 = 32 * 1024;
 
-/// An entry that no other attempt at its number is like.
+/// Creates an entry that differs from every other attempt at its number.
 pub(super) fn entry(n: u64, attempt: u64, bytes: usize) -> Entry {
     let value = (0..bytes).map(|at| (at as u64 * 7 + n + attempt) as u8).collect::<Vec<_>>();
     let mutation = Mutation { space: 1, key: "key".into(), value: Some(Bytes::from(value)) };
@@ -26,7 +26,6 @@ pub(super) fn entry(n: u64, attempt: u64, bytes: usize) -> Entry {
     Entry { n, last, under: n, dropped: Vec::new(), mutations: vec![mutation] }
 }
 
-/// Options of these tests.
 pub(super) fn options(known_durable: u64) -> JournalOptions {
     let spare_segments = 1;
     JournalOptions {
@@ -42,17 +41,16 @@ pub(super) fn open(disk: &SimDisk, options: &JournalOptions) -> Result<LocalJour
     LocalJournal::open_on(Arc::new(disk.clone()), options, false)
 }
 
-/// Bytes of entries.
 pub(super) fn encode(group: &[Entry]) -> Vec<EncodedEntry> {
     group.iter().map(|entry| entry.encode().unwrap()).collect()
 }
 
-/// Floors of several sectors, so that a header can be torn.
+/// Returns floors of several sectors, so that a header can be torn.
 pub(super) fn floors_of(before: u64) -> Vec<u8> {
     before.to_le_bytes().repeat(90)
 }
 
-/// Everything that a journal holds, from its first entry on.
+/// Reads all entries that a journal holds.
 pub(super) fn read_all(journal: &LocalJournal) -> Result<Vec<Entry>, Error> {
     let mut all: Vec<Entry> = Vec::new();
     loop {
@@ -65,7 +63,7 @@ pub(super) fn read_all(journal: &LocalJournal) -> Result<Vec<Entry>, Error> {
     }
 }
 
-/// Compares entries, in few words.
+/// Compares entries; failures print numbers only.
 pub(super) fn assert_same(read: &[Entry], expected: &[Entry], context: &str) {
     let numbers = |entries: &[Entry]| entries.iter().map(|entry| entry.n).collect::<Vec<_>>();
     assert_eq!(numbers(read), numbers(expected), "{context}");
@@ -73,33 +71,33 @@ pub(super) fn assert_same(read: &[Entry], expected: &[Entry], context: &str) {
     assert_eq!(differs.map(|(read, _)| read.n), None, "{context}");
 }
 
-/// A journal and what it has answered.
+/// A journal and its expected contents.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) disk: SimDisk,
     pub(super) journal: Option<LocalJournal>,
-    /// What was answered.
+    /// Acknowledged entries.
     pub(super) list: Vec<Entry>,
-    /// How many of it are durable.
+    /// How many of them are durable.
     synced: usize,
-    /// Numbers of the last entries of groups that were kept.
+    /// Numbers of the last entries of kept groups.
     kept: Vec<usize>,
-    /// Groups are kept: they are somewhere else, too.
+    /// Groups are kept without a sync, as copies of another journal.
     pub(super) keeps: bool,
-    /// The power was cut since the journal was open.
+    /// The power was cut since the journal was last open.
     powerless: bool,
-    /// What may be.
+    /// Entries of unknown outcome.
     unknown: Vec<Entry>,
-    /// Entries below may be gone.
+    /// Entries below this number may have been cut.
     cut: u64,
-    /// Appends so far.
+    /// Number of appends so far.
     attempts: u64,
-    /// What fails now, if something does.
+    /// The error kind that is injected at present.
     fault: Option<Kind>,
 }
 
 impl Run {
-    /// An empty disk; no journal is open.
+    /// Creates a run with an empty disk and no open journal.
     pub(super) fn new() -> Self {
         Self {
             disk: SimDisk::default(),
@@ -116,20 +114,20 @@ impl Run {
         }
     }
 
-    /// Makes a call of the disk fail.
+    /// Makes the nth disk call from now fail.
     pub(super) fn fail_nth(&mut self, nth: u64, full: bool, stays: bool) {
         let (error, kind) = if full { (28, Kind::Full) } else { (5, Kind::Unavailable) };
         self.fault = Some(kind);
         self.disk.fail_nth(nth, error, stays);
     }
 
-    /// Nothing fails any more; whether something did.
+    /// Ends the injected failure; returns whether a call failed.
     pub(super) fn heal(&mut self) -> bool {
         self.fault = None;
         self.disk.heal()
     }
 
-    /// Opens the journal where none is open, and compares; false when the disk failed meanwhile.
+    /// Opens the journal unless open, and compares; returns false if the disk failed meanwhile.
     pub(super) fn open(&mut self) -> bool {
         if self.journal.is_some() {
             return true;
@@ -160,7 +158,7 @@ impl Run {
         self.compare()
     }
 
-    /// Compares all that is there with the list; false when the disk failed meanwhile.
+    /// Compares all entries with the list; returns false if the disk failed meanwhile.
     pub(super) fn compare(&mut self) -> bool {
         let Some(journal) = &self.journal else { return true };
         let first = journal.held().first;
@@ -188,7 +186,7 @@ impl Run {
         }
     }
 
-    /// Makes durable what was kept.
+    /// Syncs kept groups.
     pub(super) fn sync(&mut self) {
         if !self.open() {
             return;
@@ -203,7 +201,7 @@ impl Run {
         }
     }
 
-    /// Writes a group of entries of these sizes; whether that was answered.
+    /// Writes a group of entries of these sizes; returns whether it was acknowledged.
     fn write(
         &mut self,
         sizes: &[usize],
@@ -256,14 +254,14 @@ impl Run {
         }
     }
 
-    /// The process dies.
+    /// Simulates a death of the process.
     pub(super) fn kill(&mut self) {
         self.journal = None;
         self.disk = self.disk.after_kill();
         self.fault = None;
     }
 
-    /// The machine stops.
+    /// Simulates a power cut.
     pub(super) fn cut_power(&mut self, random: &mut fastrand::Rng) {
         self.journal = None;
         self.disk = self.disk.after_power_cut(random);
@@ -271,7 +269,7 @@ impl Run {
         self.fault = None;
     }
 
-    /// What was stopped is opened again by the same process.
+    /// Reopens a stopped journal in the same process.
     pub(super) fn reopen_if_stopped(&mut self) {
         self.journal.take_if(|journal| journal.stop_reason().is_some());
     }

@@ -1,7 +1,6 @@
-//! A disk in memory. What was written is seen at once and is durable after a sync; when the machine
-//! stops, of what was not synced any sectors may be there, and any first part of what was done to
-//! names. A sync that fails forgets what it should have made durable: it is still seen, and later
-//! syncs do not write it.
+//! A simulated disk in memory. Writes are visible at once and durable after a sync. After a power
+//! cut, any subset of unsynced sectors and any prefix of unsynced name changes survives. A failed
+//! sync loses its data silently: it stays visible, but later syncs do not write it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::disk::{Disk, DiskFile};
 
-/// What a device writes as a whole.
+/// Unit of atomic writes.
 pub(super) const SECTOR: usize = 512;
 
 /// Contents of files by name.
@@ -27,7 +26,7 @@ struct SimFile {
     dirty: BTreeSet<usize>,
 }
 
-/// A change of names that is not durable.
+/// A change of names that is not yet durable.
 #[derive(Clone, Debug)]
 enum NameChange {
     Put(String, usize),
@@ -42,14 +41,14 @@ struct State {
     names: Names,
     durable_names: Names,
     changes: Vec<NameChange>,
-    /// Calls so far, and which one fails how.
+    /// Number of calls so far; then the call that fails, with its error number.
     calls: u64,
     fails: Option<(u64, i32)>,
-    /// Every call fails from that one on.
+    /// Every call after that one fails too.
     stays: bool,
 }
 
-/// The disk. Copies of it are the same disk.
+/// The disk. Clones share its state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SimDisk(Arc<Mutex<State>>);
 
@@ -57,7 +56,7 @@ pub(super) struct SimDisk(Arc<Mutex<State>>);
 struct SimHandle(SimDisk, usize);
 
 impl State {
-    /// Counts a call; fails when it is its turn.
+    /// Counts a call and fails it if it is its turn.
     fn call(&mut self) -> io::Result<()> {
         self.calls += 1;
         match self.fails {
@@ -89,7 +88,7 @@ fn apply(names: &mut Names, change: &NameChange) {
 }
 
 impl SimDisk {
-    /// A disk with these files, all durable.
+    /// Creates a disk with these files, all durable.
     pub(super) fn of_image(image: &Image) -> Self {
         let mut state = State::default();
         for (name, bytes) in image {
@@ -101,7 +100,7 @@ impl SimDisk {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// The files as they are seen.
+    /// Returns the visible contents of the files.
     pub(super) fn image(&self) -> Image {
         let state = self.0.lock();
         state
@@ -111,14 +110,14 @@ impl SimDisk {
             .collect()
     }
 
-    /// The disk after the process died: all that was written is there.
+    /// Returns the disk after a death of the process: every write survives.
     pub(super) fn after_kill(&self) -> Self {
         let mut state = self.0.lock().clone();
         state.fails = None;
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// The disk after the machine stopped.
+    /// Returns the disk after a power cut.
     pub(super) fn after_power_cut(&self, random: &mut fastrand::Rng) -> Self {
         let state = self.0.lock();
         let mut names = state.durable_names.clone();
@@ -139,14 +138,14 @@ impl SimDisk {
         Self::of_image(&image)
     }
 
-    /// Makes a call from now on fail: the next one is 1. With `stays` all after it fail too.
+    /// Makes the nth call from now fail (1 is the next). With `stays` all later ones fail too.
     pub(super) fn fail_nth(&self, nth: u64, error: i32, stays: bool) {
         let mut state = self.0.lock();
         state.fails = Some((state.calls + nth, error));
         state.stays = stays;
     }
 
-    /// Nothing fails any more; whether something did.
+    /// Ends the injected failure; returns whether a call failed.
     pub(super) fn heal(&self) -> bool {
         let mut state = self.0.lock();
         let failed = state.fails.take().is_some_and(|(at, _)| at <= state.calls);
@@ -155,7 +154,7 @@ impl SimDisk {
     }
 }
 
-/// Copies what a sector of a file has; the other file grows as far as it must.
+/// Copies a sector of one file to another, extending it as needed.
 fn copy_sector(from: &[u8], to: &mut Vec<u8>, sector: usize) {
     let (start, end) = (sector * SECTOR, from.len().min((sector + 1) * SECTOR));
     if to.len() < end {
@@ -240,7 +239,7 @@ impl DiskFile for SimHandle {
         let mut state = self.0.0.lock();
         let called = state.call();
         let bytes = pieces.concat();
-        // A write that fails may have written a part.
+        // A failed write may have written a part.
         let len = if called.is_ok() { bytes.len() } else { bytes.len() / 2 };
         let at = usize::try_from(at).unwrap();
         let file = &mut state.files[self.1];
@@ -257,7 +256,7 @@ impl DiskFile for SimHandle {
     fn sync(&self) -> io::Result<()> {
         let mut state = self.0.0.lock();
         let called = state.call();
-        // Where all fails from now on, the machine is about to stop: nothing was forgotten.
+        // If all later calls fail too, the machine is about to stop: nothing is lost silently.
         let stays = state.stays;
         let file = &mut state.files[self.1];
         if called.is_err() && stays {

@@ -1,4 +1,4 @@
-//! Segments go round: cut ones come back, and what is too many gives its space back.
+//! Reuse of segments: cut ones become spare, surplus ones are deleted.
 
 use store::Kind;
 
@@ -36,7 +36,7 @@ fn segments_beyond_those_wanted_are_removed() {
     run.cut(6);
     assert_eq!((held(&run).first, held(&run).disk_bytes), (6, 2 * SEGMENT));
     assert_eq!(run.disk.image().len(), 2);
-    // The floors of that cut are there after a restart, since it wrote them.
+    // That cut wrote the header, so its floors survive a restart.
     run.kill();
     assert!(run.open());
     assert_eq!(run.journal.as_ref().unwrap().floors(), floors_of(6));
@@ -76,7 +76,7 @@ fn a_full_disk_refuses_by_name_and_goes_on_when_there_is_room() {
     run.heal();
     run.append(&[9_000]);
     assert_eq!(run.list.len(), 2);
-    // What could not be made has left nothing that lasts.
+    // The failed segment has left no file.
     run.kill();
     assert!(run.open());
     assert_eq!(run.disk.image().len(), 2);
@@ -90,7 +90,7 @@ fn numbers_go_on_where_an_empty_journal_is_told_to() {
     assert_eq!((journal.end(), journal.held().first), (41, 42));
     journal.append(&encode(&[entry(42, 0, 10)])).unwrap();
     drop(journal);
-    // Only where it is empty.
+    // The option only applies to an empty journal.
     let journal = open(&disk, &JournalOptions { empty_after: 7, ..options(42) }).unwrap();
     assert_eq!((journal.end(), journal.held().first), (42, 42));
     assert_eq!(journal.read(40, 1).unwrap_err().kind, Kind::Invalid);

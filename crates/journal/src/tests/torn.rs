@@ -1,5 +1,5 @@
-//! The last group is torn in every way: it is not there, or it is all there, and the journal goes
-//! on. In new segments and in used ones, where old groups lie below.
+//! Tears the last group in every way: it is missing or complete, and the journal continues. In new
+//! segments, and in reused ones with stale groups underneath.
 
 use super::{
     run::{Run, assert_same, encode, entry, open, options, read_all},
@@ -7,7 +7,7 @@ use super::{
 };
 use crate::contract::Journal;
 
-/// A journal before and after its last group, which has this many bytes.
+/// A journal before and after its last group is written.
 struct Torn {
     before: Image,
     after: Image,
@@ -18,7 +18,7 @@ impl Torn {
     fn new(bytes: usize, used: bool) -> Self {
         let mut run = Run::new();
         if used {
-            // Segments that come back with groups at the same places.
+            // Segments that are reused, with stale groups at the same offsets.
             for _ in 0..9 {
                 run.append(&[3_000, 2_000]);
             }
@@ -33,7 +33,7 @@ impl Torn {
         Self { before, after: run.disk.image(), run }
     }
 
-    /// The file that the group is in, and where it is.
+    /// Returns the file and byte range of the last group.
     fn place(&self) -> (String, std::ops::Range<usize>) {
         let differs = |name: &&String| self.before[*name] != self.after[*name];
         let name = self.after.keys().find(differs).unwrap().clone();
@@ -43,7 +43,7 @@ impl Torn {
         (name, first..last + 1)
     }
 
-    /// Opens a journal with these bytes, goes on with it, and opens it again.
+    /// Opens a journal with these bytes, appends to it, and reopens it.
     fn check(&self, name: &str, bytes: Vec<u8>, whole: bool) {
         let mut image = self.after.clone();
         image.insert(name.to_owned(), bytes);
@@ -54,7 +54,7 @@ impl Torn {
         let mut expected = self.run.list[journal.held().first as usize - 1..].to_vec();
         expected.truncate(expected.len() - usize::from(!whole));
         assert_same(&read_all(&journal).unwrap(), &expected, "torn");
-        // A smaller one, and one that has to go to the next segment.
+        // A small group, and one that needs the next segment.
         for bytes in [50, 12_000] {
             let next = entry(journal.end() + 1, 1_000, bytes);
             journal.append(&encode(std::slice::from_ref(&next))).unwrap();

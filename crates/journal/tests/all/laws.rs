@@ -6,7 +6,7 @@ use journal::{
 };
 use tempfile::TempDir;
 
-/// Journals in folders, with small segments so that they are begun and reused all the time.
+/// Journals in folders, with small segments so that they are constantly started and reused.
 struct Local(Option<TempDir>, JournalOptions);
 
 impl Bench for Local {

@@ -1,4 +1,4 @@
-//! The local journal on this machine's disk.
+//! The local journal on a real disk.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
