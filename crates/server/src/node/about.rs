@@ -1,5 +1,5 @@
-//! What a node tells the others of itself, in its record of the ledger: the place where it runs, of
-//! fixed length, and JSON, so that an older version reads what a newer one writes.
+//! The self-description of a node in its record in the ledger: its location, of fixed length, and
+//! JSON, so that older versions can read what newer ones write.
 //!
 //! ```text
 //! boot id (32 hexadecimal digits) · device, inode of the directory's lock (16 each) · {"name": ..}
@@ -12,29 +12,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::{checkpoint::boot_id, data_dir::DataDir};
 
-/// Bytes of the place. An incarnation that said the same place is this node in this boot of its machine,
-/// in this directory and in no copy of it.
+/// Bytes of the location. An earlier incarnation with the same location is this node, in the same
+/// boot of its machine, in this directory and not in a copy of it.
 pub(crate) const PLACE_BYTES: usize = 64;
 
-/// What others should know of a node.
+/// Description of a node for other nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct About {
-    /// What people call it.
+    /// Display name.
     pub(crate) name: String,
     /// `host:port` where other nodes reach it.
     pub(crate) peer: String,
-    /// `host:port` of the MongoDB API; `None`: it is off.
+    /// `host:port` of the MongoDB API; `None` if it is off.
     pub(crate) mongo: Option<String>,
-    /// `host:port` of the NoSQL API; `None`: it is off.
+    /// `host:port` of the NoSQL API; `None` if it is off.
     pub(crate) cosmos: Option<String>,
-    /// `host:port` of the admin address; `None`: it is off.
+    /// `host:port` of the admin address; `None` if it is off.
     pub(crate) admin: Option<String>,
-    /// Of the program.
+    /// Program version.
     pub(crate) version: String,
 }
 
-/// The place of a node with this data directory.
+/// Returns the location of a node with this data directory.
 pub(crate) fn place_of(directory: &DataDir) -> io::Result<String> {
     let lock = directory.lock_metadata()?;
     let boot: String = boot_id().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -42,16 +42,16 @@ pub(crate) fn place_of(directory: &DataDir) -> io::Result<String> {
 }
 
 impl About {
-    /// As the record has it.
+    /// Encodes the record's bytes.
     pub(crate) fn encode(&self, place: &str) -> Bytes {
         let mut bytes = place.as_bytes().to_vec();
-        // A struct of texts always becomes JSON.
+        // A struct of strings always serializes.
         bytes.extend(serde_json::to_vec(self).unwrap_or_default());
         bytes.into()
     }
 
-    /// Reads a record; what cannot be read is empty: the node is shown by its id then, and nothing is
-    /// sent to it.
+    /// Decodes a record. An unreadable one yields empty fields: the node is then listed by its id,
+    /// and nothing is sent to it.
     pub(crate) fn decode(bytes: &[u8]) -> Self {
         let json = bytes.get(PLACE_BYTES..).unwrap_or_default();
         serde_json::from_slice(json).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Goes on without a committed entry that is lost, once a person has read what that means and said yes.
+//! Recovery from a lost committed entry, after an operator has confirmed the loss.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use store_shared::{Accepting, Loss};
 use super::{dump::clock_of, ledger::ledger_failure};
 use crate::{data_dir::Refused, failure::Failure};
 
-/// Says what is lost, and goes on without it, if `yes`. An owner that is gone says nothing for `silence`.
+/// Reports the loss, and continues without the entry if `yes`. An owner counts as dead after
+/// `silence` without a beat.
 pub(super) async fn accept_loss<L: Ledger>(
     ledger: &L,
     cluster: &ClusterRecord,
@@ -87,7 +88,7 @@ mod tests {
         one.server.stop().await;
         let (told, why) = accept(&ledger, 0, true).await;
         assert_eq!((told, why.contains("no committed entry")), (vec![], true), "{why}");
-        // The last but some: each insert is an entry, and a mark in a later one says so.
+        // One of the last entries: each insert is an entry, and a later commit mark refers to it.
         let lost = (1..100).rev().map(|n| ledger.lose_entry(0, 1, n));
         let lost: Vec<_> = lost.filter(|lost| !lost.is_empty()).take(5).collect();
         for request in lost.into_iter().take(4).flatten() {

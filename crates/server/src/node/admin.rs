@@ -1,5 +1,5 @@
-//! The admin address of a node. Health, figures and the cluster are its own; what is asked of the data
-//! goes to the term that serves, here or at another node.
+//! The admin address of a node. Health, metrics and the cluster's state are served by the node
+//! itself; requests about data go to the owner's term, here or on another node.
 
 use std::{collections::BTreeMap, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -29,17 +29,17 @@ use crate::admin::{
     health,
 };
 
-/// Paths that are answered by the node that is asked; all others by the owner.
+/// Paths served by the receiving node; all others go to the owner.
 const OWN: [&str; 7] =
     ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics", "/_ebb/cluster"];
-/// What begins the paths of what is done with one shard, which the body names.
+/// Path prefix of operations on one shard, which the body names.
 const OF_SHARD: &str = "/_ebb/cluster/";
-/// Bytes of such a body at the most.
+/// Maximum size of such a body, in bytes.
 const NAMED_MAX: usize = 64 << 10;
 /// How long a request waits for a base.
 const BASE: Duration = Duration::from_secs(10);
 
-/// The routes of a node: its own, inside the portal's rules, and the way to the owner's.
+/// Returns the node's routes: its own inside the access control, and forwarding to the owner.
 pub(super) fn routes(routes: Routes, pages: Arc<Pages>) -> Router {
     let own = Router::new()
         .route("/livez", get(get_liveness))
@@ -62,7 +62,7 @@ struct Dispatch {
     own: Router,
 }
 
-/// Sends a request where it is answered.
+/// Sends a request to the routes or node that handle it.
 async fn dispatch(
     State(Dispatch { routes, mut own }): State<Dispatch>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
@@ -72,7 +72,7 @@ async fn dispatch(
     if OWN.contains(&path) {
         return into_response(own.call(request).await);
     }
-    // What is done with a shard is its owner's business.
+    // Operations on a shard go to its owner.
     let of_shard = path.starts_with(OF_SHARD);
     let (request, shard) = match of_shard {
         true => match named_shard(request).await {
@@ -104,23 +104,23 @@ fn unserved() -> Response {
     Error::unavailable("no node that owns the data can be reached").into_response()
 }
 
-/// Has the owner answer a request.
+/// Forwards a request to the owner and returns its response.
 pub(super) async fn pass_on(passage: Passage, request: Request) -> Response {
     passage.exchange(request).await.unwrap_or_else(unserved)
 }
 
-/// Handles `/livez`: whatever the node is to the data, it runs.
+/// Handles `/livez`: the node runs, whatever its role.
 async fn get_liveness() -> Response {
     health::health_answer(true, "")
 }
 
-/// Handles `/readyz`: 200 if the node owns the data and serves them, or follows the owner closely.
+/// Handles `/readyz`: 200 if the node serves as owner or closely follows one.
 async fn get_readiness(State(routes): State<Routes>) -> Response {
     let why = routes.why_unserved();
     health::health_answer(why.is_none(), why.as_deref().unwrap_or_default())
 }
 
-/// Handles `/status`: that of the term, if one serves here, and the cluster.
+/// Handles `/status`: the status of the term served here, if any, and of the cluster.
 async fn get_status(State(routes): State<Routes>) -> Response {
     let mut body = match routes.all().find_map(Route::here) {
         Some(term) => health::status_body(&term.shared),
@@ -136,7 +136,7 @@ async fn get_status(State(routes): State<Routes>) -> Response {
     };
     if let Some(fields) = body.as_object_mut() {
         fields.insert("cluster".to_owned(), routes.facts().to_json(&BTreeMap::new()));
-        // Of shards that others serve, and of writes that wait here.
+        // Covers shards served by others, and writes that are waiting here.
         if let Some(why) = routes.why_waiting().or_else(|| routes.why_unready()) {
             merge_checks(fields, why);
         }
@@ -144,7 +144,7 @@ async fn get_status(State(routes): State<Routes>) -> Response {
     health::status_answer(body)
 }
 
-/// Adds a reason to the checks of a status.
+/// Merges a reason into the checks of a status.
 fn merge_checks(fields: &mut serde_json::Map<String, Value>, why: String) {
     let found = health::checks_json([why]);
     let Some(checks) = fields.get_mut("checks").and_then(Value::as_object_mut) else { return };
@@ -155,24 +155,24 @@ fn merge_checks(fields: &mut serde_json::Map<String, Value>, why: String) {
     }
 }
 
-/// Handles `GET /_ebb/cluster`: the cluster as this node sees it, with what the nodes say that answer.
+/// Handles `GET /_ebb/cluster`: the cluster as seen by this node, with the nodes' reports.
 async fn get_cluster(State(routes): State<Routes>) -> Json<Value> {
     let standings = standings::of_all(&routes).await;
     Json(routes.facts().to_json(&standings))
 }
 
-/// The body of a request for a base. An unknown name is refused.
+/// Body of a request for a base. Unknown names are refused.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WantedBase {
     #[serde(default)]
     shard: u32,
-    /// The entry that it is to have; all that is committed now otherwise.
+    /// Entry that the base has to include; defaults to the last committed one.
     entry: Option<u64>,
 }
 
-/// Handles `POST /_ebb/cluster/base`: has a base made. Where that takes longer than a request may, the
-/// answer says so, and the same with the entry in it goes on waiting.
+/// Handles `POST /_ebb/cluster/base`: writes a base. If that takes too long, the response says so,
+/// and the client can repeat the request with the entry from it to continue waiting.
 async fn make_base(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: WantedBase = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!("the body is {{\"shard\": 0, \"entry\": NUMBER}}: {error}"))
@@ -191,8 +191,8 @@ pub(super) fn no_shard(shard: u32) -> Error {
     Error::bad_request(format!("there is no shard {shard}"))
 }
 
-/// The shard that the body of a request names, for whoever finds its owner; what else it says is read
-/// there.
+/// Returns the shard that a request's body names, to find its owner; the rest of the body is parsed
+/// by the handler.
 async fn named_shard(request: Request) -> Result<(Request, u32)> {
     #[derive(Deserialize)]
     struct Named {

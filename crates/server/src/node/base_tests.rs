@@ -1,4 +1,4 @@
-//! Bases that somebody asks for: the journal before them goes, and whoever comes later begins with one.
+//! Bases on request: the journal before them is deleted, and later nodes start from one.
 
 use cluster::{Ledger as _, Reply, Request};
 use document::doc;
@@ -21,7 +21,7 @@ async fn a_base_is_made_when_somebody_asks_for_one_at_any_node() {
         let shard = ledger.execute(Request::ReadShard { shard: 0 }).await.unwrap();
         let Reply::Shard(Some(record)) = shard else { panic!("{shard:?}") };
         assert_eq!(record.bases.last().unwrap().n, base);
-        // One that has what is wanted is there: none is made.
+        // A base that includes the entry exists already: none is written.
         let body = json!({ "shard": 0, "entry": entry }).to_string();
         let again = node.server.ask_well("POST", "/_ebb/cluster/base", &body).await;
         assert_eq!(again["base"].as_u64().unwrap(), base);
@@ -30,7 +30,7 @@ async fn a_base_is_made_when_somebody_asks_for_one_at_any_node() {
     assert_eq!(refused.status, 400, "{}", refused.body);
     let refused = two.server.ask_admin("POST", "/_ebb/cluster/base", r#"{"shards": 0}"#).await;
     assert_eq!(refused.status, 400, "{}", refused.body);
-    // Who comes later has all, and owns it.
+    // A new node gets all data and can own it.
     let three = start(&ledger, "three").await;
     one.hand_over_to("three").await;
     assert_eq!(three.ids().await, [0, 1, 2]);

@@ -1,20 +1,20 @@
-//! When this node has seen the others beat last. A record says nothing of its age: one that is seen for the
-//! first time may be old.
+//! Tracks when this node last saw a heartbeat of each other node. Records have no age, so a beat
+//! seen for the first time may be old.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use cluster::View;
 use uuid::Uuid;
 
-/// A node whose beat stood still for so long may be gone.
+/// A node without a new beat for this long may be down.
 const SILENCE: Duration = Duration::from_secs(4);
 
-/// A node's last beat, and when it was seen.
+/// The last beat of a node, with the time it was seen.
 #[derive(Clone, Copy, Debug)]
 struct Beat {
     number: (u64, u64),
     seen: Duration,
-    /// Since when none was missed for long.
+    /// Start of the present period without long gaps.
     since: Duration,
 }
 
@@ -23,7 +23,7 @@ struct Beat {
 pub(super) struct Beats(BTreeMap<Uuid, Beat>);
 
 impl Beats {
-    /// Notes what is seen now.
+    /// Records the beats in a view.
     pub(super) fn note(&mut self, view: &View, now: Duration) {
         self.0.retain(|node, _| view.nodes.iter().any(|record| record.node == *node));
         for record in &view.nodes {
@@ -39,18 +39,18 @@ impl Beats {
         }
     }
 
-    /// How long ago a node's last beat was seen; `None`: none was.
+    /// Returns how long ago a node's last beat was seen; `None` if none was.
     pub(super) fn age(&self, node: Uuid, now: Duration) -> Option<Duration> {
         let beat = self.0.get(&node).filter(|beat| !beat.seen.is_zero())?;
         Some(now.saturating_sub(beat.seen))
     }
 
-    /// Whether another node than this one beats.
+    /// Whether any other node beats.
     pub(super) fn has_other(&self, own: Uuid, now: Duration) -> bool {
         self.living(now, Duration::ZERO).iter().any(|node| *node != own)
     }
 
-    /// Nodes that beat, and have done so for this long.
+    /// Returns the nodes that beat and have done so for this long.
     pub(super) fn living(&self, now: Duration, for_long: Duration) -> Vec<Uuid> {
         let lives = |(node, beat): (&Uuid, &Beat)| {
             let is_fresh = self.age(*node, now).is_some_and(|age| age < SILENCE);
@@ -87,7 +87,7 @@ mod tests {
         let second = Duration::from_secs;
         let one = Uuid::from_u128(1);
         beats.note(&view(&[(1, 7), (2, 7)]), second(100));
-        // Nobody knows how old they are.
+        // Their age is unknown.
         assert_eq!(
             (beats.age(one, second(100)), beats.living(second(100), second(0))),
             (None, vec![])
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(beats.living(second(110), second(9)), [one]);
         assert_eq!(beats.living(second(110), second(10)), NONE);
         assert_eq!(beats.living(second(113), second(0)), NONE);
-        // After a silence it has to live for long again.
+        // After a silence the period starts over.
         beats.note(&view(&[(1, 200)]), second(120));
         assert_eq!(beats.living(second(121), second(1)), [one]);
         assert_eq!(beats.living(second(121), second(2)), NONE);

@@ -1,4 +1,4 @@
-//! Clients that stay connected while the data go from one node to another.
+//! Clients that stay connected while the data move between nodes.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
     tls::tests::{ask_mongo, made_certificate},
 };
 
-/// A numbered write that adds a document, and that is done once however often it is sent.
+/// Builds a numbered insert, which takes effect once however often it is sent.
 fn numbered_insert(session: u8, id: i64) -> Document {
     let lsid = doc! { "id": Value::Binary { subtype: 4, bytes: vec![session; 16] } };
     doc! {
@@ -24,7 +24,8 @@ fn numbered_insert(session: u8, id: i64) -> Document {
     }
 }
 
-/// The same without a number: nobody may send it again who does not know that it was not done.
+/// Builds an insert without a number, which must not be repeated unless it is known not to have
+/// been executed.
 fn insert(session: u8, id: i64) -> Document {
     doc! {
         "insert": "c",
@@ -33,8 +34,8 @@ fn insert(session: u8, id: i64) -> Document {
     }
 }
 
-/// Writes and reads on one connection until told to stop; each is answered. Every other client has
-/// numbers for its writes. Answers how many there were.
+/// Writes and reads on one connection until signalled; every call has to succeed. Every other
+/// client numbers its writes. Returns the number of writes.
 async fn work(
     mut client: MongoClient,
     session: u8,
@@ -64,8 +65,8 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
-/// The same with the NoSQL API, whose connection is kept: nothing is answered but as it would be without a
-/// hand-over.
+/// Like `work` for the NoSQL API over a persistent connection: every response has to be the same as
+/// without a hand-over.
 async fn work_nosql(
     mut client: NosqlClient,
     session: u8,
@@ -87,7 +88,7 @@ async fn work_nosql(
     count
 }
 
-/// Makes the container of that work.
+/// Creates the container for that work.
 async fn make_container(client: &mut NosqlClient) {
     client.expect(201, ("POST", "/dbs"), r#"{"id": "d"}"#).await;
     let container = r#"{"id": "c", "partitionKey": {"paths": ["/id"], "kind": "Hash"}}"#;
@@ -110,7 +111,7 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
     let mut idle = Vec::new();
     for (session, node) in (1..).zip(nodes.iter().chain(&nodes)) {
         clients.spawn(work(node.server.connect().await, session, over.clone()));
-        // And one that says nothing meanwhile.
+        // One more client that stays idle.
         let mut client = node.server.connect().await;
         client.run_command(doc! { "ping": 1, "$db": "admin" }).await;
         idle.push(client);
@@ -126,7 +127,7 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
     let made = tokio::time::timeout(PATIENCE, nosql_clients.join_all()).await.unwrap();
     assert!(made.iter().all(|count| 0 < *count), "{made:?}");
     for client in &mut idle {
-        // Longer than an unknown client may say.
+        // Longer than a message before the login may be.
         let long = "x".repeat(100_000);
         client.run_command(doc! { "ping": 1, "comment": long, "$db": "admin" }).await;
         let reply = client.run_command(doc! { "count": "c", "$db": "test" }).await;
@@ -137,7 +138,7 @@ async fn clients_of_every_node_stay_connected_over_hand_overs() {
     }
 }
 
-/// Each node has a certificate of its own; whoever owns the data answers.
+/// Each node has its own certificate; the owner answers, wherever it is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_speak_tls_to_any_node_and_stay_connected_over_a_hand_over() {
     let ledger = ledger("manual").await;

@@ -1,9 +1,9 @@
-//! Keeps the data with nodes whose wall clocks agree with database time. Instants are exact on every
-//! node, as database time goes on by boot clocks over a change of owner; but an owner whose wall clock
-//! is wrong waits for somebody to say what is right, and another could go on.
+//! Keeps the data on nodes whose wall clocks agree with database time. Instants are exact on every
+//! node, since database time advances by boot clocks across changes of owner; but an owner whose
+//! wall clock is wrong waits for an operator to confirm it, while another node could continue.
 //!
-//! A node that is off lets the others go first when the data have no owner. An owner whose wall clock
-//! stepped hands over once, if another node lives. Manual clocks have no wall clock.
+//! If the shard has no owner, a node with a deviating clock lets others go first. An owner whose
+//! wall clock stepped hands over once, if another node is alive. Manual clocks have no wall clock.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -15,19 +15,19 @@ use tracing::Instrument as _;
 use super::{beats::Beats, route::Route};
 use crate::background;
 
-/// How often it is looked.
+/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// How far off a wall clock may be, milliseconds.
+/// Tolerated deviation of a wall clock, milliseconds.
 const MOST_OFF_MS: i64 = 60_000;
-/// How long a node that is off lets others go first: they take over within seconds.
+/// How long a deviating node lets others go first; they take over within seconds.
 const HELD_BACK: Duration = Duration::from_secs(10);
 
-/// What it has seen.
+/// State of the guard.
 pub(super) struct ClockGuard {
     route: Route,
     source: Box<dyn ClockSource>,
     beats: Beats,
-    /// The step for which the data were handed over has not been confirmed yet.
+    /// Whether the data were handed over for a step that is not yet confirmed.
     handed_over: bool,
 }
 
@@ -36,7 +36,7 @@ impl ClockGuard {
         Self { route, source, beats: Beats::default(), handed_over: false }
     }
 
-    /// Looks until `stop`.
+    /// Checks periodically until `stop`.
     pub(super) async fn run(mut self, mut stop: watch::Receiver<bool>) {
         self.look(monotonic_time()).await;
         while background::has_waited(EVERY, &mut stop).await {
@@ -50,7 +50,7 @@ impl ClockGuard {
             Some(term) => {
                 self.route.facts.counts.off_ms.store(0, Ordering::Relaxed);
                 let status = term.shared.engine.clock().status();
-                // A step forward waits to be confirmed; by one back time only goes on more slowly.
+                // A step forward has to be confirmed; one back only slows time down.
                 let is_behind = status.mode == ClockMode::System && status.offset_ms < -MOST_OFF_MS;
                 if !status.unconfirmed && !is_behind {
                     self.handed_over = false;
@@ -65,7 +65,7 @@ impl ClockGuard {
         }
     }
 
-    /// Compares the wall clock with what the owner's last beat says, if that is new.
+    /// Compares the wall clock with the owner's last beat, if that is recent.
     fn judge(&self, now: Duration) {
         let Some(owner_ms) = self.owner_ms(now) else { return };
         let off_ms = self.source.wall_ms().saturating_sub(owner_ms);
@@ -84,7 +84,7 @@ impl ClockGuard {
         }
     }
 
-    /// Database time in the owner's last beat, where that is fresh.
+    /// Returns the database time in the owner's last beat, if that is recent.
     fn owner_ms(&self, now: Duration) -> Option<i64> {
         let view = self.route.facts.seen();
         let shard = self.route.facts.number;

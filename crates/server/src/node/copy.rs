@@ -1,5 +1,4 @@
-//! What a node does with its copy of the data while another node owns them: what the owner has reaped
-//! goes from it, too.
+//! Maintenance of a node's copy while another node owns the data: removes reaped documents.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -8,19 +7,19 @@ use store_shared::SharedShard;
 
 use crate::background;
 
-/// Between two looks at what the owner has reaped.
+/// Interval of checks for newly reaped data.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Looks for as long as it is polled.
+/// Runs until dropped.
 pub(super) async fn tend(reaper: &mut CopyReaper, shard: &SharedShard) -> Infallible {
-    // An engine that was open on it has put its own floors in force.
+    // An engine that was open on the copy has installed its own floors.
     reaper.put_in_force(&**shard.tree());
     loop {
         background::wait_for(EVERY).await;
         match reaper.look(&**shard.tree()).await {
             Ok(0) => {}
             Ok(collections) => tracing::debug!(collections, "compacted what the owner has reaped"),
-            // As when the store is opened again, or loads a base.
+            // For example while the store is reopened or loads a base.
             Err(error) => tracing::debug!(%error, "what the owner has reaped stays for now"),
         }
     }

@@ -1,5 +1,5 @@
-//! Says in the log when a data directory was copied and both run: to the cluster they are one node, whose
-//! incarnations end each other, so that neither keeps a shard for long. Nothing is lost by it.
+//! Logs when a data directory was copied and both copies run: to the cluster they are one node,
+//! whose incarnations fence each other, so that neither keeps a shard for long. No data are lost.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use uuid::Uuid;
 use super::{facts::Facts, routes::Routes};
 use crate::background;
 
-/// How often it is looked.
+/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// The pause before the same is said again.
+/// Checks between repeated log lines.
 const AGAIN: u32 = 60;
 
-/// Looks until `stop`.
+/// Starts the guard, which runs until `stop`.
 pub(super) fn start(routes: &Routes, stop: &watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
     tokio::spawn(run(routes.facts().clone(), stop.clone()))
 }
@@ -34,6 +34,6 @@ async fn run(facts: Facts, mut stop: watch::Receiver<bool>) {
     }
 }
 
-/// What is wrong, and what to do.
+/// Description of the problem, and the remedy.
 pub(super) const WHAT: &str = "two processes run as one node, on a data directory and on a copy of it: stop one \
     of them and remove its directory";

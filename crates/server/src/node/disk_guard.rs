@@ -1,6 +1,6 @@
-//! Has another node own a shard whose owner's disk is full: here writes are refused until somebody makes
-//! room, and another node may have some. A node whose own copy cannot be written does not stand for the
-//! shard, so it does not come back before there is room.
+//! Hands over a shard whose owner's disk is full: writes are refused here until space is freed,
+//! while another node may have some. A node that cannot write its copy does not become a candidate,
+//! so it does not get the shard back before that.
 
 use std::time::Duration;
 
@@ -12,20 +12,21 @@ use tracing::Instrument as _;
 use super::{beats::Beats, route::Route};
 use crate::background;
 
-/// How often it is looked.
+/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Looks until `stop`.
+/// Starts the guard, which runs until `stop`.
 pub(super) fn start(route: &Route, stop: &watch::Receiver<bool>) -> tokio::task::JoinHandle<()> {
     let guard = DiskGuard { route: route.clone(), beats: Beats::default(), handed_over: false };
     tokio::spawn(guard.run(stop.clone()).in_current_span())
 }
 
-/// What it has seen.
+/// State of the guard.
 struct DiskGuard {
     route: Route,
     beats: Beats,
-    /// The data were handed over since there was room here: where they come back others have none either.
+    /// Whether the data were handed over since there was space: if they come back, the others have
+    /// none either.
     handed_over: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Writes what a cluster has as the data directory of a server of its own. It reads Cassandra alone,
-//! while nodes run or not; it owns nothing and changes nothing there. The mark comes last: without it no
-//! server starts on what was interrupted half way.
+//! Dumps a cluster's data into the data directory of a standalone server. It only reads from
+//! Cassandra, whether nodes run or not, and takes no ownership. The directory is marked last, so
+//! that no server starts on an interrupted dump.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use crate::{
     shares::plan_memory,
 };
 
-/// Makes the directory; returns up to which entry of the journal it goes.
+/// Creates the directory; returns the last journal entry it includes.
 pub(super) async fn dump_cluster<L: Ledger>(
     ledger: &L,
     (cluster, shard): (&ClusterRecord, u32),
@@ -49,8 +49,8 @@ pub(super) async fn dump_cluster<L: Ledger>(
     Ok(entries)
 }
 
-/// Where the clock of a shard, or of a server of its own, goes on: no earlier than any owner could have
-/// gone.
+/// Returns the clock from which a shard, or a standalone server, continues: not before any instant
+/// that an owner could have used.
 pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Checkpoint, Failure> {
     let lease_ns = Settings::new(Uuid::nil(), 0, Uuid::nil(), bytes::Bytes::new()).lease;
     let lease_ms = i64::try_from(lease_ns / 1_000_000).unwrap_or(i64::MAX);
@@ -59,12 +59,12 @@ pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Che
     let of_terms = terms.filter(|term| (term.shard, term.epoch) == (record.shard, record.epoch));
     let of_terms = of_terms.filter_map(|term| Checkpoint::decode_whole(&term.clock));
     let owed = |last: Checkpoint| {
-        // A clock that stands used nothing behind its checkpoint.
+        // A manual clock used nothing after its checkpoint.
         let owed_ms = if last.manual { 0 } else { lease_ms };
         Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last }
     };
     let found = match (record.phase, of_shard) {
-        // The last instant that was used is in it.
+        // It includes the last instant used.
         (Phase::Released, Some(last)) => last,
         (_, last) => {
             let all = last.into_iter().chain(of_terms).map(owed);
@@ -73,6 +73,6 @@ pub(super) fn clock_of(record: &ShardRecord, nodes: &[NodeRecord]) -> Result<Che
             })?
         }
     };
-    // Of no boot of this machine: its boot clock says nothing of it.
+    // Not of this machine's boot, so the boot clock is meaningless.
     Ok(Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ..found })
 }

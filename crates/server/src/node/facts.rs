@@ -1,5 +1,5 @@
-//! What a node knows of itself and of the cluster: who it is, what it is to a shard, and what the
-//! others said last. All parts of the node share it; nothing here changes anything.
+//! A node's view of itself and the cluster: identity, role in a shard, and the last reports of
+//! others. Read-only, shared by all parts of the node.
 
 use std::{
     collections::BTreeMap,
@@ -20,70 +20,70 @@ use uuid::Uuid;
 
 use super::{about::About, standing::Standing};
 
-/// A ledger that has not answered for so long is not reached.
+/// A ledger that has not answered for this long counts as unreachable.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// An entry that has waited for so long to be committed makes its owner unready.
+/// An owner becomes unready when an entry has waited this long to be committed.
 const WAITS_LONG: Duration = Duration::from_secs(3);
 
-/// A node whose beat stood still for so long is silent, and then down.
+/// A node without a new beat for this long is silent, later down.
 const SILENT: Duration = Duration::from_secs(3);
 const DOWN: Duration = Duration::from_secs(10);
 
-/// For how long a node that was seen to run twice counts as one that does.
+/// How long a node that was seen running twice is reported as such.
 const DOUBLED: Duration = Duration::from_secs(60);
 
-/// The MongoDB API, where homes of databases are found.
+/// The MongoDB API, as a key for the home shards of databases.
 pub(super) const MONGODB: &str = "mongodb";
-/// The NoSQL API, the same.
+/// The NoSQL API, likewise.
 pub(super) const NOSQL: &str = "nosql";
 
-/// What is counted since the start, and measured now.
+/// Counters since the start, and current measurements.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Times in which this node became the owner.
+    /// Number of times this node became the owner.
     pub(super) terms: AtomicU64,
-    /// Connections and requests that were passed on.
+    /// Connections and requests forwarded to other nodes.
     pub(super) passed: AtomicU64,
-    /// The same that came from other nodes.
+    /// Connections and requests forwarded from other nodes.
     pub(super) received: AtomicU64,
-    /// By how many milliseconds the wall clock is ahead of the cluster's; 0 where that is little.
+    /// Deviation of the wall clock from the cluster's in milliseconds; 0 if within tolerance.
     pub(super) off_ms: AtomicI64,
 }
 
-/// What a node knows, for whoever has to do with one of its shards.
+/// A node's view, with respect to one of its shards.
 #[derive(Clone)]
 pub(super) struct Facts {
-    /// Which shard.
+    /// The shard.
     pub(super) number: u32,
-    /// The node's store of it.
+    /// The node's store of the shard.
     pub(super) shard: Arc<SharedShard>,
     pub(super) cluster: Arc<ClusterRecord>,
     pub(super) node: Uuid,
     pub(super) about: Arc<About>,
     pub(super) view: watch::Receiver<View>,
-    /// What the node is to the shard.
+    /// The node's role in the shard.
     pub(super) role: watch::Receiver<Role>,
     pub(super) counts: Arc<Counts>,
 }
 
-/// The node that owns the data.
+/// The node that owns a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub(super) node: Uuid,
     pub(super) epoch: u64,
-    /// Where the link to it is.
+    /// Address of the link to it.
     pub(super) peer: String,
 }
 
-/// Whether a node lives, by its record and the age of its beat.
+/// Liveness of a node, by its record and the age of its beat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LifeState {
-    /// It beats.
+    /// A recent beat was seen.
     Up,
-    /// It has not beaten for longer than its lease: others may take over what it owns.
+    /// No beat for longer than its lease: others may take over its shards.
     Silent,
-    /// It has not for long, or its lease was ended by another node.
+    /// No beat for long, or its lease was fenced by another node.
     Down,
 }
 
@@ -101,7 +101,7 @@ impl LifeState {
         self == Self::Up
     }
 
-    /// As people read it.
+    /// Returns the display name.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -112,36 +112,36 @@ impl LifeState {
 }
 
 impl Facts {
-    /// The same about another shard, for which nothing is counted yet.
+    /// Returns the view of another shard, with new counters.
     pub(super) fn of_shard(&self, number: u32, shard: Arc<SharedShard>) -> Self {
         let (role, counts) = (shard.role(), Arc::default());
         Self { number, role, shard, counts, ..self.clone() }
     }
 
-    /// Which databases of the MongoDB API have their home in the shard; `None`: all.
+    /// Returns which MongoDB databases have their home in the shard; `None` if all do.
     pub(super) fn is_home(&self) -> Option<IsHome> {
         let (number, shards) = (self.number, self.cluster.shards);
         let home = move |database: &str| home_shard(MONGODB, database, shards);
         (1 < shards).then(|| IsHome::new(move |database| home(database) == number))
     }
 
-    /// Which of the shards it is, for the NoSQL API.
+    /// Returns the shard's number and count, for the NoSQL API.
     pub(super) fn nosql_shard(&self) -> cosmos::Shard {
         cosmos::Shard { number: self.number, count: self.cluster.shards.max(1) }
     }
 
-    /// What this node sees of the cluster, as a copy: whoever looked twice while it held the lock of the
-    /// first look would wait for a writer that waits for him.
+    /// Returns a copy of the node's view of the cluster. A copy, because a second borrow under the
+    /// first one's read lock could deadlock with a waiting writer.
     pub(super) fn seen(&self) -> View {
         self.view.borrow().clone()
     }
 
-    /// What it sees of the shard.
+    /// Returns its view of the shard.
     pub(super) fn seen_shard(&self) -> ShardView {
         self.view.borrow().shard(self.number)
     }
 
-    /// The owner, if it is another node.
+    /// Returns the owner, if it is another node.
     pub(super) fn other_owner(&self) -> Option<Owner> {
         let view = self.seen();
         let (node, epoch) = view.owner(self.number).filter(|(node, _)| *node != self.node)?;
@@ -150,12 +150,12 @@ impl Facts {
         (!peer.is_empty()).then_some(Owner { node, epoch, peer })
     }
 
-    /// How long ago the ledger answered.
+    /// Returns how long ago the ledger answered.
     fn silent_for(&self) -> Duration {
         since(self.seen().heard_at)
     }
 
-    /// Where the link to a node is; `None`: the node is not known, or its record cannot be read.
+    /// Returns the link address of a node; `None` if unknown.
     pub(super) fn peer_of(&self, node: Uuid) -> Option<String> {
         let view = self.seen();
         let record = view.nodes.iter().find(|record| record.node == node)?;
@@ -163,7 +163,7 @@ impl Facts {
         (!peer.is_empty()).then_some(peer)
     }
 
-    /// What people call a node; its id where it is not known.
+    /// Returns a node's display name, or its id.
     pub(super) fn name_of(&self, node: Uuid) -> String {
         let view = self.seen();
         let record = view.nodes.iter().find(|record| record.node == node);
@@ -171,21 +171,21 @@ impl Facts {
         name.filter(|name| !name.is_empty()).unwrap_or_else(|| node.to_string())
     }
 
-    /// Nodes as which two processes run, on a data directory and on a copy of it.
+    /// Returns the nodes that run twice, on a data directory and a copy of it.
     pub(super) fn doubled(&self) -> Vec<Uuid> {
         let view = self.seen();
         let recent = view.doubled.iter().filter(|(_, at)| since(**at) < DOUBLED);
         recent.map(|(node, _)| *node).collect()
     }
 
-    /// Whether a node lives; `None`: it is not known, or was forgotten.
+    /// Returns whether a node is alive; `None` if it is unknown or forgotten.
     pub(super) fn node_state(&self, node: Uuid) -> Option<LifeState> {
         let view = self.seen();
         let record = view.nodes.iter().find(|record| record.node == node)?;
         Some(LifeState::of(record, beat_age(&view, node)))
     }
 
-    /// Why the owner is not ready, as a phrase: its oldest entry waits for long to be committed.
+    /// Returns why the owner is not ready, if its oldest entry has waited for long to be committed.
     pub(super) fn why_waiting(&self) -> Option<String> {
         let waits = self.seen_shard().waits_since.map(since)?;
         (WAITS_LONG < waits).then(|| {
@@ -199,24 +199,24 @@ impl Facts {
         self.silent_for() < SILENCE
     }
 
-    /// Whether its wall clock is far from the cluster's.
+    /// Whether its wall clock deviates from the cluster's.
     pub(super) fn is_off(&self) -> bool {
         self.counts.off_ms.load(Ordering::Relaxed) != 0
     }
 
-    /// Whether it has looked at the nodes since it came in.
+    /// Whether it has read the nodes' records since it joined.
     pub(super) fn has_looked(&self) -> bool {
         self.seen().nodes.iter().any(|record| record.node == self.node)
     }
 
-    /// Entries that are committed and not applied here yet.
+    /// Returns the number of committed entries not yet applied here.
     pub(super) fn lag(&self) -> u64 {
         let seen = self.seen_shard();
         seen.committed.saturating_sub(seen.applied)
     }
 
-    /// Why a node that does not serve is not ready to follow, as a phrase that begins
-    /// with the word of a check; `None`: it is caught up.
+    /// Returns why a node that does not serve is not ready as a follower, as a phrase prefixed by
+    /// the name of a check; `None` if it is caught up.
     pub(super) fn why_unready(&self) -> Option<String> {
         match &*self.role.borrow() {
             Role::Following => {}
@@ -239,11 +239,11 @@ impl Facts {
         if self.seen_shard().owner.is_none() {
             return Some("lag: no node owns the data".to_owned());
         }
-        // An owner goes on committing while this one reads: a little lag is usual.
+        // The owner keeps committing meanwhile, so a small lag is normal.
         (1_000 < lag).then(|| format!("lag: {lag} entries behind the owner"))
     }
 
-    /// The epoch in which it may serve now.
+    /// Returns the epoch in which it may serve now.
     pub(super) fn serving(&self) -> Option<u64> {
         match &*self.role.borrow() {
             Role::Serving { epoch } => Some(*epoch),
@@ -251,7 +251,7 @@ impl Facts {
         }
     }
 
-    /// What the node is to the shard, in a word.
+    /// Returns the node's role in the shard as a word.
     pub(super) fn role_word(&self) -> &'static str {
         match &*self.role.borrow() {
             Role::Following => "follower",
@@ -261,14 +261,14 @@ impl Facts {
         }
     }
 
-    /// Where the link to all nodes but this one is.
+    /// Returns the link addresses of all other nodes.
     pub(super) fn other_peers(&self) -> Vec<(Uuid, String)> {
         let view = self.seen();
         let others = view.nodes.iter().filter(|record| record.node != self.node);
         others.map(|record| (record.node, About::decode(&record.about).peer)).collect()
     }
 
-    /// The cluster as this node sees it, with what nodes say of themselves.
+    /// Returns the cluster as seen by this node, with the nodes' own reports.
     pub(super) fn to_json(&self, standings: &BTreeMap<Uuid, Standing>) -> Value {
         let view = self.seen();
         let shown = |node: Uuid| {
@@ -323,7 +323,7 @@ impl Facts {
     }
 }
 
-/// Finds a node by its name or its id.
+/// Finds a node by its name or id.
 pub(super) fn node_called(view: &View, name: &str) -> Option<Uuid> {
     let is_it = |record: &&NodeRecord| {
         record.node.to_string() == name || About::decode(&record.about).name == name
@@ -331,13 +331,13 @@ pub(super) fn node_called(view: &View, name: &str) -> Option<Uuid> {
     view.nodes.iter().find(is_it).map(|record| record.node)
 }
 
-/// How long ago something was, by the boot clock.
+/// Returns the time since `at`, by the boot clock.
 fn since(at: u64) -> Duration {
     let now = u64::try_from(Machine.boot_ns()).unwrap_or(0);
     Duration::from_nanos(now.saturating_sub(at))
 }
 
-/// How long a node's beat stands still.
+/// Returns the time since a node's last new beat.
 fn beat_age(view: &View, node: Uuid) -> Duration {
     view.beats.get(&node).map_or(Duration::ZERO, |at| since(*at))
 }

@@ -1,6 +1,6 @@
-//! Forgets a node that is gone for good: its record says nothing any more, so that no list names it.
-//! Only a node that has been silent for longer than a lease is forgotten, and one that owns nothing; the
-//! ledger does it under the condition that it has not moved since.
+//! Removal of a permanently lost node: its record is cleared, so that it is no longer listed. Only
+//! for a node that owns nothing and has been silent for longer than a lease; the ledger clears the
+//! record on condition that it is unchanged since.
 
 use std::time::Duration;
 
@@ -13,26 +13,26 @@ use uuid::Uuid;
 use super::{about::About, ledger};
 use crate::{background, data_dir::Refused, failure::Failure};
 
-/// How often something is asked that gets no answer, and the pause between.
+/// How often an unanswered request is repeated, and the pause in between.
 const ATTEMPTS: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A node that was forgotten.
+/// A node that was removed.
 #[derive(Clone, Debug)]
 pub struct Forgotten {
-    /// What people called it.
+    /// Display name.
     pub name: String,
-    /// Its id.
+    /// Node id.
     pub node: Uuid,
 }
 
-/// For how long a node that may be forgotten says nothing: the lease and two beats.
+/// Returns how long a node has to be silent: the lease and two beats.
 pub(super) fn silence() -> Duration {
     let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
     Duration::from_nanos(settings.lease + 2 * settings.beat)
 }
 
-/// Forgets the node of this name or id, which says nothing for so long.
+/// Removes the node with this name or id if it stays silent for `silence`.
 pub(super) async fn forget<L: Ledger>(
     ledger: &L,
     cluster: &ClusterRecord,
@@ -63,7 +63,7 @@ pub(super) async fn forget<L: Ledger>(
     }
 }
 
-/// The node of this name or id.
+/// Finds a node by its name or id; the error lists the candidates.
 fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
     let by_id = all.iter().find(|record| record.node.to_string() == called);
     let mut by_name = all.iter().filter(|record| About::decode(&record.about).name == called);
@@ -86,13 +86,13 @@ fn find(all: &[NodeRecord], called: &str) -> Result<NodeRecord, Failure> {
     }
 }
 
-/// What people call it; its id where it has no name.
+/// Returns the display name, or the id if it has none.
 fn shown(record: &NodeRecord) -> String {
     let name = About::decode(&record.about).name;
     if name.is_empty() { record.node.to_string() } else { name }
 }
 
-/// What moves as long as it lives.
+/// Returns the numbers that change while a node is alive.
 fn moment(record: &NodeRecord) -> (u64, u64) {
     (record.incarnation, record.beat)
 }
@@ -107,7 +107,7 @@ fn refused<T>(why: String) -> Result<T, Failure> {
     Err(Failure::Refused(Refused::Unusable(why)))
 }
 
-/// Asks until there is an answer, some times: all that is asked here may be asked again.
+/// Sends a request, repeating it if unanswered; all requests here are idempotent.
 async fn ask<L: Ledger>(ledger: &L, request: Request) -> Result<Reply, Failure> {
     ledger::ask(ledger, request, (ATTEMPTS, PAUSE)).await.map_err(Failure::Failed)
 }
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(reply, Reply::Swapped(Swapped::Done));
     }
 
-    /// Nodes of these names, numbered from 1, that have entered.
+    /// Creates a ledger with nodes of these names, numbered from 1.
     async fn ledger(names: &[&str]) -> MemoryLedger {
         let ledger = MemoryLedger::new();
         for (number, name) in (1..).zip(names) {
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(forget_now(&ledger, "b").await.unwrap(), b);
         assert_eq!(names(&ledger).await, ["a"]);
         forget_now(&ledger, "b").await.unwrap_err();
-        // An answer that is lost is asked for again.
+        // A lost reply is requested again.
         let mut lost = 0;
         ledger.set_faults(move |_| {
             lost += 1;
@@ -198,7 +198,7 @@ mod tests {
         ledger.set_faults(|_| LedgerFault::None);
         let nobody = forget_now(&ledger, "a").await.unwrap_err();
         assert!(nobody.contains("nor any other"), "{nobody}");
-        // The running node hears that its term is over, and enters again.
+        // The running node finds its term ended, and joins again.
         let beat = Request::Beat { node: a, incarnation: 1, beat: 0, terms: Vec::new() };
         let refusal = ledger.execute(beat).await.unwrap();
         assert!(matches!(refusal, Reply::Swapped(Swapped::Refused(Some(_)))));
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(names(&ledger).await, ["a again"]);
     }
 
-    /// A ledger in which a node moves before it is asked for the so manieth time.
+    /// A ledger in which a node makes a move just before the nth request.
     struct Moving {
         inner: MemoryLedger,
         moved: Request,
@@ -229,7 +229,7 @@ mod tests {
         let beat = Request::Beat { node, incarnation: 1, beat: 0, terms: Vec::new() };
         let about = About { name: "a".to_owned(), ..About::default() }.encode(PLACE);
         for moved in [beat, Request::Enter { node, before: 1, about }] {
-            // While it is waited, and after the last look.
+            // During the wait, and after the last check.
             for asked in [2, 4] {
                 let (inner, moved) = (ledger(&["a"]).await, moved.clone());
                 let moving = Moving { inner, moved, left: AtomicU32::new(asked) };
@@ -258,7 +258,7 @@ mod tests {
         }
         done(&ledger, claim(b, 1)).await;
         assert_eq!(forget_now(&ledger, "a").await.unwrap(), a);
-        // What was released is nobody's.
+        // A released shard has no owner.
         done(&ledger, Request::Open { shard, claim: b, epoch: 2, ends: vec![(1, 0)] }).await;
         forget_now(&ledger, "b").await.unwrap_err();
         done(&ledger, Request::Release { shard, claim: b, clock }).await;

@@ -1,12 +1,13 @@
-//! Makes a cluster of the data directory of a server of its own, which is only read: its store becomes
-//! the first base, its switches a row of the catalog, its clock what the first owner goes on from.
+//! Creates a cluster from the data directory of a standalone server, which is only read: its store
+//! becomes the first base, its switches a row of the catalog, and its clock the starting point of
+//! the first owner.
 //!
 //! ```text
 //! record "not finished" → pieces of the base → shard with base and clock → record finished
 //! ```
 //!
-//! Nodes refuse the first record, so what is interrupted half way is no cluster; another attempt takes
-//! its place.
+//! Nodes refuse an unfinished record, so an interrupted attempt leaves no usable cluster; another
+//! attempt replaces it.
 
 use std::path::Path;
 
@@ -27,16 +28,16 @@ use crate::{
     shares::plan_memory,
 };
 
-/// How far the making of a cluster or a directory is.
+/// Progress of creating a cluster or a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Moved {
-    /// Pieces of a base that were written, or entries of the journal that were read.
+    /// Pieces of a base written, or journal entries read.
     pub steps: u64,
-    /// Bytes of all of them.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// Makes the cluster; returns its id. Refuses where there is one.
+/// Creates the cluster; returns its id. Refuses if one exists.
 pub(super) async fn make_of_directory<L: Ledger>(
     ledger: &L,
     keyspace: &str,
@@ -58,7 +59,7 @@ pub(super) async fn make_of_directory<L: Ledger>(
     }
 }
 
-/// What a directory has: its store with its switches as a cluster keeps them, and its clock.
+/// Reads a directory: its store, its switches in a cluster's form, and its clock.
 fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failure> {
     let path = &directory.path;
     let refused =
@@ -77,13 +78,13 @@ fn read_directory(directory: &DataDir) -> Result<(FirstBase, Checkpoint), Failur
     let options = store_options(&config, plan_memory(&config), path);
     let base = FirstBase::open(&options).map_err(refused_store)?;
     let (key, value) = Features::cluster_row(switch, base.last_stamp());
-    // The server used no instant behind its checkpoint and the lease.
+    // The server used no instant after its checkpoint plus the lease.
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let clock = Checkpoint { ms: last.ms.saturating_add(owed_ms), ..last };
     Ok((base.replacing(Space::Catalog, key, value), clock))
 }
 
-/// Writes the record of a cluster that is not finished.
+/// Writes the record of an unfinished cluster.
 async fn begin<L: Ledger>(
     ledger: &L,
     keyspace: &str,
@@ -99,7 +100,7 @@ async fn begin<L: Ledger>(
             "the keyspace {keyspace} holds a cluster already: give another keyspace"
         ))));
     }
-    // Of an attempt that was interrupted; should it go on, its next swaps are refused.
+    // Left by an interrupted attempt; if that is still running, its next swaps are refused.
     match swap(ledger, Request::ReplaceCluster { before: shown.id, record }).await? {
         Swapped::Done => Ok(()),
         Swapped::Refused(_) => Err(other_makes(keyspace)),

@@ -1,5 +1,5 @@
-//! The entrances of a node: each client is served here or passed on, whichever way there is. The link
-//! is an entrance too, for clients that came to another node.
+//! The entrance of a node: each client is served here or forwarded to the owner. The link also
+//! enters here, for clients that connected to another node.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -24,38 +24,38 @@ use crate::{
     tls::{Opened, Socket},
 };
 
-/// How long a caller may take to say what it wants.
+/// Time limit for the greeting of a call on the link.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// How long a node holds back that was asked to: a few looks at the shard and what a claim takes.
+/// How long a node holds back on request: long enough for a few reads of the shard and a claim.
 const HELD_BACK: Duration = Duration::from_secs(3);
 
-/// Everything that comes in.
+/// Handles all incoming connections.
 pub(super) struct Gateway {
     pub(super) routes: Routes,
-    /// Of the admin address; `None`: it is off.
+    /// Routes of the admin address; `None` if it is off.
     pub(super) admin: Option<Router>,
-    /// Of the NoSQL API; `None`: it is off.
+    /// Entrance of the NoSQL API; `None` if it is off.
     pub(super) nosql: Option<Arc<cosmos::Entrance<AnyStore>>>,
-    /// Of the link.
+    /// TLS of the link.
     pub(super) tls: Option<LinkTls>,
     /// Whether clients of the MongoDB API have to log in.
     pub(super) asks_for_login: bool,
-    /// What messages that are passed on may hold.
+    /// Memory accounts of forwarded messages.
     pub(super) rooms: Rooms,
-    /// Becomes true when the process ends.
+    /// Becomes true when the process stops.
     pub(super) stopped: watch::Receiver<bool>,
 }
 
 impl Entrance for Gateway {
-    /// A node counts those that are served.
+    /// Nothing to count: a term counts the clients that it serves.
     fn count_silent(&self) -> impl Send + 'static {}
 
-    /// The client stays while those who serve it change.
+    /// The client stays connected while its server changes.
     async fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) {
         let who = mongo::Peer { has_to_log_in: self.asks_for_login, ..client.peer(peer) };
         let mut client = ClientStream::movable_where(client.socket, self.asks_for_login);
         let mut shard = self.routes.any_shard();
-        // Whoever serves is looked for when there is something to serve.
+        // The owner is looked up once the client has sent something.
         while self.until_stop(client.has_begun()).await == Some(true) {
             let ended = match self.find_for(shard, peer, Guest::of(&who, client.user())).await {
                 Some(Way::Here(term)) => Some(term.serve_movable(&mut client, who.clone()).await),
@@ -87,14 +87,14 @@ impl Entrance for Gateway {
 }
 
 impl Gateway {
-    /// Who serves a client of the MongoDB API.
+    /// Finds the server for a client of the MongoDB API.
     async fn find_for(&self, shard: u32, client: SocketAddr, guest: Guest) -> Option<Way> {
         let passed = Passed { client, secure: false, guest: Some(guest) };
         let found = self.routes.shard(shard)?.find_for(Purpose::Mongo, &passed);
         self.until_stop(found).await.flatten()
     }
 
-    /// What comes of something; `None`: the process ends before.
+    /// Returns the result of a future; `None` if the process stops first.
     async fn until_stop<T>(&self, something: impl Future<Output = T>) -> Option<T> {
         let mut stop = self.stopped.clone();
         tokio::select! {
@@ -103,7 +103,7 @@ impl Gateway {
         }
     }
 
-    /// Serves another node that calls on the link.
+    /// Serves a call from another node on the link.
     pub(super) async fn called(self: Arc<Self>, stream: TcpStream, peer: SocketAddr) {
         let greeted = async {
             keep_alive(&stream)?;
@@ -142,7 +142,7 @@ impl Gateway {
         }
     }
 
-    /// The term that serves a call, or why none does.
+    /// Returns the term that serves a call, or the reason for refusing it.
     fn accepted(&self, route: &Route, call: &Call) -> Result<Arc<Term>, Verdict> {
         if call.cluster != route.dialer.cluster {
             return Err(Verdict::OtherCluster);
@@ -168,8 +168,8 @@ impl Gateway {
         if !is_on {
             return Err(Verdict::Off);
         }
-        // Where this address asks nobody who they are, everybody is this machine. Whoever came in by one
-        // that other machines reach is not.
+        // An address without authentication treats every client as local. A client that came in by
+        // a node whose admin address other machines can reach must not pass for one.
         if call.purpose == Purpose::Admin && route.dialer.open && !call.open {
             return Err(Verdict::OtherAccess);
         }
@@ -184,12 +184,12 @@ impl Gateway {
         let Ok(stream) = called.answer(Verdict::Served).await else { return };
         match purpose {
             Purpose::Mongo => {
-                // The node that passed it on finds who answers what is not answered here.
+                // The forwarding node finds the server of messages that are not answered here.
                 let (peer, user) = guest.unwrap_or_default().into_peer(client);
                 let asks = self.asks_for_login || peer.has_to_log_in;
                 let mut stream = ClientStream::passed_on(stream, user, asks);
                 match term.serve_movable(&mut stream, peer).await {
-                    // Whoever passes a message on to the wrong shard finds another by itself.
+                    // A node that forwards to the wrong shard then finds the right one itself.
                     Ended::Moves | Ended::Elsewhere(_) => stream.end_unbegun().await,
                     Ended::Closed => {}
                 }
@@ -203,7 +203,8 @@ impl Gateway {
             }
             Purpose::Admin => {
                 let Some(routes) = self.admin.clone() else { return };
-                // It outlives the term: a hand-over is answered when another node owns the data.
+                // The connection outlives the term: a hand-over is answered after another node has
+                // taken over.
                 drop(term);
                 admin::serve_stream(routes, stream, client, self.stopped.clone()).await;
             }
@@ -217,7 +218,7 @@ impl Gateway {
             Purpose::Offers => siblings::show(&term, SharedFeed::Offers, stream).await,
             Purpose::Users => users::tell(&term, stream, false).await,
             Purpose::UsersLater => users::tell(&term, stream, true).await,
-            // Answered before a term was looked for.
+            // Answered before a term was looked up.
             Purpose::HoldBack
             | Purpose::GoFirst
             | Purpose::Look
@@ -227,31 +228,31 @@ impl Gateway {
     }
 }
 
-/// Serves a client of the NoSQL API; with a right, one whom the caller knows.
+/// Serves a client of the NoSQL API; a `right` means that the calling node has authorized it.
 async fn serve_nosql(
     term: Arc<Term>,
     stream: Box<dyn Duplex>,
     (client, secure, right): (SocketAddr, bool, Option<Right>),
 ) {
     let Some(here) = term.nosql_door() else { return };
-    // The stream outlives the term by a moment.
+    // The connection outlives the term briefly.
     drop(term);
     let scheme = if secure { "https" } else { "http" };
     let about = Forwarded { peer: Some(client.ip()), scheme, right };
     cosmos::serve_forwarded(here, stream, about).await;
 }
 
-/// Does what another node says of a shard.
+/// Handles a control message of another node about a shard.
 fn hear(route: &Route, word: Purpose) {
     let shard = &route.facts.shard;
     standings::note_kept(route, word);
     match word {
         Purpose::HoldBack => shard.hold_back(HELD_BACK),
-        // One whose wall clock is off goes on letting others go first.
+        // A node with a deviating wall clock keeps letting others go first.
         Purpose::GoFirst | Purpose::Keep if route.facts.is_off() => {}
         Purpose::GoFirst | Purpose::Keep => shard.go_first(),
         Purpose::Look => shard.look(),
-        // They are no words.
+        // Not control messages.
         _ => {}
     }
 }

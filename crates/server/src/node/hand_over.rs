@@ -1,5 +1,5 @@
-//! Hands a shard over because an operator says so: to a node that can take it, which keeps it until a node
-//! comes or goes. Whatever speaks against it is found before the shard is given up.
+//! Hand-over of a shard on an operator's request, to a node that can take it, which keeps it until
+//! the set of live nodes changes. Obstacles are detected before the shard is given up.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -18,24 +18,24 @@ use super::{
 };
 use crate::admin::error::{Error, Result};
 
-/// How long a hand-over may take, until another node owns the shard.
+/// Maximum time until another node owns the shard.
 const HAND_OVER: Duration = Duration::from_secs(10);
-/// How long a node is looked for that is not known.
+/// How long to wait for an unknown node to appear.
 const SEEN: Duration = Duration::from_secs(1);
 
-/// The body of a hand-over. An unknown name is refused.
+/// Body of a hand-over request. Unknown names are refused.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HandOver {
     #[serde(default)]
     shard: u32,
-    /// Name or id of the node that is to own it; any other node otherwise.
+    /// Name or id of the new owner; defaults to any other node.
     to: Option<String>,
 }
 
-/// Handles `POST /_ebb/cluster/hand-over`: gives the shard up once all is committed, and answers when another
-/// node owns it, with the name of that node. A node that cannot take it now is refused; then this one goes
-/// on as before.
+/// Handles `POST /_ebb/cluster/hand-over`: gives the shard up once everything is committed, and
+/// responds with the new owner's name. If the target cannot take it now, the request is refused and
+/// nothing changes.
 pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> Result<Json<Value>> {
     let wanted: HandOver = serde_json::from_slice(&request).map_err(|error| {
         Error::bad_request(format!("the body is {{\"shard\": 0, \"to\": NODE}}: {error}"))
@@ -70,7 +70,7 @@ pub(super) async fn hand_over(State(routes): State<Routes>, request: Bytes) -> R
     })))
 }
 
-/// The node of this name or id, if it can take the shard.
+/// Returns the node with this name or id if it can take the shard.
 async fn named(route: &Route, name: &str) -> Result<Uuid> {
     let target = find_node(&route.facts, name).await;
     let target = target.ok_or_else(|| Error::bad_request(format!("there is no node {name}")))?;
@@ -81,8 +81,8 @@ async fn named(route: &Route, name: &str) -> Result<Uuid> {
     Ok(target)
 }
 
-/// Returns the node that owns the fewest shards of those that can take this one. Nodes that look dead are
-/// asked last, since each of them is waited for.
+/// Returns the node that owns the fewest shards among those that can take this one. Nodes that
+/// appear down come last, since each costs a timeout.
 async fn any(route: &Route) -> Result<Uuid> {
     let facts = &route.facts;
     let view = facts.seen();
@@ -103,7 +103,7 @@ async fn any(route: &Route) -> Result<Uuid> {
     Err(Error::conflict(&why))
 }
 
-/// Finds a node by its name or id. One that has just started may not have been seen yet.
+/// Finds a node by its name or id; waits for one that has just started.
 async fn find_node(facts: &Facts, name: &str) -> Option<Uuid> {
     let mut view = facts.view.clone();
     let is_seen = view.wait_for(|view| node_called(view, name).is_some());

@@ -1,5 +1,6 @@
-//! Which node a data directory is, and of which cluster: a small file, made at the first start. A
-//! directory of a server of its own is refused, as its documents would be lost behind the cluster's.
+//! The identity of a node: a small file, created at the first start, with the ids of node and
+//! cluster. A directory of a standalone server is refused, since the cluster's data would replace
+//! its documents.
 
 use std::{fs, io};
 
@@ -12,12 +13,12 @@ use crate::{
     whole_file::write_whole,
 };
 
-/// Version of the file's format; a file of another version is refused.
+/// Version of the file's format; other versions are refused.
 const VERSION: u32 = 1;
-/// Files of a server of its own.
+/// Files of a standalone server.
 const OWN_STORE: [&str; 2] = ["store", "clock"];
 
-/// The file `NODE_FILE`, JSON.
+/// Content of the file `NODE_FILE`, JSON.
 #[derive(Debug, Deserialize, Serialize)]
 struct Stored {
     version: u32,
@@ -25,7 +26,7 @@ struct Stored {
     cluster: String,
 }
 
-/// Returns the node's id in this cluster; makes it in an empty directory.
+/// Returns the node's id in this cluster; generates it in an empty directory.
 pub(crate) fn open_identity(directory: &DataDir, cluster: Uuid) -> Result<Uuid, Failure> {
     let file = directory.path.join(NODE_FILE);
     let refused =

@@ -1,5 +1,5 @@
-//! Requests to the admin address that were let in, in a cluster of several shards: which of them answers, or
-//! what all of them say together. They come to the owner of the first shard.
+//! Authorized admin requests in a cluster of several shards: routes each to the shard concerned, or
+//! combines the responses of all. They arrive at the owner of the first shard.
 
 use axum::{
     body::{Body, Bytes},
@@ -20,27 +20,27 @@ use super::{
 };
 use crate::admin::error::Error;
 
-/// Bytes of a body at the most.
+/// Maximum size of a request body, in bytes.
 const BODY_MAX: usize = 1 << 20;
-/// Bytes of an answer that is put together with others, at the most.
+/// Maximum size of a response to be combined, in bytes.
 const ANSWER_MAX: usize = 8 << 20;
 
-/// Who answers.
+/// The shards that a request goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Asks {
     /// The first shard.
     First,
     /// The home of a database of an API.
     Home(&'static str, String),
-    /// The home of a database of the API that has the collection.
+    /// The home of the database in whichever API has the collection.
     Either(String),
-    /// All shards, each the same.
+    /// All shards, the same request each.
     Each,
-    /// All shards: where the first one's clock is moved to, the others' are set.
+    /// All shards: the first one moves its clock, and the others are set to the result.
     Clock,
-    /// All shards; the answers are added.
+    /// All shards; numbers are added up.
     Sum,
-    /// All shards; the entries of this list are put together.
+    /// All shards; the entries of this list are concatenated.
     List(&'static str),
 }
 
@@ -54,7 +54,7 @@ impl Asks {
             return match arguments.find_map(|argument| argument.strip_prefix("door=")) {
                 Some("mongo") => Self::Home("mongo", name),
                 Some("nosql") => Self::Home("nosql", name),
-                // Whoever is asked says what is wrong.
+                // The handler reports the error.
                 Some(_) => Self::First,
                 None => Self::Either(name),
             };
@@ -70,7 +70,7 @@ impl Asks {
     }
 }
 
-/// Has a request answered.
+/// Handles a request.
 pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Response {
     let asks = Asks::of(request.method(), request.uri());
     if asks == Asks::First || routes.all().count() == 1 {
@@ -93,7 +93,7 @@ pub(super) async fn answer(routes: &Routes, request: Request, here: Next) -> Res
     }
 }
 
-/// A request that can be asked more than once.
+/// A request that can be sent repeatedly.
 #[derive(Clone, Debug)]
 struct Asked {
     method: Method,
@@ -112,7 +112,7 @@ impl Asked {
         request
     }
 
-    /// The same with an argument more.
+    /// Returns the request with a `door` argument added.
     fn with_door(&self, door: &str) -> Self {
         let sign = if self.uri.query().is_some() { '&' } else { '?' };
         let uri = format!("{}{sign}door={door}", self.uri).parse();
@@ -131,7 +131,7 @@ impl Asked {
         }
     }
 
-    /// Asks for the collection of either API, as a server does that has both.
+    /// Sends the request to the collection's home in either API, as a standalone server would.
     async fn of_either(&self, routes: &Routes, name: &str) -> Response {
         let of_mongo = self.with_door("mongo").of_shard(routes, routes.home(name)).await;
         let of_nosql = self.with_door("nosql").of_shard(routes, routes.nosql_home(name)).await;
@@ -142,7 +142,7 @@ impl Asked {
         }
     }
 
-    /// Asks all; the first answer that is no success is the answer, and else that of the first shard.
+    /// Sends the request to all shards; returns the first failure, else the first shard's response.
     async fn of_each(&self, routes: &Routes) -> Response {
         let mut answer = None;
         for route in routes.all() {
@@ -155,7 +155,7 @@ impl Asked {
         answer.unwrap_or_else(|| unreached(0))
     }
 
-    /// Moves the clocks of all. Moves of the first one wait for each other, so that each counts.
+    /// Moves the clocks of all shards. The first shard serializes moves, so that each takes effect.
     async fn of_clocks(&self, routes: &Routes) -> Response {
         let moved = self.of_shard(routes, 0).await;
         if !moved.status().is_success() {
@@ -167,7 +167,7 @@ impl Asked {
         for route in routes.all().skip(1) {
             let shard = route.facts.number;
             let status = set.of_shard(routes, shard).await.status();
-            // Another move has brought it further already.
+            // A concurrent move has already advanced it further.
             if !status.is_success() && status != StatusCode::CONFLICT {
                 let why = format!("the clock of shard {shard} was not moved: move it again");
                 return Error::unavailable(why).into_response();
@@ -176,7 +176,7 @@ impl Asked {
         axum::Json(answer).into_response()
     }
 
-    /// Puts the entries of a list together, in the order of a server that has them all.
+    /// Concatenates the entries of a list, sorted as by a standalone server.
     async fn list(&self, routes: &Routes, name: &str) -> Response {
         let mut entries = Vec::new();
         for route in routes.all() {
@@ -195,7 +195,7 @@ impl Asked {
         axum::Json(json!({ name: entries })).into_response()
     }
 
-    /// Adds what all say.
+    /// Adds up the responses of all shards.
     async fn sum(&self, routes: &Routes) -> Response {
         let mut sum: Option<Value> = None;
         for route in routes.all() {
@@ -214,8 +214,7 @@ impl Asked {
     }
 }
 
-/// Adds the figures of another answer of the same form. What is no amount is the first one's, and of ages
-/// the larger counts.
+/// Adds the amounts of another response of the same form. Of ages it keeps the maximum.
 fn add(sum: &mut Value, other: &Value, name: &str) {
     match (sum, other) {
         (Value::Object(sum), Value::Object(other)) => {

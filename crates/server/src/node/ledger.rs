@@ -1,4 +1,4 @@
-//! The cluster's ledger in Cassandra: connecting to it, and its record.
+//! The cluster's ledger in Cassandra: connecting to it, and the cluster's record.
 
 use std::{fs, time::Duration};
 
@@ -16,13 +16,13 @@ use crate::{
     nosql::random_secret,
 };
 
-/// How many shards a cluster may have: a node has a store and two threads for each.
+/// Maximum number of shards: a node has a store and two threads for each.
 pub(super) const SHARDS_MAX: u32 = 64;
-/// The format of records and entries that this version writes and reads.
+/// Format of records and entries that this version reads and writes.
 const FORMAT: u32 = 1;
-/// The same of a cluster that is being made of a directory: no node starts on it.
+/// Format of a cluster that is being created from a directory; nodes refuse it.
 pub(super) const UNFINISHED: u32 = 0;
-/// How often the cluster's record is asked for, and the pause between.
+/// How often reading the cluster's record is tried, and the pause in between.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -41,7 +41,7 @@ pub(super) fn options_of(config: &ClusterConfig) -> Result<Options, Failure> {
     Ok(options)
 }
 
-/// What the operator can repair is refused, what may pass by itself has failed.
+/// Maps a ledger error: refused if the operator can repair it, failed if it may be transient.
 pub(super) fn ledger_failure(error: store::Error) -> Failure {
     match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {
@@ -56,11 +56,11 @@ pub(super) fn ledger_failure(error: store::Error) -> Failure {
     }
 }
 
-/// The cluster's ledger, with a runtime of its own for its connections: beats of the lease do not wait
-/// for workers that clients keep busy.
+/// The cluster's ledger, with its own runtime: heartbeats of the lease must not wait for workers
+/// that clients keep busy.
 pub(crate) struct Connected {
     ledger: CassandraLedger,
-    /// `None` only while it is being dropped.
+    /// `None` only during `drop`.
     runtime: Option<Runtime>,
 }
 
@@ -73,7 +73,7 @@ impl Ledger for Connected {
 impl Drop for Connected {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Without waiting: it may be dropped by a task of another one.
+            // Does not wait, since this may run in a task of another runtime.
             runtime.shutdown_background();
         }
     }
@@ -88,7 +88,7 @@ pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure
         .enable_all()
         .build()
         .map_err(failed)?;
-    // Its connections live where they are made.
+    // Connections are bound to the runtime that creates them.
     let connected = runtime.spawn(async move { CassandraLedger::connect(&options).await }).await;
     match connected.map_err(failed).and_then(|connected| connected.map_err(ledger_failure)) {
         Ok(ledger) => Ok(Connected { ledger, runtime: Some(runtime) }),
@@ -99,7 +99,7 @@ pub(crate) async fn connect(config: &ClusterConfig) -> Result<Connected, Failure
     }
 }
 
-/// The record of a cluster that nobody knows yet.
+/// Creates the record of a new cluster.
 pub(super) fn new_record(clock: ClockMode, shards: u32) -> Result<ClusterRecord, Failure> {
     if !(1..=SHARDS_MAX).contains(&shards) {
         return Err(Failure::Usage(format!(
@@ -126,7 +126,7 @@ pub(super) fn unfinished() -> Failure {
     ))
 }
 
-/// Reads the cluster's record. Without an answer it asks again for a while: all machines may be
+/// Reads the cluster's record. Retries for a while without an answer, since all machines may be
 /// starting at once.
 pub(super) async fn read_cluster<L: Ledger>(ledger: &L) -> Result<ClusterRecord, Failure> {
     match ask(ledger, Request::ReadCluster, (ATTEMPTS, PAUSE)).await {
@@ -138,7 +138,7 @@ pub(super) async fn read_cluster<L: Ledger>(ledger: &L) -> Result<ClusterRecord,
     }
 }
 
-/// Asks what may be asked again until there is an answer: so often, with this pause between.
+/// Sends an idempotent request until it is answered, at most `attempts` times.
 pub(super) async fn ask<L: Ledger>(
     ledger: &L,
     request: Request,
@@ -155,7 +155,7 @@ pub(super) async fn ask<L: Ledger>(
     Err(last)
 }
 
-/// Refuses a record that another version wrote.
+/// Refuses a record of another format.
 fn check_cluster(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
     let refused = |why: String| Err(Failure::Refused(Refused::Unusable(why)));
     if record.format == UNFINISHED {
@@ -177,8 +177,7 @@ fn check_cluster(record: ClusterRecord) -> Result<ClusterRecord, Failure> {
     Ok(record)
 }
 
-/// The shard of a cluster that is meant: that of this number, or the only one. A data directory has what one
-/// of them has.
+/// Returns the selected shard, or the only one. A data directory holds the data of one shard.
 pub(super) fn chosen_shard(record: &ClusterRecord, shard: Option<u32>) -> Result<u32, Failure> {
     let shards = record.shards;
     match shard {

@@ -1,4 +1,4 @@
-//! Figures of a node, beside those of the term that serves here.
+//! Metrics of a node, in addition to those of the terms that it serves.
 
 use std::sync::atomic::Ordering;
 
@@ -25,10 +25,10 @@ pub(super) async fn get_metrics(State(routes): State<Routes>) -> Response {
     metrics_answer(&registry)
 }
 
-/// A figure of a shard: name, what it is, and how it is read.
+/// A metric of a shard: name, description, and reader.
 type Figure<T> = (&'static str, &'static str, fn(&Route) -> T);
 
-/// What the node is to each shard.
+/// Gauges of each shard.
 const STANDING: [Figure<u64>; 4] = [
     ("cluster_owner", "This node owns the data and serves them", |route| {
         u64::from(route.here().is_some())
@@ -44,7 +44,7 @@ const STANDING: [Figure<u64>; 4] = [
     }),
 ];
 
-/// What is counted of each shard.
+/// Counters of each shard.
 const COUNTED: [Figure<u64>; 3] = [
     ("cluster_terms", "Times in which this node became the owner", |route| {
         route.facts.counts.terms.load(Ordering::Relaxed)
@@ -57,7 +57,7 @@ const COUNTED: [Figure<u64>; 3] = [
     }),
 ];
 
-/// Adds what the node is to the cluster. Figures of a shard have its number as a label.
+/// Registers the node's metrics. Those of a shard have its number as a label.
 fn of_node(routes: &Routes, registry: &mut Registry) {
     let labels = |route: &Route| vec![("shard", route.facts.number.to_string())];
     for (name, what, read) in STANDING {
@@ -79,5 +79,4 @@ fn of_node(routes: &Routes, registry: &mut Registry) {
     }
 }
 
-/// The labels of a figure.
 type Labels = Vec<(&'static str, String)>;

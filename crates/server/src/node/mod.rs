@@ -1,15 +1,15 @@
-//! A node of a cluster: the addresses and the link to other nodes, which it has for as long as it
-//! runs, its copies of the shards, which follow the cluster's, and for each shard that it owns a term
-//! that serves it. Clients of a node that does not own the data are passed on to the one that does.
+//! A cluster node: its listeners and the link to other nodes, which exist as long as it runs; its
+//! copies of the shards, which follow the cluster's journals; and a term for each shard that it
+//! owns. Clients whose data another node owns are forwarded to it.
 //!
 //! ```text
 //! open   data directory → the cluster's record → identity → addresses bound → follower started
-//! run    role "serving" → engine and doors (terms) → clients served here
-//!        any other role → term ended → clients passed on (gateway, link)
+//! run    role "serving" → engine and APIs (terms) → clients served here
+//!        any other role → term ended → clients forwarded (gateway, link)
 //! stop   shard handed over → term ended → follower stopped → store closed
 //! ```
 //!
-//! Who owns the data is decided by the crates `cluster` and `store-shared`, never here.
+//! Ownership is decided by the crates `cluster` and `store-shared`, never here.
 
 mod about;
 mod accepting;

@@ -1,6 +1,6 @@
-//! What an operator has done beside the nodes: a cluster made, empty or of a directory, its data written
-//! as a directory, the copy of a stopped node verified, a node forgotten, and a loss accepted. None of it
-//! asks a node for anything.
+//! Offline operations of an operator: creating a cluster, empty or from a directory; dumping its
+//! data into a directory; verifying a stopped node's copy; forgetting a node; accepting a loss.
+//! They use the ledger only and contact no node.
 
 use std::path::{Path, PathBuf};
 
@@ -25,26 +25,25 @@ use crate::{
     failure::{Failure, failed},
 };
 
-/// A cluster that is to be made.
+/// Parameters of a new cluster.
 #[derive(Clone, Debug)]
 pub struct NewCluster {
-    /// Where Cassandra is; of the node's own settings nothing is used.
+    /// How to reach Cassandra; the node's own settings are ignored.
     pub at: ClusterConfig,
-    /// The datacenter that holds the copies; `None`: any node.
+    /// Datacenter that holds the replicas; `None` for any node.
     pub datacenter: Option<String>,
-    /// How many copies.
+    /// Number of replicas.
     pub copies: u32,
-    /// How the cluster's clock moves.
+    /// How the cluster's clock advances.
     pub clock: ClockMode,
-    /// How many shards, 1 to 64, for as long as it lives.
+    /// Number of shards, 1 to 64; fixed for the cluster's lifetime.
     pub shards: u32,
-    /// The data directory of a server of its own that the cluster begins with; its clock is the
-    /// cluster's then.
+    /// Data directory of a standalone server to start from; the cluster continues its clock.
     pub from: Option<PathBuf>,
 }
 
-/// Makes keyspace, tables and the record of a cluster; refuses where there is one. What an attempt
-/// before left half done is finished. Returns the cluster's id.
+/// Creates keyspace, tables and the record of a cluster, completing an interrupted attempt; returns
+/// the cluster's id. Refuses if a cluster exists.
 pub fn init_cluster(
     new: &NewCluster,
     tell: &mut (dyn FnMut(Moved) + Send),
@@ -52,8 +51,8 @@ pub fn init_cluster(
     block_on(init(new, tell))
 }
 
-/// Writes what a shard of a cluster has, the only one if none is named, as the data directory of a server
-/// of its own; returns how many entries of the journal it has.
+/// Dumps a shard, by default the only one, into the data directory of a standalone server; returns
+/// the number of journal entries included.
 pub fn dump_cluster(
     at: &ClusterConfig,
     shard: Option<u32>,
@@ -68,8 +67,8 @@ pub fn dump_cluster(
     })
 }
 
-/// Compares the copies of a node that is stopped, which has this data directory, with what the cluster's
-/// journals make of nothing; one of each shard.
+/// Compares the copies in a stopped node's data directory with a replay of the cluster's journals,
+/// for each shard.
 pub fn verify_node(
     at: &ClusterConfig,
     directory: &Path,
@@ -82,7 +81,7 @@ pub fn verify_node(
     })
 }
 
-/// Takes a node that is gone for good, of this name or id, out of all lists.
+/// Removes a permanently lost node, by name or id, from the cluster.
 pub fn forget_node(at: &ClusterConfig, called: &str) -> Result<Forgotten, Failure> {
     block_on(async {
         let ledger = connect(at).await?;
@@ -91,7 +90,7 @@ pub fn forget_node(at: &ClusterConfig, called: &str) -> Result<Forgotten, Failur
     })
 }
 
-/// Goes on without what is missing in a shard's journal, if `yes`. `tell` hears what that is.
+/// Continues without the missing part of a shard's journal, if `yes`. `tell` receives the loss.
 pub fn accept_loss(
     at: &ClusterConfig,
     shard: u32,
@@ -113,7 +112,7 @@ fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Fail
 
 async fn init(new: &NewCluster, tell: &mut (dyn FnMut(Moved) + Send)) -> Result<Uuid, Failure> {
     let options = options_of(&new.at)?;
-    // Nothing is made by a number that is refused.
+    // Reject an invalid number before anything is created.
     new_record(new.clock, new.shards)?;
     if new.from.is_some() && new.shards != 1 {
         return Err(Failure::Usage(format!(
@@ -127,7 +126,7 @@ async fn init(new: &NewCluster, tell: &mut (dyn FnMut(Moved) + Send)) -> Result<
         None => Replication::Simple(new.copies),
     };
     CassandraLedger::create(&options, &replication).await.map_err(ledger_failure)?;
-    // Its settings are checked before anything is in it.
+    // Connecting checks the keyspace's settings before anything is stored.
     let ledger = connect(&new.at).await?;
     let keyspace = &new.at.keyspace;
     if let Some(path) = &new.from {

@@ -1,6 +1,6 @@
-//! A directory becomes a cluster and a cluster a directory: the same documents, indexes, instants and
-//! switches, and what has expired stays away. Whatever is interrupted is no cluster, and can be made
-//! again.
+//! Conversion of a directory to a cluster and back: documents, indexes, instants and switches are
+//! preserved, and expired documents stay expired. An interrupted conversion leaves no cluster and
+//! can be repeated.
 
 use std::{path::Path, sync::Arc};
 
@@ -25,7 +25,7 @@ use crate::{
     verify::verify,
 };
 
-/// What a client sees of a server: documents, indexes, database time, a switch.
+/// State of a server as a client sees it: documents, indexes, database time, a switch.
 #[derive(Debug, PartialEq)]
 struct Seen {
     documents: Document,
@@ -49,7 +49,8 @@ fn config_of(path: &Path) -> Config {
     Config { data_dir: Some(path.to_owned()), ..Config::for_tests() }
 }
 
-/// A directory with documents of which one half has expired, and one lives on for a while; as it was seen.
+/// Fills a directory with documents, half of which have expired and one of which lives longer;
+/// returns the visible state.
 async fn filled(path: &Path) -> Seen {
     let server = Server::new(&config_of(path)).await;
     let index = doc! { "key": doc! { "at": 1 }, "name": "ttl", "expireAfterSeconds": 3600 };
@@ -84,7 +85,7 @@ fn verified(path: &Path) -> impl Future<Output = u64> {
     async move { walked.await.unwrap().iter().map(|found| found.count).sum() }
 }
 
-/// Dumps what a ledger has, and compares it with what was seen.
+/// Dumps a ledger, and compares the result with the expected state.
 async fn assert_dumped(ledger: &MemoryLedger, path: &Path, want: &Seen) {
     dump(ledger, path).await.unwrap();
     assert!(dump(ledger, path).await.unwrap_err().to_string().contains("not empty"));
@@ -120,13 +121,13 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     one.server.stop().await;
     two.wait_for("owner").await;
     assert_eq!(seen(&two.server).await, moved);
-    // What an owner has committed whose beats say nothing of it yet.
+    // An entry that the owner's beats do not cover yet.
     two.insert(110).await;
     let moved = seen(&two.server).await;
     assert_dumped(&ledger, &at("taken over"), &moved).await;
     two.server.stop().await;
     assert_dumped(&ledger, &at("released"), &moved).await;
-    // Both nodes' copies are what a replay comes to; other directories are not looked at.
+    // The copies of both nodes match a replay; other directories are refused.
     let record = read_cluster(&*ledger).await.unwrap();
     for node in [&one.directory, &two.directory] {
         let path = node.path().join("data");
@@ -137,7 +138,7 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     }
     let refusal = verify_node(&*ledger, &record, &at("released"), &mut |_| {}).await.unwrap_err();
     assert!(refusal.to_string().contains("not the data directory of a node"), "{refusal}");
-    // And round again: what was switched meanwhile counts.
+    // Convert once more, with a switch changed meanwhile.
     Features::store_in(&at("released"), true).unwrap();
     let second = Arc::new(MemoryLedger::new());
     make(&second, &at("released")).await.unwrap();
@@ -148,7 +149,7 @@ async fn a_directory_becomes_a_cluster_and_one_again() {
     assert_eq!(Features::stored_in(&at("again")).unwrap(), Some(true));
 }
 
-/// Makes it until the request of this number, which is never answered; whether there were so many.
+/// Converts until this request, which is never answered; returns whether it was reached.
 async fn interrupted(ledger: &MemoryLedger, path: &Path, number: u32, done: bool) -> bool {
     let (reached, mut wait) = watch::channel(false);
     let mut requests = 0;
@@ -183,7 +184,7 @@ async fn whatever_is_interrupted_is_no_cluster_and_can_be_made_again() {
     server.stop().await;
     let ledger = Arc::new(MemoryLedger::new());
     let mut number = 1;
-    // The last request finishes it, whether its answer comes or not.
+    // The last request completes the conversion, whether its reply arrives or not.
     while interrupted(&ledger, &other, number, false).await {
         let refusal = read_cluster(&*ledger).await.unwrap_err().to_string();
         assert!(refusal.contains("cluster init"), "{number}: {refusal}");
@@ -200,7 +201,7 @@ async fn whatever_is_interrupted_is_no_cluster_and_can_be_made_again() {
                 assert!(10 < stop, "{stop}");
                 break;
             }
-            // Of the other's documents none is left.
+            // None of the other directory's documents is left.
             make(&ledger, &path).await.unwrap();
             let to = folder.path().join(format!("{done}{stop}"));
             assert_dumped(&ledger, &to, &before).await;
@@ -236,7 +237,7 @@ async fn a_directory_that_cannot_become_one_is_refused() {
     assert!(refusal(&node).await.contains("node of a cluster"));
 }
 
-/// A system clock goes on, and never back, on the way in and on the way out.
+/// A system clock never goes back, in either direction of the conversion.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn time_goes_on_into_a_cluster_and_out_of_it() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! The ways of requests of the NoSQL API to the shards in which their databases live.
+//! Routing of NoSQL API requests to the shards of their databases.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -7,7 +7,7 @@ use cosmos::{Entrance, Finding, Here, Home, Settings, Ways};
 use super::{link::Purpose, route::Way, routes::Routes};
 use crate::any_store::AnyStore;
 
-/// The entrance of a node.
+/// Creates the NoSQL API's entrance of a node.
 pub(super) fn entrance(settings: Settings, routes: Routes) -> Arc<Entrance<AnyStore>> {
     Arc::new(Entrance::new(settings, NosqlWays(routes)))
 }

@@ -1,4 +1,4 @@
-//! A term's clock as the engine sees it: a checkpoint is durable once a beat of the node's lease has
+//! Persistence of a term's clock: a checkpoint is durable once a heartbeat of the node's lease has
 //! carried it.
 
 use std::{pin::Pin, sync::Arc};
@@ -7,7 +7,7 @@ use clock::Checkpoint;
 use engine::Persist;
 use store_shared::ShardClock;
 
-/// Has checkpoints carried by the lease.
+/// Persists checkpoints with the lease.
 pub(super) struct InLease(pub(super) Arc<ShardClock>);
 
 impl Persist for InLease {

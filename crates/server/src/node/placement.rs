@@ -1,11 +1,11 @@
-//! Spreads the shards of a cluster over its nodes: who owns a shard that is another node's by the order
-//! below hands it over. It only wishes: who owns what is decided by the crate `cluster`, and a shard that
-//! its node does not take stays with whoever has it. What an operator has moved it leaves where it is until a
-//! node comes or goes.
+//! Distribution of a cluster's shards over its nodes: an owner hands over shards that belong to
+//! another node by the rule below. This is only a preference: the crate `cluster` decides
+//! ownership, and a shard that its node does not take stays where it is. Shards that an operator
+//! has moved stay until the set of live nodes changes.
 //!
-//! Every node computes the same: each shard belongs to the living node with the highest number, which is a
-//! signature of both, among those that have fewer than their part of the shards. So a node that joins or
-//! leaves moves few.
+//! Every node computes the same assignment: each shard goes to the live node with the highest
+//! score, a signature of node and shard, among those below their share of the shards (rendezvous
+//! hashing). A node that joins or leaves therefore moves few.
 
 use std::{
     collections::BTreeMap,
@@ -20,21 +20,21 @@ use uuid::Uuid;
 use super::{beats::Beats, link::Purpose, routes::Routes};
 use crate::background;
 
-/// How often it is looked.
+/// Interval of the checks.
 const EVERY: Duration = Duration::from_secs(1);
-/// For how long a node has to live before it gets shards of others.
+/// How long a node has to be alive before it gets shards of others.
 const SETTLED: Duration = Duration::from_secs(5);
-/// The pause after a shard was handed over, whoever has it then: a node that does not take it, as it is far
-/// behind, is not asked all the time.
+/// Pause after a shard was handed over, whatever the outcome, so that a node that does not take it,
+/// for example because it lags, is not tried constantly.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// What it has seen and done.
+/// State of the placement.
 pub(super) struct Placement {
     routes: Routes,
     beats: Beats,
-    /// When each shard was handed over last.
+    /// Time of the last hand-over of each shard.
     moved: BTreeMap<u32, Duration>,
-    /// The shards that an operator has this node own, and which nodes lived then.
+    /// Shards that an operator has assigned to this node, with the nodes alive at that time.
     kept: BTreeMap<u32, Vec<Uuid>>,
 }
 
@@ -43,7 +43,7 @@ impl Placement {
         Self { routes, beats: Beats::default(), moved: BTreeMap::new(), kept: BTreeMap::new() }
     }
 
-    /// Looks until `stop`.
+    /// Checks periodically until `stop`.
     async fn run(mut self, mut stop: watch::Receiver<bool>) {
         self.look(monotonic_time()).await;
         while background::has_waited(EVERY, &mut stop).await {
@@ -51,7 +51,7 @@ impl Placement {
         }
     }
 
-    /// Hands one shard over, if one is to be.
+    /// Hands over at most one shard that belongs to another node.
     async fn look(&mut self, now: Duration) {
         let facts = self.routes.facts();
         self.beats.note(&facts.seen(), now);
@@ -78,7 +78,7 @@ impl Placement {
     }
 }
 
-/// Whether an operator has this node own a shard, and the same nodes live as when it was first seen here.
+/// Whether an operator has assigned a shard to this node and the live nodes are still the same.
 fn keeps(
     kept: &mut BTreeMap<u32, Vec<Uuid>>,
     shard: u32,
@@ -97,7 +97,7 @@ fn keeps(
     same
 }
 
-/// The node of each shard; empty where no node lives.
+/// Assigns a node to each shard; empty if no node is alive.
 fn assign<S: Ord>(shards: u32, nodes: &[Uuid], score: impl Fn(Uuid, u32) -> S) -> Vec<Uuid> {
     let part = usize::try_from(shards).unwrap_or(usize::MAX).div_ceil(nodes.len().max(1));
     let mut counts: BTreeMap<Uuid, usize> = nodes.iter().map(|node| (*node, 0)).collect();
@@ -112,7 +112,7 @@ fn assign<S: Ord>(shards: u32, nodes: &[Uuid], score: impl Fn(Uuid, u32) -> S) -
     assigned
 }
 
-/// Starts it, where there is something to spread.
+/// Starts the placement if there are several shards.
 pub(super) fn start(
     routes: &Routes,
     stop: &watch::Receiver<bool>,
@@ -157,7 +157,7 @@ mod tests {
         }
         assert!(!keeps(&mut kept, 0, &is_kept, &[one, two, three]));
         assert!(!keeps(&mut kept, 0, &is_kept, &[one, two]));
-        // Moved again, with the nodes that live now.
+        // Moved again, with a new set of live nodes.
         is_kept.store(true, Ordering::SeqCst);
         assert!(keeps(&mut kept, 0, &is_kept, &[one, two, three]));
         assert!(!keeps(&mut kept, 0, &is_kept, &[one, two]));
@@ -167,7 +167,7 @@ mod tests {
     fn a_node_that_joins_moves_few() {
         let (before, after) = (assigned(64, 1..5), assigned(64, 1..6));
         let moved = before.iter().zip(&after).filter(|(before, after)| before != after).count();
-        // A fifth has to go to it.
+        // A fifth has to move to it.
         assert!((13..30).contains(&moved), "{moved}");
     }
 }

@@ -1,9 +1,9 @@
-//! The APIs of all shards as the portal of a node calls them: whoever serves a shard answers, here or at
-//! another node, which takes this one's word for who asks.
+//! Calls of a node's portal to the APIs of all shards: the owner of a shard answers, here or on
+//! another node, which trusts this one's authorization of the sender.
 //!
 //! ```text
-//! caller → called   length (u32), who asks and which database as JSON, length (u32), the command
-//! called → caller   what came of it (1 byte), length (u32), the reply or why there is none
+//! caller → called   length (u32), sender and database as JSON, length (u32), the command
+//! called → caller   outcome (1 byte), length (u32), the reply or why there is none
 //! ```
 
 use std::{io, sync::Arc};
@@ -33,14 +33,14 @@ use crate::{
     term::Term,
 };
 
-/// The APIs of all shards.
+/// Returns the relay to all shards.
 pub(super) fn of(routes: Routes, memory: Account) -> Arc<dyn Relay> {
     Arc::new(Relaying { routes, memory })
 }
 
 struct Relaying {
     routes: Routes,
-    /// Where replies of other nodes count.
+    /// Account for replies of other nodes.
     memory: Account,
 }
 
@@ -94,7 +94,7 @@ impl Relay for Relaying {
                 }
                 Some(Way::There(passage)) => {
                     let (stream, _place) = passage.into_stream();
-                    // What became of it is not known where that fails.
+                    // If that fails, the outcome is unknown.
                     let asked = Asked::of(&sender, database);
                     let asked = ask(stream, (&asked, &command), &mut self.memory.share()).await;
                     Some(asked.unwrap_or(Err(NoReply::Closed)))
@@ -111,7 +111,7 @@ impl Relay for Relaying {
     }
 }
 
-/// Who asks, and for what.
+/// Sender and database of a command.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Asked {
     writes: bool,
@@ -132,7 +132,7 @@ impl Asked {
     }
 }
 
-/// Has another node run a command. What it answers counts in this share.
+/// Runs a command on another node. The reply is charged to `held`.
 pub(super) async fn ask(
     mut stream: Box<dyn Duplex>,
     (asked, command): (&Asked, &[u8]),
@@ -165,7 +165,7 @@ pub(super) async fn run_command(term: &Term, mut stream: Box<dyn Duplex>) {
     let mut left = [0];
     let ran = tokio::select! {
         ran = door.relay(asked.sender(), &asked.database, &command) => ran,
-        // The caller has left: nobody wants it. What writes is finished all the same.
+        // The caller has disconnected, so reads are aborted. Writes are completed all the same.
         _ = stream.read(&mut left) => return,
     };
     let (became, piece) = match ran {
@@ -179,6 +179,6 @@ pub(super) async fn run_command(term: &Term, mut stream: Box<dyn Duplex>) {
         write_piece(&mut *stream, &piece).await?;
         stream.flush().await
     };
-    // Whoever asked finds that the answer is not whole.
+    // On failure the caller finds the reply incomplete.
     let _ = answered.await;
 }

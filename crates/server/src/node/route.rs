@@ -1,5 +1,5 @@
-//! Where a client's stream goes: to the term that serves here, or to the node that owns the data. A
-//! client that comes while nobody owns them waits for a while.
+//! Routing of a client's stream: to the term that serves here, or to the node that owns the data.
+//! Waits for a while if there is no owner.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -26,45 +26,45 @@ use super::{
 };
 use crate::{background, listen::Places, term::Term};
 
-/// For whom a call is made that is no client's.
+/// Address used for calls on behalf of no client.
 pub(super) const NOBODY: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
-/// How long a client waits for somebody who serves it.
+/// How long a client waits for an owner.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The pause after a call that led nowhere.
+/// Pause after a failed call.
 const AGAIN: Duration = Duration::from_millis(100);
-/// How long an owner may take to commit what is under way and to give the data up.
+/// How long an owner may take to commit pending writes and give the data up.
 const HAND_OVER: Duration = Duration::from_secs(2);
-/// How long the node that is to own a shard may take to hear it.
+/// Time limit to notify the target of a move.
 const ASKED: Duration = Duration::from_secs(2);
-/// How long another node may take to hear something.
+/// Time limit of a notification to other nodes.
 const WORD: Duration = Duration::from_millis(500);
-/// How long the owner before may go on with a stream, once there is another.
+/// Grace period for streams to the previous owner after a take-over.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// How much longer it may take to answer a request that it has begun, such as one that hands the data over.
+/// Additional grace period for a response in progress, such as that of a hand-over.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
 
-/// Ways to whoever serves.
+/// Finds the server of a shard.
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) facts: Facts,
     pub(super) terms: watch::Receiver<Option<Arc<Term>>>,
-    /// The epoch that is to be given up.
+    /// Set to the epoch that is to be given up.
     pub(super) given_up: watch::Sender<Option<u64>>,
-    /// Whether an operator has this node own the shard, so that placement leaves it here.
+    /// Whether an operator has assigned the shard to this node, so that placement leaves it here.
     pub(super) kept: Arc<AtomicBool>,
-    /// Held while the shard is moved: two moves at once would have every node let another go first.
+    /// Held while the shard is moved: in two concurrent moves every node would hold back.
     pub(super) moving: Arc<tokio::sync::Mutex<()>>,
     pub(super) dialer: Dialer,
-    /// Of all connections: a stream to the owner takes a descriptor beside its client's place.
+    /// Connection limits: a stream to the owner takes another descriptor permit.
     pub(super) places: Places,
 }
 
-/// Who serves a stream.
+/// The server of a stream.
 pub(super) enum Way {
     /// This node.
     Here(Arc<Term>),
-    /// Another: a stream to it.
+    /// Another node, over this stream.
     There(Passage),
 }
 
@@ -87,7 +87,7 @@ impl Route {
         Self { facts, terms, given_up, kept, moving, dialer, places }
     }
 
-    /// The term that serves here.
+    /// Returns the term that serves here, if any.
     pub(super) fn here(&self) -> Option<Arc<Term>> {
         self.terms.borrow().clone()
     }
@@ -97,15 +97,15 @@ impl Route {
         self.here().is_some() || self.facts.why_unready().is_none()
     }
 
-    /// Has the term that serves here end, and then the data given up ([`give_up`](Self::give_up)). False
-    /// where that takes too long: others take over by themselves then.
+    /// Ends the term that serves here and then gives the data up ([`give_up`](Self::give_up)).
+    /// Returns false if that takes too long: others then take over by themselves.
     pub(super) async fn hand_over(&self) -> bool {
         let Some(epoch) = self.facts.serving() else { return true };
         self.given_up.send_replace(Some(epoch));
         self.wait_until_given_up().await
     }
 
-    /// Gives the data up once all is committed, and has the other nodes look.
+    /// Gives the data up once everything is committed, and notifies the other nodes.
     pub(super) async fn give_up(&self) {
         self.kept.store(false, Ordering::SeqCst);
         self.facts.shard.hand_over();
@@ -119,13 +119,13 @@ impl Route {
         tokio::time::timeout(HAND_OVER, given_up).await.is_ok()
     }
 
-    /// Moves the shard to a node: asks it to claim the shard as soon as it is free, by `word`, and the others to
-    /// let it, and gives the shard up. False where the node does not hear it; then nothing has changed. Another
-    /// node may still be faster.
+    /// Moves the shard to a node: sends `word`, which asks it to claim the shard when it becomes
+    /// free, tells the others to hold back, and gives the shard up. Returns false, with nothing
+    /// changed, if the node does not answer. Another node may still be faster.
     pub(super) async fn move_to(&self, target: Uuid, word: Purpose) -> bool {
         let _moving = self.moving.lock().await;
         let Some(peer) = self.facts.peer_of(target) else { return false };
-        // A node of a version before does not know every word.
+        // Older versions do not know every control message.
         let known = [word, Purpose::GoFirst];
         let mut heard = false;
         for word in known {
@@ -137,30 +137,30 @@ impl Route {
         self.kept.store(false, Ordering::SeqCst);
         self.tell_others(|node| if node == target { word } else { Purpose::HoldBack }).await;
         self.hand_over().await;
-        // It may have been told by a move before this one to let others go first.
+        // An earlier move may have told it to hold back.
         let _ = self.tell(&peer, word, WORD).await;
         true
     }
 
-    /// Says something to the node at this address; false where it does not hear it in time.
+    /// Sends a control message to a node; returns false if it does not confirm in time.
     pub(super) async fn tell(&self, peer: &str, word: Purpose, within: Duration) -> bool {
         let call = self.dialer.call(peer, word, None);
         tokio::time::timeout(within, call).await.is_ok_and(|called| called.is_ok())
     }
 
-    /// Says something to other nodes, all at once. One that does not hear it finds out by itself, later.
+    /// Sends control messages to all other nodes. A node that misses it finds out later.
     pub(super) async fn tell_others(&self, word: impl Fn(Uuid) -> Purpose) {
         let mut calls = tokio::task::JoinSet::new();
         for (node, peer) in self.facts.other_peers() {
             let (route, word) = (self.clone(), word(node));
-            // A node that is gone is not waited for.
+            // Concurrent, so that a node that is down delays no other.
             calls.spawn(async move { route.tell(&peer, word, WORD).await });
         }
         while calls.join_next().await.is_some() {}
     }
 
-    /// Finds who serves; waits for one for a while. `None`: nobody does, or the owner would not have the
-    /// stream.
+    /// Finds the server of the shard, waiting for a while. Returns `None` if there is none, or the
+    /// owner refuses the stream.
     pub(super) async fn find(
         &self,
         purpose: Purpose,
@@ -170,7 +170,7 @@ impl Route {
         self.find_for(purpose, &Passed { client, secure, guest: None }).await
     }
 
-    /// The same for a client of whom more is known.
+    /// Like `find`, with more information about the client.
     pub(super) async fn find_for(&self, purpose: Purpose, passed: &Passed) -> Option<Way> {
         let found = self.find_at_last(purpose, passed);
         tokio::time::timeout(PATIENCE, found).await.ok().flatten()
@@ -205,7 +205,7 @@ impl Route {
                     }
                 }
             }
-            // Neither an owner nor Cassandra is reached: drivers are to leave this node.
+            // Neither the owner nor Cassandra is reachable: let drivers leave this node.
             if !self.facts.hears() {
                 return None;
             }
@@ -219,12 +219,12 @@ impl Route {
 }
 
 impl Passage {
-    /// The stream, for whoever speaks on it, and its place, which goes with it.
+    /// Returns the stream, and its descriptor permit, to be held as long.
     pub(super) fn into_stream(self) -> (Box<dyn Duplex>, OwnedSemaphorePermit) {
         (self.stream, self.place)
     }
 
-    /// Sends the one request for which the stream is; `None`: it is not known what became of it.
+    /// Sends the stream's single request; `None` if the outcome is unknown.
     pub(super) async fn exchange(self, request: Request<Body>) -> Option<Response> {
         let (facts, owner) = (self.facts.clone(), self.owner.clone());
         let over = async {
@@ -233,26 +233,26 @@ impl Passage {
         };
         let (stream, place) = self.into_stream();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-        // It ends with the answer's body, or when nobody wants it any more.
+        // Ends with the body of the response, or when it is no longer read.
         tokio::spawn(async move {
             let _ = connection.await;
             drop(place);
         });
-        // An owner that hangs does not answer any more once there is another.
+        // A hung owner does not answer any more once there is another.
         tokio::select! {
             answer = sender.send_request(request) => Some(answer.ok()?.map(Body::new)),
             () = over => None,
         }
     }
 
-    /// The stream for requests of the NoSQL API, until another node owns the data.
+    /// Returns the stream for requests of the NoSQL API, valid until another node owns the data.
     pub(super) fn into_nosql(self) -> cosmos::Passage {
         let over = Box::pin(is_over(self.facts, self.owner));
         cosmos::Passage { stream: self.stream, over, place: self.place }
     }
 
-    /// Passes messages of the MongoDB API on. Another node may go on with the client where this one has
-    /// ended, or where a message is for another shard.
+    /// Forwards messages of the MongoDB API. Another node continues with the client if this one's
+    /// term has ended, or a message is for another shard.
     pub(super) async fn pass_messages(
         self,
         client: &mut ClientStream<impl Duplex>,
@@ -264,10 +264,10 @@ impl Passage {
     }
 }
 
-/// Waits until another node owns the data, and a while for the last words of this one.
+/// Waits until another node owns the data, and for the grace period after that.
 async fn is_over(facts: Facts, owner: Owner) {
     let (mut view, shard, owner) = (facts.view, facts.number, Some((owner.node, owner.epoch)));
-    // Without a sender the node has stopped.
+    // A dropped sender means that the node has stopped.
     let _ = view.wait_for(|view| view.owner(shard) != owner).await;
     background::wait_for(LAST_WORDS).await;
 }

@@ -1,4 +1,4 @@
-//! The shards of a node: for each the ways to whoever serves it.
+//! The routes to the shards of a cluster.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::admin::health::why_unready;
 
-/// The routes of all shards. There is one shard at least.
+/// The routes to all shards; at least one.
 #[derive(Clone)]
 pub(super) struct Routes {
     first: Route,
@@ -19,12 +19,12 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// Of these shards, by number; `None` where there are none.
+    /// Creates the routes to these shards, ordered by number; `None` if there are none.
     pub(super) fn of(mut routes: impl Iterator<Item = Route>) -> Option<Self> {
         Some(Self { first: routes.next()?, more: routes.collect() })
     }
 
-    /// The route to a shard; `None`: there is no such shard.
+    /// Returns the route to a shard; `None` if there is no such shard.
     pub(super) fn shard(&self, shard: u32) -> Option<&Route> {
         match usize::try_from(shard).ok()?.checked_sub(1) {
             None => Some(&self.first),
@@ -32,22 +32,22 @@ impl Routes {
         }
     }
 
-    /// The route to the first shard, which has what is of no database.
+    /// Returns the route to the first shard, which also has everything that belongs to no database.
     pub(super) fn first(&self) -> &Route {
         &self.first
     }
 
-    /// The shard in which a database of the MongoDB API lives.
+    /// Returns the home shard of a database of the MongoDB API.
     pub(super) fn home(&self, database: &str) -> u32 {
         home_shard(MONGODB, database, self.facts().cluster.shards)
     }
 
-    /// The shard in which a database of the NoSQL API lives.
+    /// Returns the home shard of a database of the NoSQL API.
     pub(super) fn nosql_home(&self, database: &str) -> u32 {
         self.home_of(&Home::Named(database.to_owned()))
     }
 
-    /// The shard that answers a request of the NoSQL API.
+    /// Returns the shard that handles a request of the NoSQL API.
     pub(super) fn home_of(&self, home: &Home) -> u32 {
         let shards = self.facts().cluster.shards;
         match home {
@@ -57,37 +57,37 @@ impl Routes {
         }
     }
 
-    /// A shard that this node serves, or else the first: for whoever has not said yet what it wants.
+    /// Returns a shard served by this node, else the first, for clients that have not sent a
+    /// request yet.
     pub(super) fn any_shard(&self) -> u32 {
         self.all().find(|route| route.here().is_some()).map_or(0, |route| route.facts.number)
     }
 
-    /// All of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &Route> {
         std::iter::once(&self.first).chain(&*self.more)
     }
 
-    /// What the node knows, whichever shard it has to do with.
+    /// Returns the node's view that is independent of the shard.
     pub(super) fn facts(&self) -> &Facts {
         &self.first.facts
     }
 
-    /// Why the node is not ready to follow a shard that it does not serve, as a phrase; `None`: it is
-    /// caught up with all.
+    /// Returns why the node is not ready to follow the shards that it does not serve; `None` if it
+    /// is caught up with all.
     pub(super) fn why_unready(&self) -> Option<String> {
         self.all()
             .filter(|route| route.here().is_none())
             .find_map(|route| route.facts.why_unready())
     }
 
-    /// Why the node is not ready, as a phrase: to serve what it owns, or to follow the rest.
+    /// Returns why the node is not ready, to serve what it owns or to follow the rest.
     pub(super) fn why_unserved(&self) -> Option<String> {
         let served = self.all().filter_map(Route::here);
         let why = served.map(|term| why_unready(&term.shared)).find(Option::is_some).flatten();
         why.or_else(|| self.why_waiting()).or_else(|| self.why_unready())
     }
 
-    /// Why writes to a shard that this node owns do not end, as a phrase.
+    /// Returns why writes to a shard that this node owns are stuck.
     pub(super) fn why_waiting(&self) -> Option<String> {
         self.all().find_map(|route| route.facts.why_waiting())
     }

@@ -1,5 +1,5 @@
-//! The admin address and the portal of a cluster of several shards: whichever node is asked, what is about a
-//! database is answered where it lives, and what is about all is that of all shards.
+//! The admin address and the portal of a cluster of several shards: on any node, requests about a
+//! database are answered by its home shard, and global ones cover all shards.
 
 use document::{DocRef, Document, Value, doc};
 use serde_json::json;
@@ -80,14 +80,14 @@ async fn whichever_node_is_asked_the_admin_address_speaks_for_all_shards() {
                 "{figures}"
             );
         }
-        // All clocks are moved, whoever is told.
+        // All clocks move, whichever node gets the request.
         node.server.move_forward(60.0).await;
         let now = node.server.ask_well("GET", "/_ebb/clock", "").await["now_ms"].as_i64().unwrap();
         for number in 0..DATABASES {
             assert_eq!(now_of(node, number).await, now);
         }
     }
-    // A switch is that of all shards.
+    // A switch applies to all shards.
     let body = r#"{"per_document_ttl": false}"#;
     nodes[2].server.ask_well("PUT", "/_ebb/features", body).await;
     for number in 0..DATABASES {
@@ -98,7 +98,7 @@ async fn whichever_node_is_asked_the_admin_address_speaks_for_all_shards() {
     }
     nodes[1].server.move_forward(60.0).await;
     assert_eq!(count_all(&nodes[2]).await, vec![Some(Value::Int32(2)); DATABASES]);
-    // The sample is made where its databases live.
+    // The sample is created in the home shards of its databases.
     let made = nodes[0].server.ask_well("POST", "/_ebb/quickstart", "").await;
     let reply =
         nodes[1].server.run_command(doc! { "count": "sessions", "$db": "quickstart" }).await;

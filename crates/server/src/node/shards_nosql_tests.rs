@@ -1,5 +1,5 @@
-//! The NoSQL API of a cluster of several shards: whichever node is asked, each database is where its home
-//! is, by name and by resource id, and feeds show what all shards have.
+//! The NoSQL API of a cluster of several shards: through any node, each database is found in its
+//! home shard, by name and by resource id, and feeds cover all shards.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::testing_nosql::NosqlClient;
 
-/// Databases enough for each shard to be the home of some.
+/// Enough databases for each shard to be the home of some.
 const DATABASES: usize = 9;
 
 fn database(number: usize) -> String {
     format!("db{number}")
 }
 
-/// All pages of a feed, the resources in their order.
+/// Reads all pages of a feed, in order.
 async fn list(
     client: &mut NosqlClient,
     path: &str,
@@ -47,7 +47,7 @@ async fn list(
     }
 }
 
-/// Makes all databases, each with a container of some throughput and an item.
+/// Creates all databases, each with a container with throughput, and an item.
 async fn make_all(client: &mut NosqlClient) {
     for number in 0..DATABASES {
         let name = database(number);
@@ -81,7 +81,7 @@ async fn assert_item(client: &mut NosqlClient, database: &str, id: &str) {
     assert_eq!((answer.status, &answer.body["id"]), (200, &json!(id)), "{answer:?}");
 }
 
-/// The value of a text of each resource.
+/// Returns a text field of each resource.
 fn texts(resources: &[Value], name: &str) -> Vec<String> {
     resources.iter().map(|resource| resource[name].as_str().unwrap().to_owned()).collect()
 }
@@ -120,7 +120,7 @@ async fn databases_live_in_all_shards_and_are_found_through_all_nodes() {
             let containers = client.expect(200, ("GET", &format!("/dbs/{rid}/colls")), "").await;
             assert_eq!(containers["_count"], json!(1), "{containers}");
         }
-        // What limits a container, found as SDKs find it.
+        // The throughput of a container, looked up as SDKs do.
         let offers = list(client, "/offers", None, "Offers").await;
         assert_eq!(offers.len(), DATABASES);
         for offer in offers {
@@ -136,7 +136,7 @@ async fn databases_live_in_all_shards_and_are_found_through_all_nodes() {
         let open = figures.lines().find_map(|line| line.strip_prefix("ebb_nosql_connections "));
         assert!(open.is_some_and(|open| open != "0"), "{figures}");
     }
-    // One leaves: its clients go elsewhere, those of the others stay connected.
+    // After one node stops, its clients go elsewhere and those of the others stay connected.
     let [one, two, three] = nodes;
     drop(clients.remove(1));
     two.server.stop().await;

@@ -1,5 +1,5 @@
-//! Nodes of a cluster of several shards: each database has a home, and whichever node is asked has the
-//! shard's owner answer, also where one connection goes from database to database.
+//! A cluster of several shards: each database has a home, and any node forwards to the shard's
+//! owner, even for one connection that switches between databases.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -10,10 +10,10 @@ use super::tests::{Node, PATIENCE, ledger_of_shards, start};
 use crate::{background, testing::MongoClient};
 
 pub(super) const SHARDS: usize = 3;
-/// Databases enough for each shard to be the home of some.
+/// Enough databases for each shard to be the home of some.
 pub(super) const DATABASES: usize = 12;
 
-/// Three nodes, each of which owns a shard once they have been there for a while.
+/// Starts three nodes and waits until each owns a shard.
 pub(super) async fn spread(ledger: &Arc<MemoryLedger>) -> [Node; SHARDS] {
     let nodes =
         [start(ledger, "one").await, start(ledger, "two").await, start(ledger, "three").await];
@@ -23,7 +23,7 @@ pub(super) async fn spread(ledger: &Arc<MemoryLedger>) -> [Node; SHARDS] {
     nodes
 }
 
-/// Waits until a node sees all shards owned, by so many nodes.
+/// Waits until a node sees all shards owned, by this many nodes.
 pub(super) async fn wait_until_spread(node: &Node, owners: usize) {
     let waits = async {
         loop {
@@ -43,7 +43,7 @@ pub(super) fn database(number: usize) -> String {
     format!("db{number}")
 }
 
-/// Writes to one database after the other on one connection, and reads each on it.
+/// Writes to all databases over one connection, and reads each back.
 pub(super) async fn write_all(client: &mut MongoClient, id: i32) {
     for number in 0..DATABASES {
         let insert = doc! {
@@ -58,7 +58,7 @@ pub(super) async fn write_all(client: &mut MongoClient, id: i32) {
     }
 }
 
-/// Database time where a database lives.
+/// Returns the database time in the shard of a database.
 pub(super) async fn now_of(node: &Node, number: usize) -> i64 {
     let now = doc! { "$documents": vec![doc! { "now": "$$NOW" }] };
     let ask = doc! {
@@ -91,7 +91,7 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
         id += 1;
         assert_counts(&mut client, id).await;
     }
-    // A cursor goes on where it began, between questions to others.
+    // A cursor stays valid while the connection uses other databases.
     let mut client = nodes[0].server.connect().await;
     for number in 0..DATABASES {
         let find = doc! { "find": "c", "batchSize": 1, "$db": database(number) };
@@ -106,7 +106,7 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
         let Some(Value::Array(batch)) = cursor.get("nextBatch") else { panic!("{reply:?}") };
         assert_eq!(batch.len(), 2, "{reply:?}");
     }
-    // Lists and the clock are those of all shards.
+    // Lists and the clock cover all shards.
     let reply =
         client.run_command(doc! { "listDatabases": 1, "nameOnly": true, "$db": "admin" }).await;
     let Some(Value::Array(databases)) = reply.get("databases") else { panic!("{reply:?}") };
@@ -118,7 +118,7 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
     for number in 0..DATABASES {
         assert_eq!(now_of(&nodes[2], number).await, now, "{number}");
     }
-    // What names its collection elsewhere is about that.
+    // Commands that name their collection in an argument go to its home.
     for number in 0..DATABASES {
         let name = database(number);
         let rename = doc! {
@@ -131,7 +131,7 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
         nodes[1].server.run_command(rename).await;
     }
     assert_counts(&mut client, id).await;
-    // One leaves; clients stay connected to another, and its shard has another owner.
+    // After one node stops, clients of others stay connected, and its shard gets another owner.
     let [one, two, three] = nodes;
     two.server.stop().await;
     wait_until_spread(&one, SHARDS - 1).await;
@@ -144,7 +144,7 @@ async fn whichever_node_is_asked_the_owner_of_each_database_answers() {
     three.server.stop().await;
 }
 
-/// Two databases of different shards.
+/// Returns two databases of different shards.
 fn apart() -> (String, String) {
     let home = |number: usize| cluster::home_shard("mongodb", &database(number), 3);
     let other = (1..DATABASES).find(|number| home(*number) != home(0)).unwrap();
@@ -156,7 +156,7 @@ async fn operations_of_all_shards_are_shown_and_ended_and_what_needs_two_is_refu
     let ledger = ledger_of_shards("manual", 3).await;
     let nodes = spread(&ledger).await;
     write_all(&mut nodes[0].server.connect().await, 1).await;
-    // A long one in each of two databases, through one node.
+    // A long operation in each of two databases, through one node.
     let mut long = tokio::task::JoinSet::new();
     let (one, other) = apart();
     for name in [one.clone(), other.clone()] {
@@ -200,7 +200,7 @@ async fn operations_of_all_shards_are_shown_and_ended_and_what_needs_two_is_refu
     let ended = tokio::time::timeout(PATIENCE, long.join_all()).await.unwrap();
     let interrupted = |reply: &document::Document| reply.get("code") == Some(&Value::Int32(11_601));
     assert!(ended.iter().all(interrupted), "{ended:?}");
-    // What works on two databases works on those of one shard.
+    // Commands on two databases require both to be in one shard.
     let spaces = vec![doc! { "ns": format!("{one}.c") }, doc! { "ns": format!("{other}.c") }];
     let write = doc! { "insert": 1, "document": doc! { "_id": 7 } };
     let bulk = doc! {

@@ -1,5 +1,5 @@
-//! How the server of one shard reaches those of the others, for commands that all of them answer and for
-//! feeds that show what all of them have.
+//! Calls from the server of one shard to those of the others, for commands that all of them execute
+//! and feeds that combine all of them.
 
 use std::{io, time::Duration};
 
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::term::Term;
 
-/// How long another may take to answer.
+/// Time limit for another shard's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The ways to all other shards.
+/// Routes to all other shards.
 #[derive(Clone)]
 struct Others {
     routes: Vec<Route>,
@@ -41,14 +41,14 @@ impl AskSiblings for Others {
     }
 }
 
-/// What comes of asking the server of a shard, in time.
+/// Calls the server of a shard, with a time limit.
 async fn asked<T>(
     route: &Route,
     purpose: Purpose,
     ask: impl AsyncFnOnce(Way) -> io::Result<T>,
 ) -> io::Result<T> {
     let asked = async {
-        // Only the shard's server has to do with it, and it knows who calls.
+        // For internal calls no client is involved.
         let way = route.find(purpose, NOBODY, false).await;
         ask(way.ok_or_else(unreached)?).await
     };
@@ -73,7 +73,7 @@ async fn ask_one(route: &Route, command: &Document, held: &mut Share) -> io::Res
                 reply
             }
             Way::There(passage) => {
-                // Its place goes when it was answered.
+                // The permit is released once it has answered.
                 let (stream, _place) = passage.into_stream();
                 let asked = Asked::of(&sender, database);
                 relaying::ask(stream, (&asked, command.bytes()), held).await?
@@ -118,7 +118,7 @@ async fn ask_for_feed(route: &Route, feed: SharedFeed, held: &mut Share) -> io::
     asked(route, purpose, ask).await
 }
 
-/// Shows what the shard has of a feed to the server of another.
+/// Sends this shard's part of a feed to the server of another.
 pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Duplex>) {
     let Some(door) = term.shared.doors.cosmos.clone() else { return };
     let text = door.own_feed(feed);
@@ -126,11 +126,11 @@ pub(super) async fn show(term: &Term, feed: SharedFeed, mut stream: Box<dyn Dupl
         write_piece(&mut *stream, &text).await?;
         stream.flush().await
     };
-    // Whoever asked finds that the answer is not whole.
+    // On failure the caller finds the reply incomplete.
     let _ = tokio::time::timeout(PATIENCE, written).await;
 }
 
-/// Those of a shard, for both APIs; `None`: it is the only one.
+/// Returns the siblings of a shard for both APIs; `None` if it is the only shard.
 pub(super) fn siblings_of(
     routes: &Routes,
     shard: u32,

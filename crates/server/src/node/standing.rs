@@ -1,25 +1,25 @@
-//! What a node says of itself when another asks: how far it is with each shard.
+//! A node's report on itself to another node: its progress in each shard.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a node says of itself.
+/// A node's report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Standing {
-    /// The last entry that it has applied of each shard, by their numbers.
+    /// Number of the last entry applied in each shard, by shard number.
     #[serde(default)]
     pub(super) applied: Vec<u64>,
-    /// For each shard, what it is to it.
+    /// Role in each shard.
     #[serde(default)]
     pub(super) roles: Vec<String>,
-    /// For each shard that it does not serve, why it cannot take it over now.
+    /// For each shard that it does not serve, why it cannot take over now.
     #[serde(default)]
     pub(super) unready: BTreeMap<u32, String>,
 }
 
 impl Standing {
-    /// How many entries it is behind what is committed, of all shards together.
+    /// Returns by how many entries it lags, summed over all shards.
     pub(super) fn behind(&self, committed: &[u64]) -> u64 {
         let lags = self.applied.iter().zip(committed);
         lags.map(|(applied, committed)| committed.saturating_sub(*applied)).sum()
@@ -36,7 +36,7 @@ mod tests {
         assert_eq!(standing.behind(&[5, 9]), 2);
         assert_eq!(standing.behind(&[1, 10]), 1);
         assert_eq!(standing.behind(&[]), 0);
-        // What a later version adds is passed over.
+        // Fields of later versions are ignored.
         let told = r#"{"applied": [1], "more": true}"#;
         assert_eq!(serde_json::from_str::<Standing>(told).unwrap().applied, [1]);
     }

@@ -1,5 +1,5 @@
-//! How far nodes are with each shard, asked over the link: a node's record in the ledger says nothing of
-//! what it has applied.
+//! Reports of nodes on their progress, requested over the link, because the ledger does not record
+//! what a node has applied.
 
 use std::{collections::BTreeMap, sync::atomic::Ordering, time::Duration};
 
@@ -16,15 +16,15 @@ use super::{
     standing::Standing,
 };
 
-/// How long a node may take to answer. One that takes longer is shown without it.
+/// Time limit for a report; a slower node is listed without one.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long a hand-over waits for a newer record of its target. Nodes write and read records with every
-/// beat, each 750 ms, so this is four beats.
+/// How long a hand-over waits for a newer record of its target. Records are written and read with
+/// every heartbeat, each 750 ms, so this is four of them.
 const NEWER_RECORD: Duration = Duration::from_secs(3);
-/// Bytes of an answer at the most: there are at most 64 shards.
+/// Maximum size of a report, in bytes; there are at most 64 shards.
 const ANSWER_MAX: usize = 64 << 10;
 
-/// What this node says of itself.
+/// Returns this node's report.
 fn own(routes: &Routes) -> Standing {
     let unready = |route: &Route| {
         let why = route.here().is_none().then(|| route.facts.why_unready()).flatten();
@@ -37,18 +37,18 @@ fn own(routes: &Routes) -> Standing {
     }
 }
 
-/// Answers another node that asks.
+/// Sends the report to another node.
 pub(super) async fn tell(routes: &Routes, mut stream: Box<dyn Duplex>) {
     let text = serde_json::to_vec(&own(routes)).unwrap_or_default();
     let written = async {
         write_piece(&mut *stream, &text).await?;
         stream.flush().await
     };
-    // Whoever asked finds that the answer is not whole.
+    // On failure the caller finds the report incomplete.
     let _ = tokio::time::timeout(PATIENCE, written).await;
 }
 
-/// Asks the node at this address; `None`: it does not answer, or does not know the question.
+/// Requests a node's report; `None` if it does not answer or does not support that.
 pub(super) async fn ask(route: &Route, peer: &str) -> Option<Standing> {
     let asked = async {
         let mut stream = route.dialer.call(peer, Purpose::Standing, None).await.ok()?;
@@ -59,7 +59,7 @@ pub(super) async fn ask(route: &Route, peer: &str) -> Option<Standing> {
     tokio::time::timeout(PATIENCE, asked).await.ok().flatten()
 }
 
-/// What all nodes say that answer, this one included.
+/// Returns the reports of all nodes that answer, including this one.
 pub(super) async fn of_all(routes: &Routes) -> BTreeMap<Uuid, Standing> {
     let facts = routes.facts();
     let mut asking = JoinSet::new();
@@ -76,9 +76,8 @@ pub(super) async fn of_all(routes: &Routes) -> BTreeMap<Uuid, Standing> {
     found
 }
 
-/// Checks that an operator may have a node own a shard now; an error says why not. A node that has just
-/// started, or that goes on after a pause, may be ready before this node has read its newest record: that
-/// one is waited for.
+/// Checks that a node can own a shard now; the error says why not. A node that has just started or
+/// resumed may be ready before this node has read its newest record, so this waits for that.
 pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(), String> {
     let facts = &route.facts;
     let peer_of_live = |facts: &Facts| {
@@ -92,11 +91,11 @@ pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(
         if let Some(standing) = ask(route, &peer).await {
             break standing;
         }
-        // A node of a version that does not know the question still hears a word.
+        // A node of an older version does not report but still answers control messages.
         if route.tell(&peer, Purpose::Look, PATIENCE).await {
             return Ok(());
         }
-        // A node that has just restarted listens on another port than the record that is seen here names.
+        // A restarted node may listen on a port other than in the record seen here.
         let moved = |facts: &Facts| facts.peer_of(target).filter(|moved| *moved != peer);
         match newer_record(facts, moved).await {
             Some(moved) => peer = moved,
@@ -109,13 +108,12 @@ pub(super) async fn may_own(route: &Route, target: Uuid, name: &str) -> Result<(
     }
 }
 
-/// Returns what `wanted` finds in the records of the nodes, and waits for newer ones until it finds it;
-/// `None` after [`NEWER_RECORD`].
+/// Waits until `wanted` returns a value from the nodes' records; `None` after [`NEWER_RECORD`].
 async fn newer_record<T>(facts: &Facts, wanted: impl Fn(&Facts) -> Option<T>) -> Option<T> {
     let mut view = facts.view.clone();
     let found = async {
         loop {
-            // Marked before it is looked at, so that a change in between is not missed.
+            // Marked as seen before reading, so that a change in between is not missed.
             view.borrow_and_update();
             match wanted(facts) {
                 Some(found) => return Some(found),
@@ -126,7 +124,7 @@ async fn newer_record<T>(facts: &Facts, wanted: impl Fn(&Facts) -> Option<T>) ->
     tokio::time::timeout(NEWER_RECORD, found).await.ok().flatten()
 }
 
-/// Notes what an operator or placement says of a shard: whether it is kept here.
+/// Records whether a control message assigns the shard to this node or takes it away.
 pub(super) fn note_kept(route: &Route, word: Purpose) {
     match word {
         Purpose::Keep => route.kept.store(true, Ordering::SeqCst),

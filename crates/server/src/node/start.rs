@@ -1,4 +1,4 @@
-//! Opens a node and stops it.
+//! Opening and stopping a node.
 
 use std::{
     net::SocketAddr,
@@ -56,37 +56,37 @@ use crate::{
     test_clocks::clock_source,
 };
 
-/// How long a node may take until it is ready, before its start is reported all the same.
+/// How long a start waits until the node is ready.
 const READY: Duration = Duration::from_secs(20);
 
-/// The setting of the link's address.
+/// Name of the link address's setting.
 const PEER: &str = "peer-addr";
 
-/// Messages that are passed on may hold this part (a quarter) of the memory for operations.
+/// Forwarded messages may use 1/`PASSED` of the memory for operations.
 const PASSED: usize = 4;
 
-/// A node that runs.
+/// A running node.
 pub(crate) struct Node {
     shared: Arc<SharedNode>,
     routes: Routes,
-    /// Ends the terms.
+    /// Signals the terms to end.
     stop_terms: watch::Sender<bool>,
-    /// Of each shard.
+    /// One task per shard.
     terms: Vec<JoinHandle<()>>,
-    /// The lock of the data directory; goes last.
+    /// Lock of the data directory; dropped last.
     data_dir: DataDir,
 }
 
-/// A node with its addresses, not accepting yet.
+/// An opened node with its shared state and tasks.
 pub(crate) struct Opened {
     pub(crate) site: Arc<Site>,
     pub(crate) node: Node,
-    /// The listeners' tasks; they end after `stopped`.
+    /// Tasks of the listeners; they end after `stopped`.
     pub(crate) tasks: Vec<JoinHandle<()>>,
 }
 
-/// Opens the node of this data directory on a ledger. It accepts clients when this returns, and is
-/// caught up or owns the data, if that took no longer than usual.
+/// Opens the node of this data directory on a ledger. On return it accepts clients and, unless that
+/// takes unusually long, is caught up or owns the data.
 pub(crate) async fn open<L: Ledger>(
     config: &Config,
     cluster: &ClusterConfig,
@@ -139,11 +139,11 @@ pub(crate) async fn open<L: Ledger>(
     let (stop_terms, terms_stopped) = watch::channel(false);
     let routes = Routes::of(routes.into_iter());
     let routes = routes.ok_or_else(|| failed("the cluster has no shard"))?;
-    // Set once: the site was opened here.
+    // Cannot be set already: the site was created here.
     let _ = site.elsewhere.set(relaying::of(routes.clone(), site.memory.clone()));
     let terms = routes.all().zip(clocks).zip(currents).map(|((route, clock), current)| {
         let (site, route, routes) = (Arc::clone(&site), route.clone(), routes.clone());
-        // Lines of the log say which shard they are about, whatever the level.
+        // At error level, so that the shard appears in log lines whatever the level.
         let span = tracing::error_span!("shard", number = route.facts.number);
         let terms = Terms { site, route, routes, clock, current };
         tokio::spawn(terms.run(terms_stopped.clone()).instrument(span))
@@ -158,7 +158,7 @@ pub(crate) async fn open<L: Ledger>(
     Ok(Opened { site, node, tasks })
 }
 
-/// Starts what looks after the clocks, the disks, the directory and the shards of the node.
+/// Starts the guards of clocks, disks and directory, and the placement.
 fn start_guards(
     routes: &Routes,
     sources: &ClockSources,
@@ -174,7 +174,7 @@ fn start_guards(
     guards.chain(of_node).chain([copy_guard::start(routes, stopped)]).collect()
 }
 
-/// Where clients come in.
+/// Creates the gateway.
 fn gateway(
     site: &Site,
     routes: &Routes,
@@ -192,13 +192,13 @@ fn gateway(
     }
 }
 
-/// What messages that are passed on may hold.
+/// Returns the memory accounts of forwarded messages.
 fn rooms(site: &Site) -> Rooms {
     let messages = site.memory.split_off(site.memory.limit() / PASSED);
     Rooms { messages, strangers: site.strangers.clone() }
 }
 
-/// What the node tells others of itself.
+/// Returns the node's self-description.
 fn about(cluster: &ClusterConfig, site: &Site, peer: SocketAddr) -> About {
     About {
         name: cluster.node_name.clone().unwrap_or_else(machine::node_name),
@@ -210,7 +210,7 @@ fn about(cluster: &ClusterConfig, site: &Site, peer: SocketAddr) -> About {
     }
 }
 
-/// Where the term of each shard is told, and the ways to whoever serves it.
+/// Creates, for each shard, the channel for its term and its route.
 fn routes_of(
     shared: &SharedNode,
     facts: &Facts,
@@ -228,7 +228,7 @@ fn routes_of(
         .unzip()
 }
 
-/// The certificates of the link. An address that other machines reach needs them.
+/// Opens the link's certificates, which are required if other machines can reach it.
 async fn peer_tls(cluster: &ClusterConfig) -> Result<Option<LinkTls>, Failure> {
     match &cluster.peer_tls {
         Some(files) => LinkTls::open(&files.authority, &files.certificate, &files.key).map(Some),
@@ -241,12 +241,12 @@ async fn peer_tls(cluster: &ClusterConfig) -> Result<Option<LinkTls>, Failure> {
     }
 }
 
-/// The settings with the clock that the cluster was made with.
+/// Returns the settings with the cluster's kind of clock.
 fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
     let mut config = config.clone();
     match (record.clock.as_str(), config.clock) {
         ("system", ClockMode::System) | ("manual", ClockMode::Manual) => {}
-        // Nobody has to say so again at each node.
+        // The cluster's clock applies without repeating the flag on each node.
         ("manual", ClockMode::System) => {
             config.clock = ClockMode::Manual;
             if config.reap_delay == REAP_DELAY {
@@ -263,7 +263,7 @@ fn clocked(config: &Config, record: &ClusterRecord) -> Result<Config, Failure> {
     Ok(config)
 }
 
-/// Where clocks of this node read the machine's.
+/// Returns the machine's clocks, or simulated ones.
 fn clock_sources(config: &Config) -> ClockSources {
     let config = config.clone();
     Arc::new(move || clock_source(&config))
@@ -281,7 +281,7 @@ fn shard_clock(config: &Config, settings: &Settings, sources: &ClockSources) -> 
     })
 }
 
-/// The directory of a shard's store. That of the first is named as that of a server of its own.
+/// Returns the directory of a shard's store. The first is named as on a standalone server.
 pub(super) fn store_folder(data: &Path, shard: u32) -> PathBuf {
     match shard {
         0 => data.join("store"),
@@ -342,7 +342,7 @@ fn accept(
 }
 
 impl Node {
-    /// Waits until requests would be served, here or elsewhere, for as long as that takes usually.
+    /// Waits, with a time limit, until requests would be served, here or elsewhere.
     async fn wait_until_ready(&self) {
         let ready = async {
             let mut view = self.shared.view();
@@ -363,7 +363,7 @@ impl Node {
         }
     }
 
-    /// Tells the connections of the terms that serve to end, after their data were handed over.
+    /// Hands over all shards; each term ends its connections.
     pub(crate) async fn hand_over(&self) {
         let mut given_up = JoinSet::new();
         for route in self.routes.all().filter(|route| route.here().is_some()) {
@@ -377,14 +377,14 @@ impl Node {
         }
     }
 
-    /// Ends the terms that serve, and closes the stores.
+    /// Ends the terms and closes the stores.
     pub(crate) async fn stop(self) -> Result<(), Failure> {
         let Self { shared, routes, stop_terms, terms, data_dir } = self;
         stop_terms.send_replace(true);
         end_tasks(terms).await;
         drop(routes);
         let stopping = Arc::clone(&shared);
-        // Joins threads.
+        // Joining threads blocks.
         tokio::task::spawn_blocking(move || stopping.stop()).await.map_err(failed)?;
         let mut closed = Ok(());
         for shard in shared.shards() {

@@ -1,4 +1,4 @@
-//! Begins a term when the node may serve, and ends it when it may not any more.
+//! Starts a term when the node may serve, and ends it when it may not any more.
 
 use std::{
     pin::pin,
@@ -24,30 +24,30 @@ use crate::{
     term::{Shards, Term},
 };
 
-/// The pause after a term that did not begin.
+/// Pause after a term that failed to start.
 const AGAIN: Duration = Duration::from_secs(1);
-/// How long requests under way may take when the data are handed over. What asks for more hears that
-/// another node owns them.
+/// Time limit for requests in progress during a hand-over. Longer ones fail with the error that
+/// another node owns the data.
 const LAST_REQUESTS: Duration = Duration::from_millis(250);
-/// After how long the log says that an engine is still in use.
+/// Interval at which an engine that is still in use is logged.
 const LONG: Duration = Duration::from_secs(10);
 
-/// Where the term that serves is told.
+/// Channel that publishes the term served here.
 pub(super) type CurrentTerm = watch::Sender<Option<Arc<Term>>>;
 
-/// What terms are made of.
+/// Everything needed to run the terms of a shard.
 pub(super) struct Terms {
     pub(super) site: Arc<Site>,
     pub(super) route: Route,
-    /// Those of all shards.
+    /// Routes of all shards.
     pub(super) routes: Routes,
     pub(super) clock: Arc<ShardClock>,
-    /// The term that serves.
+    /// The term served here.
     pub(super) current: CurrentTerm,
 }
 
 impl Terms {
-    /// Runs until `stop`, and ends the term that serves then.
+    /// Runs terms until `stop`, and then ends the current one.
     pub(super) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut role = self.route.facts.role.clone();
         let mut given_up = self.route.given_up.subscribe();
@@ -71,7 +71,8 @@ impl Terms {
                     self.route.facts.counts.terms.fetch_add(1, Ordering::Relaxed);
                     self.current.send_replace(Some(term));
                     let others = self.route.clone();
-                    // Their clients wait for it; so nobody waits until they were told.
+                    // Clients on other nodes are waiting for an owner; notifying them must not
+                    // delay serving.
                     tokio::spawn(async move { others.tell_others(|_| Purpose::Look).await });
                     let hands_over = tokio::select! {
                         () = until_over(role.clone(), epoch) => false,
@@ -87,7 +88,7 @@ impl Terms {
                 }
                 Some(Err(failure)) => {
                     tracing::error!(%failure, epoch, "the shard cannot be served here");
-                    // Another node may be able to. Without one this node claims the data again.
+                    // Another node may be able to. If there is none, this node claims it again.
                     self.route.give_up().await;
                     background::wait_for(AGAIN).await;
                 }
@@ -121,8 +122,8 @@ impl Terms {
         Term::begin(&self.site, engine, (measured, None), features, shards).await
     }
 
-    /// Ends the term, and gives the data up when nobody uses the engine any more: a client hears of it
-    /// between two messages, and the next owner answers what it asks then.
+    /// Ends the term and gives the data up once the engine is no longer used: clients see this
+    /// between two messages, and the next owner answers the later ones.
     async fn hand_over(&self, gone: &mut oneshot::Receiver<()>) {
         let mut ended = pin!(async {
             self.end().await;
@@ -142,20 +143,20 @@ impl Terms {
     }
 }
 
-/// Waits until the node may serve; returns the epoch. `None`: the node has stopped.
+/// Waits until the node may serve; returns the epoch, or `None` if the node has stopped.
 async fn until_serving(role: &mut watch::Receiver<Role>) -> Option<u64> {
     let serving = role.wait_for(|role| matches!(role, Role::Serving { .. })).await.ok()?;
     if let Role::Serving { epoch } = &*serving { Some(*epoch) } else { None }
 }
 
-/// Waits until it may not serve in this epoch any more.
+/// Waits until the node may no longer serve in this epoch.
 async fn until_over(mut role: watch::Receiver<Role>, epoch: u64) {
-    // Without a sender the node has stopped.
+    // A dropped sender means that the node has stopped.
     let _ = role.wait_for(|role| *role != Role::Serving { epoch }).await;
 }
 
-/// Waits until nobody uses the engine any more. The next one must not be opened before: what the one
-/// before still had under way would be ordered among its commits.
+/// Waits until the engine is no longer used. The next one must not be opened before, or commits in
+/// progress of the previous one would be mixed into its own.
 async fn wait_until_gone(gone: &mut oneshot::Receiver<()>) {
     while !gone.is_terminated() && tokio::time::timeout(LONG, &mut *gone).await.is_err() {
         tracing::warn!("requests of a term that is over still run");

@@ -1,5 +1,5 @@
-//! Nodes of one process on a ledger in memory, asked over their sockets: whichever is asked, the same
-//! data answer, over hand-overs and over the end of an owner.
+//! Cluster nodes in one process on a ledger in memory, tested over their sockets: every node gives
+//! access to the same data, across hand-overs and failures of an owner.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::{
     testing::{Server, send_request},
 };
 
-/// How long something is waited for that takes a lease at the most.
+/// Time limit for events that take a lease at most.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) fn cluster_config(name: &str) -> ClusterConfig {
@@ -53,7 +53,7 @@ pub(super) async fn ledger_of_shards(clock: &str, shards: u32) -> Arc<MemoryLedg
     Arc::new(ledger)
 }
 
-/// A node, and the directory that it would be started on again.
+/// A node, and the directory it can be restarted on.
 pub(super) struct Node {
     pub(super) server: Server,
     pub(super) directory: TempDir,
@@ -109,14 +109,14 @@ impl Node {
         tokio::time::timeout(PATIENCE, waits).await.unwrap();
     }
 
-    /// Asks this node to have another own the data.
+    /// Has this node hand the data over to another.
     pub(super) async fn hand_over_to(&self, name: &str) {
         let body = json!({ "shard": 0, "to": name }).to_string();
         let told = self.server.ask_well("POST", "/_ebb/cluster/hand-over", &body).await;
         assert_eq!(told["shards"][0]["owner"], name, "{told}");
     }
 
-    /// Waits until the node is this to the shard.
+    /// Waits until the node has this role in the shard.
     pub(super) async fn wait_for(&self, role: &str) {
         let waits = async {
             while self.role().await != role {
@@ -151,15 +151,15 @@ async fn whichever_node_is_asked_the_same_data_answer() {
     assert_eq!(one.ids().await, [1, 2]);
     assert_eq!(two.ids().await, [1, 2]);
     for node in [&one, &two] {
-        // Drivers take any number of nodes for routers of one cluster.
+        // Drivers accept any number of nodes as routers of one cluster.
         let hello = node.server.run_command(doc! { "hello": 1, "$db": "admin" }).await;
         assert_eq!(hello.get("msg"), Some(&document::Value::from("isdbgrid")));
     }
-    // The clock is the owner's, whoever is told.
+    // The clock is the owner's, whichever node gets the request.
     two.server.move_forward(60.0).await;
     let [here, there] = [&one, &two].map(|node| node.server.ask_well("GET", "/_ebb/clock", ""));
     assert_eq!(here.await["now_ms"], there.await["now_ms"]);
-    // The door of the NoSQL API is the owner's too: nobody else could know that there is no signature.
+    // The NoSQL API is also the owner's: only it detects the missing signature.
     for node in [&one, &two] {
         let address = node.server.0.cosmos().unwrap();
         let answer = send_request(address, "GET", "/dbs", &[], "").await;
@@ -170,7 +170,7 @@ async fn whichever_node_is_asked_the_same_data_answer() {
         let figures = node.server.ask_admin("GET", "/metrics", "").await.body;
         assert!(figures.contains("ebb_cluster_epoch{shard=\"0\"} 1\n"), "{figures}");
     }
-    // Copies on other nodes drop what expired by themselves, so nobody can pause that.
+    // Copies on other nodes reap by themselves, so reaping cannot be paused.
     let refused = two.server.ask_admin("POST", "/_ebb/ttl/pause", "").await;
     assert!(refused.status == 409 && refused.body.contains("in a cluster"), "{refused:?}");
     assert_eq!(two.server.ask_well("GET", "/_ebb/ttl", "").await["paused"], false);
@@ -211,7 +211,7 @@ async fn an_owner_that_is_gone_is_followed_by_another_and_comes_back() {
     let ledger = ledger("manual").await;
     let (one, two) = (start(&ledger, "one").await, start(&ledger, "two").await);
     one.insert(1).await;
-    // As a killed process: nothing is handed over.
+    // Like a killed process, without a hand-over.
     let Node { server, directory } = one;
     drop(server);
     two.insert(2).await;
@@ -224,7 +224,7 @@ async fn an_owner_that_is_gone_is_followed_by_another_and_comes_back() {
     two.server.stop().await;
 }
 
-/// A ledger whose answers take a while, and come by the workers that serve clients.
+/// A ledger whose replies are slow and depend on the workers that serve clients.
 struct Slow {
     ledger: Arc<MemoryLedger>,
     workers: tokio::runtime::Handle,
@@ -267,7 +267,7 @@ async fn whoever_makes_collections_leaves_workers_to_those_who_answer() {
     Arc::into_inner(server).unwrap().stop().await;
 }
 
-/// A node on a system clock, whose wall clock is as far off as the file in its directory says.
+/// Starts a node on a system clock whose deviation is in a file in its directory.
 async fn start_off(ledger: &Arc<MemoryLedger>, name: &str, off_ms: i64) -> Node {
     let directory = TempDir::new().unwrap();
     let wall = directory.path().join("wall");
@@ -298,7 +298,7 @@ async fn a_node_whose_wall_clock_is_off_lets_others_go_first() {
         let after = at(node.server.ask_well("GET", "/_ebb/clock", "").await);
         assert!(before <= after && after < before + 60_000, "{before} {after}");
     }
-    // An owner that is off gives the data to one that is not.
+    // An owner with a deviating clock hands over to one without.
     std::fs::write(off.directory.path().join("wall"), "0").unwrap();
     off.wait_until_ready_is(200, "ok").await;
     std::fs::write(three.directory.path().join("wall"), "7200000").unwrap();

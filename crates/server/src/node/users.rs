@@ -1,9 +1,9 @@
-//! Users of the MongoDB API in a cluster of several shards: how the server of another shard asks that of the
-//! first one, which keeps them, and how that one answers.
+//! Replication of MongoDB users in a cluster of several shards: the server of another shard
+//! requests them from the first one, which stores them.
 //!
 //! ```text
-//! caller → called   length (u32), the mark of what the caller knows
-//! called → caller   length (u32), users and roles, or that they are the same
+//! caller → called   length (u32), version mark of the caller's copy
+//! called → caller   length (u32), users and roles, or that they are unchanged
 //! ```
 
 use std::{io, time::Duration};
@@ -20,20 +20,20 @@ use super::{
 };
 use crate::{any_store::AnyStore, background, term::Term};
 
-/// How long an answer waits for a change.
+/// How long a reply waits for a change.
 const WAIT: Duration = Duration::from_secs(1);
-/// Between two looks whether there is one.
+/// Polling interval for changes.
 const LOOK: Duration = Duration::from_millis(25);
-/// How long the first shard may take to answer, beside that.
+/// Time limit for the first shard's answer, on top of that.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Bytes of an answer at the most: all users and roles.
+/// Maximum size of a reply with all users and roles, in bytes.
 const ANSWER_MAX: usize = 48 << 20;
-/// Bytes of a mark at the most.
+/// Maximum size of a mark, in bytes.
 const MARK_MAX: usize = 64;
 
 type Door = mongo::Door<AnyStore>;
 
-/// The way to the first shard.
+/// Access to the first shard.
 struct First {
     route: Route,
 }
@@ -54,8 +54,8 @@ impl AskFirstShard for First {
     }
 }
 
-/// Whether anybody may own the first shard, as far as this node knows: one that does not hear of the cluster
-/// knows nothing.
+/// Whether the first shard may have an owner, as far as this node knows; true if the ledger does
+/// not answer.
 fn has_owner(route: &Route) -> bool {
     let facts = &route.facts;
     route.here().is_some() || facts.seen_shard().owner.is_some() || !facts.hears()
@@ -67,7 +67,7 @@ async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     match route.find(purpose, NOBODY, false).await {
         Some(Way::Here(term)) => {
             let door = term.shared.doors.mongo.clone().ok_or_else(off)?;
-            // It is not kept from ending meanwhile.
+            // Do not keep the term alive meanwhile.
             drop(term);
             answer(&door, seen, waits).await
         }
@@ -75,14 +75,14 @@ async fn ask(route: &Route, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
             let (mut stream, _place) = passage.into_stream();
             write_piece(&mut *stream, seen).await?;
             stream.flush().await?;
-            // What is known is bounded, and stays.
+            // The copy has a bounded size and is kept, so it is not charged to an operation.
             read_piece(&mut *stream, &mut Account::new(2 * ANSWER_MAX).share()).await
         }
         None => Err(io::Error::new(io::ErrorKind::NotConnected, "nobody owns it")),
     }
 }
 
-/// The answer to whoever knows what this mark stands for.
+/// Returns the users for a caller that has the version with this mark.
 async fn answer(door: &Door, seen: &[u8], waits: bool) -> io::Result<Vec<u8>> {
     if waits {
         let changes = async {
@@ -104,11 +104,11 @@ pub(super) async fn tell(term: &Term, mut stream: Box<dyn Duplex>, waits: bool) 
         write_piece(&mut *stream, &answer).await?;
         stream.flush().await
     };
-    // Whoever asked finds that the answer is not whole.
+    // On failure the caller finds the reply incomplete.
     let _ = tokio::time::timeout(WAIT + PATIENCE, told).await;
 }
 
-/// The way of a shard to the first one; `None`: it is the first.
+/// Returns a shard's access to the first one; `None` for the first itself.
 pub(super) fn first_shard_of(routes: &Routes, shard: u32) -> Option<FirstShard> {
     (shard != 0).then(|| FirstShard::new(First { route: routes.first().clone() }))
 }

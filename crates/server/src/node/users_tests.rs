@@ -1,5 +1,5 @@
-//! Users of the MongoDB API on nodes of a cluster that asks for logins: who logs in at one node is the same
-//! user wherever the data live, and what is changed at one counts at all.
+//! MongoDB users on cluster nodes that require logins: a login on one node is valid wherever the
+//! data are, and changes on one node apply to all.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -23,13 +23,13 @@ use crate::{
 };
 
 const ROOT: &str = "root";
-/// What drivers try again after.
+/// Error code after which drivers retry.
 const SHUTDOWN: i32 = 91;
 const PASSWORD: &str = "a long password";
-/// What the documentation promises of changes of users and roles.
+/// Documented time limit for changes of users and roles to take effect.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// Nodes that ask for logins, all started at once.
+/// Starts nodes that require logins, concurrently.
 async fn start_all<const N: usize>(ledger: &Arc<MemoryLedger>) -> [Node; N] {
     let starts = std::array::from_fn::<_, N, _>(|number| {
         let ledger = Arc::clone(ledger);
@@ -54,7 +54,7 @@ async fn start_all<const N: usize>(ledger: &Arc<MemoryLedger>) -> [Node; N] {
     nodes.try_into().unwrap_or_else(|_| panic!("a node is missing"))
 }
 
-/// Asks the admin address of a node with the key in its directory.
+/// Sends an admin request to a node with the key in its directory.
 async fn ask(node: &Node, method: &str, path: &str, body: &str) -> Answer {
     let text = std::fs::read_to_string(node.directory.path().join("data/admin.key")).unwrap();
     let key = text.lines().find_map(|line| line.strip_prefix("primary = ")).unwrap();
@@ -63,7 +63,7 @@ async fn ask(node: &Node, method: &str, path: &str, body: &str) -> Answer {
     send_request(node.server.0.admin().unwrap(), method, path, &headers, body).await
 }
 
-/// Who owns which shard, as a node sees it.
+/// Returns the owners of all shards, as a node sees them.
 async fn owners(node: &Node) -> Vec<String> {
     let cluster = ask(node, "GET", "/_ebb/cluster", "").await.json();
     let shards = cluster["shards"].as_array().unwrap().iter();
@@ -96,7 +96,7 @@ fn text_of(reply: &Document) -> String {
     String::from_utf8(bytes.clone()).unwrap()
 }
 
-/// Logs in by SCRAM-SHA-256; the reply to the proof, or to the first message where that fails.
+/// Logs in by SCRAM-SHA-256; returns the reply to the proof, or to the first message if that fails.
 async fn log_in(client: &mut MongoClient, user: &str, password: &str) -> Document {
     let bare = format!("n={user},r=rOprNGfwEbeRWgbNEkqO");
     let start = doc! {
@@ -128,8 +128,7 @@ async fn log_in(client: &mut MongoClient, user: &str, password: &str) -> Documen
     client.try_command(proceed).await
 }
 
-/// A client of a node that has logged in. As drivers do, it begins again where the first shard gets another
-/// owner in the middle.
+/// Connects to a node and logs in; like drivers, retries if the first shard changes owner.
 async fn client_of(node: &Node, user: &str, password: &str) -> MongoClient {
     let logs_in = async {
         loop {
@@ -161,7 +160,7 @@ fn find(number: usize) -> Document {
     doc! { "find": "c", "$db": database(number) }
 }
 
-/// What all databases answer to one client: no code where it may read.
+/// Returns the error codes of reads of all databases by one client; `None` for success.
 async fn codes(client: &mut MongoClient) -> BTreeSet<Option<i32>> {
     let mut codes = BTreeSet::new();
     for number in 0..DATABASES {
@@ -170,7 +169,7 @@ async fn codes(client: &mut MongoClient) -> BTreeSet<Option<i32>> {
     codes
 }
 
-/// Waits until all databases answer all clients so, which whatever is asked behind the bound has to be.
+/// Waits until all databases answer all clients with this code, within the documented time limit.
 async fn wait_for_codes(clients: &mut [MongoClient], wanted: Option<i32>) {
     let began = clock::monotonic_time();
     for client in clients {
@@ -194,13 +193,13 @@ async fn stop_all(nodes: impl IntoIterator<Item = Node>) {
 async fn who_logs_in_at_one_node_is_the_same_user_wherever_the_data_live() {
     let ledger = ledger_of_shards("manual", 3).await;
     let nodes = spread(&ledger).await;
-    // One first user, however many nodes were started with it at once.
+    // Only one first user exists, although several nodes were started concurrently.
     let mut root = client_of(&nodes[0], ROOT, PASSWORD).await;
     let users = doc! { "usersInfo": doc! { "forAllDBs": true }, "$db": "admin" };
     let reply = root.run_command(users).await;
     let Some(Value::Array(users)) = reply.get("users") else { panic!("{reply:?}") };
     assert_eq!(users.len(), 1, "{reply:?}");
-    // Made at one node, and good at all others at once.
+    // A user created on one node is valid on all others at once.
     let mut client = client_of(&nodes[2], ROOT, PASSWORD).await;
     create_user(&mut client, "ann", "readWriteAnyDatabase").await;
     for (id, node) in (0..).zip(&nodes) {
@@ -215,11 +214,11 @@ async fn who_logs_in_at_one_node_is_the_same_user_wherever_the_data_live() {
                 "{status}"
             );
         }
-        // What ann may not do.
+        // An operation that ann is not authorized for.
         let create =
             doc! { "createUser": "eve", "pwd": "x", "roles": Vec::<Document>::new(), "$db": "x" };
         assert_eq!(code(&ann.try_command(create).await), Some(13));
-        // Who has logged out is nobody, and so is everybody who has not logged in.
+        // Clients that have logged out, or not logged in, have no rights.
         ann.run_command(doc! { "logout": 1, "$db": "admin" }).await;
         assert_eq!(codes(&mut ann).await, BTreeSet::from([Some(13)]));
         let mut nobody = node.server.connect().await;
@@ -251,14 +250,14 @@ async fn what_is_taken_at_one_node_is_gone_at_all_and_what_is_given_is_there_at_
         wait_for_codes(&mut clients, Some(13)).await;
         let grant = doc! { "grantRolesToUser": "ann", "roles": roles(), "$db": "admin" };
         root.run_command(grant).await;
-        // Without any wait: who has just been given something may use it.
+        // Without waiting: a granted role can be used at once.
         for client in &mut clients {
             assert_eq!(codes(client).await, BTreeSet::from([None]));
         }
     }
     root.run_command(doc! { "dropUser": "ann", "$db": "admin" }).await;
     wait_for_codes(&mut clients, Some(13)).await;
-    // Another of the same name is another user.
+    // A new user of the same name is a different user.
     create_user(&mut root, "ann", "readAnyDatabase").await;
     for client in &mut clients {
         assert_eq!(codes(client).await, BTreeSet::from([Some(13)]));
@@ -296,7 +295,7 @@ async fn users_outlive_the_owner_of_the_first_shard_and_so_do_logins() {
             BTreeSet::from([None])
         );
     }
-    // What changes now still counts for those who logged in before.
+    // Changes still apply to clients that logged in before.
     before[1].run_command(doc! { "dropUser": ROOT, "$db": "admin" }).await;
     wait_for_codes(&mut before, Some(13)).await;
     stop_all(nodes).await;
@@ -315,14 +314,14 @@ async fn users_are_those_of_the_one_shard_at_every_node() {
         assert_eq!(code(&ann.try_command(insert).await), Some(13));
         assert_eq!(codes(&mut node.server.connect().await).await, BTreeSet::from([Some(13)]));
     }
-    // One key opens the admin address of all nodes; without it none is open.
+    // One key is valid for the admin addresses of all nodes; none is open without it.
     for node in &nodes {
         let users = ask(node, "GET", "/_ebb/users", "").await.json();
         assert_eq!(users["users"].as_array().unwrap().len(), 2, "{users}");
         let address = node.server.0.admin().unwrap();
         let refused = send_request(address, "GET", "/_ebb/users", &[], "").await;
         assert_eq!(refused.status, 401, "{refused:?}");
-        // What servers tell each other no client can tell them.
+        // Clients cannot send the messages that are reserved for servers.
         let claim = doc! { "user": ROOT, "db": "admin", "id": Value::Binary { subtype: 0, bytes: vec![0; 16] } };
         let mut message = MongoClient::message_of(&claim);
         message.splice(12..16, 0x6562_6201_u32.to_le_bytes());
@@ -330,14 +329,14 @@ async fn users_are_those_of_the_one_shard_at_every_node() {
             tokio::net::TcpStream::connect(node.server.0.mongo().unwrap()).await.unwrap();
         stream.write_all(&message).await.unwrap();
         let mut answer = Vec::new();
-        // An end with unread bytes is a reset.
+        // Closing with unread bytes resets the connection.
         let _ = stream.read_to_end(&mut answer).await;
         assert!(answer.is_empty(), "{answer:?}");
     }
     let [one, two] = nodes;
     let mut ann = client_of(&two, "ann", PASSWORD).await;
     assert_eq!(codes(&mut ann).await, BTreeSet::from([None]));
-    // The login goes to the next owner with its client.
+    // The login moves to the next owner with its client.
     one.server.stop().await;
     assert_eq!(codes(&mut ann).await, BTreeSet::from([None]));
     two.server.stop().await;

@@ -1,5 +1,5 @@
-//! Compares the copy of a node that is stopped with what the cluster's journal makes of nothing, up to
-//! where that copy goes. It reads Cassandra and the directory, and changes neither; other nodes may run.
+//! Verifies the copy of a stopped node against a replay of the cluster's journal up to the copy's
+//! last entry. Reads Cassandra and the directory and changes neither; other nodes may run.
 
 use std::{fs, io, path::Path};
 
@@ -21,17 +21,17 @@ use crate::{
     shares::plan_memory,
 };
 
-/// The folder in the node's directory in which the other is made; it goes afterwards.
+/// Folder in the node's directory for the replayed store; deleted afterwards.
 const REPLAYED: &str = "replayed";
 
-/// What was found about a node's copy of a shard.
+/// Result of verifying a node's copy of a shard.
 #[derive(Clone, Debug)]
 pub struct NodeVerified {
-    /// The shard.
+    /// Number of the shard.
     pub shard: u32,
-    /// The last entry that both have.
+    /// Last entry that both include.
     pub entry: u64,
-    /// Rows, expired ones and differences.
+    /// Rows, expired rows and differences.
     pub compared: CopyComparison,
 }
 

@@ -1,18 +1,18 @@
-//! Notices a node at the other end of a link that is gone without a word, as when its machine lost power or
-//! the network to it: nothing resets such a connection, and whoever waits on it would wait for minutes.
+//! Detects a peer on a link that disappeared without closing the connection, for example by a power
+//! or network failure: TCP alone would wait for minutes.
 
 use std::{io, os::fd::AsFd, time::Duration};
 
 use rustix::net::sockopt;
 
-/// The pause after which a silent connection is probed.
+/// Idle time before a connection is probed.
 const IDLE: Duration = Duration::from_secs(2);
-/// The pause between two probes, and how many stay without an answer until the connection ends.
+/// Interval of probes, and number of unanswered ones before the connection is closed.
 const PROBES: (Duration, u32) = (Duration::from_secs(1), 3);
-/// For how long what was sent may stay without an acknowledgement of the other system, in milliseconds.
+/// Maximum time that sent data may stay unacknowledged, in milliseconds.
 const UNACKNOWLEDGED_MS: u32 = 5_000;
 
-/// Has the system end a connection whose other end does not answer for some five seconds.
+/// Configures a connection to be closed if the peer does not answer for about five seconds.
 pub(crate) fn keep_alive(stream: &impl AsFd) -> io::Result<()> {
     let (interval, count) = PROBES;
     sockopt::set_socket_keepalive(stream, true)?;

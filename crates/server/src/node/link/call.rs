@@ -1,4 +1,4 @@
-//! What a node says when it calls another, and what it is answered.
+//! The call message of a link and its verdict.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,7 +6,7 @@ use mongo::{KnownUser, Peer};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What the rest of the connection is.
+/// Purpose of a call, which determines the protocol on the rest of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Purpose {
@@ -16,39 +16,38 @@ pub(crate) enum Purpose {
     Nosql,
     /// A request to the admin address.
     Admin,
-    /// A request to the admin address, which the caller has let in.
+    /// An admin request that the caller has authorized.
     KnownAdmin,
-    /// The caller asks for the databases of the NoSQL API that the shard has; nothing follows but the
-    /// answer.
+    /// Requests the shard's databases of the NoSQL API; only the reply follows.
     Databases,
-    /// The same for offers.
+    /// Requests the shard's offers; only the reply follows.
     Offers,
-    /// A client of the NoSQL API whom the caller knows, and who may only read.
+    /// A client of the NoSQL API that the caller has authorized to read.
     NosqlReader,
-    /// The same, who may write.
+    /// A client of the NoSQL API that the caller has authorized to read and write.
     NosqlWriter,
-    /// One command for the MongoDB API, of somebody whom the caller knows.
+    /// One command for the MongoDB API, of a sender that the caller has authorized.
     Command,
-    /// The caller asks for users and roles of the MongoDB API, which the first shard has: the mark of what it
-    /// knows follows, and the answer.
+    /// Requests users and roles of the MongoDB API from the first shard: the mark of the caller's
+    /// copy follows, then the reply.
     Users,
-    /// The same; the answer comes when they change, or after a while.
+    /// Like `Users`, but the reply is delayed until they change, up to a limit.
     UsersLater,
-    /// Nothing: the node is to let others go first when the shard is free.
+    /// Control message: let others go first when the shard becomes free.
     HoldBack,
-    /// Nothing: the node need not let others go first any more.
+    /// Control message: stop letting others go first.
     GoFirst,
-    /// Nothing: the data have another owner, or none, and the node is to look.
+    /// Control message: ownership has changed; read the shard's record.
     Look,
-    /// Nothing: an operator has the node own the shard. It claims the shard as for [`GoFirst`](Self::GoFirst),
-    /// and keeps it.
+    /// Control message: an operator assigns the shard to this node. It claims the shard as for
+    /// [`GoFirst`](Self::GoFirst), and placement leaves it there.
     Keep,
-    /// The caller asks how far the node is with each shard; nothing follows but the answer.
+    /// Requests the node's progress in each shard; only the reply follows.
     Standing,
 }
 
 impl Purpose {
-    /// Whether the call is all there is, and no stream follows.
+    /// Whether this is a control message, after which no stream follows.
     pub(crate) fn is_word(self) -> bool {
         match self {
             Self::HoldBack | Self::GoFirst | Self::Look | Self::Keep => true,
@@ -68,31 +67,31 @@ impl Purpose {
     }
 }
 
-/// A client that is passed on.
+/// A client to forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) client: SocketAddr,
-    /// Whether it speaks TLS to the node that passes it on.
+    /// Whether it uses TLS to the forwarding node.
     pub(crate) secure: bool,
-    /// What else that node knows of it; `None`: nothing.
+    /// Further information about a client of the MongoDB API.
     pub(crate) guest: Option<Guest>,
 }
 
-/// What a node knows of a client of the MongoDB API that it passes on. The node that is called believes it:
-/// who calls knows the cluster's secret.
+/// Information about a forwarded client of the MongoDB API. The called node trusts it, because the
+/// caller has proved knowledge of the cluster's secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Guest {
-    /// Who is logged in.
+    /// The logged-in user.
     pub(crate) user: Option<User>,
-    /// The subject of the certificate that it has shown.
+    /// Subject of its verified client certificate.
     pub(crate) certificate_subject: Option<String>,
-    /// The address of the node at which it came in.
+    /// Address of the node on which it connected.
     pub(crate) reached_at: Option<IpAddr>,
     /// Whether clients of that node have to log in.
     pub(crate) has_to_log_in: bool,
 }
 
-/// [`KnownUser`].
+/// Serializable form of [`KnownUser`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct User {
     user: String,
@@ -101,7 +100,7 @@ pub(crate) struct User {
 }
 
 impl Guest {
-    /// A client, and who is logged in.
+    /// Creates the information about a client and its login.
     pub(crate) fn of(peer: &Peer, user: Option<&KnownUser>) -> Self {
         let user =
             user.cloned().map(|KnownUser { user, database, id }| User { user, database, id });
@@ -113,7 +112,7 @@ impl Guest {
         }
     }
 
-    /// Who it is to the MongoDB API, and who is logged in.
+    /// Converts to the MongoDB API's peer and login.
     pub(crate) fn into_peer(self, client: SocketAddr) -> (Peer, Option<KnownUser>) {
         let Self { user, certificate_subject, reached_at, has_to_log_in } = self;
         let user = user.map(|User { user, database, id }| KnownUser { user, database, id });
@@ -125,43 +124,43 @@ impl Guest {
 /// A call.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Call {
-    /// Which cluster the caller means.
+    /// The caller's cluster.
     pub(crate) cluster: Uuid,
-    /// Which shard it is about.
+    /// The shard concerned.
     #[serde(default)]
     pub(crate) shard: u32,
-    /// What the stream is.
+    /// Purpose of the stream.
     pub(crate) purpose: Purpose,
-    /// The client's address; `None`: the caller itself.
+    /// Address of the client; `None` for calls of the node itself.
     pub(crate) client: Option<SocketAddr>,
-    /// Whether the client speaks TLS to the caller.
+    /// Whether the client uses TLS to the caller.
     pub(crate) secure: bool,
-    /// What the caller knows of a client of the MongoDB API.
+    /// Further information about a client of the MongoDB API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) guest: Option<Guest>,
-    /// Whether the caller's admin address asks nobody who they are.
+    /// Whether the caller's admin address is open without authentication.
     pub(crate) open: bool,
-    /// Made for this call, in hexadecimal digits.
+    /// Random number of this call, hexadecimal.
     pub(crate) nonce: String,
 }
 
-/// What becomes of a call.
+/// Reply to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The stream is served from here on.
+    /// Accepted; the stream follows.
     Served = 0,
     /// This node does not own the data.
     NotOwner = 1,
-    /// It is a node of another cluster.
+    /// This node belongs to another cluster.
     OtherCluster = 2,
-    /// This node's admin address asks who people are, or does not, unlike the caller's.
+    /// This node's admin address is open without authentication, but the caller's is not.
     OtherAccess = 3,
     /// That API is off here.
     Off = 4,
 }
 
 impl Verdict {
-    /// Reads the byte of an answer.
+    /// Decodes a reply's byte.
     pub(crate) fn of(byte: u8) -> Option<Self> {
         [Self::Served, Self::NotOwner, Self::OtherCluster, Self::OtherAccess, Self::Off]
             .into_iter()
@@ -188,7 +187,7 @@ mod tests {
             let client = peer.address.parse().unwrap();
             assert_eq!(heard.into_peer(client), (peer.clone(), user));
         }
-        // A call of which nothing is known.
+        // A call without this information.
         let told = r#"{"cluster": "00000000-0000-0000-0000-000000000001", "purpose": "mongo",
             "client": null, "secure": false, "open": false, "nonce": ""}"#;
         assert_eq!(serde_json::from_str::<Call>(told).unwrap().guest, None);

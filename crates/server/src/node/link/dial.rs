@@ -1,4 +1,4 @@
-//! Calls another node and hands out the stream to it, if it serves what is asked for.
+//! Calls another node and returns the stream to it if the call is accepted.
 
 use std::{io, time::Duration};
 
@@ -15,33 +15,33 @@ use super::{
 };
 use crate::nosql::random_bytes;
 
-/// How long a node may take to answer a call.
+/// Time limit of a call.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Why a call did not lead to a stream.
+/// Why a call failed.
 #[derive(Debug)]
 pub(crate) enum Unreached {
-    /// The node does not answer, or not as a node of this cluster.
+    /// The node did not answer, or not as a member of this cluster.
     Silent(io::Error),
-    /// It says no.
+    /// The node refused.
     Refused(Verdict),
 }
 
-/// What all calls of a node about a shard have in common.
+/// Common parameters of a node's calls about a shard.
 #[derive(Clone)]
 pub(crate) struct Dialer {
     pub(crate) cluster: Uuid,
-    /// The shard that they are about.
+    /// The shard concerned.
     pub(crate) shard: u32,
     pub(crate) key: Key,
-    /// `None`: without TLS, on one machine.
+    /// `None` without TLS, between nodes of one machine.
     pub(crate) tls: Option<LinkTls>,
-    /// Whether this node's admin address asks nobody who they are.
+    /// Whether this node's admin address is open without authentication.
     pub(crate) open: bool,
 }
 
 impl Dialer {
-    /// Calls the node at this address; the stream that is returned is the client's.
+    /// Calls the node at this address; the returned stream then carries the forwarded client.
     pub(crate) async fn call(
         &self,
         address: &str,
@@ -50,7 +50,7 @@ impl Dialer {
     ) -> Result<Box<dyn Duplex>, Unreached> {
         let called = async {
             let stream = TcpStream::connect(address).await.map_err(Unreached::Silent)?;
-            // What is passed on comes in whole messages; waiting for more only delays them.
+            // Messages are written whole; Nagle's algorithm would only delay them.
             let _ = stream.set_nodelay(true);
             keep_alive(&stream).map_err(Unreached::Silent)?;
             let mut stream: Box<dyn Duplex> = match &self.tls {

@@ -1,4 +1,4 @@
-//! The first messages of a link, from both sides.
+//! The handshake of a link, both sides.
 
 use std::io;
 
@@ -10,16 +10,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::call::{Call, Verdict};
 use crate::nosql::random_bytes;
 
-/// What a node says first; the digit is the version of the link.
+/// First bytes sent by the called node; the digit is the version of the link.
 const MAGIC: &[u8; 8] = b"ebblink1";
-/// Bytes of a call at the most: names of users and of certificates are in it.
+/// Maximum size of a call, which contains names of users and certificates.
 const CALL_MAX: usize = 32 << 10;
 
-/// What is signed, so that no signature of one message is one of the other.
+/// Domain separation of signatures, so that one message's is not valid for the other.
 const CALL: &[u8] = b"call";
 const ANSWER: &[u8] = b"answer";
 
-/// Somebody called who knows the secret.
+/// An authenticated call.
 pub(crate) struct Called {
     pub(crate) call: Call,
     stream: Box<dyn Duplex>,
@@ -28,7 +28,7 @@ pub(crate) struct Called {
 }
 
 impl Called {
-    /// Answers, and returns the client's stream, if it is served.
+    /// Sends the verdict and returns the stream.
     pub(crate) async fn answer(mut self, verdict: Verdict) -> io::Result<Box<dyn Duplex>> {
         let byte = [verdict as u8];
         let nonce = self.call.nonce.as_bytes();
@@ -39,8 +39,8 @@ impl Called {
     }
 }
 
-/// Hears what a caller wants; an error where it does not know the secret. Until that is known, what the caller
-/// sends counts in `strangers`.
+/// Runs the called side of a handshake; fails if the caller does not know the secret. Until that is
+/// verified, its data are charged to `strangers`.
 pub(crate) async fn greet(
     mut stream: Box<dyn Duplex>,
     key: Key,
@@ -54,7 +54,7 @@ pub(crate) async fn greet(
         return Err(refused("a call that is too long"));
     }
     let _held = strangers.share_of(length)?;
-    // As it comes: a length alone takes no memory.
+    // Grows as data arrive: a length alone reserves no memory.
     let mut text = Vec::new();
     (&mut stream).take(length as u64).read_to_end(&mut text).await?;
     if text.len() != length {
@@ -69,7 +69,7 @@ pub(crate) async fn greet(
     Ok(Called { call, stream, challenge, key })
 }
 
-/// Calls a node, and returns its verdict; an error where it does not know the secret.
+/// Runs the calling side; returns the verdict, or fails if the called node lacks the secret.
 pub(crate) async fn call(
     stream: &mut (impl Duplex + ?Sized),
     call: &Call,
@@ -125,7 +125,7 @@ mod tests {
         greet(Box::new(far), key, &strangers).await
     }
 
-    /// Many who begin a call and do not end it take no more memory than there is for strangers.
+    /// Many incomplete calls take no more memory than the account for strangers.
     #[tokio::test]
     async fn half_calls_count_before_anybody_is_believed() {
         let (key, strangers) = (Key::of(b"secret").unwrap(), Account::new(3 * CALL_MAX));
@@ -138,7 +138,7 @@ mod tests {
             near.write_all(&[7; CALL_MAX - 1]).await.unwrap();
             calls.push((near, called));
         }
-        // Those for whom there is no room are refused, the others wait for their last byte.
+        // Calls beyond the account's limit are refused, the others wait for their last byte.
         while calls.iter().filter(|(_, called)| called.is_finished()).count() < 5 {
             tokio::task::yield_now().await;
         }
@@ -175,7 +175,7 @@ mod tests {
         let called = tokio::spawn(greeted(far, right.clone(), Account::new(1 << 20)));
         assert!(call(&mut near, &example(), &wrong).await.is_err());
         assert!(called.await.unwrap().is_err_and(|error| error.to_string().contains("signed")));
-        // What was heard of one call does not help with another.
+        // A recorded reply is not valid for another call.
         let (mut near, mut far) = tokio::io::duplex(10_000);
         let caller = tokio::spawn(async move { call(&mut near, &example(), &right).await });
         far.write_all(&[&MAGIC[..], &[7; 32]].concat()).await.unwrap();

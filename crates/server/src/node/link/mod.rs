@@ -1,15 +1,15 @@
-//! The link between nodes: a connection on which one node passes a client's stream to another. It
-//! begins with a few messages by which each shows that it knows the cluster's secret and says what the
-//! stream is; from then on the stream is the client's own.
+//! The link between nodes: a connection over which a node forwards a client's stream to another. A
+//! handshake authenticates both sides by the cluster's secret and states the purpose; after that
+//! the stream is the client's own.
 //!
 //! ```text
 //! called → caller   magic, challenge (32 bytes)
 //! caller → called   length (u16), the call as JSON, signature over challenge and call
-//! called → caller   verdict (1 byte), signature over the caller's nonce, the challenge and the verdict
+//! called → caller   verdict (1 byte), signature over the caller's nonce, challenge and verdict
 //! ```
 //!
-//! Signatures are HMAC-SHA-256 by a key that is derived from the secret. With certificates all of it is
-//! inside TLS, which both sides show a certificate for.
+//! Signatures are HMAC-SHA-256 with a key derived from the secret. If certificates are configured,
+//! all of this runs inside mutually authenticated TLS.
 
 mod alive;
 mod call;

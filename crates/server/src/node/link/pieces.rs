@@ -1,7 +1,7 @@
-//! What is said on a link in whole pieces, where neither side passes a client's stream on:
+//! Length-prefixed messages on a link, for calls that forward no client's stream:
 //!
 //! ```text
-//! length (u32), so many bytes
+//! length (u32), that many bytes
 //! ```
 
 use std::io;
@@ -10,10 +10,10 @@ use cosmos::Duplex;
 use memory::Share;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Bytes of a piece at the most: a message of the MongoDB API.
+/// Maximum size of a message: that of the MongoDB API.
 const PIECE_MAX: u32 = 48 << 20;
 
-/// Writes a piece. It is not flushed.
+/// Writes a message without flushing.
 pub(crate) async fn write_piece(
     stream: &mut (impl Duplex + ?Sized),
     piece: &[u8],
@@ -23,7 +23,7 @@ pub(crate) async fn write_piece(
     stream.write_all(piece).await
 }
 
-/// Reads a piece, which counts in this share from its length on.
+/// Reads a message, charging it to `held` as soon as its length is known.
 pub(crate) async fn read_piece(
     stream: &mut (impl Duplex + ?Sized),
     held: &mut Share,
@@ -33,7 +33,7 @@ pub(crate) async fn read_piece(
         return Err(io::Error::new(io::ErrorKind::InvalidData, "a piece that is too long"));
     }
     held.grow(usize::try_from(length).map_err(io::Error::other)?)?;
-    // As it comes: a length alone takes no memory.
+    // Grows as data arrive: a length alone reserves no memory.
     let mut piece = Vec::new();
     let read = stream.take(u64::from(length)).read_to_end(&mut piece).await?;
     if u32::try_from(read).ok() != Some(length) {
@@ -63,7 +63,7 @@ mod tests {
             near.write_u32(head).await.unwrap();
             near.write_all(&vec![0; body]).await.unwrap();
             drop(near);
-            // Too long, more than there is memory for, and not whole.
+            // Too long, larger than the account, and incomplete.
             assert!(read_piece(&mut far, &mut account.share()).await.is_err(), "{head}");
         }
         assert_eq!(account.used_bytes(), 0);

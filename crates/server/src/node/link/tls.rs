@@ -1,4 +1,4 @@
-//! TLS of the link: both sides show a certificate of the cluster's authority.
+//! TLS of the link: both sides present a certificate of the cluster's authority.
 
 use std::{fs, io, path::Path, sync::Arc};
 
@@ -17,7 +17,7 @@ use tokio_rustls::{
 
 use crate::failure::Failure;
 
-/// The certificates of a node.
+/// The TLS configuration of a node.
 #[derive(Clone)]
 pub(crate) struct LinkTls {
     acceptor: TlsAcceptor,
@@ -25,7 +25,7 @@ pub(crate) struct LinkTls {
 }
 
 impl LinkTls {
-    /// Reads them; a failure names the setting that is wrong.
+    /// Reads the certificate files; the error names the setting.
     pub(crate) fn open(authority: &Path, chain: &Path, key: &Path) -> Result<Self, Failure> {
         let wrong = |setting: &str, path: &Path, error: &dyn std::fmt::Display| {
             Failure::Usage(format!("--peer-{setting} {}: {error}", path.display()))
@@ -68,12 +68,12 @@ impl LinkTls {
         })
     }
 
-    /// The called side of a handshake.
+    /// Runs the called side of a TLS handshake.
     pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<Box<dyn Duplex>> {
         Ok(Box::new(self.acceptor.accept(stream).await?))
     }
 
-    /// The caller's; `host` is the name that the other's certificate has to have.
+    /// Runs the calling side; `host` has to match the other's certificate.
     pub(crate) async fn connect(
         &self,
         host: &str,
