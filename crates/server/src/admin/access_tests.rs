@@ -1,4 +1,4 @@
-//! Who is let in at the admin address, and what every answer of it carries: asked over sockets.
+//! Access control at the admin address, and the headers of every response, tested over sockets.
 
 use std::{
     fs::Permissions,
@@ -22,7 +22,7 @@ pub(crate) const WRITER: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
 pub(crate) const READER: &str = "ZmVkY2JhOTg3NjU0MzIxMA==";
 const SESSION: &str = "/_portal/api/session";
 
-/// A file of keys that only its owner may read.
+/// Writes a file of keys readable by its owner only.
 fn key_file(folder: &Path, keys: &str) -> PathBuf {
     let file = folder.join("keys");
     std::fs::write(&file, keys).unwrap();
@@ -30,7 +30,7 @@ fn key_file(folder: &Path, keys: &str) -> PathBuf {
     file
 }
 
-/// A server whose keys are in a file of this folder.
+/// Starts a server with a key file in this folder.
 async fn keyed(folder: &Path, keys: &str) -> Server {
     let file = key_file(folder, keys);
     let config = Config { key_file: Some(file), mongo_no_auth: true, ..Config::for_tests() };
@@ -41,7 +41,7 @@ pub(crate) async fn with_keys(folder: &Path) -> Server {
     keyed(folder, &format!("primary = {WRITER}\nprimary-readonly = {READER}\n")).await
 }
 
-/// Cookie and token of a browser.
+/// Cookie and token of a browser session.
 struct Browser {
     cookie: String,
     token: String,
@@ -61,7 +61,7 @@ impl Browser {
         Self { cookie, token: answer.json()["csrf"].as_str().unwrap().to_owned() }
     }
 
-    /// What it sends with every request.
+    /// Headers sent with every request.
     fn lines(&self) -> Vec<(&'static str, String)> {
         vec![("cookie", self.cookie.clone()), ("x-ebb-csrf", self.token.clone())]
     }
@@ -82,13 +82,13 @@ async fn of(
     send_request(server.0.admin().unwrap(), method, path, headers, body).await
 }
 
-/// What is wrong by an answer; nothing by one that is good.
+/// Returns the error code of a response; empty on success.
 fn code(answer: &Answer) -> String {
     let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
     body["error"]["code"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Runs a command through the portal; status, kind and reply.
+/// Runs a command through the portal; returns status, head and reply.
 pub(crate) async fn command(
     server: &Server,
     headers: &[(&str, &str)],
@@ -107,7 +107,7 @@ pub(crate) async fn command(
     request.push_str("\r\n");
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
-    // Who is refused may not read all of it.
+    // A refused client's body may not be read completely.
     let _ = stream.write_all(body).await;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
@@ -446,7 +446,7 @@ async fn who_guesses_keys_has_to_wait() {
     let answer = of(&server, "POST", SESSION, &[("x-ebb-csrf", &token)], &wrong).await;
     assert_eq!((answer.status, code(&answer).as_str()), (429, "TooManyAttempts"));
     assert!(answer.header("retry-after").unwrap().parse::<u64>().unwrap() <= 61);
-    // Who knows a key is not locked out by who does not.
+    // Clients with a valid key are not locked out by others' failures.
     let answer = of(&server, "POST", SESSION, &[("x-ebb-csrf", &token)], &right).await;
     assert_eq!(answer.status, 200);
     let key = [("authorization", format!("Bearer {WRITER}"))];
@@ -540,7 +540,7 @@ async fn a_relayed_query_ends_when_its_client_leaves() {
     };
     while queries().await == 0 {}
     drop(stream);
-    // By itself it would take minutes.
+    // Without cancellation it would take minutes.
     while queries().await == 1 {}
     server.stop().await;
 }

@@ -1,5 +1,5 @@
-//! What of the admin address goes into the audit log: logins, changes and backups, done or refused. What pages ask
-//! of the APIs is not among them, as the APIs write that down themselves.
+//! Audit log of the admin address: logins, changes, backups and refusals. Calls of pages to the
+//! APIs are left out, since the APIs log them themselves.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -12,10 +12,10 @@ use axum::{
 };
 use portal::BACKUP;
 
-/// Paths that the portal hands on to the APIs.
+/// Path prefix of requests that the portal forwards to the APIs.
 const RELAYED: &str = "/_portal/api/";
 
-/// Has a request answered, and writes it down if it is one of those.
+/// Handles a request, and writes it to the audit log if it qualifies.
 pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let reads = [Method::GET, Method::HEAD, Method::OPTIONS].contains(request.method());
@@ -26,7 +26,7 @@ pub(super) async fn note_request(audit: Arc<AuditLog>, request: Request, next: N
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|peer| peer.0.to_string());
     let answer = next.run(request).await;
     let status = answer.status().as_u16();
-    // A backup takes all data with it, although it only reads.
+    // A backup exports all data, although it only reads.
     if reads && path != BACKUP && !is_refusal(status) {
         return answer;
     }

@@ -1,5 +1,5 @@
-//! A backup over HTTP: the stream of the crate `backup`, as the store is read. The portal's gate asks for a
-//! key that may change things, since users and all data are in it.
+//! Backups over HTTP: streams the format of the crate `backup` as the store is read. The portal's
+//! access control requires a read-write key, since a backup contains users and all data.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -27,21 +27,21 @@ use crate::{
     features::Features,
 };
 
-/// How long a backup waits for the end of another: one whose client has left ends within moments.
+/// How long a backup waits for another to end; one whose client has disconnected ends soon.
 const TURN: Duration = Duration::from_secs(5);
 
-/// What the thread of a backup needs.
+/// Input of the backup thread.
 struct Source {
     images: Images,
     clock: Arc<Clock>,
     folder: PathBuf,
     hold: ReapHold,
     stopping: watch::Receiver<bool>,
-    /// Held until it is done: one is taken at a time.
+    /// Held until it is done: only one backup runs at a time.
     _turn: OwnedSemaphorePermit,
 }
 
-/// What a backup follows; nothing of it for a full one.
+/// Position of the previous backup; all fields empty for a full one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
@@ -65,9 +65,9 @@ impl Asked {
     }
 }
 
-/// Handles `GET /_ebb/backup`; for an incremental one with `?after=ENTRY&seq=NUMBER&at=MS&database=ID`:
-/// the last entry of the backup before, its stamp, and the database that it is of. What cannot be begun is
-/// an error; what cannot be finished is a stream without its end.
+/// Handles `GET /_ebb/backup`; for an incremental one with
+/// `?after=ENTRY&seq=NUMBER&at=MS&database=ID`: last entry and stamp of the previous backup, and
+/// its database. Failure to start is an error response; a later failure truncates the stream.
 pub(crate) async fn get_backup(
     State(shared): State<Shared>,
     Query(asked): Query<Asked>,
@@ -114,7 +114,7 @@ async fn source_of(shared: &Shared) -> Result<Source> {
     let Ok(Ok(_turn)) = turn else {
         return Err(Error::conflict("another backup is being taken: wait for its end"));
     };
-    // Before the image: nothing that is in it is reaped from here on.
+    // Before the image is taken: nothing in it may be reaped from here on.
     let hold = shared.engine.hold_reaping();
     let clock = Arc::clone(shared.engine.clock());
     let stopping = shared.stopping.clone();

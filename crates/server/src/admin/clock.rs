@@ -1,4 +1,4 @@
-//! The database clock over HTTP: to read it, to move a manual one, to accept a step of the machine's.
+//! The database clock over HTTP: reading, moving a manual one, accepting a step of the wall clock.
 
 use ::clock::{Clock, ClockMode, ClockRefusal, Instant};
 use axum::{Json, body::Bytes, extract::State};
@@ -9,14 +9,14 @@ use super::{
     error::{Error, Result},
 };
 
-/// A time, milliseconds since 1970, in RFC 3339; in milliseconds where it is too far away for a calendar.
+/// Formats milliseconds since 1970 as RFC 3339, or as milliseconds if out of its range.
 pub(super) fn time_text(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms)
         .map_or_else(|_| format!("{ms} ms"), |time| format!("{time:.3}"))
 }
 
-/// Returns how the clock is, for `/status` and `/_ebb/clock`. Times are milliseconds since 1970, distances
-/// too; `now` is a text, and of a time too far away for a calendar says the milliseconds.
+/// Returns the state of the clock, for `/status` and `/_ebb/clock`. Times are milliseconds since
+/// 1970 and distances milliseconds; `now` is RFC 3339, or milliseconds if out of its range.
 ///
 /// ```text
 /// {"mode": "manual", "now": "2027-01-01T00:00:00.000Z", "now_ms": 1798761600000, "offset_ms": 0,
@@ -41,9 +41,9 @@ pub(crate) async fn get_clock(State(shared): State<Shared>) -> Json<Value> {
     Json(clock_json(shared.engine.clock()))
 }
 
-/// Handles `POST /_ebb/clock` with `advance_seconds` (a number, may have a fraction) or `set` (a time
-/// in RFC 3339), not both. The move is durable when this answers, and what expired by it is gone
-/// from every read. 409 for a clock of the machine and for a move back.
+/// Handles `POST /_ebb/clock` with either `advance_seconds` (a number, may have a fraction) or
+/// `set` (a time in RFC 3339). On return the move is durable and documents expired by it are
+/// invisible. 409 for a system clock and for a move backwards.
 pub(crate) async fn move_clock(
     State(shared): State<Shared>,
     request: Bytes,
@@ -55,7 +55,7 @@ pub(crate) async fn move_clock(
     let fields = request.as_object().map_or(0, serde_json::Map::len);
     let to = match (request.get("advance_seconds"), request.get("set")) {
         (Some(seconds), None) if fields == 1 => {
-            // The bound keeps the product below within what an i64 of milliseconds holds.
+            // The bound keeps the product below within an i64 of milliseconds.
             let seconds = seconds.as_f64().filter(|seconds| seconds.abs() < 1e15);
             let seconds = seconds
                 .ok_or_else(|| Error::bad_request("advance_seconds must be a number of seconds"))?;
@@ -86,8 +86,8 @@ pub(crate) async fn move_clock(
     Ok(Json(clock_json(shared.engine.clock())))
 }
 
-/// Handles `POST /_ebb/clock/accept`: an operator accepts a step of the wall clock that waits, and
-/// lets what a jump of time made expire be removed.
+/// Handles `POST /_ebb/clock/accept`: accepts a pending step of the wall clock, and allows
+/// documents that a jump of time expired to be reaped.
 pub(crate) async fn accept_clock(State(shared): State<Shared>) -> Json<Value> {
     shared.engine.clock().accept_jump();
     Json(clock_json(shared.engine.clock()))

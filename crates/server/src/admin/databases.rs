@@ -1,4 +1,4 @@
-//! What there is, over HTTP: databases and collections of both APIs. What is in them only the APIs tell.
+//! Lists of databases and collections of both APIs over HTTP.
 
 use axum::{
     Json,
@@ -14,17 +14,17 @@ use super::{
     expiry::{forecast_json, parse_query},
 };
 
-/// The APIs, and whose collections are theirs.
+/// Names of the APIs and the models of their collections.
 const APIS: [(&str, Model); 2] = [("mongo", Model::Documents), ("nosql", Model::Items)];
 
-/// Which collections are meant: those of a database; `None`: all.
+/// Restricts the list to one database; `None` lists all.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Within {
     database: Option<String>,
 }
 
-/// Handles `GET /_ebb/databases`: databases by API and name, and the names of their collections.
+/// Handles `GET /_ebb/databases`: databases by API and name, with the names of their collections.
 ///
 /// ```text
 /// {"databases": [{"api": "mongo", "database": "app", "collections": ["sessions"]}]}
@@ -47,8 +47,8 @@ pub(crate) async fn get_databases(State(shared): State<Shared>) -> Json<Value> {
     Json(json!({ "databases": databases }))
 }
 
-/// Handles `GET /_ebb/collections?database=name`: collections by API and name, each with its default
-/// and its forecast, as `.../expiry` has them.
+/// Handles `GET /_ebb/collections?database=name`: collections by API and name, each with its
+/// default and its forecast in the format of `.../expiry`.
 pub(crate) async fn get_collections(
     State(shared): State<Shared>,
     within: std::result::Result<Query<Within>, QueryRejection>,
@@ -62,7 +62,7 @@ pub(crate) async fn get_collections(
             }
             let forecast = match shared.engine.forecast_collection(&collection).await {
                 Ok(forecast) => forecast,
-                // Somebody has dropped it meanwhile.
+                // Dropped concurrently.
                 Err(_) if collection.is_dropped() => continue,
                 Err(error) => return Err(error.into()),
             };

@@ -1,6 +1,6 @@
-//! The self-check: what of this server's settings and surroundings somebody who hosts data for others
-//! would not leave as it is. It follows the areas of the CIS benchmark for MongoDB (logins, rights, TLS,
-//! audit, files, the operating system) as far as they are a server's to see. It changes nothing.
+//! The self-check: reports settings and surroundings that are unsuitable for production. It follows
+//! the areas of the CIS benchmark for MongoDB (logins, rights, TLS, audit, files, the operating
+//! system) as far as a server can check them. It changes nothing.
 
 use std::{fmt::Display, os::unix::fs::PermissionsExt, path::Path, sync::Arc, time::Duration};
 
@@ -18,26 +18,26 @@ use crate::{
     ready::{Ready, is_reached},
 };
 
-/// Descriptors below which a server runs short of connections before it runs short of memory.
+/// Below this, a server runs out of descriptors for connections before it runs out of memory.
 const FEW_DESCRIPTORS: u64 = 8192;
-/// Part of a device, in percent, below which little is left for compaction and growth.
+/// Free percentage of a device below which too little is left for compaction and growth.
 const LITTLE_ROOM: u64 = 10;
 
-/// Views of this age keep much of what is overwritten on the disk.
+/// Views of this age keep many replaced versions on disk.
 const LONG_VIEW: Duration = Duration::from_secs(3600);
 
-/// How bad something is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Grade {
-    /// As it should be.
+    /// No action needed.
     Good,
-    /// Fine for development, and not for data of others.
+    /// Acceptable for development, not for production.
     Warning,
-    /// Data or access are in danger.
+    /// Data or access are at risk.
     Problem,
 }
 
-/// What a check found, and what to do about it.
+/// Result of a check, with a remedy.
 struct Finding {
     grade: Grade,
     text: String,
@@ -56,22 +56,22 @@ fn problem(text: impl Display, remedy: &'static str) -> Finding {
     Finding { grade: Grade::Problem, text: text.to_string(), remedy }
 }
 
-/// What checks look at.
+/// Input of the checks.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) config: Arc<Config>,
     pub(crate) ready: Arc<Ready>,
 }
 
-/// Whether other machines reach an address; one that is off nobody reaches.
+/// Whether other machines can reach an address; false if it is off.
 fn is_open_to_others(address: Option<&String>) -> bool {
     address.is_some_and(|address| is_reached(address))
 }
 
-/// One check: its name, and what it finds.
+/// A check's name and function.
 type Check = (&'static str, fn(&Shared) -> Finding);
 
-/// All checks, in the order in which they are shown.
+/// All checks, in display order.
 const CHECKS: &[Check] = &[
     ("logins", check_logins),
     ("mongodb tls", check_mongo_tls),
@@ -131,7 +131,7 @@ fn check_logins(shared: &Shared) -> Finding {
     }
 }
 
-/// What an address says of TLS: it has to be asked for where others reach it.
+/// Checks the TLS mode of an address: TLS must be required if other machines can reach it.
 fn check_tls(address: Option<&String>, mode: TlsMode, remedy: &'static str) -> Finding {
     match (address, mode) {
         (None, _) => good("the address is off"),
@@ -190,7 +190,7 @@ fn check_private_key(shared: &Shared) -> Finding {
         return good("the server keeps the key that it has made with its data");
     };
     match path.metadata() {
-        // The owner may be root, and the group the server's.
+        // Group access is allowed: the owner may be root, and the group the server's.
         Ok(about) if about.permissions().mode() & 0o007 == 0 => good("others may not read it"),
         Ok(_) => problem(
             "everybody on this machine may read the key of the certificate",
@@ -312,7 +312,7 @@ fn check_cluster(shared: &Shared) -> Finding {
     }
 }
 
-/// Views keep replaced versions of documents on the disk until they end, whoever reads them.
+/// Old views keep replaced versions of documents on disk until they end.
 fn check_old_views(shared: &Shared) -> Finding {
     let Some(measured) = &shared.measured else {
         return good("the server keeps nothing on a disk");

@@ -1,16 +1,15 @@
-//! Errors of the server's own routes at the admin address. Their form is the portal's, which has the
-//! same address.
+//! Errors of the server's own routes at the admin address, in the same format as the portal's.
 
 use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
 
-/// A failed request: the status, a short code for programs, a message for people.
+/// A failed request: status, short code for programs, message for people.
 #[derive(Debug)]
 pub(crate) struct Error(portal::Error);
 
-/// What routes return.
+/// Result of a route.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
@@ -18,33 +17,33 @@ impl Error {
         Self(portal::Error::new(status, code, message))
     }
 
-    /// Returns 400: the request itself is wrong.
+    /// Creates a 400: the request itself is wrong.
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
-    /// Returns 409: the request is fine, but not in this state of the server.
+    /// Creates a 409: the request conflicts with the state of the server.
     pub(crate) fn conflict(message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, "Conflict", message)
     }
 
-    /// Returns 500: the server could not do it.
+    /// Creates a 500: the server failed to execute the request.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Failed", message)
     }
 
-    /// Nobody can answer now; a later try may be answered.
+    /// Creates a 503: no owner can answer now; the client may retry.
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         Self(portal::Error::new(StatusCode::SERVICE_UNAVAILABLE, "Unavailable", message))
     }
 
-    /// Returns 404: what it names does not exist.
+    /// Creates a 404: the named object does not exist.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "NotFound", message)
     }
 }
 
-/// The one place where engine errors get a status here.
+/// Maps engine errors to a status.
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;

@@ -1,5 +1,5 @@
-//! Expiry over HTTP: how many documents are live, how many expire when, what another default time to
-//! live would do; of a collection, or of all of them step by step. The counting is the engine's.
+//! Expiry over HTTP: number of live documents, forecasts of expirations, and previews of another
+//! default time to live, per collection or for all of them in steps. The engine does the counting.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ use super::{
     error::{Error, Result},
 };
 
-/// Items that are listed where no number is asked for.
+/// Default number of items to list.
 const NEXT_ITEMS: usize = 100;
-/// The largest number that may be asked for.
+/// Maximum number of items to list.
 const MAX_NEXT_ITEMS: usize = 1_000;
 
-/// Which API's collection is meant, `mongo` or `nosql`, where both have one of that name.
+/// Selects the API, `mongo` or `nosql`, if both have a collection of that name.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Which {
     door: Option<String>,
 }
 
-/// The steps of a series as the query string has them: `step` in seconds, `steps` how many.
+/// Query parameters of a series: `step` in seconds, and the number of `steps`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Asked {
     step: Option<i64>,
@@ -39,21 +39,19 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Returns the steps, 24 of an hour where nothing else is asked for. The engine refuses steps that
-    /// are too many or too long.
+    /// Returns the steps, by default 24 of an hour. The engine refuses too many or too long ones.
     fn parse_steps(&self) -> Result<SeriesSteps> {
         Ok(SeriesSteps::new(self.step.unwrap_or(3_600), self.steps.unwrap_or(24))?)
     }
 }
 
-/// Returns the values of a query string; one that was not understood is a 400 of this address's form
-/// instead of the framework's.
+/// Returns the values of a query string; converts errors to a 400 in this address's format.
 pub(super) fn parse_query<T>(query: std::result::Result<Query<T>, QueryRejection>) -> Result<T> {
     query.map(|Query(query)| query).map_err(|error| Error::bad_request(error.body_text()))
 }
 
-/// Returns the collection of a route. 404 where there is none; 409 where both APIs have one of that
-/// name and the request does not say which.
+/// Returns the collection of a route. 404 if it does not exist; 409 if both APIs have one of that
+/// name and the request names neither API.
 pub(super) fn find_collection(
     shared: &Shared,
     namespace: &Namespace,
@@ -78,7 +76,7 @@ fn amount_json(amount: Amount) -> Value {
     json!({ "documents": amount.documents, "bytes": amount.bytes })
 }
 
-/// Returns what expires within an hour, a day and a week; each contains the one before.
+/// Returns the amounts that expire within an hour, a day and a week; each includes the previous.
 fn within_json(within: &HorizonAmounts) -> Value {
     json!({
         "hour": amount_json(within.hour),
@@ -87,17 +85,18 @@ fn within_json(within: &HorizonAmounts) -> Value {
     })
 }
 
-/// Returns what has expired and is not removed yet, with the age of the oldest in seconds.
+/// Returns the amount expired but not removed yet, with the age of the oldest in seconds.
 fn unreaped_json(unreaped: Unreaped) -> Value {
     let mut shown = amount_json(unreaped.amount);
     shown["oldest_dead_seconds"] = json!(unreaped.oldest_expired_seconds);
     shown
 }
 
-/// Returns a series: what expires in each step from now on.
+/// Returns a series: the amount that expires in each step from now on.
 ///
 /// ```text
-/// {"now_ms": .., "step_seconds": 3600, "steps": [{"documents": 3, "bytes": 310}, ..], "exact": true}
+/// {"now_ms": .., "step_seconds": 3600, "steps": [{"documents": 3, "bytes": 310}, ..],
+///  "exact": true}
 /// ```
 fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     json!({
@@ -108,8 +107,8 @@ fn series_json(series: &Series, steps: SeriesSteps) -> Value {
     })
 }
 
-/// Handles `GET .../expiry/series?step=seconds&steps=n`: what of one collection expires in each
-/// step.
+/// Handles `GET .../expiry/series?step=seconds&steps=n`: the amount of one collection that expires
+/// in each step.
 pub(crate) async fn get_series(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,
@@ -122,8 +121,8 @@ pub(crate) async fn get_series(
     Ok(Json(series_json(&shared.engine.expiry_series(&collection, steps).await?, steps)))
 }
 
-/// Handles `GET /_ebb/expiry/series?step=seconds&steps=n`: the same over all collections, with how
-/// much is live and how much waits to be removed.
+/// Handles `GET /_ebb/expiry/series?step=seconds&steps=n`: the series over all collections, with
+/// the amounts that are live and not yet removed.
 pub(crate) async fn get_all_series(
     State(shared): State<Shared>,
     asked: std::result::Result<Query<Asked>, QueryRejection>,
@@ -137,12 +136,13 @@ pub(crate) async fn get_all_series(
     Ok(Json(body))
 }
 
-/// Handles `GET .../expiry`: the default of a collection, what is live, and what expires within an
-/// hour, a day and a week. The counts are exact but for what is not removed yet.
+/// Handles `GET .../expiry`: a collection's default, its live documents, and the amounts that
+/// expire within an hour, a day and a week. All counts are exact except the unreaped estimate.
 ///
 /// ```text
 /// {"default": 3600, "live": {"documents": 9, "bytes": 900}, "dies_within": {"hour": .., "day": ..,
-///  "week": ..}, "unreaped_estimate": {.., "oldest_dead_seconds": 4}, "date_indexes": 1, "exact": true}
+///  "week": ..}, "unreaped_estimate": {.., "oldest_dead_seconds": 4}, "date_indexes": 1,
+///  "exact": true}
 /// ```
 pub(crate) async fn get_forecast(
     State(shared): State<Shared>,
@@ -153,7 +153,7 @@ pub(crate) async fn get_forecast(
     Ok(Json(forecast_json(&shared.engine.forecast_collection(&collection).await?)))
 }
 
-/// Returns a collection's default, what is live, and what expires when.
+/// Returns a collection's default, live amount and upcoming expirations.
 pub(super) fn forecast_json(forecast: &Forecast) -> Value {
     json!({
         "default": match forecast.default {
@@ -169,15 +169,16 @@ pub(super) fn forecast_json(forecast: &Forecast) -> Value {
     })
 }
 
-/// How many items are listed, and after which.
+/// Query parameters of a list: number of items, and the position after which it starts.
 #[derive(Debug, Deserialize)]
 pub(crate) struct NextAsked {
     limit: Option<usize>,
     after: Option<String>,
 }
 
-/// Handles `GET .../expiry/next?limit=100&after=place`: the items of a container that expire next, the earliest
-/// first, and the place to go on at. The MongoDB API has `ebbExpiry` with `next` for collections.
+/// Handles `GET .../expiry/next?limit=100&after=place`: a container's items in order of expiration,
+/// earliest first, and the position for the next page. For collections of the MongoDB API, use
+/// `ebbExpiry` with `next`.
 ///
 /// ```text
 /// {"now_ms": .., "items": [{"id": "a", "expires_at_ms": ..}, ..], "after": "1700000000000-0a"}
@@ -216,7 +217,7 @@ pub(crate) async fn get_next(
     })))
 }
 
-/// Reads the default that a preview is asked for.
+/// Parses the default to preview.
 fn parse_default(request: &Value) -> Result<Ttl> {
     match request.get("default") {
         Some(Value::Null) => Ok(Ttl::Off),
@@ -230,8 +231,8 @@ fn parse_default(request: &Value) -> Result<Ttl> {
 }
 
 /// Handles `POST .../expiry/preview` with `{"default": n}` (seconds; -1: documents do not expire by
-/// themselves; null: no time to live): what would expire at once and later under that default. With
-/// `{"index": "name", "expire_after_seconds": n}` the same for a date index. Nothing is changed.
+/// themselves; null: no time to live): the amounts that would expire at once and later under that
+/// default. With `{"index": "name", "expire_after_seconds": n}` the same for a date index.
 pub(crate) async fn get_preview(
     State(shared): State<Shared>,
     Path((database, collection)): Path<(String, String)>,

@@ -1,4 +1,4 @@
-//! The explorer's pages at the admin address.
+//! Serves the data explorer's pages at the admin address.
 
 use axum::{
     body::Body,
@@ -9,7 +9,7 @@ use axum::{
 use super::{Shared, error::Error};
 use crate::explorer::At;
 
-/// Handles `/_explorer`, what is below it, and `/config.json`.
+/// Handles `/_explorer`, paths below it, and `/config.json`.
 pub(crate) async fn get_page(State(shared): State<Shared>, request: Request) -> Response {
     match shared.explorer.answer(At::Admin, &request.into_parts().0) {
         Some(page) => page.await.map(Body::from),

@@ -1,4 +1,4 @@
-//! The switches over HTTP: how they stand and why, and turning them.
+//! The feature switches over HTTP: reading and changing them.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::features::Source;
 
-/// The body of a change. An unknown name is refused, so that a misspelt switch does not look turned.
+/// Body of a change. Unknown names are refused, so that a misspelt switch is an error.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -20,7 +20,7 @@ struct Wanted {
     carry_timestamps: Option<bool>,
 }
 
-/// Returns how the switches stand, and where the stored one has its value from.
+/// Returns the values of the switches, and the source of the stored one.
 ///
 /// ```text
 /// {"per_document_ttl": {"on": true, "source": "default"}, "carry_timestamps": {"on": false}}
@@ -45,7 +45,7 @@ pub(crate) async fn get_features(State(shared): State<Shared>) -> Json<Value> {
 }
 
 /// Handles `PUT /_ebb/features` with `{"per_document_ttl": bool, "carry_timestamps": bool}` or one
-/// of them. The first is durable when this answers, the second is off again after a start.
+/// of them. The first is durable on return, the second is off again after a restart.
 pub(crate) async fn change_features(
     State(shared): State<Shared>,
     request: Bytes,

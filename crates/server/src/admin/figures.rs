@@ -1,4 +1,4 @@
-//! What the server did during the last day, over HTTP.
+//! Statistics of the last day over HTTP.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::figures::{EVERY, Gathered, Source};
 
-/// Reads what is counted now.
+/// Reads the current counters.
 pub(crate) fn gathered(shared: &Shared) -> Gathered {
     Gathered::read(&Source {
         engine: &shared.engine,
@@ -20,8 +20,8 @@ pub(crate) fn gathered(shared: &Shared) -> Gathered {
     })
 }
 
-/// Handles `GET /_ebb/figures`: samples of the last day, oldest first; the last one is of the time since the
-/// one before. What is in one says [`crate::figures`].
+/// Handles `GET /_ebb/figures`: samples of the last day, oldest first; the last one covers the time
+/// since the one before. [`crate::figures`] defines the fields.
 ///
 /// ```text
 /// {"interval_seconds": 60, "samples": [{"at_ms": 1798761600000, "span_ms": 60000, "first": true,

@@ -1,6 +1,6 @@
 //! Liveness, readiness, status. The first two are for orchestrators, `/status` is for people. They
-//! are answered also while writes are refused or the clock stands still, and none of them reads
-//! documents, so they take no longer on a busy server.
+//! are served even while writes are refused or the clock is stopped, and read no documents, so a
+//! busy server answers them as fast.
 
 use axum::{
     Json,
@@ -14,25 +14,23 @@ use store::Health;
 use super::{Shared, clock::clock_json};
 use crate::machine;
 
-/// Handles `/livez`: 200 unless the server is stopping. Anything else that is wrong is no reason to
-/// restart it.
+/// Handles `/livez`: 200 unless the server is stopping; a restart would fix no other problem.
 pub(crate) async fn get_liveness(State(shared): State<Shared>) -> Response {
     health_answer(!*shared.stopping.borrow(), "stopping")
 }
 
-/// What is looked at, by the words that reasons begin with. They stay as they are: people have
-/// scripts that read them.
+/// Names of the checks, which are prefixes of reasons. Stable, because scripts parse them.
 const CHECKS: [&str; 5] = ["replay", "disk", "clock", "memory", "lag"];
 
 /// Handles `/readyz`: 200 if operations would be served (the clock runs and keeps pace, writes are
-/// taken), else 503 with the reason as text, which begins with the word of a check.
+/// accepted), else 503 with the reason as text, prefixed by the name of a check.
 pub(crate) async fn get_readiness(State(shared): State<Shared>) -> Response {
     let why = why_unready(&shared);
     health_answer(why.is_none(), why.as_deref().unwrap_or_default())
 }
 
-/// Returns why some operations would not be served, as a phrase; `None`: all would. The causes are in
-/// the order in which they hide each other: without a clock nobody learns whether writes are taken.
+/// Returns why some operations would not be served, or `None`. Only the first cause is reported:
+/// without a clock, for example, it is unknown whether writes are accepted.
 pub(crate) fn why_unready(shared: &Shared) -> Option<String> {
     let clock = shared.engine.clock().status();
     if *shared.stopping.borrow() {
@@ -53,8 +51,8 @@ pub(crate) fn why_unready(shared: &Shared) -> Option<String> {
     }
 }
 
-/// Returns what is short of memory, as a phrase. Operations are served all the same, some of them with an
-/// error, so it does not make a server unready.
+/// Returns a memory shortage as a phrase. It does not make a server unready, since operations are
+/// still served, though some fail.
 fn memory_shortage(shared: &Shared) -> Option<String> {
     let withheld = shared.memory.withheld_bytes();
     (0 < withheld).then(|| {
@@ -62,7 +60,7 @@ fn memory_shortage(shared: &Shared) -> Option<String> {
     })
 }
 
-/// Returns each check with `ok` or what was found, from reasons that begin with its word.
+/// Returns each check with `ok` or its reason, given reasons prefixed by a check's name.
 ///
 /// ```text
 /// {"replay": "ok", "disk": "writes are refused: ..", "clock": "ok", "memory": "ok", "lag": "ok"}
@@ -89,19 +87,19 @@ pub(crate) fn health_answer(good: bool, why: &str) -> Response {
     }
 }
 
-/// Handles `/status`: what a person wants to know first, as JSON; 503 while the server is not ready.
+/// Handles `/status`: an overview for people, as JSON; 503 while the server is not ready.
 pub(crate) async fn get_status(State(shared): State<Shared>) -> Response {
     status_answer(status_body(&shared))
 }
 
-/// Returns the status with the code that goes with it.
+/// Returns the status body with the matching status code.
 pub(crate) fn status_answer(body: Value) -> Response {
     let good = body.get("status").and_then(Value::as_str) == Some("ok");
     let status = if good { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(body)).into_response()
 }
 
-/// Returns the status. Times are milliseconds, memory is bytes.
+/// Returns the status body. Times are milliseconds, memory is bytes.
 pub(crate) fn status_body(shared: &Shared) -> Value {
     let why = why_unready(shared);
     let checks = checks_json(why.iter().cloned().chain(memory_shortage(shared)));

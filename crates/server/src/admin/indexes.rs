@@ -1,5 +1,5 @@
-//! Indexes of a container over HTTP: which paths have entries, since when and why. What a policy
-//! allows and no query has asked for has none, and stands here as the policy writes it.
+//! A container's indexes over HTTP: which paths are indexed, since when and why. Paths that the
+//! policy allows but no query has needed have no index and appear only as the policy writes them.
 
 use axum::{
     Json,
@@ -14,7 +14,7 @@ use super::{
     expiry::{Which, find_collection},
 };
 
-/// Handles `GET .../indexes`: the indexes of a container, and what its policy says.
+/// Handles `GET .../indexes`: a container's indexes and its indexing policy.
 ///
 /// ```text
 /// {"progress": 100, "included": ["/*"], "excluded": ["/_etag/?"], "unused_days": null,
@@ -41,9 +41,9 @@ pub(crate) async fn get_indexes(
     })))
 }
 
-/// Returns one index; seconds are those of the database clock.
+/// Returns one index; seconds are database time.
 fn status_json(status: &PathStatus) -> Value {
-    // A use that memory knows may be later than what is written once a day.
+    // Uses in memory may be newer than the stored ones, which are written once a day.
     let last_s = Some(status.uses.last_s).filter(|_| 0 < status.uses.count);
     json!({
         "paths": status.paths,

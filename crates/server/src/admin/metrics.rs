@@ -1,9 +1,9 @@
-//! Prometheus metrics, gathered when they are asked for: nothing runs between two scrapes, and what
-//! is counted is counted where it happens. All names begin with `ebb_`, stay as they are, and are
-//! explained in `docs/metrics.md`.
+//! Prometheus metrics, gathered on each scrape; the counting is done at the source. All names start
+//! with `ebb_`, are stable, and are documented in `docs/metrics.md`.
 //!
-//! A new metric: count it where it happens, hand the figure out of that crate, and register it in the
-//! function of its part below. The registry adds a unit and, for counters, `_total` to the name:
+//! To add a metric, count it at its source, export the value from that crate, and register it in
+//! its group's function below. The registry appends the unit and, for counters, `_total` to the
+//! name:
 //!
 //! ```text
 //! register_with_unit("fsync", .., Unit::Seconds, ..)   →  ebb_fsync_seconds
@@ -36,13 +36,13 @@ pub(crate) async fn get_metrics(State(shared): State<Shared>) -> Response {
     metrics_answer(&registry)
 }
 
-/// Adds whether `/readyz` is green.
+/// Registers the readiness.
 pub(crate) fn register_readiness(registry: &mut Registry, is_ready: bool) {
     let ready = ConstGauge::new(i64::from(is_ready));
     registry.register("ready", "Operations would be served, as /readyz says", ready);
 }
 
-/// Returns the figures of a registry as a response.
+/// Encodes a registry as a response.
 pub(crate) fn metrics_answer(registry: &Registry) -> Response {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -51,13 +51,13 @@ pub(crate) fn metrics_answer(registry: &Registry) -> Response {
     ([(header::CONTENT_TYPE, kind)], text).into_response()
 }
 
-/// Gathers all figures of a server.
+/// Gathers all metrics of a server.
 pub(crate) fn registry_of(shared: &Shared) -> Registry {
     registry_of_all(std::slice::from_ref(shared))
 }
 
-/// Gathers all figures of the engines of a process: amounts are added, of ages the largest counts, and the
-/// clock is the first one's.
+/// Gathers the metrics of all engines of a process: amounts are added, the maximum of ages is used,
+/// and the clock is that of the first.
 pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     let mut registry = Registry::with_prefix("ebb");
     registry.register(
@@ -93,7 +93,7 @@ pub(crate) fn registry_of_all(all: &[Shared]) -> Registry {
     registry
 }
 
-/// Adds what expiry has done, and what it has still to do.
+/// Registers statistics and backlog of expiry.
 fn of_expiry(all: &[Shared], registry: &mut Registry) {
     let done = all.iter().map(|shared| shared.engine.reap_statistics());
     let (passes, reaped) = done.fold((0, 0), |(passes, reaped), of| (passes + of.0, reaped + of.1));
@@ -128,8 +128,8 @@ fn gauge_of(bytes: impl Iterator<Item = u64>) -> ConstGauge<i64> {
     ConstGauge::new(i64::try_from(bytes.sum::<u64>()).unwrap_or(i64::MAX))
 }
 
-/// Adds the size of stores in bytes with that of temporary files, whether one refuses writes, and, where
-/// there is a disk, how long commits wait for it and how many share a wait.
+/// Registers the size of stores and temporary files in bytes, whether a store refuses writes, and,
+/// for stores on disk, the latency and batch size of syncs.
 fn of_store(all: &[Shared], registry: &mut Registry) {
     let stores = || all.iter().map(|shared| shared.engine.store());
     registry.register_with_unit(
@@ -181,7 +181,7 @@ fn of_store(all: &[Shared], registry: &mut Registry) {
     );
 }
 
-/// Adds the age of the oldest view of these stores, and the memory and the disk that views hold.
+/// Registers the age of the oldest view of these stores, and memory and disk held by views.
 fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
     let views: Vec<_> = measured.iter().map(|measured| measured.old_views()).collect();
     registry.register_with_unit(
@@ -212,8 +212,8 @@ fn of_views(measured: &[&Arc<TreeMetrics>], registry: &mut Registry) {
     );
 }
 
-/// Adds what the process may hold, what operations may and do hold of it (bytes), and how often there
-/// was not enough. Without `/proc` the resident size is left out.
+/// Registers memory limits and use of process and operations in bytes, and the number of refusals.
+/// Without `/proc` the resident size is left out.
 fn of_memory(shared: &Shared, registry: &mut Registry) {
     let account = &shared.memory;
     let gauges = [
@@ -237,7 +237,7 @@ fn of_memory(shared: &Shared, registry: &mut Registry) {
     registry.register("memory_refused", "Times that there was not enough", refused);
 }
 
-/// Adds connections, cursors and counters of the MongoDB API. The counters' names are those of its
+/// Registers connections, cursors and counters of the MongoDB API. The counters are named as in
 /// `serverStatus`, with underscores.
 fn of_doors(all: &[Shared], registry: &mut Registry) {
     let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.mongo.as_ref()).collect();
@@ -257,11 +257,10 @@ fn of_doors(all: &[Shared], registry: &mut Registry) {
     }
 }
 
-/// `documentsReturned` as metrics are named: `documents_returned`.
+/// Converts a name like `documentsReturned` to `documents_returned`.
 fn with_underscores(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 2);
     for letter in name.chars() {
-        // Those of `serverStatus` that are one word there have no capital.
         if letter.is_ascii_uppercase() {
             out.push('_');
         }
@@ -270,8 +269,8 @@ fn with_underscores(name: &str) -> String {
     out
 }
 
-/// Adds how long commands and requests took: one metric for both APIs, with labels `protocol` and
-/// `command`.
+/// Registers the latencies of commands and requests: one metric for both APIs, with labels
+/// `protocol` and `command`.
 fn register_operations(all: &[Shared], registry: &mut Registry) {
     let mut of: Vec<(Vec<(&'static str, &'static str)>, Distribution)> = Vec::new();
     for Doors { mongo, cosmos } in all.iter().map(|shared| &shared.doors) {
@@ -296,11 +295,11 @@ fn register_operations(all: &[Shared], registry: &mut Registry) {
     );
 }
 
-/// Adds connections and counters of the NoSQL API, which names and explains them itself.
+/// Registers connections and counters of the NoSQL API, which supplies names and descriptions.
 fn of_cosmos(all: &[Shared], registry: &mut Registry) {
     let doors: Vec<_> = all.iter().filter_map(|shared| shared.doors.cosmos.as_ref()).collect();
     let Some(first) = doors.first() else { return };
-    // They share the count.
+    // All of them share this count.
     registry.register("nosql_connections", "Open connections", ConstGauge::new(first.open()));
     let counters = doors.iter().map(|door| door.counters());
     for (name, help, sum) in added(counters, |(.., sum), (.., more)| *sum += more) {
@@ -308,7 +307,7 @@ fn of_cosmos(all: &[Shared], registry: &mut Registry) {
     }
 }
 
-/// Lists of the same figures in the same order, added up by `add`.
+/// Adds up lists of the same figures in the same order, using `add`.
 fn added<T>(lists: impl Iterator<Item = Vec<T>>, add: impl Fn(&mut T, T)) -> Vec<T> {
     let sums = lists.reduce(|mut sums, list| {
         sums.iter_mut().zip(list).for_each(|(sum, more)| add(sum, more));
@@ -317,21 +316,19 @@ fn added<T>(lists: impl Iterator<Item = Vec<T>>, add: impl Fn(&mut T, T)) -> Vec
     sums.unwrap_or_default()
 }
 
-/// Nanoseconds of a second: times are counted in the first, metrics are in the second.
+/// Nanoseconds per second: latencies are counted in nanoseconds and exported in seconds.
 const NANOSECONDS: f64 = 1e9;
 
-/// Distributions of one name, each with its labels, as the encoder wants them. They are read when
-/// the metrics are asked for, so nothing is counted twice.
+/// A histogram metric: distributions of one name, each with its labels.
 #[derive(Debug)]
 struct Measurement {
     of: Vec<(Vec<(&'static str, &'static str)>, Distribution)>,
-    /// How many of the counted parts are one of the metric's unit: 1e9 where nanoseconds were counted
-    /// and the metric is in seconds.
+    /// Counted units per unit of the metric: 1e9 for nanoseconds exported as seconds.
     parts: f64,
 }
 
 impl Measurement {
-    /// Returns the sum of distributions of one kind without labels, counted in `parts` of the metric's unit.
+    /// Returns the sum of unlabelled distributions, counted in `parts` per unit of the metric.
     fn sum(distributions: impl Iterator<Item = Distribution>, parts: f64) -> Self {
         let sum = distributions.reduce(|mut sum, more| {
             sum.add(&more);
@@ -345,7 +342,7 @@ impl EncodeMetric for Measurement {
     fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), std::fmt::Error> {
         for (labels, of) in &self.of {
             let bounds =
-                // The last bucket has no bound of its own: it holds all that was above.
+                // The last bucket is unbounded.
                 of.bounds.iter().map(|bound| *bound as f64 / self.parts).chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(of.counts.iter().copied()).collect();
             let (sum, count) = (of.sum as f64 / self.parts, of.measurement_count());

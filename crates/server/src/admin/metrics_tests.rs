@@ -1,4 +1,4 @@
-//! The metrics of a server, and the pages that use their names: all are there, and all are documented.
+//! The metrics of a server and the pages that use their names: all exist, and all are documented.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use tokio::{
 
 use crate::{config::Config, serve::start};
 
-/// `{ping: 1, $db: "admin"}` as a message.
+/// Encodes `{ping: 1, $db: "admin"}` as a message.
 fn ping() -> Vec<u8> {
     let mut body = b"\x10ping\0\x01\0\0\0\x02$db\0\x06\0\0\0admin\0\0".to_vec();
     let len = u32::try_from(body.len() + 4).unwrap();
@@ -81,7 +81,7 @@ async fn every_promised_name_is_there_and_counts() {
     ] {
         let used = named_in(text);
         assert!(5 < used.len(), "{page}: {used:?}");
-        // Of a histogram its parts are asked for.
+        // Queries name the series of a histogram.
         let of_histogram = |name: &str| {
             let part = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end));
             part.is_some_and(|whole| documented.contains(whole))
@@ -96,7 +96,7 @@ async fn every_promised_name_is_there_and_counts() {
     running.stop().await.unwrap();
 }
 
-/// The metrics that an answer has, by the names that queries use.
+/// Returns the metrics in a response, by the names that queries use.
 fn names_of(text: &str) -> BTreeSet<String> {
     let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
     let name = |line: &str| {
@@ -111,7 +111,7 @@ fn names_of(text: &str) -> BTreeSet<String> {
     kinds.map(name).collect()
 }
 
-/// The names of metrics in a text.
+/// Returns the names of metrics in a text.
 fn named_in(text: &str) -> BTreeSet<String> {
     let is_part =
         |letter: char| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit();

@@ -1,5 +1,5 @@
-//! The admin address: health, metrics, the clock and expiry, inside the portal, which decides who may
-//! ask for what. Nothing here has powers over documents that the APIs do not have.
+//! The admin API: health, metrics, the clock and expiry, mounted in the portal, which does the
+//! access control. It has no access to documents beyond that of the APIs.
 
 #[cfg(test)]
 pub(crate) mod access_tests;
@@ -60,50 +60,50 @@ use crate::{
     relayed::{Doors, RelayOnce},
 };
 
-/// What the routes share; cloned for each request, so everything in it is cheap to clone.
+/// State shared by the routes; cloned for each request, so all of it is cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Engine<AnyStore>,
-    /// What the store's committer measured; `None` where nothing is written to a disk.
+    /// Metrics of the store's committer; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
-    /// The way to images of the store; `None`: it is not backed up from here.
+    /// Access to images of the store; `None` if it cannot be backed up from here.
     pub(crate) images: Option<Images>,
-    /// Backups that may be taken at the same time.
+    /// Permits for concurrent backups.
     pub(crate) backups: Arc<Semaphore>,
-    /// How the memory of the process is divided.
+    /// Division of the process's memory.
     pub(crate) plan: Plan,
-    /// The account of all operations, for its figures.
+    /// The account of all operations, for metrics.
     pub(crate) memory: Account,
     /// The area of temporary files, for its size; `None` without a data directory.
     pub(crate) temporary: Option<Area>,
     pub(crate) doors: Doors,
-    /// The way to the data of all shards.
+    /// Relay to the owners of all shards.
     pub(crate) elsewhere: RelayOnce,
-    /// Where changes are written down; `None`: nowhere.
+    /// Audit log of changes; `None` if disabled.
     pub(crate) audit: Option<Arc<AuditLog>>,
     pub(crate) features: Arc<Features>,
-    /// Whether reaping is paused.
+    /// The pause state of the reaper.
     pub(crate) reaping: Arc<Reaping>,
-    /// What the server did during the last day.
+    /// Statistics of the last day.
     pub(crate) figures: Arc<Figures>,
-    /// Which operations are slow, and those of the last day; `None`: none is.
+    /// Slow operations of the last day; `None` if disabled.
     pub(crate) slow: Option<Arc<SlowOperations>>,
-    /// What the self-check looks at.
+    /// Input of the self-check.
     pub(crate) subject: doctor::Subject,
     pub(crate) explorer: Arc<Explorer>,
-    /// After how many days without use the index of a path ends; `None`: never.
+    /// Days without use after which a path index is dropped; `None` keeps it.
     pub(crate) index_unused_days: Option<u32>,
     /// Becomes `true` when the server stops.
     pub(crate) stopping: watch::Receiver<bool>,
 }
 
-/// Returns the routes with the portal around them.
+/// Returns the routes inside the portal.
 pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
     let (elsewhere, audit) = (shared.elsewhere.clone(), shared.audit.clone());
     let routes = routes(shared);
     let routes = match elsewhere.get().cloned() {
         None => routes,
-        // Inside the gate: whoever comes so far was let in.
+        // Inside the access control: these requests are authorized.
         Some(relay) => routes.route_layer(from_fn(move |request: Request, next: Next| {
             let relay = Arc::clone(&relay);
             async move { relay.admin(request, next).await }
@@ -112,16 +112,16 @@ pub(crate) fn mounted(pages: Arc<Pages>, shared: Shared) -> Router {
     let routes = ::portal::mount(pages, routes);
     match audit {
         None => routes,
-        // Around the gate: who was not let in is written down too.
+        // Outside the access control, so that refused requests are logged too.
         Some(audit) => routes.layer(from_fn(move |request: Request, next: Next| {
             audited::note_request(Arc::clone(&audit), request, next)
         })),
     }
 }
 
-/// The table of routes below the portal. `/livez` and `/alive`, `/readyz` and `/ready` are the same
-/// under two names. The portal's gate (`portal/src/gate.rs`) decides which paths need a key: all that
-/// begin with `/_`, but for the explorer and the login itself.
+/// Returns the routes below the portal. `/alive` and `/ready` are aliases of `/livez` and
+/// `/readyz`. The portal's access control (`portal/src/gate.rs`) requires a key for all paths that
+/// start with `/_`, except the explorer and the login itself.
 pub(crate) fn routes(shared: Shared) -> Router {
     let collection = "/_ebb/databases/{database}/collections/{collection}";
     Router::new()
@@ -155,14 +155,14 @@ pub(crate) fn routes(shared: Shared) -> Router {
         .route("/_ebb/slow", get(slow::get_slow))
         .route("/_ebb/figures", get(figures::get_figures))
         .route("/_ebb/doctor", get(doctor::get_findings))
-        // A node answers these before.
+        // A cluster node handles these before they get here.
         .route("/_ebb/cluster", any(no_cluster))
         .route("/_ebb/cluster/{what}", any(no_cluster))
         .route("/_ebb/features", get(features::get_features).put(features::change_features))
         .with_state(shared)
 }
 
-/// Answers what only a node of a cluster can do.
+/// Rejects routes that only cluster nodes support.
 async fn no_cluster() -> error::Error {
     error::Error::not_found("this server is no node of a cluster")
 }

@@ -1,5 +1,5 @@
-//! The routes of the admin address while the store is opened: health and readiness for orchestrators. All
-//! else is refused with 503. Afterwards the routes in `mod.rs` take over.
+//! The routes of the admin address while the store is opened: health and readiness for
+//! orchestrators; all others return 503. Afterwards the routes in `mod.rs` take over.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ use super::{
     metrics::{metrics_answer, register_readiness, registry_of_all},
 };
 
-/// Returns why nothing is served yet, as a phrase that begins with the word of a check.
+/// Returns why nothing is served yet, as a phrase prefixed by the name of a check.
 fn why_opening(began: Duration) -> String {
     let seconds = clock::monotonic_time().saturating_sub(began).as_secs();
     format!("replay: the store is being opened, for {seconds} s so far")
 }
 
-/// Returns the routes of a server whose store is being opened since `began`, a time of the monotonic clock.
+/// Returns the routes of a server whose store has been opening since `began` (monotonic clock).
 pub(crate) fn opening_routes(began: Duration) -> Router {
     let live = || async { health_answer(true, "") };
     let ready = move || async move { health_answer(false, &why_opening(began)) };
@@ -37,7 +37,7 @@ pub(crate) fn opening_routes(began: Duration) -> Router {
         .fallback(move || async move { refuse(&why_opening(began)) })
 }
 
-/// What `/status` of an open server says too, as far as it is known.
+/// Returns the `/status` fields that are known before the store is open.
 fn status_body(why: &str) -> serde_json::Value {
     json!({
         "status": "unavailable",
@@ -47,7 +47,7 @@ fn status_body(why: &str) -> serde_json::Value {
     })
 }
 
-/// The program and that it is not ready: there is nothing to count yet.
+/// Returns version and readiness only: there is nothing to count yet.
 async fn get_metrics() -> Response {
     let mut registry = registry_of_all(&[]);
     register_readiness(&mut registry, false);

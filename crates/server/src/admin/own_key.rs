@@ -1,7 +1,8 @@
-//! The key of the admin address where the MongoDB API asks who people are and the account has the
-//! public key alone: without one, whoever reaches this address would have by the portal what the API
-//! asks a login for. It is made once and kept in the data directory, where its owner may read it. All nodes
-//! of a cluster have the same one, which is made of the cluster's secret: a request goes on to other nodes.
+//! The admin key of a server whose MongoDB API requires logins but whose account has only the
+//! public key: without it, the portal would give anyone on this address what the API requires a
+//! login for. It is generated once and stored in the data directory, readable by its owner. In a
+//! cluster it is derived from the cluster's secret, so that all nodes accept the same key on
+//! forwarded requests.
 
 use std::{io, path::PathBuf};
 
@@ -16,10 +17,10 @@ use crate::{
     nosql, sealed,
 };
 
-/// Its file in a data directory, as `--key-file` of `ebb admin` reads it.
+/// File in the data directory, in the format of `--key-file` for `ebb admin`.
 const FILE: &str = "admin.key";
 
-/// Where the key is kept; `None`: there is no such key.
+/// Returns the path of the key file; `None` if the server has no such key.
 pub(crate) fn path(config: &Config) -> Option<PathBuf> {
     let folder = config.data_dir.as_ref().filter(|_| needs_key(config))?;
     Some(folder.join(FILE))
@@ -29,8 +30,8 @@ fn needs_key(config: &Config) -> bool {
     config.mongo_auth && config.key_file.is_none()
 }
 
-/// The keys that let people in at the admin address: those of the account, or one of its own. Of a
-/// server that keeps nothing nobody knows it.
+/// Returns the keys accepted at the admin address: the account's, or the server's own admin key.
+/// Without a data directory that key is random and unknown to everyone.
 pub(crate) fn portal_keys(config: &Config, account: &CurrentKeys) -> Result<CurrentKeys, Failure> {
     match needs_key(config) {
         true => read_own(config).map(CurrentKeys::new),
@@ -38,7 +39,7 @@ pub(crate) fn portal_keys(config: &Config, account: &CurrentKeys) -> Result<Curr
     }
 }
 
-/// Keeps the key that all nodes of a cluster have, in the place of any other.
+/// Stores the key derived from the cluster's secret, replacing any other.
 pub(crate) fn keep_of_cluster(config: &Config, secret: &Key) -> Result<(), Failure> {
     let (Some(path), Some(folder)) = (path(config), &config.data_dir) else { return Ok(()) };
     let text = key_file(&secret.sign(&[b"key of the admin address"]));
@@ -48,12 +49,12 @@ pub(crate) fn keep_of_cluster(config: &Config, secret: &Key) -> Result<(), Failu
     sealed::write_text(folder, FILE, text.as_bytes()).map_err(failed)
 }
 
-/// What is in the file of a key.
+/// Returns the content of a key file.
 fn key_file(key: &[u8]) -> String {
     format!("primary = {}\n", STANDARD.encode(key))
 }
 
-/// Reads the key of its own, which is made where there is none.
+/// Reads the admin key, generating it if missing.
 fn read_own(config: &Config) -> Result<Keys, Failure> {
     let kept = path(config);
     let text = match kept.as_ref().map(|path| sealed::read_text(path)) {
@@ -101,7 +102,7 @@ mod tests {
         let again = nosql::read_keys(Some(&file)).unwrap();
         assert_eq!(again.primary(), made.primary());
         assert_eq!(read_keys(&asks).unwrap().primary(), made.primary());
-        // Nodes of a cluster have the one of its secret, whatever was there.
+        // Nodes of a cluster use the key derived from its secret, whatever was stored.
         let secret = Key::of(b"secret").unwrap();
         keep_of_cluster(&asks, &secret).unwrap();
         let of_cluster = read_keys(&asks).unwrap();

@@ -1,5 +1,5 @@
-//! The portal as this server has it: whom it lets in by where it listens, what it calls itself, and
-//! where it keeps ended sessions. Logins and sessions themselves are in the crate `portal`.
+//! The portal's settings: who may log in given the listen address, accepted host names, and storage
+//! of ended sessions. Logins and sessions themselves are in the crate `portal`.
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc};
 
@@ -21,12 +21,12 @@ use crate::{
 /// The portal of a server, which calls the APIs through [`Relayed`].
 pub(crate) type Pages = Portal<Relayed>;
 
-/// File of a data directory with the sessions that were ended before their time: cookies are signed,
-/// not stored, so ended ones have to be remembered.
+/// File of prematurely ended sessions in the data directory: cookies are signed, not stored, so
+/// ended ones have to be remembered.
 const ENDED: &str = "sessions";
 
-/// Returns the ended sessions that are kept in the data directory and how to write new ones, or
-/// keeps them nowhere. A damaged file is an error: without it ended sessions would open again.
+/// Returns the stored ended sessions and a function that stores new ones; without a data directory
+/// nothing is stored. A damaged file is an error: ended sessions would become valid again.
 fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
     let Some(folder) = data_dir.map(Path::to_owned) else { return Ok(Kept::nowhere()) };
     let text = match sealed::read_text(&folder.join(ENDED)) {
@@ -37,9 +37,8 @@ fn open_ended_sessions(data_dir: Option<&Path>) -> io::Result<Kept> {
     Ok(Kept { text, keep })
 }
 
-/// Returns the portal for the address that was bound, serving until `stop`. `ready` knows where the
-/// APIs listen. Who may log in follows from the address and the keys: see `portal::Login`, which is
-/// returned too.
+/// Creates the portal for the bound address, serving until `stop`. `ready` has the APIs' addresses.
+/// Also returns the login rule, which follows from the address and the keys, see `portal::Login`.
 pub(crate) fn build_portal(
     config: &Config,
     account: &CurrentKeys,
@@ -50,12 +49,12 @@ pub(crate) fn build_portal(
 ) -> Result<(Arc<Pages>, Login), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::Failed(format!("the portal: {error}"));
     let keys = own_key::portal_keys(config, account)?;
-    // An IPv4 loopback address may come as IPv6.
+    // An IPv4 loopback address may be mapped to IPv6.
     let only_here = bound.ip().to_canonical().is_loopback();
     let listens = config.admin_addr.as_deref().and_then(|address| address.rsplit_once(':'));
     let mut hosts = config.admin_hosts.clone();
-    // Names that the portal answers to, beside those of the setting; another name may be a page
-    // of somebody else that was pointed here.
+    // Accepted host names besides the configured ones; any other name may be DNS rebinding by a
+    // foreign page.
     hosts.push(machine::node_name());
     hosts.extend(listens.map(|(host, _)| host.to_owned()));
     let login = Login::of(only_here, &keys.load(), ready.cosmos.is_some() || config.mongo_auth);
@@ -77,7 +76,7 @@ pub(crate) fn build_portal(
             cosmos_needs_tls: config.cosmos_tls == TlsMode::Require,
             mongo_needs_login: config.mongo_auth,
         },
-        // New at each start: it signs what need not outlive the process.
+        // New at each start: nothing it signs has to outlive the process.
         secret: nosql::random_secret().map_err(|error| failed(&error))?,
         ended: open_ended_sessions(config.data_dir.as_deref()).map_err(|error| {
             match error.kind() {

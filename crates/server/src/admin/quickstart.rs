@@ -1,5 +1,4 @@
-//! `POST /_ebb/quickstart`: makes the sample, or begins it anew. What the sample is stands in
-//! `quickstart/`.
+//! `POST /_ebb/quickstart`: creates or recreates the sample, which is defined in `quickstart/`.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
@@ -14,8 +13,8 @@ use crate::{
     relayed::Relayed,
 };
 
-/// Makes the sample and tells where it is and when its last session expires (`last_dies_ms`). 409
-/// where no API is on or something else has the sample's name.
+/// Creates the sample and returns its location and the expiration of its last session
+/// (`last_dies_ms`). 409 if no API is on or the sample's name is in use.
 pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<Value>> {
     let (_, doors) = watch::channel(shared.doors.clone());
     let elsewhere = shared.elsewhere.clone();
@@ -25,7 +24,7 @@ pub(crate) async fn run_quickstart(State(shared): State<Shared>) -> Result<Json<
             Failure::NoDoor | Failure::Taken(_) => Error::conflict(failure.to_string()),
             Failure::Refused(_) => Error::failed(failure.to_string()),
         })?;
-    // Read again: a page counts down from here, and writing took some time.
+    // Read again: the page counts down from this time, and writing took a while.
     let now = shared.engine.now().await?;
     Ok(Json(json!({
         "database": DATABASE,

@@ -1,5 +1,5 @@
-//! Every route of the admin address, with what it does and who may ask for it, held against the servers'
-//! answers. A route that is added without an entry here fails the test.
+//! Every route of the admin address, with its effect and the required authorization, checked
+//! against the servers' responses. A route without an entry here fails the test.
 
 use super::access_tests::{READER, WRITER, with_keys};
 use crate::{
@@ -7,33 +7,33 @@ use crate::{
     testing::{Server, send_request},
 };
 
-/// What a request to a route does, whatever its arguments are.
+/// Effect of requests to a route, whatever their arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
-    /// It reads, and needs no key.
+    /// Reads, without a key.
     Public,
-    /// It reads, and needs a key.
+    /// Reads, with a key.
     Reads,
-    /// It changes nothing although its method could; who may do what is decided behind it by what it asks.
+    /// Changes nothing itself although its method could; the API behind it does the authorization.
     Asks,
-    /// It changes something or holds something that others need: a key that only reads does not do, and no
-    /// page of another site may send it.
+    /// Changes something or occupies a shared resource: requires a read-write key, and rejects
+    /// requests from pages of other sites.
     Acts,
-    /// It logs in or out: it needs the token of a page.
+    /// Logs in or out: requires the token of a page.
     Logs,
 }
 
 use Effect::{Acts, Asks, Logs, Public, Reads};
 
-/// The first argument of `route` in the sources, a path of that route, and its methods.
+/// First argument of `route` in the sources, a path for that route, and its methods.
 type Entry = (&'static str, &'static str, &'static [(&'static str, Effect)]);
 
 const READ: &[(&str, Effect)] = &[("GET", Reads), ("HEAD", Reads)];
 const SHOW: &[(&str, Effect)] = &[("GET", Public), ("HEAD", Public)];
 const DO: &[(&str, Effect)] = &[("POST", Acts)];
-/// The methods that each route is asked with.
+/// The methods with which each route is called.
 const ANY: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-/// Routes that hand on whatever comes; the API decides.
+/// Routes that forward any method; the API decides.
 const RELAY: &[(&str, Effect)] = &[
     ("GET", Reads),
     ("HEAD", Reads),
@@ -42,7 +42,7 @@ const RELAY: &[(&str, Effect)] = &[
     ("PATCH", Asks),
     ("DELETE", Asks),
 ];
-/// A server of its own answers 404; the node's routes are below.
+/// A standalone server returns 404; the node's routes are below.
 const NODE: &[(&str, Effect)] = &[
     ("GET", Reads),
     ("HEAD", Reads),
@@ -88,7 +88,7 @@ const SERVER: &[Entry] = &[
     (r#""/_ebb/quickstart""#, "/_ebb/quickstart", DO),
     (r#""/_ebb/users""#, "/_ebb/users", &[("GET", Reads), ("HEAD", Reads), ("POST", Acts)]),
     (r#""/_ebb/users/{database}/{user}""#, "/_ebb/users/d/u", &[("PUT", Acts), ("DELETE", Acts)]),
-    // A GET, but it takes the only place for a backup, holds back reaping and reads all there is.
+    // A GET, but it occupies the only backup permit, delays reaping and exports all data.
     ("::portal::BACKUP", "/_ebb/backup", &[("GET", Acts), ("HEAD", Acts)]),
     (r#""/_ebb/ttl""#, "/_ebb/ttl", READ),
     (r#""/_ebb/ttl/pause""#, "/_ebb/ttl/pause", DO),
@@ -113,7 +113,7 @@ const PORTAL: &[Entry] = &[
     (r#""/_portal/api/mongo/{database}""#, "/_portal/api/mongo/d", &[("POST", Asks)]),
 ];
 
-/// Routes of a node of a cluster, behind the same gate; and those of a server whose store is being opened.
+/// Routes of a cluster node, with the same access control; and those of an opening server.
 const NODE_ROUTES: &[&str] = &[
     r#""/livez" get"#,
     r#""/alive" get"#,
@@ -134,7 +134,7 @@ const OPENING_ROUTES: &[&str] = &[
     r#""/metrics" get"#,
 ];
 
-/// The arguments of each call of `route` in a source: the path, and the methods that are named.
+/// Returns the arguments of each `route` call in a source file: the path, and the methods.
 fn routes_in(source: &str) -> Vec<(String, String)> {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
     let calls = code.split(".route(").skip(1).map(|call| {
@@ -156,7 +156,7 @@ fn routes_in(source: &str) -> Vec<(String, String)> {
     calls.collect()
 }
 
-/// Splits at the first comma that is in no parentheses.
+/// Splits at the first comma outside of parentheses.
 fn split_arguments(arguments: &str) -> (String, String) {
     let mut depth = 0;
     let comma = arguments.find(|it| {
@@ -218,7 +218,7 @@ async fn every_route_is_for_whom_its_entry_says() {
             let (reads, answer) = ask(&[("authorization", &reader)]).await;
             match effect {
                 Acts => assert_eq!(reads, 403, "{told}: {answer:?}"),
-                // What is relayed is decided by the API, which refuses what writes.
+                // For relayed requests the API decides, which refuses writes.
                 Reads | Asks => assert_ne!(reads, 401, "{told}: {answer:?}"),
                 Public | Logs => {}
             }
@@ -256,7 +256,7 @@ async fn a_backup_is_for_programs_where_nobody_is_asked_for_a_key() {
         (&page, 200),
         (&[("x-ebb-client", "x")], 200),
     ] {
-        // The stream is no text, so only its head is of interest.
+        // The stream is binary, so only its head is requested.
         let request = send_request(server.0.admin().unwrap(), "HEAD", "/_ebb/backup", headers, "");
         let answer = request.await;
         assert_eq!(answer.status, status, "{headers:?}: {answer:?}");

@@ -1,5 +1,4 @@
-//! Connections of the admin address: HTTP/1, one request after the other, with limits of time. Routes
-//! are not its business.
+//! Connections of the admin address: HTTP/1, one request at a time, with time limits.
 
 use std::{net::SocketAddr, pin::pin, time::Duration};
 
@@ -17,22 +16,22 @@ use tokio::{
 };
 use tower_service::Service;
 
-/// A request's head has to arrive within this long after the answer before it.
+/// Maximum time between a response and the next request's head.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long the answer under way may take once the server stops; half a request is not waited for.
-/// A second longer than relayed requests get (`relayed.rs`), so that their answer can still be sent.
+/// How long a response in progress may take once the server stops; incomplete requests are dropped.
+/// One second longer than relayed calls (`relayed.rs`), so that their response can still be sent.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
-/// Serves a client until it leaves, is silent for too long, or `stop` changes. `peer` is its address,
-/// which routes read for the log and the throttle of logins.
+/// Serves a client until it disconnects, idles for too long, or `stop` changes. `peer` is its
+/// address, which routes use for logging and throttling of logins.
 pub(crate) async fn serve_stream(
     routes: Router,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
     mut stop: watch::Receiver<bool>,
 ) {
-    // `Stream` ends a connection whose client does not read what it asked for.
+    // `Stream` ends a connection whose client does not read its response.
     let stream = Stream::new(stream);
     let service = service_fn(|request: Request<Incoming>| {
         let mut request = request.map(Body::new);
@@ -47,7 +46,7 @@ pub(crate) async fn serve_stream(
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // Whatever ended it, there is nobody left to tell.
+        // No client is left to report an error to.
         _ = connection.as_mut() => return,
         _ = stop.changed() => {}
     }

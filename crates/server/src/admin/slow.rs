@@ -6,17 +6,17 @@ use traces::SlowOperation;
 
 use super::{Shared, clock::time_text};
 
-/// Handles `GET /_ebb/slow`: the slow operations of the last day, the newest first, at most some hundred. `query`
-/// has values: it is told for an hour, and `null` where it was long or changed something, or was asked before the
-/// server started; the others survive that. `portal` says that it came through the admin address. Without a limit
-/// (`--slow-ms off`) `threshold_ms` is `null` and nothing is slow. In a cluster they are those of the node that
-/// answers.
+/// Handles `GET /_ebb/slow`: the slow operations of the last day, newest first, at most some
+/// hundred. `query` includes values: it is kept for an hour in memory only, and is `null` after
+/// that, after a restart, and for long or writing operations. `portal` marks operations that came
+/// through the admin address. With `--slow-ms off`, `threshold_ms` is `null` and the list empty. In
+/// a cluster the list is that of the answering node.
 ///
 /// ```text
-/// {"threshold_ms": 100, "operations": [{"at": "2027-01-01T00:00:00.000Z", "api": "mongo", "operation": "find",
-///  "database": "app", "collection": "log", "duration_ms": 123, "examined": 4540, "returned": 3,
-///  "plan": "scan", "failed": false, "client": "checkout", "request": "812",
-///  "portal": false, "query": "{ find: \"log\", filter: { a: 1 } }"}]}
+/// {"threshold_ms": 100, "operations": [{"at": "2027-01-01T00:00:00.000Z", "api": "mongo",
+///  "operation": "find", "database": "app", "collection": "log", "duration_ms": 123,
+///  "examined": 4540, "returned": 3, "plan": "scan", "failed": false, "client": "checkout",
+///  "request": "812", "portal": false, "query": "{ find: \"log\", filter: { a: 1 } }"}]}
 /// ```
 pub(crate) async fn get_slow(State(shared): State<Shared>) -> Json<Value> {
     let told = shared.slow.as_ref().map(|slow| slow.list(::clock::wall_ms())).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The admin address from outside: series and switches, asked over sockets.
+//! The admin address, tested over sockets: series and switches.
 
 use document::{Document, Value as Bson, array, doc};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn turn_on_ttl(server: &Server, seconds: i32) {
     server.run_command(doc! { "createIndexes": "c", "indexes": array![index], "$db": "db" }).await;
 }
 
-/// The ids that are there.
+/// Returns the visible ids.
 async fn ids(server: &Server) -> Vec<i32> {
     let found = server.run_command(doc! { "distinct": "c", "key": "_id", "$db": "db" }).await;
     let Some(Bson::Array(values)) = found.get("values") else { panic!("{found:?}") };
@@ -64,7 +64,7 @@ async fn a_series_tells_what_dies_in_each_step() {
     for name in ["documents", "bytes", "oldest_dead_seconds"] {
         assert!(all["unreaped_estimate"][name].is_i64(), "{all}");
     }
-    // A day, hour by hour.
+    // The default: a day, hour by hour.
     let plain = server.ask_well("GET", "/_ebb/expiry/series", "").await;
     assert_eq!((&plain["step_seconds"], documents(&plain).len()), (&json!(3_600), 24));
     server.stop().await;
@@ -241,7 +241,7 @@ async fn a_ttl_means_nothing_in_what_is_written_while_it_is_switched_off() {
     turn_on_ttl(&server, -1).await;
     insert(&server, &[1, 2].map(|id| doc! { "_id": id, "ttl": 10 })).await;
     switch(&server, false).await;
-    // What was written before keeps its own; what is written now has none.
+    // Documents written before keep their own time to live; those written now have none.
     insert(&server, &[doc! { "_id": 3, "ttl": 10 }]).await;
     update(&server, 2).await;
     let ask = doc! { "ebbExpiry": "c", "ids": array![1, 2, 3], "$db": "db" };
@@ -256,7 +256,7 @@ async fn a_ttl_means_nothing_in_what_is_written_while_it_is_switched_off() {
     assert_eq!(ids(&server).await, [1, 2, 3, 4]);
     server.move_forward(1.0).await;
     assert_eq!(ids(&server).await, [2, 3, 4]);
-    // Turning it on again changes nothing by itself; a write does.
+    // Turning it on again affects only later writes.
     update(&server, 3).await;
     server.move_forward(4.0).await;
     assert_eq!(ids(&server).await, [2, 3]);
@@ -297,7 +297,8 @@ async fn a_switch_holds_after_a_restart_unless_a_flag_says_otherwise() {
         assert_eq!(ids(&server).await.is_empty(), on, "{flag:?}");
         server.stop().await;
     }
-    // Under a flag it can be switched for this run, and is stored for those without.
+    // A switch overridden by a flag can still be changed for this run, and is stored for runs
+    // without the flag.
     let server = Server::start_keeping(folder.path(), Some(false)).await;
     switch(&server, true).await;
     server.stop().await;
@@ -322,13 +323,13 @@ async fn seconds_are_carried_while_that_is_switched_on_and_not_after_a_start() {
         assert_eq!(server.run_command(insert(id)).await.get("writeErrors").is_none(), on, "{id}");
     }
     assert_eq!(ids(&server).await, [2, 4]);
-    // Dead by then, they are gone when documents begin to expire.
+    // Already past their time to live, they expire once it is enabled.
     turn_on_ttl(&server, 1000).await;
     assert_eq!(ids(&server).await, [0; 0]);
     server.stop().await;
     let server = Server::start_keeping(folder.path(), None).await;
     assert!(!carries(&server.ask_well("GET", FEATURES, "").await));
-    // Both switches at once.
+    // Both switches in one request.
     let body = json!({ "carry_timestamps": true, "per_document_ttl": false }).to_string();
     let turned = server.ask_well("PUT", FEATURES, &body).await;
     assert!(carries(&turned) && turned["per_document_ttl"]["on"] == false, "{turned}");
@@ -354,7 +355,7 @@ async fn only_switches_that_there_are_can_be_turned() {
         assert_eq!(answer.json()["error"]["code"], "BadRequest", "{body}");
     }
     assert_eq!(server.ask_well("GET", FEATURES, "").await, features(true, "default"));
-    // Also while the API that follows it is off.
+    // Also while the API that uses it is off.
     switch(&server, false).await;
     server.stop().await;
 }

@@ -1,4 +1,4 @@
-//! Reaping over HTTP: how it stands, pausing it, ending the pause. What is visible never changes by it.
+//! Reaping over HTTP: status, pause and resume. None of it changes which documents are visible.
 
 use axum::{Json, extract::State};
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use super::{
     error::{Error, Result},
 };
 
-/// Returns how reaping stands. Times are milliseconds of the wall clock, or of the database clock for
-/// what waits until a jump is accepted.
+/// Returns the status of reaping. Times are milliseconds of the wall clock; `held_behind_ms` is
+/// database time: later expirations are not reaped until a jump is accepted.
 ///
 /// ```text
 /// {"paused": true, "paused_since_ms": 1798761600000, "held_behind_ms": null,
@@ -40,7 +40,7 @@ pub(crate) async fn get_reaping(State(shared): State<Shared>) -> Json<Value> {
     reaping_body(&shared)
 }
 
-/// Handles `POST /_ebb/ttl/pause`: no expired document is removed any more, also after restarts.
+/// Handles `POST /_ebb/ttl/pause`: stops the removal of expired documents, also across restarts.
 pub(crate) async fn pause_reaping(State(shared): State<Shared>) -> Result<Json<Value>> {
     set_paused(&shared, true).await
 }
@@ -52,7 +52,7 @@ pub(crate) async fn resume_reaping(State(shared): State<Shared>) -> Result<Json<
 
 async fn set_paused(shared: &Shared, paused: bool) -> Result<Json<Value>> {
     if shared.subject.config.cluster.is_some() {
-        // The floors by which copies on other nodes drop what expired are in their journals already.
+        // Copies on other nodes reap by floors that are already in their journals.
         return Err(Error::conflict(
             "reaping cannot be paused in a cluster: copies on other nodes drop what expired by \
              themselves",

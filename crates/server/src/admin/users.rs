@@ -1,10 +1,10 @@
-//! Users of the MongoDB API over HTTP, for `ebb admin user`: the commands of that API in JSON. Whoever
-//! gets here has the key of the admin address, and so needs no user.
+//! Management of MongoDB users over HTTP, for `ebb admin user`: the API's commands in JSON.
+//! Requests are authorized by the admin key, not by a user.
 //!
 //! ```text
-//! GET    /_ebb/users                       {"users": [{"user": "ann", "database": "admin", ...}]}
-//! POST   /_ebb/users                       {"user", "database", "password", "roles": [{"role", "db"}]}
-//! PUT    /_ebb/users/{database}/{user}     {"password"} or {"roles"} or both
+//! GET    /_ebb/users                   {"users": [{"user": "ann", "database": "admin", ...}]}
+//! POST   /_ebb/users                   {"user", "database", "password", "roles": [{"role", "db"}]}
+//! PUT    /_ebb/users/{database}/{user} {"password"} or {"roles"} or both
 //! DELETE /_ebb/users/{database}/{user}
 //! ```
 
@@ -30,7 +30,7 @@ struct NamedRole {
     db: String,
 }
 
-/// The body of a request. The password is the text that the user will type.
+/// Body of a request. The password is plain text.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
@@ -49,7 +49,7 @@ impl Wanted {
         })
     }
 
-    /// The arguments that both commands have.
+    /// Returns the arguments that both commands have in common.
     fn arguments(&self) -> Document {
         let mut arguments = Document::new();
         if let Some(password) = &self.password {
@@ -63,7 +63,7 @@ impl Wanted {
     }
 }
 
-/// Runs a command of the MongoDB API, and returns its reply. An error of the command is the caller's.
+/// Runs a command on the MongoDB API and returns its reply. A failed command becomes a 400.
 async fn run(shared: &Shared, database: &str, command: Document) -> Result<DocBuf> {
     let Some(door) = &shared.doors.mongo else {
         return Err(Error::not_found("the MongoDB API is off"));
@@ -83,7 +83,7 @@ async fn run(shared: &Shared, database: &str, command: Document) -> Result<DocBu
     }
 }
 
-/// A command: its name with what it is about, and its arguments.
+/// Builds a command from its name with value, and its arguments.
 fn command(name: &str, about: &str, arguments: Document) -> Document {
     let mut command = Document::new();
     command.push(name, about);
