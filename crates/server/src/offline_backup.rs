@@ -1,4 +1,4 @@
-//! A backup of a data directory that no server has open, written by this process.
+//! A backup of a data directory that no server has open, taken by this process.
 
 use std::{io::Write, path::Path};
 
@@ -17,8 +17,8 @@ use crate::{
     shares::plan_memory,
 };
 
-/// Writes a full backup of a directory. `goes_on` is asked again and again; `tell` hears how many bytes of
-/// data were read.
+/// Writes a full backup of a directory. `goes_on` is polled and aborts the backup when false;
+/// `tell` receives the number of bytes of data read so far.
 pub fn backup_directory(
     path: &Path,
     out: &mut dyn Write,
@@ -43,11 +43,12 @@ pub fn backup_directory(
     let config = Config { data_dir: Some(path.to_owned()), ..Config::for_tests() };
     let options = store_options(&config, plan_memory(&config), path);
     let tree = TreeStore::open_still(&options, options.journal_folder()).map_err(refused_store)?;
-    // The server used no instant behind its checkpoint and the lease.
+    // The server used no instant after its checkpoint plus the lease.
     let owed_ms = if last.manual { 0 } else { LEASE_MS };
     let ms = last.ms.saturating_add(owed_ms);
     let clock = Checkpoint { number: 1, boot_id: Default::default(), boot_ns: 0, ms, ..last };
-    // It has all from before the checkpoint; a server that starts now may go on within the lease.
+    // The backup contains everything from before the checkpoint; a server that starts now may
+    // continue within the lease.
     let taking = Taking::begin(&tree.images(), Wanted::Full, lineage_of(path)?, &last, None)?;
     let switches = || Features::stored_bytes(path).map_err(Failure::Refused);
     let written = taking.write(out, || clock, switches, goes_on, tell);

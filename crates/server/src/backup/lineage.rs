@@ -1,6 +1,6 @@
-//! The id of a database, by which a backup knows whether another one belongs to it. It is kept in the data
-//! directory and not in a backup: what was restored goes on by itself and is another database. So is one
-//! that was started although commits were missing, since the numbers of its entries are given again.
+//! The lineage: the id of a database, by which incremental backups are matched to earlier ones. It
+//! is stored in the data directory and not in backups, so a restored database is a different one.
+//! It also changes after a start that accepted lost commits, since entry numbers are then reused.
 
 use std::{io, path::Path};
 
@@ -12,10 +12,10 @@ use crate::{
     sealed,
 };
 
-/// Its file in the data directory.
+/// File in the data directory.
 const FILE: &str = "lineage";
 
-/// Returns the id of the database in this directory, which is made where there is none.
+/// Returns the id of the database in this directory, generating it if missing.
 pub(crate) fn lineage_of(folder: &Path) -> Result<Uuid, Failure> {
     let path = folder.join(FILE);
     let damaged = || {
@@ -32,7 +32,7 @@ pub(crate) fn lineage_of(folder: &Path) -> Result<Uuid, Failure> {
     }
 }
 
-/// Gives the database in this directory a new id: no backup before belongs to it.
+/// Gives the database in this directory a new id, which invalidates all earlier backups as a base.
 pub(crate) fn begin_lineage(folder: &Path) -> Result<Uuid, Failure> {
     let id = Uuid::new_v4();
     sealed::write_text(folder, FILE, format!("{id}\n").as_bytes()).map_err(failed)?;

@@ -1,8 +1,8 @@
-//! Taking a backup of an open store: its image or its latest entries, the clock and the switches, as the
-//! stream of the crate `backup`. Who asked for it, and where it goes, is not known here.
+//! Taking a backup of an open store: its image or its latest entries, the clock and the switches,
+//! as a stream of the crate `backup`.
 //!
 //! ```text
-//!  image ──pieces──▶ reading thread ──▶ packing thread ──bounded channel──▶ whoever asked
+//!  image ──pieces──▶ reading thread ──▶ packing thread ──bounded channel──▶ client
 //! ```
 
 mod lineage;

@@ -1,5 +1,5 @@
-//! The body of an answer that a thread writes while a client reads it. The channel between them is
-//! bounded: a slow client makes the thread wait; one that leaves, or reads too slowly, ends it.
+//! A response body that a thread writes while the client reads it. The channel in between is
+//! bounded: a slow client blocks the thread; one that disconnects, or reads too slowly, ends it.
 
 use std::{
     io::{self, Write},
@@ -12,12 +12,12 @@ use bytes::{Bytes, BytesMut};
 use hyper::body::{Body, Frame};
 use tokio::{runtime::Handle, sync::mpsc};
 
-/// Bytes that are sent at once.
+/// Bytes per chunk.
 const CHUNK: usize = 256 << 10;
-/// Chunks on the way.
+/// Chunks in the channel.
 const WAITING: usize = 8;
 
-/// What the client reads.
+/// The body that the client reads.
 pub(crate) struct Stream(mpsc::Receiver<Bytes>);
 
 impl Body for Stream {
@@ -32,19 +32,19 @@ impl Body for Stream {
     }
 }
 
-/// How long a client may take to accept the next chunk. Together with [`CHUNK`] this is the lowest rate at
-/// which a backup is read: a client that reads nothing, or a byte now and then, must not keep the only
-/// place for a backup from others.
+/// How long a client may take to accept the next chunk. With [`CHUNK`] this is the minimum rate at
+/// which a backup is read: a client that reads nothing, or a byte now and then, must not occupy the
+/// only backup permit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes that the buffers of sockets may take without anybody having read them.
+/// Bytes that socket buffers may accept without the client reading them.
 const BUFFERED: u64 = 16 << 20;
-/// What a chunk beyond those adds to the patience with later ones: a client that uploads large parts
-/// elsewhere reads in bursts.
+/// Extra patience per chunk accepted beyond those: a client that uploads large parts elsewhere
+/// reads in bursts.
 const EARNED: Duration = Duration::from_secs(1);
-/// The most that is added.
+/// Maximum extra patience.
 const MAX_EARNED: Duration = Duration::from_secs(50);
 
-/// How long the next chunk may wait, by what the client has accepted so far.
+/// Computes how long the next chunk may wait from what the client has accepted so far.
 #[derive(Debug, Default)]
 struct Pace {
     accepted: u64,
@@ -56,7 +56,7 @@ impl Pace {
         PATIENCE + self.earned
     }
 
-    /// Counts a chunk that the client accepted after this long.
+    /// Records that the client accepted a chunk after waiting this long.
     fn accept(&mut self, bytes: usize, waited: Duration) {
         self.accepted = self.accepted.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
         self.earned = self.earned.saturating_sub(waited.saturating_sub(PATIENCE));
@@ -66,12 +66,12 @@ impl Pace {
     }
 }
 
-/// What the thread writes to. A client that has left, or that reads too slowly, is an error of writing.
+/// The thread's writer. Fails if the client has disconnected or reads too slowly.
 struct StreamWriter {
     sender: mpsc::Sender<Bytes>,
     waiting: BytesMut,
     pace: Pace,
-    /// Its timer measures the patience.
+    /// Provides the timer for the patience.
     runtime: Handle,
 }
 
@@ -122,8 +122,7 @@ impl Write for StreamWriter {
     }
 }
 
-/// Starts a thread that writes, and returns what it writes as the body of an answer. Must be called within
-/// a runtime. The thread gives way to all others of the process.
+/// Starts a thread that writes; returns its output as a response body. Needs a runtime.
 pub(crate) fn write_to_stream(
     write: impl FnOnce(&mut (dyn Write + Send)) + Send + 'static,
 ) -> io::Result<Stream> {
@@ -153,7 +152,7 @@ mod tests {
         assert_eq!(pace.patience(), PATIENCE + MAX_EARNED);
         pace.accept(CHUNK, PATIENCE + 20 * SECOND);
         assert_eq!(pace.patience(), PATIENCE + MAX_EARNED - 19 * SECOND);
-        // Who always takes as long as it may comes to the lowest rate.
+        // A client that always uses its full patience ends up at the minimum rate.
         (0..100).for_each(|_| pace.accept(CHUNK, pace.patience()));
         assert_eq!(pace.patience(), PATIENCE + SECOND);
     }
@@ -166,7 +165,7 @@ mod tests {
             let _ = told.send(wrote.map_err(|error| error.kind()));
         });
         let stream = stream.unwrap();
-        // The clock of the test goes on by itself once all that is left to do is to wait.
+        // The paused test clock advances by itself when all tasks are waiting.
         assert_eq!(ended.await.unwrap(), Err(io::ErrorKind::TimedOut));
         drop(stream);
     }

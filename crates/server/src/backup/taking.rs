@@ -1,4 +1,4 @@
-//! One backup that is taken: what it holds, and the two threads that read and pack it.
+//! Taking one backup: its content, and the two threads that read and pack it.
 
 use std::{
     io::Write,
@@ -17,30 +17,30 @@ use crate::{
     failure::{Failure, failed},
 };
 
-/// Bytes of a piece, about.
+/// Approximate size of a piece in bytes.
 const PIECE_BYTES: usize = 2 << 20;
-/// Pieces that were read and wait to be packed.
+/// Pieces waiting to be packed.
 const WAITING: usize = 3;
-/// By how much the threads of a backup give way to all others.
+/// Niceness of the backup threads.
 const NICENESS: i32 = 10;
 
-/// What is asked for.
+/// Kind of backup to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// All there is.
+    /// All data.
     Full,
-    /// What was written behind an entry of this database.
+    /// Entries after the end of a previous backup.
     After {
-        /// Its number.
+        /// Number of its last entry.
         entry: u64,
-        /// The last stamp up to there.
+        /// Stamp of the last commit in it.
         stamp: Stamp,
-        /// The database that it is of.
+        /// The database it belongs to.
         lineage: Uuid,
     },
 }
 
-/// What is read.
+/// Source of the data.
 enum Pieces {
     Image(BaseReader),
     Entries(EntryReader),
@@ -59,17 +59,17 @@ fn refused(why: &str) -> Failure {
     Failure::Refused(Refused::Unusable(why.to_owned()))
 }
 
-/// A backup of one moment.
+/// A consistent backup.
 pub(crate) struct Taking {
     header: Header,
     pieces: Pieces,
-    /// What is read is not reaped meanwhile, and what the events of feeds say fits the rows.
+    /// Keeps reaping from removing data while they are read, and feed events consistent with rows.
     _hold: Option<ReapHold>,
 }
 
 impl Taking {
-    /// Begins one of what is visible now. `now` was read before, so that nothing is missing that was
-    /// acknowledged earlier than that; `hold` was taken before.
+    /// Starts a backup of the data visible now. `now` must have been read before, so that
+    /// everything acknowledged earlier is included; `hold` must have been taken before.
     pub(crate) fn begin(
         images: &Images,
         wanted: Wanted,
@@ -116,8 +116,8 @@ impl Taking {
         Ok(Self { header, pieces, _hold: hold })
     }
 
-    /// Writes it. `clock` and `switches` are asked at the end, so that nothing in it is later than its
-    /// clock. `goes_on` is asked between two pieces. Where it cannot go on it says why in the stream, too.
+    /// Writes the backup. `clock` and `switches` are read last, so that nothing in it is later than
+    /// its clock. `goes_on` is polled between pieces. A failure is also recorded in the stream.
     pub(crate) fn write(
         self,
         out: impl Write,
@@ -141,7 +141,7 @@ impl Taking {
                 finished.map(|(_, trailer)| trailer).map_err(failed)
             }
             Err(failure) => {
-                // Where nobody reads it any more, nobody needs to hear of it.
+                // If the client has disconnected, it needs no error.
                 let _ = writer.fail(&failure.to_string());
                 Err(failure)
             }
@@ -149,7 +149,7 @@ impl Taking {
     }
 }
 
-/// Reads all pieces, until nobody takes them any more.
+/// Reads all pieces until the receiver is dropped.
 fn read_pieces(reader: &mut Pieces, pieces: &SyncSender<Result<Bytes, store::Error>>) {
     give_way_to_others();
     loop {
@@ -184,7 +184,7 @@ fn pack<W: Write>(
     Ok(())
 }
 
-/// Has this thread give way to those that answer clients. Where the system refuses, it does not matter.
+/// Lowers this thread's priority below those that serve clients. Failure is ignored.
 pub(crate) fn give_way_to_others() {
     let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), NICENESS);
 }

@@ -1,5 +1,5 @@
-//! Reads backups into a store: the pieces of a full one, the entries of those that follow it. They are believed
-//! only once the end of the backup was read.
+//! Reads backups into a store: pieces of a full one, entries of incremental ones. Data count as
+//! valid only once the end of the backup was read.
 
 use std::io::Read;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::failure::{Failure, failed};
 
-/// Makes the store of a full backup.
+/// Creates the store from a full backup.
 pub(super) fn apply_pieces(
     options: &TreeOptions,
     reader: Reader<impl Read + Send>,
@@ -60,12 +60,12 @@ pub(super) fn apply_pieces(
     }
 }
 
-/// What the store is told, which tells nobody.
+/// Placeholder error that stops the store; the caller reports the real one.
 fn ended_early() -> store::Error {
     store::Error::new(store::Kind::Invalid, "the backup ends early")
 }
 
-/// Applies the entries of a backup to a store that stands where it goes on, up to this instant.
+/// Applies the entries of an incremental backup to a store that ends where it starts, until `to`.
 pub(super) fn apply_entries(
     tree: &TreeStore,
     reader: Reader<impl Read + Send>,
@@ -105,12 +105,12 @@ pub(super) fn apply_entries(
     })
 }
 
-/// Opens a stream, and says which one it is where it cannot be read.
+/// Opens a stream; the error names it.
 pub(super) fn open_reader<R: Read>(name: &str, input: R) -> Result<Reader<R>, Failure> {
     Reader::open(input).map_err(|error| Failure::Failed(format!("{name}: {error}")))
 }
 
-/// Refuses a backup that cannot stand here in a chain.
+/// Refuses a backup that does not continue the chain.
 pub(super) fn check_place(
     name: &str,
     before: Option<&Header>,

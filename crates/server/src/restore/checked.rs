@@ -1,4 +1,4 @@
-//! Reads a backup to its end without restoring it: every frame, every entry, the hash.
+//! Verifies a backup by reading all of it: every frame, every entry, the hash.
 
 use std::io::Read;
 
@@ -15,25 +15,25 @@ use super::{
 };
 use crate::failure::{Failure, failed};
 
-/// A backup that is whole.
+/// Result of verifying a complete backup.
 #[derive(Clone, Debug)]
 pub struct BackupChecked {
-    /// What it says of itself.
+    /// Header of the backup.
     pub header: Header,
-    /// The instant of its clock at its end, milliseconds since 1970.
+    /// Clock at its end, milliseconds since 1970.
     pub clock_ms: i64,
-    /// Rows and changes in it.
+    /// Number of rows and changes.
     pub rows: u64,
-    /// Bytes of them, before they were compressed.
+    /// Uncompressed bytes of the data.
     pub bytes: u64,
 }
 
-/// The instant that the clock of a backup says, milliseconds since 1970.
+/// Returns the instant of a backup's clock record, milliseconds since 1970.
 pub fn clock_of_backup(bytes: &[u8]) -> Option<i64> {
     Some(Checkpoint::decode_whole(bytes)?.ms)
 }
 
-/// Reads a backup; an error says what is wrong with it. `tell` hears how many bytes were unpacked.
+/// Verifies a backup; the error describes the damage. `tell` gets the uncompressed bytes so far.
 pub fn verify_backup(
     name: &str,
     input: Box<dyn Read + Send>,

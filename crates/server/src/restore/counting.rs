@@ -1,4 +1,4 @@
-//! How many documents are live in a directory at an instant, and lives that go on from there.
+//! Counting of live documents in a restored directory, and extension of their lives.
 
 use engine::{Engine, Model};
 
@@ -7,7 +7,7 @@ use crate::{
     failure::{Failure, failed},
 };
 
-/// Adds time to the lives of all documents and items that are live at the engine's instant.
+/// Extends the lives of all documents and items that are live at the engine's instant.
 pub(super) async fn prolong_all(engine: &Engine<AnyStore>, seconds: i64) -> Result<(), Failure> {
     for model in [Model::Documents, Model::Items] {
         for (_, collection) in engine.collections(model) {
@@ -17,7 +17,7 @@ pub(super) async fn prolong_all(engine: &Engine<AnyStore>, seconds: i64) -> Resu
     Ok(())
 }
 
-/// All documents and items that are live at the engine's instant.
+/// Counts all documents and items that are live at the engine's instant.
 pub(super) async fn count_live(engine: &Engine<AnyStore>) -> Result<u64, Failure> {
     let mut sum: i64 = 0;
     for model in [Model::Documents, Model::Items] {

@@ -1,4 +1,4 @@
-//! What stands at the end of a backup, behind the data.
+//! The records at the end of a backup, after the data.
 
 use backup::{Header, Part};
 use clock::Checkpoint;
@@ -10,12 +10,12 @@ use crate::{failure::Failure, features::Features};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ending {
     pub(super) clock: Option<Checkpoint>,
-    /// The switch of documents' own `ttl`, where it was turned.
+    /// Stored switch for documents' own `ttl`, if any.
     pub(super) per_document_ttl: Option<bool>,
 }
 
 impl Ending {
-    /// Takes what is no piece and no entry.
+    /// Records a part other than pieces and entries.
     pub(super) fn note(&mut self, part: Part) -> Result<(), Failure> {
         match part {
             Part::Clock(bytes) => {
@@ -32,7 +32,7 @@ impl Ending {
         Ok(())
     }
 
-    /// Checks what no database can have at its end.
+    /// Refuses values that no database can have.
     pub(super) fn check(&self, header: &Header) -> Result<(), Failure> {
         let clock = self.clock()?;
         if clock.ms < 0 {

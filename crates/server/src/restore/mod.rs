@@ -1,9 +1,9 @@
-//! Making a data directory of backups: pieces go straight into trees, entries behind them, and the clock
-//! and the mark come last, so that what was interrupted is no data directory.
+//! Restores a data directory from backups: pieces go directly into trees, then entries are applied.
+//! Clock and mark are written last, so that an interrupted restore leaves no data directory.
 //!
 //! ```text
 //!  directory marked "being restored" → pieces → entries → engine at the backup's instant
-//!      → clock file → mark → engine at the present: what has expired on arrival
+//!      → clock file → mark → engine at the present: counts what has expired since
 //! ```
 
 mod apply;

@@ -1,5 +1,5 @@
-//! The parts of a backup, read and unpacked on a thread of their own. What waits to be used is bounded in bytes:
-//! beyond that there is one part at a time, however large.
+//! Reads and unpacks the parts of a backup on a separate thread. Pending parts are bounded in
+//! bytes: above the limit, one part at a time is processed, whatever its size.
 
 use std::{
     io::Read,
@@ -13,12 +13,12 @@ use backup::{Part, Reader};
 
 use crate::failure::{Failure, failed};
 
-/// Parts that were unpacked and wait to be used.
+/// Maximum number of unpacked parts that are pending.
 const WAITING: usize = 4;
-/// Bytes of parts, packed and unpacked, that wait or are used.
+/// Maximum bytes of parts, packed and unpacked, that are pending or in use.
 const ROOM: u64 = 64 << 20;
 
-/// The bytes that parts take.
+/// Semaphore for the bytes of parts.
 #[derive(Debug, Default)]
 struct Room {
     taken: Mutex<Taken>,
@@ -28,12 +28,12 @@ struct Room {
 #[derive(Debug, Default)]
 struct Taken {
     bytes: u64,
-    /// Nobody uses parts any more.
+    /// The consumer has ended.
     is_closed: bool,
 }
 
 impl Room {
-    /// Waits until there is room for a part, or no other part is left.
+    /// Waits until a part fits, or no other part is pending.
     fn take(&self, bytes: u64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         while !taken.is_closed && 0 < taken.bytes && ROOM < taken.bytes.saturating_add(bytes) {
@@ -48,10 +48,10 @@ impl Room {
     }
 }
 
-/// A part, and the bytes that it takes.
+/// A part, and the bytes it takes.
 type Sent = (Result<Part, Failure>, u64);
 
-/// The parts in their order. Each has been used when the next one is asked for.
+/// Iterator over the parts in order. Each part is considered used when the next is requested.
 pub(super) struct Parts<'a> {
     parts: Receiver<Sent>,
     room: &'a Room,
@@ -77,7 +77,7 @@ impl Drop for Parts<'_> {
     }
 }
 
-/// Reads all parts on another thread while `work` uses them.
+/// Reads all parts on another thread while `work` consumes them.
 pub(super) fn with_parts<T>(
     reader: Reader<impl Read + Send>,
     work: impl FnOnce(Parts<'_>) -> T,
@@ -99,7 +99,7 @@ fn read_parts(mut reader: Reader<impl Read>, parts: SyncSender<Sent>, room: &Roo
         });
         let Some(part) = part.map_err(failed).transpose() else { return };
         let is_last = part.is_err();
-        // Whoever uses them may have ended.
+        // The consumer may have ended.
         if parts.send((part, bytes)).is_err() || is_last {
             return;
         }
@@ -126,7 +126,7 @@ mod tests {
             room.change(|taken| taken.bytes -= ROOM * 3);
             assert_eq!(taken.recv(), Ok(1));
             assert!(taken.try_recv().is_err());
-            // Nobody waits for what nobody uses.
+            // Once the consumer has ended, the reader no longer waits.
             room.change(|taken| taken.is_closed = true);
             assert_eq!(taken.recv(), Ok(2));
         });

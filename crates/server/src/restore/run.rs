@@ -1,4 +1,4 @@
-//! One restore from its beginning to its end, and what is left of one that failed: nothing.
+//! A complete restore. A failed one leaves nothing behind.
 
 use std::{
     fs,
@@ -31,11 +31,11 @@ use crate::{
     shares::plan_memory,
 };
 
-/// A backup that is read: its name, and how to begin.
+/// A backup to read.
 pub struct Source {
-    /// What people call it.
+    /// Display name.
     pub name: String,
-    /// Begins to read it.
+    /// Opens the stream.
     pub open: Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + Send>>>,
 }
 
@@ -45,35 +45,36 @@ impl std::fmt::Debug for Source {
     }
 }
 
-/// What is to be restored.
+/// Parameters of a restore.
 #[derive(Debug)]
 pub struct Restore<'a> {
-    /// A full backup, then those that follow it.
+    /// A full backup, then the incremental ones that follow it.
     pub sources: Vec<Source>,
-    /// The directory that is made; empty or not there.
+    /// Target directory; empty or missing.
     pub directory: &'a Path,
-    /// The last instant whose writes are wanted, milliseconds since 1970; `None`: all.
+    /// Last instant whose writes are restored, milliseconds since 1970; `None` restores all.
     pub to: Option<i64>,
-    /// Whether the time since the backup does not count: what was live then has as much left to live.
+    /// Whether to extend lives by the time since the backup, so that documents keep their remaining
+    /// time to live.
     pub rebase_ttl: bool,
 }
 
-/// What was restored.
+/// Result of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// Documents and items that were live at the instant of the backup.
+    /// Documents and items live at the instant of the backup.
     pub documents: u64,
-    /// How many of them had expired by the time of the restored database.
+    /// How many of those have expired by the restored database's time.
     pub expired: u64,
-    /// The instant of the backup, milliseconds since 1970 by its clock.
+    /// Instant of the backup, milliseconds since 1970.
     pub at_ms: i64,
-    /// The time of the restored database.
+    /// Time of the restored database, milliseconds since 1970.
     pub now_ms: i64,
-    /// Bytes of pieces and entries that were applied.
+    /// Bytes of pieces and entries applied.
     pub bytes: u64,
 }
 
-/// How far it is, and whether it is to go on.
+/// Progress reporting and cancellation.
 pub(super) struct Progress<'a> {
     bytes: u64,
     goes_on: &'a dyn Fn() -> bool,
@@ -91,8 +92,8 @@ impl Progress<'_> {
     }
 }
 
-/// Makes a data directory. `goes_on` is asked again and again; `tell` hears how many bytes were applied.
-/// After a failure nothing of it is left.
+/// Creates a data directory from backups. `goes_on` is polled and cancels when false; `tell`
+/// receives the number of bytes applied. On failure everything written is removed.
 pub fn restore(
     what: Restore<'_>,
     goes_on: &dyn Fn() -> bool,
@@ -114,7 +115,8 @@ pub fn restore(
     made
 }
 
-/// Removes what was made, and not what the file system has there; the mark goes last, so that half of it is never taken for a directory of ours.
+/// Removes what was created, except folders of the file system. The mark is removed last, so that a
+/// partial removal is never taken for a data directory.
 fn remove(path: &Path, was_there: bool) {
     let parts = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let parts = parts.filter(|part| !is_of_file_system(&part.file_name()));
@@ -143,7 +145,7 @@ fn make(
     let seconds = if rebase_ttl { seconds_since(&clock) } else { 0 };
     let standing = open_standing(&config, &options, &clock, seconds);
     let documents = runtime.block_on(standing)?;
-    // Time goes on from where those lives were moved to.
+    // Time continues from the instant to which those lives were extended.
     let moved_ms = clock.ms.saturating_add(seconds.saturating_mul(1_000));
     let clock = Checkpoint { ms: moved_ms, wall_ms: Some(moved_ms), ..clock };
     if let Some(on) = ending.per_document_ttl {
@@ -153,7 +155,7 @@ fn make(
     let (file, _) = CheckpointFile::open(&path, true).map_err(failed)?;
     file.write(&clock).map_err(failed)?;
     directory.filled().map_err(Failure::Refused)?;
-    // Another holds it while it is looked at once more.
+    // `count_now` opens the directory itself.
     drop((file, directory));
     let (live, now_ms) = runtime.block_on(count_now(&config))?;
     let expired = documents.saturating_sub(live);
@@ -161,13 +163,13 @@ fn make(
     Ok(Restored { documents, expired, at_ms, now_ms, bytes: progress.bytes })
 }
 
-/// How much time has passed since a backup, in whole seconds; a manual clock stands.
+/// Returns the time since a backup, rounded up to seconds; 0 for a manual clock.
 fn seconds_since(clock: &Checkpoint) -> i64 {
     let passed_ms = clock::wall_ms().saturating_sub(clock.ms).max(0);
     if clock.manual { 0 } else { passed_ms.saturating_add(999) / 1_000 }
 }
 
-/// Applies all backups, and returns what stands at the end of the last.
+/// Applies all backups; returns the end records of the last.
 fn apply_all(
     runtime: &tokio::runtime::Runtime,
     sources: Vec<Source>,
@@ -211,13 +213,13 @@ fn apply_all(
     Ok(ending)
 }
 
-/// Where the clock stands after a backup of a chain: at the wanted instant, where its own stands behind that
-/// one, at which the database was a moment as well; and never before that of the backup before.
+/// Returns the clock after a backup of a chain: its own, but at most the requested instant, at
+/// which the database is also consistent; and never before that of the previous backup.
 fn standing_ms(own_ms: i64, earlier_ms: i64, to: Option<i64>) -> i64 {
     to.map_or(own_ms, |to| own_ms.min(to)).max(earlier_ms)
 }
 
-/// What is live at the instant of the backup, after its life was made longer by so many seconds.
+/// Counts the documents live at the backup's instant, and extends their lives by `seconds`.
 async fn open_standing(
     config: &Config,
     options: &TreeOptions,
@@ -237,7 +239,7 @@ async fn open_standing(
     Ok(live)
 }
 
-/// What is live at the time of the restored database, and that time.
+/// Returns the number of live documents at the restored database's time, and that time.
 async fn count_now(config: &Config) -> Result<(u64, i64), Failure> {
     let opened = open_store(config, true).await?;
     let live = count_live(&opened.engine).await?;
@@ -256,7 +258,7 @@ mod tests {
             (200, None, 200),
             (200, Some(150), 150),
             (200, Some(250), 200),
-            // That of a directory was ahead by a lease.
+            // The previous clock of a closed directory was ahead by a lease.
             (80, None, 100),
             (80, Some(100), 100),
         ] {

@@ -1,11 +1,11 @@
-//! A clock that stands at one instant.
+//! A clock that is stopped at an instant.
 
 use clock::{BootId, Checkpoint, Clock, ClockMode, ClockSource};
 
-/// A boot that no machine has.
+/// A boot ID that no machine has.
 const NO_BOOT: BootId = [0xeb; 16];
 
-/// A machine on which no time passes.
+/// Machine clocks that do not advance.
 #[derive(Debug)]
 struct Standing {
     wall_ms: i64,
@@ -21,7 +21,7 @@ impl ClockSource for Standing {
     }
 }
 
-/// A clock that stands where a copy's checkpoint says.
+/// Returns a clock stopped at a backup's checkpoint.
 pub(super) fn standing_clock(at: &Checkpoint) -> Result<Clock, String> {
     let last = Checkpoint { boot_id: NO_BOOT, boot_ns: 0, wall_ms: Some(at.ms), ..*at };
     let mode = if at.manual { ClockMode::Manual } else { ClockMode::System };

@@ -1,5 +1,5 @@
-//! What makes the data of a backup whole, for whoever restores or verifies one: what the one refuses the other
-//! refuses. What stands behind the data is checked in `ending.rs`, pieces by the store that is made of them.
+//! Validity checks of a backup's data, shared by restore and verify, so that both refuse the same.
+//! The end records are checked in `ending.rs`, pieces by the store built from them.
 
 use backup::{Header, Kind};
 use bytes::Bytes;
@@ -8,7 +8,7 @@ use store::Stamp;
 
 use crate::failure::{Failure, failed};
 
-/// Checks what a backup says of itself.
+/// Checks a backup's header.
 pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
     let Header { kind, after_entry, last_entry, began_ms, .. } = *header;
     let why = match kind {
@@ -22,7 +22,7 @@ pub(super) fn check_header(header: &Header) -> Result<(), Failure> {
     Err(Failure::Failed(why))
 }
 
-/// Checks that the data ended where the header says.
+/// Checks that the data end where the header says.
 pub(super) fn check_end(header: &Header, last: u64, stamp: Option<Stamp>) -> Result<(), Failure> {
     let want = header.last_entry;
     if last != want {
@@ -36,19 +36,19 @@ pub(super) fn check_end(header: &Header, last: u64, stamp: Option<Stamp>) -> Res
     }
 }
 
-/// Entries of the journal, which have to follow each other.
+/// Checks that journal entries are consecutive.
 #[derive(Debug)]
 pub(super) struct EntryOrder {
     last: u64,
 }
 
 impl EntryOrder {
-    /// The first one follows this entry.
+    /// Expects the entry after this one.
     pub(super) fn behind(entry: u64) -> Self {
         Self { last: entry }
     }
 
-    /// The number of the last one.
+    /// Returns the number of the last entry.
     pub(super) fn last(&self) -> u64 {
         self.last
     }
