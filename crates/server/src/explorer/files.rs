@@ -1,5 +1,4 @@
-//! Files of a directory, and nothing outside it: no way up, and no link that leads out. Which
-//! addresses serve them is not known here.
+//! File access restricted to a directory: no parent paths, and no links that lead outside.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -11,13 +10,12 @@ use tower_http::services::ServeFile;
 
 use super::page::plain_text;
 
-/// Bytes of a file that is served, at most: it is held in memory as a whole.
+/// Maximum size of a served file, since it is held in memory completely.
 const MAX_FILE_BYTES: usize = 64 * 1024 * 1024;
-/// Files that a folder is shown as, in this order.
+/// Files served for a folder, in this order.
 const INDEXES: [&str; 2] = ["index.html", "explorer.html"];
 
-/// Returns the file that a path below the directory means, `below` being percent-encoded; `None`
-/// where there is none. `root` has to be canonical.
+/// Returns the file for a percent-encoded path below the directory, if any. `root` is canonical.
 pub(super) fn find_file(root: &Path, below: &str) -> Option<PathBuf> {
     let below = percent_decode_str(below).decode_utf8().ok()?;
     if below.contains(['\\', '\0']) {
@@ -36,12 +34,12 @@ pub(super) fn find_file(root: &Path, below: &str) -> Option<PathBuf> {
     indexes.find(|file| file.is_file())
 }
 
-/// Returns where a path leads when links are followed, if that is in the directory.
+/// Resolves links in a path; `None` if the result is outside the directory.
 fn resolve_within(root: &Path, path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().filter(|found| found.starts_with(root))
 }
 
-/// Reads a file as a browser asks for it: whole, a range of it, or 304 when it has not changed.
+/// Reads a file for a browser: whole, a range, or 304 if unchanged.
 pub(super) async fn read_file(file: &Path, is_head: bool, asked: &HeaderMap) -> Response<Bytes> {
     let mut request = Request::new(());
     if is_head {

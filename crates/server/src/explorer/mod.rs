@@ -1,6 +1,6 @@
-//! Another project's explorer: the files of a directory under `/_explorer/`, with settings made for
-//! the address that the browser used; without a directory a redirect to the portal. There is one for
-//! both addresses that serve it. It knows nothing of what the explorer does.
+//! Serves another project's data explorer: the files of a directory under `/_explorer/`, with
+//! settings generated for the address that the browser used. Without a directory it redirects to
+//! the portal. Two addresses share one instance.
 
 mod files;
 mod page;
@@ -18,23 +18,23 @@ use http::{Method, StatusCode, header, request::Parts};
 
 use page::{Place, no_page, plain_text, redirect_to};
 
-/// Settings of the explorer, which it asks for at the root and beside its pages.
+/// Settings that the explorer requests, from the root and beside its pages.
 pub(crate) const CONFIG: &str = "/config.json";
-/// Where its pages are.
+/// Path of its pages.
 pub(crate) const PAGES: &str = "/_explorer";
 /// The one file under [`PAGES`] that the NoSQL API itself serves: its certificate.
 const CERTIFICATE: &str = "emulator.pem";
 
-/// Which address was asked.
+/// The address that received a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
-    /// The admin address, which is the portal's.
+    /// The admin address, shared with the portal.
     Admin,
     /// The address of the NoSQL API.
     Nosql,
 }
 
-/// Ports that pages lead to; `None`: that listener is off.
+/// Ports for links in pages; `None` if that listener is off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ports {
     pub(crate) admin: Option<u16>,
@@ -44,15 +44,14 @@ pub(crate) struct Ports {
 /// The explorer of a server.
 #[derive(Debug)]
 pub(crate) struct Explorer {
-    /// Its directory, canonical; `None`: there is none.
+    /// Canonical path of its directory; `None` if not configured.
     root: Option<PathBuf>,
-    /// Set once, after all listeners are bound; the listeners need the explorer before that.
+    /// Set once all listeners are bound, which need the explorer before that.
     ports: OnceLock<Ports>,
 }
 
 impl Explorer {
-    /// Returns the explorer in a directory. An error names the flag and what is wrong with it: it is not
-    /// there, or not a directory.
+    /// Returns the explorer for a directory. Fails, naming the flag, if it is not a directory.
     pub(crate) fn open(directory: Option<&Path>) -> io::Result<Arc<Self>> {
         let wrong = |why: String| io::Error::other(format!("--explorer-dir: {why}"));
         let root = match directory {
@@ -70,14 +69,13 @@ impl Explorer {
         Ok(Arc::new(Self { root, ports: OnceLock::new() }))
     }
 
-    /// Notes where the server listens. `serve::start` calls it once; requests before that see no ports.
+    /// Sets the bound ports; called once by `Site::open`. Earlier requests see none.
     pub(crate) fn listens(&self, ports: Ports) {
         let _ = self.ports.set(ports);
     }
 
-    /// Returns the answer to a request at one of the addresses; `None`: the path is not the explorer's,
-    /// and the caller goes on as if there were none. The file is found at once, and read when the answer
-    /// is awaited.
+    /// Returns the response to a request at one of the addresses, or `None` if the path is not the
+    /// explorer's. The file is located at once and read when the response is awaited.
     pub(crate) fn answer(&self, at: At, request: &Parts) -> Option<PageAnswer> {
         let path = request.uri.path();
         let below = match path.strip_prefix(PAGES) {
@@ -119,7 +117,7 @@ impl Explorer {
     }
 }
 
-/// The explorer as the NoSQL API knows it: pages that are served before a request is authorized.
+/// The explorer as pages of the NoSQL API, served without authorization.
 #[derive(Debug)]
 pub(crate) struct AtDoor(pub(crate) Arc<Explorer>);
 
@@ -129,7 +127,7 @@ impl Pages for AtDoor {
     }
 }
 
-/// Returns the host that a request names: HTTP/2 has it in the URI, HTTP/1 in a header.
+/// Returns the host of a request: HTTP/2 has it in the URI, HTTP/1 in a header.
 fn host(request: &Parts) -> Option<&str> {
     let header = request.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     request.uri.authority().map(http::uri::Authority::as_str).or(header)

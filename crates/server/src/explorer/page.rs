@@ -1,5 +1,4 @@
-//! Answers that are made rather than read: settings, redirects, texts; and the security headers that
-//! all answers of the explorer leave with.
+//! Generated responses: settings, redirects, texts; and the security headers of all responses.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
@@ -7,22 +6,22 @@ use serde_json::json;
 
 use super::{At, Ports, host};
 
-/// Where a browser is, by the `Host` it sent itself: pages have to lead back to the name that works
-/// for it, which may be that of a container or a proxy.
+/// The addresses as seen by a browser, derived from its `Host` header: links have to use the name
+/// that works for it, which may be that of a container or a proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The address that was asked.
+    /// The address that received the request.
     at: At,
-    /// Where the other listeners are.
+    /// Ports of the other listeners.
     ports: Ports,
-    /// The host it used, without a port.
+    /// Host name used by the browser, without the port.
     name: String,
-    /// URL of the NoSQL API as the browser reaches it; `None`: it is off.
+    /// URL of the NoSQL API for the browser; `None` if it is off.
     endpoint: Option<String>,
 }
 
 impl Place {
-    /// Returns the place of a request, or what is wrong with its host.
+    /// Returns the addresses for a request, or an error text for an invalid host.
     pub(super) fn of(at: At, ports: Ports, request: &Parts) -> Result<Self, &'static str> {
         let host = host(request).filter(|host| is_host(host)).ok_or("the host is not one")?;
         let name = match host.rsplit_once(':') {
@@ -49,8 +48,8 @@ impl Place {
         }
     }
 
-    /// Returns `config.json`, which the explorer reads before anything else: where its data are. The
-    /// names of its fields are the explorer's.
+    /// Returns `config.json`, which tells the explorer the address of the data. The field names are
+    /// the explorer's.
     pub(super) fn config_script(&self) -> Response<Bytes> {
         let Some(endpoint) = &self.endpoint else {
             return plain_text(StatusCode::NOT_FOUND, "the NoSQL API is off");
@@ -67,8 +66,8 @@ impl Place {
         response
     }
 
-    /// Returns the policy for pages that are not ours: they may load their own files, run scripts and
-    /// styles inside their pages, and call the NoSQL API; nothing from elsewhere.
+    /// Returns the content security policy for the explorer's pages: own files, inline scripts and
+    /// styles, and calls to the NoSQL API; nothing from other origins.
     pub(super) fn content_policy(&self) -> String {
         let endpoint = self.endpoint.as_deref().unwrap_or_default();
         format!(
@@ -79,14 +78,14 @@ impl Place {
     }
 }
 
-/// Returns whether a text is a host with or without a port, of letters that mean nothing in a header
-/// or a URL: it is put into both.
+/// Returns whether a text is a host with optional port, made of characters that are safe in headers
+/// and URLs, where it is inserted.
 fn is_host(host: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
     !host.is_empty() && host.bytes().all(plain) && host.parse::<http::uri::Authority>().is_ok()
 }
 
-/// Returns a redirect (302). A target that cannot stand in a header leaves it out.
+/// Returns a redirect (302), without a location if the target is not a valid header value.
 pub(super) fn redirect_to(to: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::FOUND;
@@ -96,7 +95,7 @@ pub(super) fn redirect_to(to: &str) -> Response<Bytes> {
     response
 }
 
-/// Returns a line of text for people.
+/// Returns a line of plain text.
 pub(super) fn plain_text(status: StatusCode, text: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(format!("{text}\n")));
     *response.status_mut() = status;
@@ -105,13 +104,13 @@ pub(super) fn plain_text(status: StatusCode, text: &str) -> Response<Bytes> {
     response
 }
 
-/// Returns 404: there is no page of that name.
+/// Returns 404 for a missing page.
 pub(super) fn no_page() -> Response<Bytes> {
     plain_text(StatusCode::NOT_FOUND, "there is no such page")
 }
 
-/// Returns the response with the security headers that every answer has here. `policy` is that of a
-/// page of the explorer; without it nothing may be loaded. Of a HEAD request the body goes.
+/// Adds the security headers. `policy` is for pages of the explorer; without it nothing may be
+/// loaded. Removes the body for HEAD requests.
 pub(super) fn add_guards(
     mut response: Response<Bytes>,
     policy: Option<&str>,

@@ -1,4 +1,4 @@
-//! The explorer's pages at both addresses, asked over sockets.
+//! The explorer's pages at both addresses, tested over sockets.
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
@@ -10,7 +10,7 @@ use crate::{
     testing::{Answer, Server, send_request},
 };
 
-/// A directory of pages, beside a file that is none of them.
+/// Creates a directory of pages, next to a file outside of it.
 fn pages() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("secret.txt"), "secret").unwrap();
@@ -63,7 +63,7 @@ async fn files_of_the_directory_and_no_others_are_served() {
             ("/_explorer/same.js", 200, "text/javascript", "run()"),
             ("/_explorer/none.js", 404, "text/plain", "there is no such page\n"),
             ("/_explorer/sub/empty/", 404, "text/plain", "there is no such page\n"),
-            // Neither up nor out, however it is written.
+            // No path leads outside, however it is encoded.
             ("/_explorer/../secret.txt", 404, "", ""),
             ("/_explorer/%2e%2e/secret.txt", 404, "", ""),
             ("/_explorer/..%2fsecret.txt", 404, "", ""),
@@ -133,7 +133,7 @@ async fn its_settings_name_the_door_as_the_browser_reaches_it() {
         (&admin, "localhost:9".to_owned(), format!("https://localhost:{door}")),
         (&admin, "[::1]:9".to_owned(), format!("https://[::1]:{door}")),
         (&nosql, format!("box.example:{door}"), format!("https://box.example:{door}")),
-        // Where it is published on another port.
+        // Published on another port.
         (&nosql, "box.example".to_owned(), "https://box.example".to_owned()),
     ] {
         for path in ["/config.json", "/_explorer/config.json"] {

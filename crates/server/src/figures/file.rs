@@ -1,6 +1,7 @@
-//! What is noted in the folder `figures` of the data directory: a line of JSON for each, with its checksum before
-//! it. A line that is torn or damaged is left out, since nothing depends on it. Of two files one is added to
-//! until it has as many lines as are kept; then it takes the place of the other, so that both are bounded.
+//! Storage of records in the folder `figures` of the data directory: one line of JSON each,
+//! preceded by its checksum. Torn or damaged lines are skipped, since nothing depends on them.
+//! Appends go to the newer of two files; when it has the maximum number of lines it replaces the
+//! other, so that both are bounded.
 //!
 //! ```text
 //! 8f3a0c11 {"at_ms":1798761600000,"span_ms":60000,…}
@@ -16,20 +17,20 @@ use std::{
 use parking_lot::Mutex;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// Bytes of a file that are read at most: far more than what is kept ever has.
+/// Maximum bytes read of a file, far above its regular size.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Two files of lines of one kind.
+/// Two files with records of one kind.
 pub(super) struct LineFile {
     folder: PathBuf,
-    /// Begins the names of both.
+    /// Prefix of both file names.
     kind: &'static str,
-    /// Lines in the newer file; `None` until it is known.
+    /// Number of lines in the newer file; `None` until counted.
     lines: Mutex<Option<usize>>,
 }
 
 impl LineFile {
-    /// Files below a data directory.
+    /// Creates the files' handle for a data directory.
     pub(super) fn new(directory: &Path, kind: &'static str) -> Self {
         Self { folder: directory.join("figures"), kind, lines: Mutex::new(None) }
     }
@@ -42,7 +43,7 @@ impl LineFile {
         self.folder.join(format!("{}older", self.kind))
     }
 
-    /// The newest, so many at most, oldest first.
+    /// Returns the newest `most` records, oldest first.
     pub(super) fn read<T: DeserializeOwned>(&self, most: usize) -> Vec<T> {
         let mut read = read_lines(&self.older());
         read.extend(read_lines(&self.newer()));
@@ -51,10 +52,10 @@ impl LineFile {
         read
     }
 
-    /// Adds a line; begins another file after `most` of them.
+    /// Appends a record; switches files after `most` of them.
     pub(super) fn append(&self, noted: &impl Serialize, most: usize) -> io::Result<()> {
         let mut lines = self.lines.lock();
-        // Of this folder alone: where the data directory was removed, nothing brings it back.
+        // Creates only this folder: a deleted data directory must not be recreated.
         fs::create_dir(&self.folder).or_else(unless_there)?;
         let mut before = lines.unwrap_or_else(|| count_lines(&self.newer()));
         if most <= before {
@@ -64,22 +65,22 @@ impl LineFile {
         let mut options = File::options();
         let mut file =
             options.create(true).read(true).append(true).mode(0o600).open(self.newer())?;
-        // What is left of a line that was torn, by a kill or a full disk, ends here.
+        // Terminate a line torn by a kill or a full disk.
         let torn = if ends_a_line(&file)? { "" } else { "\n" };
         let json = serde_json::to_string(noted)?;
         let line = format!("{torn}{:08x} {json}\n", crc32c::crc32c(json.as_bytes()));
-        // Counted before it is known to be whole: what was written of it is a line too.
+        // Counted before the write: a partly written line takes space too.
         *lines = Some(before + 1);
         file.write_all(line.as_bytes())
     }
 }
 
-/// No error where what is to be made is there.
+/// Ignores the error that a folder already exists.
 fn unless_there(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
 }
 
-/// Whether a file is empty or ends with the end of a line.
+/// Whether a file is empty or ends with a line break.
 fn ends_a_line(file: &File) -> io::Result<bool> {
     let Some(last) = file.metadata()?.len().checked_sub(1) else { return Ok(true) };
     let mut byte = [0];
@@ -87,19 +88,19 @@ fn ends_a_line(file: &File) -> io::Result<bool> {
     Ok(byte == [b'\n'])
 }
 
-/// The bytes of a file, up to a bound; none of one that cannot be read.
+/// Reads a file up to a limit; empty if it is unreadable.
 fn read_bytes(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
     read.map_or_else(|_| Vec::new(), |_| bytes)
 }
 
-/// How many lines a file has, the damaged ones too: they take room.
+/// Counts the lines of a file, damaged ones included, since they take space.
 fn count_lines(path: &Path) -> usize {
     read_bytes(path).iter().filter(|byte| **byte == b'\n').count()
 }
 
-/// What the lines of a file say.
+/// Decodes the valid lines of a file.
 fn read_lines<T: DeserializeOwned>(path: &Path) -> Vec<T> {
     read_bytes(path).split(|byte| *byte == b'\n').filter_map(read_line).collect()
 }

@@ -1,4 +1,4 @@
-//! What the parts of a server have counted since they began, read at one moment.
+//! Counters of all parts of a server, read at one time.
 
 use engine::Engine;
 use memory::Account;
@@ -8,7 +8,7 @@ use store_tree::TreeMetrics;
 
 use crate::{any_store::AnyStore, machine, relayed::Doors};
 
-/// The parts that count.
+/// The parts to read.
 pub(crate) struct Source<'a> {
     pub(crate) engine: &'a Engine<AnyStore>,
     pub(crate) doors: &'a Doors,
@@ -17,7 +17,7 @@ pub(crate) struct Source<'a> {
     pub(crate) memory: &'a Account,
 }
 
-/// How long operations of one kind took since the start, nanoseconds.
+/// Latency distribution of one kind of operation since the start, nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Counted {
     pub(super) api: &'static str,
@@ -25,8 +25,8 @@ pub(crate) struct Counted {
     pub(super) took: Distribution,
 }
 
-/// Everything that was read. What its fields are says [`super::sample::Sample`]; those that a sample has for a
-/// time are sums since the start here.
+/// The counters read. [`super::sample::Sample`] documents the fields; those that cover an interval
+/// there are totals since the start here.
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     pub(super) operations: Vec<Counted>,
@@ -48,7 +48,7 @@ pub(crate) struct Gathered {
 }
 
 impl Gathered {
-    /// Reads all of it.
+    /// Reads all counters.
     pub(crate) fn read(source: &Source<'_>) -> Self {
         let mut read = Self::default();
         read.read_mongo(source.doors);

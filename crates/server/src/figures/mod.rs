@@ -1,7 +1,7 @@
-//! What a server did during the last day: a sample each minute, of operations and how long they took,
-//! connections, bytes, expiry, disk and memory; and the slow operations of that day. Both are bounded in number
-//! and size, outlive a restart where there is a data directory, and hold no data of users there. For longer times and finer
-//! steps there is `/metrics`, which these are gathered from the same counters as.
+//! Statistics of the last day: a sample each minute of operations, latencies, connections, bytes,
+//! expiry, disk and memory; and the slow operations of the day. Both are bounded in number and
+//! size, survive a restart if there is a data directory, and contain no user data on disk. For
+//! longer periods and finer steps use `/metrics`, which reads the same counters.
 
 mod file;
 mod gathered;
@@ -20,31 +20,30 @@ pub(crate) use self::gathered::{Gathered, Source};
 use self::{file::LineFile, ring::Ring, sample::Sample, slow::KeptSlow};
 use crate::background::has_waited;
 
-/// The time that a sample is about.
+/// Length of a sample.
 pub(crate) const EVERY: Duration = Duration::from_secs(60);
-/// How many samples are kept: those of a day.
+/// Number of samples kept: a day's.
 const KEPT: usize = 24 * 60;
 
 /// The samples of a process.
 pub(crate) struct Figures {
     held: Mutex<Held>,
-    /// Where they are written too; `None` without a data directory.
+    /// File of samples; `None` without a data directory.
     file: Option<LineFile>,
-    /// The slow operations are written too; `None` without a data directory, or where none is slow.
+    /// Storage of slow operations; `None` without a data directory or if the slow log is off.
     slow: Option<KeptSlow>,
 }
 
 struct Held {
     ring: Ring,
-    /// What had been counted when the last sample ended, and when that was on the monotonic clock;
-    /// `None` before the first look.
+    /// Counters at the end of the last sample, with the monotonic time; `None` before the first.
     last: Option<(Gathered, Duration)>,
-    /// Whether a sample of this run was added.
+    /// Whether this run has added a sample.
     has_begun: bool,
 }
 
 impl Figures {
-    /// Samples of a process that begins; those that an earlier one left in the folder are read by [`keep`].
+    /// Creates the statistics of a new process; [`keep`] loads those of an earlier one.
     pub(crate) fn new(folder: Option<&Path>, slow: Option<&Arc<SlowOperations>>) -> Self {
         let held = Held { ring: Ring::new(KEPT), last: None, has_begun: false };
         Self {
@@ -54,22 +53,22 @@ impl Figures {
         }
     }
 
-    /// The samples so far, oldest first, and one of the time since the last of them ended.
+    /// Returns the samples, oldest first, and one for the time since the last of them ended.
     pub(crate) fn samples(&self, gathered: &Gathered) -> Vec<Sample> {
         let (held, now) = (self.held.lock(), monotonic_time());
         let current = held.since_last(gathered, now);
         held.ring.samples().cloned().chain(current).collect()
     }
 
-    /// Reads what an earlier process left. What is damaged or cannot be read is left out.
+    /// Loads the samples of an earlier process, skipping damaged ones.
     fn load(&self) {
         let Some(file) = &self.file else { return };
         let read = file.read(KEPT);
         self.held.lock().ring.put_before(read);
     }
 
-    /// Ends a sample and begins the next one. Waits for the disk, but not for its sync: what a loss of power
-    /// takes of the last minutes is not worth a sync each minute.
+    /// Ends a sample and starts the next. Blocks on writing but does not sync: the last minutes are
+    /// not worth a sync each minute.
     fn note(&self, gathered: Gathered) {
         if let Some(slow) = &self.slow {
             slow.write();
@@ -82,7 +81,7 @@ impl Figures {
         held.has_begun = true;
         held.ring.push(sample.clone());
         drop(held);
-        // A full disk must not end the samples in memory, and other parts say that it is full.
+        // Samples in memory continue on a full disk, which others report.
         if let Some(file) = &self.file
             && let Err(error) = file.append(&sample, KEPT)
         {
@@ -99,7 +98,7 @@ impl Held {
     }
 }
 
-/// Takes samples until `stop`, the last one then. What `gather` reads is added up while it is asked.
+/// Takes samples until `stop`, and a last one then.
 pub(crate) async fn keep(
     figures: Arc<Figures>,
     gather: impl Fn() -> Gathered + Clone + Send + 'static,
@@ -107,7 +106,7 @@ pub(crate) async fn keep(
 ) {
     let apart = |first: bool| {
         let (figures, gather) = (Arc::clone(&figures), gather.clone());
-        // It reads and writes files.
+        // Reads and writes files.
         tokio::task::spawn_blocking(move || {
             figures.note(gather());
             if first {
@@ -118,7 +117,7 @@ pub(crate) async fn keep(
     let mut first = true;
     loop {
         if apart(first).await.is_err() {
-            // The runtime ends, or it panicked, which a supervisor has told.
+            // The runtime is shutting down, or the task panicked.
             return;
         }
         first = false;

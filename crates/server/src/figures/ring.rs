@@ -1,35 +1,34 @@
-//! The newest samples, in the order in which they were taken. It forgets the oldest when it is full.
+//! A ring buffer of the newest samples; drops the oldest when full.
 
 use std::collections::VecDeque;
 
 use super::sample::Sample;
 
-/// Samples, so many at most.
 pub(super) struct Ring {
     samples: VecDeque<Sample>,
     most: usize,
 }
 
 impl Ring {
-    /// An empty one for so many.
+    /// Creates an empty buffer for `most` samples.
     pub(super) fn new(most: usize) -> Self {
         Self { samples: VecDeque::new(), most }
     }
 
-    /// Adds the newest.
+    /// Adds the newest sample.
     pub(super) fn push(&mut self, sample: Sample) {
         self.samples.push_back(sample);
         self.forget();
     }
 
-    /// Adds older ones before those that there are.
+    /// Adds older samples before the existing ones.
     pub(super) fn put_before(&mut self, mut older: Vec<Sample>) {
         older.extend(self.samples.drain(..));
         self.samples = older.into();
         self.forget();
     }
 
-    /// All of them, oldest first.
+    /// Returns all samples, oldest first.
     pub(super) fn samples(&self) -> impl Iterator<Item = &Sample> {
         self.samples.iter()
     }

@@ -1,4 +1,4 @@
-//! A sample: what happened during a minute, and how things stood at its end.
+//! A sample: activity during a minute, and the state at its end.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 
 use super::gathered::{Counted, Gathered};
 
-/// Kinds of operations that a sample tells apart; the rarest of others are left out.
+/// Maximum number of operation kinds in a sample; the rarest are left out.
 const MOST_KINDS: usize = 40;
 
-/// What happened until a moment since the sample before, and how things stood then. Fields that an older
-/// version did not write are 0.
+/// Activity since the previous sample, and the state at the end. Fields missing in files of older
+/// versions are 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Sample {
-    /// When it ended, milliseconds since 1970 of the machine's clock.
+    /// End of the sample, wall clock in milliseconds since 1970.
     pub(crate) at_ms: i64,
-    /// How long it was, milliseconds.
+    /// Length in milliseconds.
     pub(crate) span_ms: u64,
-    /// The first one of a process: before it the server did not run.
+    /// Whether this is the process's first sample; the server may have been down before it.
     pub(crate) first: bool,
-    /// What was done, by API and command.
+    /// Operations by API and command.
     pub(crate) operations: Vec<Operations>,
-    /// Commands of the MongoDB API that failed.
+    /// Failed commands of the MongoDB API.
     pub(crate) mongodb_failed: u64,
-    /// Requests of the NoSQL API that were refused or failed.
+    /// Refused or failed requests of the NoSQL API.
     pub(crate) nosql_failed: u64,
     /// Open connections of the MongoDB API.
     pub(crate) mongodb_connections: i64,
@@ -33,27 +33,27 @@ pub(crate) struct Sample {
     pub(crate) nosql_connections: i64,
     /// Open cursors of the MongoDB API.
     pub(crate) cursors: u64,
-    /// Bytes that came from clients.
+    /// Bytes received from clients.
     pub(crate) bytes_in: u64,
-    /// Bytes that went to clients.
+    /// Bytes sent to clients.
     pub(crate) bytes_out: u64,
-    /// Documents that expired, about.
+    /// Approximate number of documents that expired.
     pub(crate) expired: u64,
     /// Expired documents that were removed.
     pub(crate) removed: u64,
-    /// Expired documents that still take room, about.
+    /// Approximate number of expired documents not yet removed.
     pub(crate) backlog: i64,
-    /// Bytes on disk, by what they are for.
+    /// Bytes of the journal on disk.
     pub(crate) journal_bytes: u64,
-    /// Bytes of tables.
+    /// Bytes of tables on disk.
     pub(crate) tables_bytes: u64,
-    /// Bytes of tables that are to be deleted.
+    /// Bytes of tables pending deletion.
     pub(crate) garbage_bytes: u64,
     /// Bytes of temporary files.
     pub(crate) temporary_bytes: u64,
-    /// Bytes of the process that are in the machine's memory.
+    /// Resident memory of the process in bytes.
     pub(crate) memory_bytes: u64,
-    /// Bytes that operations hold.
+    /// Bytes reserved by operations.
     pub(crate) operations_bytes: u64,
 }
 
@@ -63,18 +63,18 @@ pub(crate) struct Sample {
 pub(crate) struct Operations {
     /// `mongodb` or `nosql`.
     pub(crate) api: String,
-    /// The command or kind of request.
+    /// Name of the command or kind of request.
     pub(crate) name: String,
-    /// How many there were.
+    /// Number of operations.
     pub(crate) count: u64,
-    /// Half of them took no longer than this, microseconds, about.
+    /// Approximate median latency, microseconds.
     pub(crate) p50_us: u64,
-    /// Of a hundred one took longer than this, microseconds, about.
+    /// Approximate 99th percentile of latency, microseconds.
     pub(crate) p99_us: u64,
 }
 
 impl Sample {
-    /// What happened between two looks; counters that began anew count from 0.
+    /// Computes the sample between two readings; counters that were reset count from 0.
     pub(super) fn between(
         before: &Gathered,
         after: &Gathered,
@@ -110,7 +110,7 @@ impl Sample {
     }
 }
 
-/// What was counted between two looks, the most frequent first.
+/// Returns the operations between two readings, most frequent first.
 fn operations_between(before: &[Counted], after: &[Counted]) -> Vec<Operations> {
     let since = |now: &Counted| {
         let before_of = before.iter().find(|it| (it.api, it.name) == (now.api, now.name));
@@ -135,9 +135,9 @@ fn operations_between(before: &[Counted], after: &[Counted]) -> Vec<Operations> 
     all
 }
 
-/// The value that so many of a hundred measurements do not exceed, about: measurements within a bucket are
-/// taken for spread evenly, and none for more than their sum allows, so that a single slow one in a wide
-/// bucket is not shown as slower than it was.
+/// Approximates a percentile: measurements are assumed to be spread evenly within a bucket, and
+/// none to exceed what the sum allows, so that a single slow one in a wide bucket is not reported
+/// as slower than it was.
 fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     let wanted = (of.measurement_count() * hundredths).div_ceil(100).max(1);
     let most = greatest(of);
@@ -145,7 +145,7 @@ fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     for (count, upper) in of.counts.iter().zip(of.bounds) {
         if wanted <= below + count {
             let part = u128::from(upper - lower) * u128::from(wanted - below) / u128::from(*count);
-            // The sum may have been read before a measurement that was counted.
+            // The sum may have been read before a counted measurement was added to it.
             return (lower + u64::try_from(part).unwrap_or(0)).min(most.max(lower));
         }
         (below, lower) = (below + count, *upper);
@@ -153,7 +153,8 @@ fn quantile(of: &Distribution, hundredths: u64) -> u64 {
     most.max(lower)
 }
 
-/// What no measurement exceeds: the sum of all, were each of the others as small as its bucket allows.
+/// Returns an upper bound on any measurement: what is left of the sum if all others are as small as
+/// their buckets allow.
 fn greatest(of: &Distribution) -> u64 {
     let lowers = std::iter::once(0).chain(of.bounds.iter().copied());
     let filled: Vec<_> = of.counts.iter().zip(lowers).filter(|(count, _)| 0 < **count).collect();
@@ -168,7 +169,7 @@ mod tests {
 
     const BOUNDS: &[u64] = &[1_000_000, 2_000_000, 10_000_000];
 
-    /// Measurements as great as their buckets allow.
+    /// Creates measurements as large as their buckets allow.
     fn counted(name: &'static str, counts: &[u64]) -> Counted {
         let last = BOUNDS.last().copied().unwrap();
         let uppers = BOUNDS.iter().copied().chain([last]);
@@ -199,7 +200,7 @@ mod tests {
             (&[0, 0, 1, 0], 5_000_000, 5_000_000),
             (&[0, 0, 0, 1], 45_000_000, 45_000_000),
             (&[0, 0, 2, 0], 3_000_000 + 9_000_000, 10_000_000),
-            // Read before it was added to.
+            // The sum was read before the measurement was added to it.
             (&[0, 0, 1, 0], 0, 2_000_000),
         ] {
             let of = Distribution { bounds: BOUNDS, counts: counts.to_vec(), sum };
@@ -234,7 +235,7 @@ mod tests {
         assert_eq!(names, [("insert", 6), ("find", 4)]);
         assert_eq!((sample.bytes_in, sample.cursors, sample.span_ms), (50, 2, 1_500));
         assert_eq!((sample.removed, sample.expired, sample.backlog), (3, 13, 30));
-        // A clock that goes on removes more than the estimate had.
+        // More may be removed than the estimate of the backlog had.
         let fewer = Gathered { backlog: 0, removed: 11, ..Gathered::default() };
         assert_eq!(Sample::between(&after, &fewer, 5, Duration::ZERO, false).expired, 0);
     }

@@ -1,5 +1,5 @@
-//! The slow operations in the folder `figures`, without what they asked: that has values, which may have
-//! expired. They are written each minute and at the end; a kill costs those of the last minute.
+//! Storage of the slow operations in the folder `figures`, without their query texts: those contain
+//! values, which may have expired. Written each minute; a kill loses the last minute.
 
 use std::{path::Path, sync::Arc};
 
@@ -8,30 +8,29 @@ use traces::{MOST_SLOW, SlowOperations};
 
 use super::file::LineFile;
 
-/// The slow operations of a process, and where they are written.
+/// The slow operations of a process, and their file.
 pub(super) struct KeptSlow {
     all: Arc<SlowOperations>,
     file: LineFile,
-    /// How many had been when the last ones were written.
+    /// Total number at the time of the last write.
     written: Mutex<u64>,
 }
 
 impl KeptSlow {
-    /// Those that are noted from now on, and before them what an earlier process left: it is read here, so
-    /// that it is there for the first who asks.
+    /// Opens the file, and loads what an earlier process left, to be there for the first request.
     pub(super) fn open(folder: &Path, all: &Arc<SlowOperations>) -> Self {
         let file = LineFile::new(folder, "slow-");
         all.put_before(file.read(MOST_SLOW));
         Self { all: Arc::clone(all), file, written: Mutex::new(0) }
     }
 
-    /// Writes those that are new. Waits for the disk.
+    /// Appends the new ones. Blocks on the disk.
     pub(super) fn write(&self) {
         let mut written = self.written.lock();
         let (new, added) = self.all.after(*written);
         *written = added;
         for slow in new {
-            // A full disk must not end what is told, and other parts say that it is full.
+            // A full disk must not affect the list in memory; others report it.
             if let Err(error) = self.file.append(slow.as_ref(), MOST_SLOW) {
                 tracing::debug!(%error, "a slow operation was not written");
                 return;

@@ -1,9 +1,9 @@
-//! The sample in the MongoDB API, by commands:
+//! Writes the sample through the MongoDB API, by commands:
 //!
 //! ```text
-//! createIndexes   the TTL index on _ts, which makes the collection too; or collMod, if changed
-//! update          one upsert for each session, in one command
-//! ebbExpiry       when each of them expires
+//! createIndexes   the TTL index on _ts, which also creates the collection; or collMod, if changed
+//! update          one upsert per session, in one command
+//! ebbExpiry       expiration of each session
 //! ```
 
 use auth::Right;
@@ -21,14 +21,14 @@ use crate::relayed::Relayed;
 /// MongoDB's error code for an index that exists with other options (`IndexOptionsConflict`).
 const OTHER_OPTIONS: i64 = 85;
 
-/// Fills the collection, which is made when it is missing, and returns how many documents it wrote and
-/// when the last of them expires; `None`: the API is off.
+/// Fills the collection, creating it if missing; returns the number of documents and the last
+/// expiration, or `None` if the API is off.
 pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let pattern = || doc! { "_ts": 1 };
     let index = doc! { "key": pattern(), "name": "_ts_1", "expireAfterSeconds": DEFAULT_TTL };
     let make = doc! { "createIndexes": COLLECTION, "indexes": array![index] };
     let Some(reply) = run_command(doors, make).await? else { return Ok(None) };
-    // Somebody changed the sample's default: give it its own again.
+    // The sample's default was changed: restore it.
     if find_number(&reply, "code") == Some(OTHER_OPTIONS) {
         let index = doc! { "keyPattern": pattern(), "expireAfterSeconds": DEFAULT_TTL };
         expect_success(run_command(doors, doc! { "collMod": COLLECTION, "index": index }).await?)?;
@@ -48,13 +48,13 @@ pub(super) async fn fill_collection(doors: &Relayed, now: Instant) -> Result<Opt
     if let Some(failed) = reply.get("writeErrors") {
         return Err(Failure::Refused(format!("the MongoDB API answers {failed:?}")));
     }
-    // The server decides when a document expires, so it is asked rather than calculated here.
+    // Asked instead of calculated: the server defines when a document expires.
     let fates = doc! { "ebbExpiry": COLLECTION, "ids": Value::Array(ids) };
     let last_dies = last_death(&expect_success(run_command(doors, fates).await?)?).unwrap_or(now);
     Ok(Some(Filled { count: all.len(), last_dies }))
 }
 
-/// Returns a session as a document; its beginning is a date.
+/// Returns a session as a document; its start is a date.
 fn session_document(session: &Session) -> Document {
     let Session { id, user, device, city, page, started, ttl } = session;
     let mut document = doc! {
@@ -71,7 +71,7 @@ fn session_document(session: &Session) -> Document {
     document
 }
 
-/// Returns the last expiration in a reply of `ebbExpiry`; `None` where nothing expires.
+/// Returns the last expiration in a reply of `ebbExpiry`, if any.
 fn last_death(fates: &Document) -> Option<Instant> {
     let Some(Value::Array(documents)) = fates.get("documents") else { return None };
     let death = |fate: &Value| match fate.as_ref().as_document()?.get("diesAt")?.to_value() {
@@ -81,12 +81,12 @@ fn last_death(fates: &Document) -> Option<Instant> {
     documents.iter().filter_map(death).max()
 }
 
-/// Returns a whole number of a reply, whatever its BSON type.
+/// Returns an integer field of a reply, whatever its BSON type.
 fn find_number(reply: &Document, name: &str) -> Option<i64> {
     Number::of(reply.get(name)?.as_ref())?.to_i64_exact()
 }
 
-/// Returns a reply of success; any other is a failure with the server's text.
+/// Returns a successful reply; converts any other to a failure with the server's text.
 fn expect_success(reply: Option<Document>) -> Result<Document> {
     let reply = reply.ok_or(Failure::NoDoor)?;
     if find_number(&reply, "ok") == Some(1) {
@@ -96,8 +96,7 @@ fn expect_success(reply: Option<Document>) -> Result<Document> {
     Err(Failure::Refused(format!("the MongoDB API answers: {why}")))
 }
 
-/// Runs a command in the sample's database, as the portal would for somebody who may write; `None`:
-/// the API is off.
+/// Runs a command in the sample's database with write access; `None` if the API is off.
 async fn run_command(doors: &Relayed, command: Document) -> Result<Option<Document>> {
     let command = Bytes::copy_from_slice(command.to_buf().bytes());
     let sender = Sender { right: Right::Write, peer: None, session: [0; 32] };

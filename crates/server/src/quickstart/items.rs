@@ -1,9 +1,9 @@
-//! The sample in the NoSQL API, by REST requests:
+//! Writes the sample through the NoSQL API, by REST requests:
 //!
 //! ```text
-//! POST /dbs                                       409: it exists, go on
-//! POST /dbs/quickstart/colls                      409: it exists, read it, and replace it if changed
-//! POST /dbs/quickstart/colls/sessions/docs        one upsert for each session
+//! POST /dbs                                       409: exists, continue
+//! POST /dbs/quickstart/colls                      409: exists, read it, and replace it if changed
+//! POST /dbs/quickstart/colls/sessions/docs        one upsert per session
 //! ```
 
 use auth::Right;
@@ -20,15 +20,14 @@ use super::{
 };
 use crate::relayed::Relayed;
 
-/// Bytes of an answer that are read, at most: definitions and sessions are small.
+/// Maximum bytes read of a response: definitions and sessions are small.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
-/// Path of the partition key.
 const KEY: &str = "/user";
-/// The API's name in failures.
+/// The API's name in error texts.
 const DOOR: &str = "NoSQL";
 
-/// Fills the container, which is made when it is missing, and returns how many items it wrote and when
-/// the last of them expires; `None`: the API is off.
+/// Fills the container, creating it if missing; returns the number of items and the last
+/// expiration, or `None` if the API is off.
 pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Option<Filled>> {
     let database = json!({ "id": DATABASE }).to_string();
     let Some(made) = send_request(doors, Method::POST, "/dbs", &[], database).await? else {
@@ -46,7 +45,7 @@ pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Opti
             send_request(doors, Method::POST, &items, &headers, item_text(session)).await?;
         let written = answer.ok_or(Failure::NoDoor)?.expect_success()?;
         if let Some(seconds) = session.ttl.or(Some(DEFAULT_TTL)).filter(|ttl| 0 < *ttl) {
-            // Time to live counts from the second that the server gave the item.
+            // The time to live counts from the `_ts` assigned by the server.
             let ts = written["_ts"].as_i64().unwrap_or(now.seconds());
             last_dies = last_dies.max(Instant::from_seconds(ts.saturating_add(seconds)));
         }
@@ -54,11 +53,11 @@ pub(super) async fn fill_container(doors: &Relayed, now: Instant) -> Result<Opti
     Ok(Some(Filled { count: all.len(), last_dies }))
 }
 
-/// The header by which a POST replaces an item that exists.
+/// Header that makes a POST replace an existing item.
 const UPSERT: (&str, &str) = ("x-ms-documentdb-is-upsert", "true");
 
-/// Makes the container, or gives it its default time to live again. One with another partition key
-/// is not the sample and is left alone.
+/// Creates the container, or restores its default time to live. A container with another partition
+/// key is not the sample and is left unchanged.
 async fn make_container(doors: &Relayed) -> Result<()> {
     let wanted = json!({
         "id": COLLECTION,
@@ -87,7 +86,7 @@ async fn make_container(doors: &Relayed) -> Result<()> {
     Ok(())
 }
 
-/// Returns a session as the JSON of an item; its beginning is a text.
+/// Returns a session as the JSON of an item; its start is a string.
 fn item_text(session: &Session) -> String {
     let Session { id, user, device, city, page, started, ttl } = session;
     let started = jiff::Timestamp::from_millisecond(started.ms).unwrap_or_default();
@@ -105,14 +104,14 @@ fn item_text(session: &Session) -> String {
     item.to_string()
 }
 
-/// What the API answered.
+/// A response of the API.
 struct Answer {
     status: StatusCode,
     body: Bytes,
 }
 
 impl Answer {
-    /// Returns the body of a success; any other status is a failure with the server's message.
+    /// Returns the body of a successful response; converts any other to a failure with its message.
     fn expect_success(self) -> Result<Value> {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
         if self.status.is_success() {
@@ -121,7 +120,7 @@ impl Answer {
         Err(refused(DOOR, self.status, body["message"].as_str().unwrap_or_default()))
     }
 
-    /// The same; `None` where the server says that what was to be made exists (409).
+    /// Like `expect_success`, but returns `None` if the resource exists already (409).
     fn or_there_already(self) -> Result<Option<Value>> {
         match self.status {
             StatusCode::CONFLICT => Ok(None),
@@ -130,7 +129,7 @@ impl Answer {
     }
 }
 
-/// Sends a request, as the portal would for somebody who may write; `None`: the API is off.
+/// Sends a request with write access; `None` if the API is off.
 async fn send_request(
     doors: &Relayed,
     method: Method,

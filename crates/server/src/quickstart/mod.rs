@@ -1,6 +1,5 @@
-//! The sample that shows what this database is for: sessions that disappear one after another within
-//! a minute. It is written through both APIs as any client would write it; nothing here touches the
-//! engine's data by itself.
+//! The sample: sessions that expire one after another within a minute. Written through both APIs
+//! like any client would, without direct access to the engine.
 
 mod documents;
 mod items;
@@ -15,21 +14,21 @@ use clock::Instant;
 
 use crate::relayed::Relayed;
 
-/// Its database, in both APIs.
+/// Database name in both APIs.
 pub(crate) const DATABASE: &str = "quickstart";
-/// Its container and its collection.
+/// Name of the container and of the collection.
 pub(crate) const COLLECTION: &str = "sessions";
-/// The default time to live of both, in seconds.
+/// Default time to live of both, in seconds.
 const DEFAULT_TTL: i64 = 60;
 
-/// Why there is no sample.
+/// Why the sample could not be created.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Neither API is on.
+    /// Both APIs are off.
     NoDoor,
-    /// Something else has its name; a sentence that says what to do.
+    /// The name is in use; a sentence with a remedy.
     Taken(String),
-    /// An API refused it; its text.
+    /// Error text of an API.
     Refused(String),
 }
 
@@ -44,34 +43,33 @@ impl fmt::Display for Failure {
 
 type Result<T> = std::result::Result<T, Failure>;
 
-/// What one API has of it.
+/// The sample in one API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Filled {
-    /// How many sessions were written.
+    /// Number of sessions written.
     pub(crate) count: usize,
-    /// When the last session expires that does expire.
+    /// Last expiration among the sessions.
     pub(crate) last_dies: Instant,
 }
 
-/// The sample as it is now.
+/// The sample in both APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Made {
-    /// `None`: the NoSQL API is off.
+    /// `None` if the NoSQL API is off.
     pub(crate) nosql: Option<Filled>,
-    /// `None`: the MongoDB API is off.
+    /// `None` if the MongoDB API is off.
     pub(crate) mongo: Option<Filled>,
 }
 
 impl Made {
-    /// Returns when the last session expires that does expire; `None` where neither API has any.
+    /// Returns the last expiration among all sessions; `None` if both APIs are off.
     pub(crate) fn last_dies(&self) -> Option<Instant> {
         self.nosql.iter().chain(&self.mongo).map(|filled| filled.last_dies).max()
     }
 }
 
-/// Makes the sample in every API that is on, or begins it anew where it is. `now` is database time;
-/// sessions began shortly before it. A failure in the middle leaves what was written; the next call
-/// puts it right.
+/// Creates or resets the sample in every API that is on. `now` is database time; sessions start
+/// shortly before it. A failure leaves a partial sample, which the next call completes.
 pub(crate) async fn make(doors: &Relayed, now: Instant) -> Result<Made> {
     let made = Made {
         nosql: items::fill_container(doors, now).await?,
@@ -83,7 +81,7 @@ pub(crate) async fn make(doors: &Relayed, now: Instant) -> Result<Made> {
     }
 }
 
-/// Returns the failure of an API that answered with a status that is not a success.
+/// Returns the failure for a response with an error status.
 fn refused(door: &str, status: StatusCode, text: &str) -> Failure {
     Failure::Refused(format!("the {door} API answers {status}: {text}"))
 }

@@ -1,15 +1,15 @@
-//! The sessions themselves: the same ones each time, but for when they began. Times to live are spread
-//! over a minute, so that somebody who watches sees about one expire each second or two.
+//! The sample's sessions, always the same except for their start. Times to live are spread over a
+//! minute, so that about one expires each second or two.
 
 use clock::Instant;
 
-/// How many sessions there are.
+/// Number of sessions.
 pub(super) const SESSIONS: usize = 40;
-/// How many of them never expire: their `ttl` is -1.
+/// Number of sessions that never expire (`ttl` -1).
 const STAY: usize = 2;
-/// How many have no `ttl` of their own, so that the default of the container counts.
+/// Number of sessions without `ttl`, for which the container's default applies.
 const PLAIN: usize = 4;
-/// The shortest and the longest own `ttl`, in seconds.
+/// Smallest and largest `ttl`, in seconds.
 const SPREAD: (usize, usize) = (5, 55);
 
 const USERS: [&str; 10] =
@@ -18,7 +18,7 @@ const DEVICES: [&str; 4] = ["phone", "laptop", "tablet", "desktop"];
 const CITIES: [&str; 7] = ["Lagos", "Oslo", "Lima", "Pune", "Turin", "Quito", "Osaka"];
 const PAGES: [&str; 6] = ["/", "/cart", "/search", "/account", "/orders", "/help"];
 
-/// One session, before it is written as a document or an item.
+/// One session, independent of the API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Session {
     pub(super) id: String,
@@ -27,15 +27,15 @@ pub(super) struct Session {
     pub(super) city: &'static str,
     pub(super) page: &'static str,
     pub(super) started: Instant,
-    /// Seconds of its own `ttl`, -1: never expires; `None`: the default counts.
+    /// Seconds, or -1 for never; `None` applies the default.
     pub(super) ttl: Option<i64>,
 }
 
-/// Returns all sessions as they are at an instant: each began within the half hour before it.
+/// Returns all sessions; each started within the half hour before `now`.
 pub(super) fn sample_sessions(now: Instant) -> Vec<Session> {
     let one = |at: usize| Session {
         id: format!("session-{:02}", at + 1),
-        // Different strides, so that the columns of a table do not repeat together.
+        // Different strides, so that the columns do not repeat together.
         user: pick_one(&USERS, at),
         device: pick_one(&DEVICES, at / 3),
         city: pick_one(&CITIES, at * 3),
@@ -46,8 +46,8 @@ pub(super) fn sample_sessions(now: Instant) -> Vec<Session> {
     (0..SESSIONS).map(one).collect()
 }
 
-/// Returns the `ttl` of the session at a place: first those with one of their own, from the shortest
-/// on, then those without, then those that never expire.
+/// Returns the `ttl` of the session at an index: increasing values first, then sessions without
+/// one, then those that never expire.
 fn ttl_of(at: usize) -> Option<i64> {
     let own = SESSIONS - STAY - PLAIN;
     if own + PLAIN <= at {
@@ -60,7 +60,7 @@ fn ttl_of(at: usize) -> Option<i64> {
     }
 }
 
-/// Returns an element by its number, beginning again after the last.
+/// Returns an element by index, wrapping around.
 fn pick_one(of: &[&'static str], at: usize) -> &'static str {
     of.get(at % of.len().max(1)).copied().unwrap_or_default()
 }

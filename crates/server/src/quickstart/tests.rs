@@ -1,4 +1,4 @@
-//! The sample from outside: what there is of it, second by second.
+//! The sample as seen by clients, second by second.
 
 use document::{array, doc};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ async fn sessions_disappear_one_after_another_within_a_minute() {
     assert_eq!(before, [2, 2]);
     let clock = server.ask_well("GET", "/_ebb/clock", "").await;
     assert!(last <= clock["now_ms"].as_i64().unwrap());
-    // And again, from the beginning.
+    // Once more from the start.
     made(&server).await;
     for door in DOORS {
         assert_eq!(live(&server, door).await, 40, "{door}");

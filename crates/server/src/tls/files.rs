@@ -1,6 +1,5 @@
-//! Where the certificate of the server comes from: files of the settings, else those that are kept in
-//! the data directory and made at the first start, else one that is made for this process. What is
-//! done with it is not known here.
+//! Sources of the server's certificate: configured files, else files in the data directory
+//! generated at the first start, else one generated for this process.
 
 use std::{
     fs, io,
@@ -17,23 +16,23 @@ use crate::{
     machine, sealed,
 };
 
-/// File of the certificate, PEM, with a checksum when this server made it.
+/// Certificate file, PEM, with a checksum if this server generated it.
 pub(super) const CERTIFICATE: &str = "certificate.pem";
-/// File of the certificate's private key, PEM.
+/// Private key file, PEM.
 pub(super) const KEY: &str = "key.pem";
 
-/// Where a certificate is read from, at the start and whenever it is to be read again.
+/// Where a certificate is read from, at the start and on reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Files of the operator's.
+    /// Files configured by the operator.
     Given { certificate: PathBuf, key: PathBuf },
     /// A folder of the data directory.
     Kept(PathBuf),
-    /// It is made, and there is nothing to be read again.
+    /// Generated in memory; reload has no effect.
     Nowhere,
 }
 
-/// Reads a certificate and its key; an error is a sentence that names the file.
+/// Reads a certificate and its key; the error is a sentence that names the file.
 fn read_pair(certificate: &Path, key: &Path) -> Result<Certificate, String> {
     let text = |path: &Path| {
         sealed::read_text(path).map_err(|error| format!("{}: {error}", path.display()))
@@ -43,7 +42,7 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<Certificate, String> {
 }
 
 impl Source {
-    /// Where these settings say that the certificate is. Half of a pair is refused.
+    /// Returns the source for these settings. Refuses a certificate without a key, and vice versa.
     pub(super) fn of(config: &Config) -> Result<Self, Failure> {
         match (&config.tls_cert, &config.tls_key) {
             (Some(certificate), Some(key)) => {
@@ -57,8 +56,7 @@ impl Source {
         }
     }
 
-    /// Reads the certificate; makes one where there is none yet, and keeps it, so that clients which
-    /// trust it need to do so only once.
+    /// Reads the certificate; generates and stores one if missing, so that it can be trusted once.
     pub(super) fn open(&self) -> Result<Certificate, Failure> {
         let wrong = |error: &dyn std::fmt::Display| failed(format!("make a certificate: {error}"));
         if let Some(read) = self.read() {
@@ -73,7 +71,7 @@ impl Source {
         let made = made.map_err(|error| wrong(&error))?;
         if let Self::Kept(folder) = self {
             fs::create_dir_all(folder).map_err(|error| wrong(&error))?;
-            // The certificate goes last: it says that both are there.
+            // Certificate last: its existence implies the key's.
             sealed::write_text(folder, KEY, made.key().bytes()).map_err(|error| wrong(&error))?;
             let text = made.certificate().as_bytes();
             sealed::write_text(folder, CERTIFICATE, text).map_err(|error| wrong(&error))?;
@@ -81,7 +79,7 @@ impl Source {
         Ok(made)
     }
 
-    /// Reads the certificate from its files; `None`: there are none. An error is a sentence.
+    /// Reads the certificate from its files; `None` if there are none. The error is a sentence.
     pub(super) fn read(&self) -> Option<Result<Certificate, String>> {
         match self {
             Self::Given { certificate, key } => Some(read_pair(certificate, key)),
@@ -94,8 +92,8 @@ impl Source {
     }
 }
 
-/// What is wrong with the two files in a data directory that no server has open. Missing files are not
-/// damage: they are made at the next start.
+/// Returns damage to the two files in a data directory that no server has open. Missing files are
+/// not damage: the next start generates them.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<io::Error> {
     let folder = data_dir.join(SECRETS_FOLDER);
     let read = |name: &str| sealed::read_text(&folder.join(name)).map(Secret::from_text);

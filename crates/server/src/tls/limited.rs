@@ -1,6 +1,6 @@
-//! A socket whose client may send only so much until its handshake is done, and whose memory is taken
-//! from an account of strangers until then: whoever only begins handshakes takes nothing from those who
-//! work.
+//! A socket that limits the bytes sent by its client until the TLS handshake is done, and charges
+//! its memory to the account for strangers until then: unfinished handshakes cannot take memory
+//! from operations.
 
 use std::{
     io,
@@ -14,12 +14,12 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Bytes that a client may send before its handshake is done: a chain of certificates fits in.
+/// Maximum bytes from a client before its handshake is done: enough for a certificate chain.
 const MOST_BYTES: usize = 64 * 1024;
-/// What the state of a handshake takes besides.
+/// Memory of the handshake's state.
 const STATE_BYTES: usize = 16 * 1024;
 
-/// A socket within TLS.
+/// The socket below TLS.
 #[derive(Debug)]
 pub(crate) struct Limited<T = TcpStream> {
     io: T,
@@ -34,12 +34,12 @@ struct Stranger {
 }
 
 impl<T> Limited<T> {
-    /// A socket whose handshake is to come; its memory is taken from this share.
+    /// Creates a socket before its handshake; memory is charged to `share`.
     pub(super) fn new(io: T, share: Share) -> Self {
         Self { io, stranger: Some(Stranger { share, sent: 0 }) }
     }
 
-    /// Gives the memory back; what the client sends is counted by others from here on.
+    /// Releases the memory; from here on others account for the client's data.
     pub(super) fn end_limit(&mut self) {
         self.stranger = None;
     }
@@ -57,7 +57,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Limited<T> {
         stranger.sent += buffer.filled().len() - before;
         let wanted = stranger.sent + STATE_BYTES;
         if MOST_BYTES < stranger.sent || stranger.share.set(wanted).is_err() {
-            // What was read is taken back, so that nobody sees bytes together with an error.
+            // Undo the read: a reader must not get bytes together with an error.
             buffer.set_filled(before);
             let text = "a handshake that is too long, or too many at once";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));

@@ -1,5 +1,5 @@
-//! TLS of the listeners: one certificate for all of them, which is read again while connections go on,
-//! and what else each of them asks for. Which clients speak TLS is told in `opening`.
+//! TLS of the listeners: one certificate for all, which can be reloaded while connections continue,
+//! and the configuration of each listener. `opening` detects which clients use TLS.
 //!
 //! | listener | offers | asks for a certificate |
 //! |---|---|---|
@@ -43,7 +43,7 @@ use crate::{
 };
 use files::Source;
 
-/// The listeners that are served here; the NoSQL API has its own code for that.
+/// The listeners served by this module; the NoSQL API has its own code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listener {
     /// The MongoDB API.
@@ -52,12 +52,12 @@ pub(crate) enum Listener {
     Admin,
 }
 
-/// The certificate of a server and what its listeners speak TLS with.
+/// Certificate and TLS configurations of a server.
 pub(crate) struct Tls {
     source: Source,
-    /// Whose certificates clients of the MongoDB API may show.
+    /// Certificate authority for client certificates of the MongoDB API.
     authority: Option<PathBuf>,
-    /// Whether each of them has to show one.
+    /// Whether client certificates are required.
     required: bool,
     current: CurrentCertificate,
     mongo: ArcSwap<ServerConfig>,
@@ -65,8 +65,8 @@ pub(crate) struct Tls {
 }
 
 impl Tls {
-    /// Reads certificate, key and authority, and makes what is missing. `None`: nothing of the settings
-    /// needs them. A failure names the setting or the file that is wrong.
+    /// Reads certificate, key and authority, generating what is missing. Returns `None` if no
+    /// listener uses TLS. The error names the setting or file.
     pub(crate) fn open(config: &Config) -> Result<Option<Arc<Self>>, Failure> {
         let speaks = |address: &Option<String>, mode| address.is_some() && mode != TlsMode::Off;
         let is_needed = speaks(&config.cosmos_addr, config.cosmos_tls)
@@ -86,13 +86,13 @@ impl Tls {
         Ok(Some(Arc::new(Self { source, authority, required, current, mongo, admin })))
     }
 
-    /// The certificate for the listener of the NoSQL API.
+    /// Returns the certificate for the listener of the NoSQL API.
     pub(crate) fn current(&self) -> CurrentCertificate {
         self.current.clone()
     }
 
-    /// Reads all files again. Connections from now on are served with them, those that have begun go on as
-    /// they are. Files that cannot be used change nothing: the log says which, and why.
+    /// Reloads all files. New connections use them, existing ones are unaffected. Unusable files
+    /// change nothing and are logged.
     pub(crate) fn reload(&self) {
         match self.read_again() {
             Ok(()) => tracing::info!("certificate and key were read again"),
@@ -100,7 +100,7 @@ impl Tls {
         }
     }
 
-    /// All of it or nothing.
+    /// Reloads all files, or changes nothing on error.
     fn read_again(&self) -> Result<(), String> {
         let certificate = match self.source.read() {
             Some(read) => read?,
@@ -114,7 +114,7 @@ impl Tls {
         Ok(())
     }
 
-    /// What turns an accepted socket of a listener into a stream of TLS.
+    /// Returns the TLS acceptor of a listener.
     fn acceptor(&self, listener: Listener) -> TlsAcceptor {
         TlsAcceptor::from(match listener {
             Listener::Mongo => self.mongo.load_full(),
@@ -123,7 +123,7 @@ impl Tls {
     }
 }
 
-/// With what clients of the MongoDB API are served. An error is a sentence.
+/// Builds the TLS configuration of the MongoDB API. The error is a sentence.
 fn mongo_config(
     certificate: &Certificate,
     authority: Option<&Path>,
@@ -153,13 +153,13 @@ fn mongo_config(
     let verifier = if required { verifier } else { verifier.allow_unauthenticated() };
     let verifier = verifier.build().map_err(|error| wrong(&error))?;
     let mut config = builder.with_client_cert_verifier(verifier).with_cert_resolver(signing);
-    // A session that is taken up again would not have its certificate checked again.
+    // A resumed session would not verify the client's certificate again.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(config)
 }
 
-/// With what clients of the admin address are served.
+/// Builds the TLS configuration of the admin address.
 fn admin_config(certificate: &Certificate) -> Result<ServerConfig, String> {
     let mut config = mongo_config(certificate, None, false)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];

@@ -1,14 +1,14 @@
-//! How a client of a listener is let in: what it speaks is told by its first bytes, and a handshake is
-//! finished where it begins one. What is said afterwards is not known here.
+//! Accepts a client of a listener: detects its protocol by the first bytes, and performs the TLS
+//! handshake if it starts one.
 //!
 //! ```text
 //! 16 03 01..04    a TLS handshake
-//! a method        HTTP, which is no use at the MongoDB API: the client is told where the portal is
-//! anything else   what the listener speaks without TLS
+//! a method        HTTP, useless at the MongoDB API: the reply gives the portal's address
+//! anything else   the listener's protocol without TLS
 //! ```
 //!
-//! A message of MongoDB begins with its length, so one of 22 bytes, or of 278, begins with the byte 16,
-//! too. With the three bytes it would have more than 66,000, which nobody's first message may have.
+//! A MongoDB message starts with its length, so one of 22 or 278 bytes also starts with byte 16.
+//! With the three bytes its length would be above 66,000, more than a first message may have.
 
 use std::{
     io,
@@ -27,44 +27,43 @@ use crate::{
     misdirected::{PortalAddress, answer_http},
 };
 
-/// A handshake has to be done within this long after its first byte.
+/// Time limit of a handshake after its first byte.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(20);
-/// The first byte has to come within this long, where a listener has such a limit.
+/// Time limit for the first byte, on listeners with such a limit.
 const FIRST_BYTE_TIME: Duration = Duration::from_secs(60);
-/// The first pause between two looks at bytes that come one by one; each is twice as long as the one
-/// before.
+/// Initial polling interval while bytes arrive one by one; doubles each time.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-/// First byte of a TLS handshake: the type of its record.
+/// First byte of a TLS handshake: the record type.
 const HANDSHAKE: u8 = 0x16;
-/// The byte after it: the version's first half.
+/// Second byte: the major version.
 const VERSION: u8 = 3;
-/// How a request of HTTP begins. As the length of a message each is above five megabytes.
+/// First bytes of HTTP requests. As the length of a message each would exceed five megabytes.
 const METHODS: [&[u8; 3]; 7] = [b"GET", b"POS", b"HEA", b"PUT", b"DEL", b"OPT", b"PAT"];
 
-/// How clients of one listener are let in.
+/// Accepts clients of one listener.
 #[derive(Clone)]
 pub(crate) struct Opener(Arc<Inner>);
 
 struct Inner {
     listener: Listener,
     mode: TlsMode,
-    /// `None`: nobody is served in TLS.
+    /// `None` disables TLS.
     tls: Option<Arc<Tls>>,
-    /// Where handshakes take the memory that they hold from.
+    /// Account for the memory of handshakes.
     strangers: Account,
     refusals: Refusals,
-    /// Where the portal is; `None`: it is off.
+    /// Address of the portal; `None` if it is off.
     portal: Option<PortalAddress>,
 }
 
-/// A client that was let in.
+/// An accepted client.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    /// What it is served over.
+    /// The plain or TLS socket.
     pub(crate) socket: Socket,
-    /// The subject of its certificate, which was checked, in the form of RFC 2253.
+    /// Subject of its verified certificate, in the form of RFC 2253.
     pub(crate) certificate_subject: Option<String>,
-    /// The server's own address of the connection.
+    /// Local address of the connection.
     pub(crate) reached_at: Option<IpAddr>,
 }
 
@@ -74,7 +73,7 @@ impl Opened {
         Self { socket: Socket::Plain(stream), certificate_subject: None, reached_at }
     }
 
-    /// Who the client is to the MongoDB API.
+    /// Returns the client's identity for the MongoDB API.
     pub(crate) fn peer(&self, peer: SocketAddr) -> mongo::Peer {
         mongo::Peer {
             address: peer.to_string(),
@@ -85,19 +84,19 @@ impl Opened {
     }
 }
 
-/// The server's own address of a connection.
+/// Returns the local address of a connection.
 fn own_address(stream: &TcpStream) -> Option<IpAddr> {
     stream.local_addr().ok().map(|own| own.ip().to_canonical())
 }
 
-/// How a client begins.
+/// A client's protocol by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begins {
     WithHandshake,
-    /// With a method of HTTP.
+    /// An HTTP method.
     WithRequest,
     Otherwise,
-    /// Too few bytes have come.
+    /// Not enough bytes yet.
     Unclear,
 }
 
@@ -124,8 +123,8 @@ impl Opener {
         Self(Arc::new(Inner { listener, mode, tls, strangers, refusals, portal }))
     }
 
-    /// Waits for a client to begin and lets it in; `None`: it has left, does not speak what it has to, or
-    /// the server stops. A silent client costs no buffers: its first bytes are only looked at.
+    /// Waits for a client's first bytes and accepts it; `None` if it leaves, speaks a wrong
+    /// protocol, or the server stops. A silent client has no buffers: its bytes are only peeked.
     pub(crate) async fn open(
         &self,
         stream: TcpStream,
@@ -141,7 +140,7 @@ impl Opener {
     async fn let_in(&self, stream: TcpStream, peer: SocketAddr) -> Option<Opened> {
         let inner = &*self.0;
         let waits = match inner.listener {
-            // Drivers may open connections for later, and say nothing meanwhile.
+            // Drivers may open connections in advance and stay silent.
             Listener::Mongo => None,
             Listener::Admin => Some(FIRST_BYTE_TIME),
         };
@@ -156,7 +155,7 @@ impl Opener {
         }
         match (begins, &inner.tls, inner.mode) {
             (Begins::WithHandshake, Some(tls), TlsMode::Allow | TlsMode::Require) => {
-                // In a place of its own: one that begins otherwise has no room for it.
+                // Boxed, so that connections without a handshake do not reserve its memory.
                 let finished = Box::pin(inner.finish_handshake(tls, stream)).await;
                 finished.map_err(|error| inner.report(peer, &error)).ok()
             }
@@ -193,8 +192,8 @@ impl Inner {
     }
 }
 
-/// Looks at the first bytes without taking any, until they tell how a client begins; `None`: it has left,
-/// or sends too little for too long.
+/// Peeks at the first bytes until they identify the protocol; `None` if the client leaves or sends
+/// too little for too long.
 async fn wait_until_begun(stream: &TcpStream) -> Option<Begins> {
     let mut first = [0; 3];
     let mut pause = FIRST_PAUSE;
@@ -208,7 +207,7 @@ async fn wait_until_begun(stream: &TcpStream) -> Option<Begins> {
         if HANDSHAKE_TIME < pause {
             return None;
         }
-        // The same bytes would be seen again at once.
+        // Without a pause, peek would return the same bytes at once.
         background::wait_for(pause).await;
         pause *= 2;
     }
@@ -225,7 +224,7 @@ mod tests {
             (b"\x16\x03", Begins::Unclear),
             (b"\x16\x03\x01", Begins::WithHandshake),
             (b"\x16\x03\x04", Begins::WithHandshake),
-            // Messages of MongoDB of 22, 278 and 790 bytes.
+            // MongoDB messages of 22, 278 and 790 bytes.
             (b"\x16\0\0", Begins::Otherwise),
             (b"\x16\x01\0", Begins::Otherwise),
             (b"\x16\x03\0", Begins::Otherwise),
@@ -240,8 +239,8 @@ mod tests {
         }
     }
 
-    /// Sends bytes to a listener that asks for TLS, and returns whether the client was let in and how much
-    /// the handshake goes on holding.
+    /// Sends bytes to a listener with TLS; returns whether the client was accepted, and the memory
+    /// still held for the handshake.
     async fn open_with(bytes: &[u8]) -> (bool, usize) {
         let config = crate::config::Config::for_tests();
         let tls = Tls::open(&config).unwrap();
@@ -257,7 +256,7 @@ mod tests {
         (opened.is_some(), strangers.used_bytes())
     }
 
-    /// The clock jumps as soon as nothing else is to be done.
+    /// The paused clock advances when all tasks are waiting.
     #[tokio::test(start_paused = true)]
     async fn who_does_not_go_on_with_a_handshake_is_given_up() {
         for (bytes, let_in) in [

@@ -1,27 +1,26 @@
-//! Log lines about clients that a listener did not let in: at most one a second, so that a port scanner
-//! cannot fill the log, and with nothing of what they sent.
+//! Logging of clients that a listener rejected: at most one line per second, so that a port scanner
+//! cannot fill the log, and without any client data.
 
 use std::{net::SocketAddr, time::Duration};
 
 use parking_lot::Mutex;
 
-/// Least time between two lines.
+/// Minimum time between two lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// When the next line is due, and how many were left out since the last one.
+/// Time of the next line, and number of lines suppressed since the last.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(Mutex<(Duration, u64)>);
 
 impl Refusals {
-    /// Logs that a client was not let in at the address of this setting, and why.
+    /// Logs a rejected client with the listener's setting and the reason.
     pub(super) fn report(&self, setting: &str, peer: SocketAddr, why: &dyn std::fmt::Display) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
             tracing::warn!(setting, %peer, %why, left_out, "a client was not let in");
         }
     }
 
-    /// Takes the line that is due at this time, with how many were left out before it; `None` where none
-    /// is due.
+    /// Takes the line due at this time, if any, with the number of lines suppressed before it.
     fn take_line(&self, now: Duration) -> Option<u64> {
         let (due, left_out) = &mut *self.0.lock();
         if now < *due {

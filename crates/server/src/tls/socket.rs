@@ -1,4 +1,4 @@
-//! A client's stream, inside TLS or not, as one type: whoever serves it is compiled once.
+//! A client's stream, TLS or plain, as one type, so that the code serving it is compiled once.
 
 use std::{
     io,
@@ -17,13 +17,13 @@ use super::limited::Limited;
 /// A client's stream.
 #[derive(Debug)]
 pub(crate) enum Socket {
-    /// As it was accepted.
+    /// Plain TCP.
     Plain(TcpStream),
-    /// Inside TLS.
+    /// TLS.
     Secure(Box<TlsStream<Limited>>),
 }
 
-/// Calls a method of whichever stream it is.
+/// Calls a method of the stream inside.
 macro_rules! of_stream {
     ($self:ident, $method:ident ($($argument:expr),*)) => {
         match $self.get_mut() {

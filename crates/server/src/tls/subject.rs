@@ -1,8 +1,8 @@
-//! The subject of a certificate as a text, as users are named after it: RFC 2253, the most specific part
-//! first. Whether a certificate is good is not asked here.
+//! The subject of a certificate as text, from which user names are derived: RFC 2253, the most
+//! specific part first. The certificate is verified elsewhere.
 //!
 //! ```text
-//! O=y, OU=x, CN=ann  (as it stands in the certificate)   =>   CN=ann,OU=x,O=y
+//! O=y, OU=x, CN=ann  (order in the certificate)   =>   CN=ann,OU=x,O=y
 //! ```
 
 use x509_parser::{
@@ -11,8 +11,8 @@ use x509_parser::{
     x509::{AttributeTypeAndValue, RelativeDistinguishedName},
 };
 
-/// The short names of kinds of attributes: those of RFC 2253, and the one of an e-mail address. Others
-/// are written as numbers.
+/// Short names of attribute types: those of RFC 2253, and of e-mail addresses. Others are written
+/// as numeric OIDs.
 const NAMES: &[(&str, &str)] = &[
     ("2.5.4.3", "CN"),
     ("2.5.4.6", "C"),
@@ -26,10 +26,10 @@ const NAMES: &[(&str, &str)] = &[
     ("1.2.840.113549.1.9.1", "emailAddress"),
 ];
 
-/// Characters that have a meaning in such a text.
+/// Characters that have to be escaped.
 const SPECIAL: &[char] = &[',', '+', '"', '\\', '<', '>', ';'];
 
-/// The subject of a certificate in DER; `None` where it has none, or cannot be read.
+/// Returns the subject of a DER certificate; `None` if it is empty or unreadable.
 pub(super) fn subject_of(certificate: &[u8]) -> Option<String> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
     let mut parts: Vec<_> = parsed.subject().iter_rdn().map(part_text).collect();
@@ -38,12 +38,13 @@ pub(super) fn subject_of(certificate: &[u8]) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// One part, which may have several attributes.
+/// Formats one part, which may have several attributes.
 fn part_text(part: &RelativeDistinguishedName<'_>) -> String {
     part.iter().map(attribute_text).collect::<Vec<_>>().join("+")
 }
 
-/// `CN=ann`. A value that is no text of a known kind is written as the bytes of its encoding.
+/// Formats an attribute as `CN=ann`. A value that is not a known string type is written as the hex
+/// of its encoding.
 fn attribute_text(attribute: &AttributeTypeAndValue<'_>) -> String {
     let kind = attribute.attr_type().to_id_string();
     let known = NAMES.iter().find(|(id, _)| *id == kind).map(|(_, name)| *name);
@@ -54,13 +55,13 @@ fn attribute_text(attribute: &AttributeTypeAndValue<'_>) -> String {
     format!("{}={value}", known.unwrap_or(&kind))
 }
 
-/// A value as it stands in such a text.
+/// Escapes a value.
 fn escape(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let last = value.chars().count().saturating_sub(1);
     for (at, letter) in value.chars().enumerate() {
         match letter {
-            // Nothing that a log or a shell could take for something else.
+            // Control characters are written in hex, so that logs and shells cannot misread them.
             _ if letter.is_ascii_control() => {
                 out.push_str(&format!("\\{:02X}", u32::from(letter)));
                 continue;

@@ -1,4 +1,4 @@
-//! Listeners that speak TLS, asked over their sockets.
+//! TLS of the listeners, tested over sockets.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -39,7 +39,7 @@ fn authority() -> Authority {
     Authority::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// A client's certificate: `CN=<name>,OU=x,O=y`.
+/// Creates a client certificate `CN=<name>,OU=x,O=y`.
 fn identity(authority: &Authority, name: &str) -> Identity {
     let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
     params.distinguished_name = DistinguishedName::new();
@@ -54,8 +54,8 @@ fn identity(authority: &Authority, name: &str) -> Identity {
     (params.signed_by(&key, authority).unwrap().pem(), key.serialize_pem())
 }
 
-/// A connection that believes this certificate, inside TLS. In its newer version a client learns only
-/// from the first answer that its own certificate was refused.
+/// Connects with TLS, trusting this certificate. In TLS 1.3 a client learns only from the first
+/// read that its own certificate was rejected.
 async fn connect(
     address: &str,
     trusted: &str,
@@ -80,7 +80,7 @@ async fn connect(
     Ok(Box::new(TlsConnector::from(Arc::new(config)).connect(name, stream).await?))
 }
 
-/// A client of the MongoDB API; `None`: it gets no answer.
+/// Connects to the MongoDB API with TLS; `None` if it does not answer.
 pub(crate) async fn ask_mongo(
     server: &Server,
     trusted: &str,
@@ -91,7 +91,7 @@ pub(crate) async fn ask_mongo(
     client.answers(ping()).await.then_some(client)
 }
 
-/// The certificate that a server has made and shows to everybody.
+/// Returns the certificate that a server generated.
 pub(crate) async fn made_certificate(server: &Server) -> String {
     let address = server.0.cosmos().unwrap();
     let stream = Box::new(TcpStream::connect(address).await.unwrap());
@@ -99,7 +99,7 @@ pub(crate) async fn made_certificate(server: &Server) -> String {
     answer.unwrap().body
 }
 
-/// Whether an address answers over TLS, and without, to a request with this path by this status.
+/// Returns whether an address answers a request with this status, over TLS and without.
 async fn http_answers(address: &str, (path, status): (&str, u16), trusted: &str) -> (bool, bool) {
     let is_alive = async |stream: Box<dyn Duplex>| {
         let answer = ask_stream(stream, address, "GET", path, &[], "").await;
@@ -112,7 +112,7 @@ async fn http_answers(address: &str, (path, status): (&str, u16), trusted: &str)
     (secure, is_alive(Box::new(TcpStream::connect(address).await.unwrap())).await)
 }
 
-/// Whether the admin address answers over TLS, and without.
+/// Returns whether the admin address answers, over TLS and without.
 async fn admin_answers(server: &Server, trusted: &str) -> (bool, bool) {
     http_answers(server.0.admin().unwrap(), ("/livez", 200), trusted).await
 }
@@ -150,7 +150,7 @@ async fn who_begins_with_a_handshake_is_served_in_tls_as_the_setting_says() {
     }
 }
 
-/// A server without the NoSQL API has a certificate all the same.
+/// A server without the NoSQL API has a certificate, too.
 #[tokio::test]
 async fn the_certificate_is_kept_and_goes_with_any_listener() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ async fn the_certificate_is_kept_and_goes_with_any_listener() {
     }
 }
 
-/// The first byte of such a message is that of a handshake, too, and the others may come late.
+/// The first byte of this message equals that of a handshake, and the others may arrive late.
 #[tokio::test]
 async fn a_message_of_278_bytes_is_no_handshake() {
     let server = Server::new(&Config::for_tests()).await;
@@ -201,7 +201,7 @@ async fn files_are_read_again_while_connections_go_on() {
     };
     let server = Server::new(&config).await;
     let mut first = ask_mongo(&server, old.certificate(), None).await.unwrap();
-    // A key that does not fit, half of a pair, and no text at all: the old ones stay.
+    // A key that does not match, a missing certificate, and invalid text: the old ones stay in use.
     for (certificate, key) in [
         (new.certificate(), old.key().text().unwrap()),
         ("", new.key().text().unwrap()),
@@ -247,7 +247,7 @@ async fn a_certificate_of_a_client_has_to_be_good() {
             let client = ask_mongo(&server, &trusted, shown).await;
             assert_eq!(client.is_some(), want, "{certificates:?}");
         }
-        // Nobody is asked for one there.
+        // That listener requests no client certificate.
         assert_eq!(admin_answers(&server, &trusted).await, (true, true));
         server.stop().await;
     }
