@@ -1,5 +1,4 @@
-//! The addresses of the settings: which of them are refused, and what the operator is told of one
-//! that cannot be bound.
+//! Checks the configured addresses, and explains to the operator why one cannot be bound.
 
 use std::{io, net::ToSocketAddrs};
 
@@ -11,9 +10,10 @@ use crate::{
     listen::{self, Taken},
 };
 
-/// Refuses listeners that nobody can want: none at all, and a MongoDB API without logins, unless the
-/// operator has said so, where other machines reach it or where keys guard the other addresses. The NoSQL
-/// API and the admin address check their own, as they depend on the keys. Called before anything is opened.
+/// Refuses configurations without any listener, and, unless the operator has allowed it, a MongoDB
+/// API without logins that other machines can reach or that would bypass the key file. The NoSQL
+/// API and the admin address have checks of their own, which depend on the keys. Runs before
+/// anything is opened.
 pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     if config.mongo_addr.is_none() && config.cosmos_addr.is_none() && config.admin_addr.is_none() {
         let text = "every address is off: give one of --mongo-addr, --cosmos-addr, --admin-addr";
@@ -42,7 +42,7 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
                  127.0.0.1, or say --mongo-no-auth if whoever reaches it may do everything"
             )))
         }
-        // Keys would keep nobody out: the same data are reached here without one.
+        // The keys would protect nothing: the same data are reachable here without one.
         Some(address)
             if !config.mongo_auth && !config.mongo_no_auth && config.key_file.is_some() =>
         {
@@ -56,7 +56,7 @@ pub(crate) async fn check_addresses(config: &Config) -> Result<(), Failure> {
     }
 }
 
-/// Takes the address of the setting `--<setting>`; a failure names the setting and what to do.
+/// Binds the address of the setting `--<setting>`; the error names the setting and a remedy.
 pub(crate) async fn take_setting(
     setting: &str,
     address: &str,
@@ -66,15 +66,14 @@ pub(crate) async fn take_setting(
     taken.map_err(|error| unusable(setting, address, &error, &ports_of(config)))
 }
 
-/// Listens on the address of a setting that was taken. Of two servers
-/// that take the same one at the same time, the second one fails here.
+/// Listens on a bound address. If two servers bind the same one concurrently, the second fails.
 pub(crate) fn listen_on(setting: &str, taken: Taken) -> Result<TcpListener, Failure> {
     let address = taken.address.to_string();
-    // All addresses of the settings are taken by now, so none of their ports is found free.
+    // All configured addresses are bound by now, so no alternative port is proposed.
     taken.listen().map_err(|error| unusable(setting, &address, &error, &[]))
 }
 
-/// Returns the ports that the settings give to addresses.
+/// Returns the configured ports.
 fn ports_of(config: &Config) -> Vec<u16> {
     let peer = config.cluster.as_ref().map(|cluster| &cluster.peer_addr);
     [&config.mongo_addr, &config.cosmos_addr, &config.admin_addr]
@@ -85,8 +84,7 @@ fn ports_of(config: &Config) -> Vec<u16> {
         .collect()
 }
 
-/// Returns what the operator is told of an address that cannot be taken. Another port that it proposes is
-/// not one of `claimed`.
+/// Builds the error for an address that cannot be bound; it proposes a port not in `claimed`.
 fn unusable(setting: &str, address: &str, error: &io::Error, claimed: &[u16]) -> Failure {
     failed(match error.kind() {
         io::ErrorKind::AddrInUse => {
@@ -107,8 +105,8 @@ fn unusable(setting: &str, address: &str, error: &io::Error, claimed: &[u16]) ->
     })
 }
 
-/// Returns the address of the next port that nobody listens on and that is not one of `claimed`, or of port
-/// 0 where none of the next 100 is such a port.
+/// Returns the address with the next free port that is not in `claimed`, or with port 0 if none of
+/// the next 100 qualifies.
 fn free_after(address: &str, claimed: &[u16]) -> String {
     let Some((host, port)) = address.rsplit_once(':') else { return address.to_owned() };
     let port = port.parse::<u16>().unwrap_or(u16::MAX);
@@ -117,11 +115,11 @@ fn free_after(address: &str, claimed: &[u16]) -> String {
     format!("{host}:{}", free.unwrap_or(0))
 }
 
-/// Returns whether nothing has taken an address.
+/// Returns whether an address can be bound.
 fn is_free(address: &str) -> bool {
     let Ok(mut found) = address.to_socket_addrs() else { return true };
     found.all(|address| {
-        // Without the option to share a port, so that one which is taken and not listened on is noticed too.
+        // Without `SO_REUSEADDR`, so that a port bound but not yet listened on is noticed too.
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
         let taken = socket.and_then(|socket| socket.bind(address));
         !matches!(taken, Err(error) if error.kind() == io::ErrorKind::AddrInUse)
@@ -154,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_port_that_is_proposed_is_free_and_no_other_settings() {
-        // Two ports that follow each other, of which the second is taken and not listened on.
+        // Two consecutive ports, of which the second is bound but not listened on.
         let (first, _second) = loop {
             let first = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             let port = first.local_addr().unwrap().port();

@@ -1,5 +1,5 @@
-//! The stores a server can be started with, as one type, so that the engine is compiled once. Each
-//! call costs one branch. What a call does is documented in `store`.
+//! The store implementations a server can run on, as one type, so that the engine is compiled once
+//! at the cost of one branch per call. The methods are documented in `store`.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 
 use crate::give_way::apart;
 
-/// A store, chosen once at the start: in memory without a data directory, else on disk, or a node's
-/// copy of what a cluster holds.
+/// A store, chosen at the start: in memory if there is no data directory, else on disk, or a
+/// cluster node's local copy.
 #[derive(Debug)]
 pub(crate) enum AnyStore {
     Memory(MemoryStore),
@@ -19,30 +19,30 @@ pub(crate) enum AnyStore {
     Shared(TermTree),
 }
 
-/// A node's tree for one time in which it owns the shard. The tree stays when this goes.
+/// A node's tree during one term of ownership of the shard. The tree outlives it.
 #[derive(Debug)]
 pub(crate) struct TermTree {
     tree: Arc<TreeStore>,
-    /// Dropped with the engine, so that the next one is not opened before.
+    /// Dropped with the engine, so that the next one is opened only afterwards.
     _engine_gone: oneshot::Sender<()>,
 }
 
 impl TermTree {
-    /// Returns it, and what ends when nobody uses it any more.
+    /// Returns it with a receiver that completes once it has been dropped.
     pub(crate) fn new(tree: Arc<TreeStore>) -> (Self, oneshot::Receiver<()>) {
         let (engine_gone, gone) = oneshot::channel();
         (Self { tree, _engine_gone: engine_gone }, gone)
     }
 }
 
-/// A snapshot of one of them, of the same kind as its store.
+/// A snapshot of the same kind as its store.
 #[derive(Clone, Debug)]
 pub(crate) enum AnySnapshot {
     Memory(<MemoryStore as Store>::Snapshot),
     Tree(TreeSnapshot),
 }
 
-/// Calls the same method on whichever store it is.
+/// Calls the same method on each kind of store.
 macro_rules! each {
     ($store:expr, $inner:ident => $call:expr) => {
         match $store {
@@ -57,7 +57,7 @@ macro_rules! each {
 }
 
 impl AnyStore {
-    /// Returns what the store's committer measures; `None` where nothing is written to a disk.
+    /// Returns the metrics of the store's committer; `None` for a store in memory.
     pub(crate) fn tree_metrics(&self) -> Option<Arc<TreeMetrics>> {
         match self {
             Self::Memory(_) => None,
@@ -66,7 +66,7 @@ impl AnyStore {
         }
     }
 
-    /// Returns the way to images of a store of its own on the disk.
+    /// Returns access to backup images; `None` unless this is a standalone store on disk.
     pub(crate) fn images(&self) -> Option<Images> {
         match self {
             Self::Tree(store) => Some(store.images()),
@@ -108,8 +108,8 @@ impl Store for AnyStore {
         }
     }
 
-    // Making and dropping a space waits for a thread of the store, which may wait for the disk, and in a
-    // cluster for Cassandra.
+    // Creating and dropping a space blocks on a thread of the store, which may wait for the disk
+    // or, in a cluster, for Cassandra.
     fn create_space(&self, space: Space) -> Result<(), Error> {
         apart(|| each!(self, inner => inner.create_space(space)))
     }

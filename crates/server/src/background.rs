@@ -1,8 +1,8 @@
-//! Everything that happens without a request: checkpoints of the clock, the store's housekeeping,
-//! the reaper, cursor timeouts. Each part says when it is due again; only this file waits.
+//! Background work: checkpoints of the clock, the store's housekeeping, the reaper, cursor
+//! timeouts. Each part reports when it is due again; only this file waits.
 //!
-//! The clock has a thread of its own, the rest are tasks of the runtime: an operation waits for
-//! time, so time must never wait for a worker that operations keep busy.
+//! The clock runs on a dedicated thread and the rest as tasks of the runtime: operations wait for
+//! the clock, so it must not depend on workers that operations keep busy.
 
 use std::{
     sync::{
@@ -22,35 +22,30 @@ use tracing::Instrument as _;
 
 use crate::{any_store::AnyStore, checkpoint::CheckpointFile};
 
-/// How often the clock is compared with the wall clock and made durable. A checkpoint allows the use
-/// of two more seconds (`clock::LEASE_MS`); renewing it four times as often leaves room for slow
-/// writes before an operation has to wait.
+/// How often the clock is compared with the wall clock and checkpointed. A checkpoint allows two
+/// more seconds of time (`clock::LEASE_MS`); renewing it four times as often tolerates slow writes
+/// before an operation has to wait.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(500);
 
-/// How often the store is asked for its health: how long a store that was opened again may wait
-/// until it takes commits, and how late the log says that writes are refused.
+/// How often the store's health is polled. Bounds how long a reopened store waits until it accepts
+/// commits, and how late the log reports that writes are refused.
 const HEALTH_EVERY: Duration = Duration::from_millis(100);
-/// How often the store does what it does without being asked, such as noting how far commits are
-/// durable.
+/// Interval of the store's housekeeping, such as recording the durable watermark.
 const TICK_EVERY: Duration = Duration::from_millis(500);
 
-/// How often it is looked which paths of containers were used; what comes of it is written once a
-/// day.
+/// How often the use of container paths is recorded; results are written once a day.
 const PATHS_EVERY: Duration = Duration::from_secs(60);
 
-/// The clock's own thread: nothing else may hold up time. Dropping it ends the thread and waits for
-/// the write that it may be in.
+/// The clock's dedicated thread. Dropping it stops the thread and waits for a write in progress.
 pub(crate) struct Timekeeper {
-    /// Set once, by `drop`.
     stop: Arc<AtomicBool>,
-    /// `None` only while it is being dropped.
+    /// `None` only during `drop`.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Timekeeper {
-    /// Starts the thread; `file` is `None` where nothing is kept. It is started before the store and
-    /// the engine are opened: what they do then may take long, and waits for the clock's lease to be
-    /// renewed.
+    /// Starts the thread; without a `file`, nothing is persisted. Started before the store and the
+    /// engine are opened: that may take long and needs the clock's lease renewed.
     pub(crate) fn start(clock: Arc<Clock>, file: Option<CheckpointFile>) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -59,7 +54,7 @@ impl Timekeeper {
                 let mut failing = false;
                 while !stopped.load(Ordering::Relaxed) {
                     keep_time(&clock, file.as_ref(), &mut failing);
-                    // `drop` wakes it, so that the end does not wait for the pause to be over.
+                    // `drop` unparks it, so that stopping does not wait for the interval to end.
                     std::thread::park_timeout(CHECKPOINT_EVERY);
                 }
             })?;
@@ -77,19 +72,19 @@ impl Drop for Timekeeper {
     }
 }
 
-/// Waits and holds the thread: for threads of their own, never for a worker of the runtime.
+/// Sleeps, blocking the thread: for dedicated threads only, never for a worker of the runtime.
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
 pub(crate) fn pause_thread(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// Waits without holding a thread.
+/// Sleeps without blocking a thread.
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
 pub(crate) async fn wait_for(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-/// Waits between two looks at something; false: it is to stop.
+/// Sleeps for `time`; returns false if the server is stopping.
 pub(crate) async fn has_waited(time: Duration, stop: &mut watch::Receiver<bool>) -> bool {
     tokio::select! {
         () = wait_for(time) => true,
@@ -97,9 +92,8 @@ pub(crate) async fn has_waited(time: Duration, stop: &mut watch::Receiver<bool>)
     }
 }
 
-/// One round of the timekeeper. A manual clock needs none: its moves are made durable when they are
-/// made. A step of the wall clock is logged once, when it is first seen, and so is a clock that does
-/// not keep pace.
+/// Runs one round of the timekeeper. A manual clock needs none, since each move is persisted when
+/// it is made. Logs a step of the wall clock, and a clock that does not keep pace, once each.
 fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     if clock.mode() == ClockMode::System {
         let was = clock.status();
@@ -123,10 +117,10 @@ fn keep_time(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     }
 }
 
-/// Makes the clock durable once. The order matters: time may be used up to the new lease only after
-/// the checkpoint is on the disk. While writing fails, time stops at the end of the old lease and
-/// operations wait; the log says so once, and the next success ends it. `failing` holds whether the
-/// last attempt failed.
+/// Checkpoints the clock once. Order matters: time up to the new lease may be used only after the
+/// checkpoint is on disk. While writing fails, time stops at the end of the old lease and
+/// operations wait; that is logged once until a write succeeds. `failing` holds whether the last
+/// attempt failed.
 fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut bool) {
     let checkpoint = clock.tick();
     let written = file.map_or(Ok(()), |file| file.write(&checkpoint));
@@ -144,15 +138,15 @@ fn write_checkpoint(clock: &Clock, file: Option<&CheckpointFile>, failing: &mut 
     }
 }
 
-/// Starts the tasks that look after the engine until `stop`: its store, builds that an earlier run
-/// did not finish, and housekeeping. `serve::Running::stop` waits for them.
+/// Starts the background tasks of an engine: care of its store, unfinished index builds, paths, and
+/// housekeeping. They run until `stop`; `serve::Running::stop` waits for them.
 pub(crate) fn start(
     engine: &Engine<AnyStore>,
     door: Option<Arc<Door<AnyStore>>>,
     unused_days: Option<u32>,
     stop: &watch::Receiver<bool>,
 ) -> [tokio::task::JoinHandle<()>; 4] {
-    // Their lines in the log say which shard of a cluster they are about.
+    // The spans carry the shard of a cluster into the log lines.
     [
         tokio::spawn(tend_store(engine.clone(), stop.clone()).in_current_span()),
         tokio::spawn(build_indexes(engine.clone(), stop.clone()).in_current_span()),
@@ -161,8 +155,8 @@ pub(crate) fn start(
     ]
 }
 
-/// Writes a failure to the log. That another node of a cluster owns the data now is none: the tasks of the
-/// term that has ended may hear of it before they are stopped.
+/// Logs a failure. If another node of the cluster now owns the data (`moved`), it is not an error:
+/// tasks of an ended term may see that before they are stopped.
 fn note_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
     if moved {
         tracing::debug!(%error, "{doing}");
@@ -171,25 +165,24 @@ fn note_failure(moved: bool, error: &dyn std::fmt::Display, doing: &str) {
     }
 }
 
-/// Looks after the store until `stop`. Two loops side by side: a tick may wait for a slow disk, and
-/// just then its health is of interest.
+/// Maintains the store until `stop`. Two concurrent loops: a tick may wait for a slow disk, which
+/// is when the health matters.
 async fn tend_store(engine: Engine<AnyStore>, stop: watch::Receiver<bool>) {
     tokio::join!(watch_store(&engine, stop.clone()), keep_store(&engine, stop));
 }
 
-/// Watches the store's health. After the store was opened again, has the engine read again what it
-/// keeps in memory; only then does the store take commits. Writes a line to the log when commits
-/// begin and when they end to be refused, not for each refusal.
+/// Watches the store's health. After the store was reopened, makes the engine reload its state in
+/// memory; only then does the store accept commits. Logs when refusals start and stop, not each.
 async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     let mut refusing = false;
     loop {
-        // The catalog first: until the engine has read it again the store takes no commits.
+        // The catalog first: the store refuses commits until the engine has reloaded it.
         if let Health::Anew = engine.store().health()
             && let Err(error) = engine.recover_reopened().await
         {
             note_failure(error.kind == Kind::Moved, &error, "read the catalog again");
         }
-        // Asked again: reading the catalog has just made it good, if all went well.
+        // Poll again: reloading the catalog may just have made it healthy.
         let health = engine.store().health();
         match (&health, refusing) {
             (Health::Refusing(why), false) => tracing::error!(%why, "writes are refused"),
@@ -204,15 +197,13 @@ async fn watch_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>)
     }
 }
 
-/// Lets the store do its housekeeping. It may wait for the disk, so a thread for blocking work does
-/// it. A failure is logged while the store takes commits; when it refuses them, `watch_store` has
-/// said why.
+/// Runs the store's housekeeping, on a blocking thread because it may wait for the disk. Failures
+/// are logged only while the store accepts commits; otherwise `watch_store` has logged the reason.
 async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     loop {
         let ticked = engine.clone();
         let ticked = tokio::task::spawn_blocking(move || ticked.store().tick()).await;
-        // An outer error would be a panic or the end of the runtime; the store is asked why it refuses
-        // elsewhere (`watch_store`).
+        // An outer error is a panic or the end of the runtime.
         if let (Ok(Err(error)), Health::Good) = (ticked, engine.store().health()) {
             note_failure(error.kind == store::Kind::Moved, &error, "housekeeping of the store");
         }
@@ -223,8 +214,8 @@ async fn keep_store(engine: &Engine<AnyStore>, mut stop: watch::Receiver<bool>) 
     }
 }
 
-/// Finishes index builds that an earlier run did not. Until then these indexes are not used, and
-/// requests do not wait. What `stop` interrupts goes on at the next start.
+/// Finishes index builds that an earlier run left unfinished. Requests do not wait; those indexes
+/// are unused until then. Builds interrupted by `stop` continue at the next start.
 async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         built = engine.resume_builds() => {
@@ -236,7 +227,7 @@ async fn build_indexes(engine: Engine<AnyStore>, mut stop: watch::Receiver<bool>
     }
 }
 
-/// Notes until `stop` which paths of containers were used, and lets those end that were not for long.
+/// Records until `stop` which container paths were used, and drops those unused for long.
 async fn tend_paths(
     engine: Engine<AnyStore>,
     unused_days: Option<u32>,
@@ -247,7 +238,7 @@ async fn tend_paths(
             () = wait_for(PATHS_EVERY) => {}
             _ = stop.changed() => return,
         }
-        // While writes are refused `watch_store` has said why.
+        // While writes are refused, `watch_store` has logged the reason.
         if let (Err(error), Health::Good) =
             (engine.tend_paths(unused_days).await, engine.store().health())
         {
@@ -256,7 +247,7 @@ async fn tend_paths(
     }
 }
 
-/// Follows until `stop` the users that the first shard of a cluster keeps.
+/// Follows until `stop` the users, which the first shard of a cluster stores.
 pub(crate) async fn follow_users(door: Arc<Door<AnyStore>>, mut stop: watch::Receiver<bool>) {
     tokio::select! {
         never = door.follow_users() => match never {},
@@ -265,7 +256,7 @@ pub(crate) async fn follow_users(door: Arc<Door<AnyStore>>, mut stop: watch::Rec
 }
 
 /// Runs the reaper and closes idle cursors until `stop`. `now` and the due times are readings of
-/// the monotonic clock. A failed pass is tried again after a second.
+/// the monotonic clock. A failed pass is retried after a second.
 async fn keep_house(
     engine: Engine<AnyStore>,
     door: Option<Arc<Door<AnyStore>>>,
@@ -284,7 +275,7 @@ async fn keep_house(
         if let Some(door) = &door
             && door_due <= now
         {
-            // Asked only when the reaper is due, which is about once a second.
+            // Only checked when the reaper is due, about once a second.
             door_due = door.tick(now);
         }
         // At least 10 ms, so that a reaper that is always due leaves time for requests. The API's

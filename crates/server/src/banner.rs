@@ -1,6 +1,5 @@
-//! What a person sees at the start: where to connect, and on a terminal a line to paste. Without a
-//! terminal the same facts are plain lines, for logs of services and of CI. Programs read the ready file
-//! instead; this text may change.
+//! The startup banner: where to connect and, on a terminal, lines to paste. Without a terminal the
+//! same facts are plain lines for logs. Programs read the ready file instead; this text may change.
 
 use std::{io::Write, time::Duration};
 
@@ -10,11 +9,11 @@ use crate::{
     ready::{Ready, is_reached},
 };
 
-/// A fact: what it is about, which is empty where it goes on with the fact before, and a text.
+/// A label, empty if the fact continues the previous one, and its text.
 type Fact = (&'static str, String);
 
-/// Returns where the portal is, or why it is not there. It decides as `admin/pages.rs` does: with the
-/// public key it is for this machine only.
+/// Returns the portal's address, or why it is not available. Same rule as in `admin/pages.rs`: with
+/// the public key it is served to this machine only.
 fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     let everybody_has_the_key = config.key_file.is_none() && !config.mongo_auth;
     let text = if is_reached(admin) && everybody_has_the_key {
@@ -27,8 +26,8 @@ fn portal(config: &Config, url: &str, admin: &str) -> Fact {
     ("Portal", text)
 }
 
-/// Returns the account's key, or which one is meant: it is shown only if it is the public one, since
-/// what is printed may end in a log.
+/// Returns the account's key if it is the public one, else a reference to it: printed text may end
+/// up in a log.
 fn key(config: &Config) -> &'static str {
     match &config.key_file {
         None => cosmos::WELL_KNOWN_KEY,
@@ -36,8 +35,7 @@ fn key(config: &Config) -> &'static str {
     }
 }
 
-/// Returns what there is to know of a server. Addresses are the bound ones, so that each can be pasted
-/// as it is.
+/// Returns the facts about a server. Addresses are the bound ones, ready to paste.
 fn facts(config: &Config, ready: &Ready, is_paused: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
     if let Some(mongo) = &ready.mongo {
@@ -102,7 +100,7 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
         examples.push(("NoSQL Python", python));
         let node = format!("new CosmosClient({{endpoint: '{scheme}://{cosmos}/', key: '{key}'}})");
         examples.push(("NoSQL Node", node));
-        // Gateway mode is named, as the SDK's default is direct mode.
+        // Gateway mode has to be named: the SDK's default is direct mode.
         let options = "new() { ConnectionMode = ConnectionMode.Gateway }";
         let csharp = format!("new CosmosClient(\"{scheme}://{cosmos}/\", \"{key}\", {options})");
         examples.push(("NoSQL C#", csharp));
@@ -119,7 +117,7 @@ fn examples(config: &Config, ready: &Ready) -> Vec<Fact> {
     examples
 }
 
-/// Returns what is printed.
+/// Returns the text to print.
 fn text_of(config: &Config, ready: &Ready, is_paused: bool, took: Duration) -> String {
     let mut text = format!("EbbDB {}\n", ready.version);
     let facts = facts(config, ready, is_paused);
@@ -139,8 +137,8 @@ fn text_of(config: &Config, ready: &Ready, is_paused: bool, took: Duration) -> S
     text
 }
 
-/// Prints the banner to standard output, if there is one; on a terminal its last line says how
-/// long the start took. A server serves also where nobody can read it any more.
+/// Prints the banner to standard output; on a terminal the last line is the duration of the start.
+/// A failure to print does not stop the server.
 pub(crate) fn print_banner(config: &Config, ready: &Ready, is_paused: bool, took: Duration) {
     if config.banner == Banner::Off {
         return;

@@ -6,8 +6,8 @@
 //!      | checkpoint, CRC | checkpoint, CRC |    even numbers left, odd numbers right
 //! ```
 //!
-//! The engine writes here too, through [`Persist`]: the move of a manual clock is durable before it is
-//! in force.
+//! The engine writes here too, through [`Persist`]: a move of a manual clock is made durable before
+//! it takes effect.
 
 use std::{
     fs::{File, OpenOptions},
@@ -23,26 +23,25 @@ use clock::{BootId, Checkpoint};
 use engine::Persist;
 use parking_lot::Mutex;
 
-/// Bytes of a slot: the usual sector of a disk, so that writing one slot does not touch the other.
+/// Bytes of a slot: a disk's usual sector, so that writing one slot does not touch the other.
 const SLOT: u64 = 512;
-/// Name of the file in the data directory.
 const FILE: &str = "clock";
 
-/// The checkpoint file. Clones share the file; the lock keeps two writers from mixing their slots.
+/// The checkpoint file. Clones share the file and the lock that serializes writes.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckpointFile(Arc<Mutex<File>>);
 
 impl CheckpointFile {
-    /// Opens the file and returns the newest checkpoint that is whole; `None` where there is none. With
-    /// `make` a file that is missing or too short is made with room for both slots; without, it is read
-    /// as it is, and a missing one is an error.
+    /// Opens the file and returns the newest valid checkpoint, if any. With `make`, a missing or
+    /// short file is created with both slots preallocated; without, it is read as it is and must
+    /// exist.
     pub(crate) fn open(directory: &Path, make: bool) -> io::Result<(Self, Option<Checkpoint>)> {
         let path = directory.join(FILE);
         let file =
             OpenOptions::new().read(true).write(true).create(make).truncate(false).open(path)?;
         if make && file.metadata()?.len() < 2 * SLOT {
             file.write_all_at(&[0; 2 * SLOT as usize], 0)?;
-            // The space has to be on the disk before time relies on it, and the file's name too.
+            // The space and the file's name have to be durable before time relies on them.
             file.sync_all()?;
             File::open(directory)?.sync_all()?;
         }
@@ -50,7 +49,7 @@ impl CheckpointFile {
         for slot in 0..2 {
             let mut bytes = [0; SLOT as usize];
             match file.read_exact_at(&mut bytes, slot * SLOT) {
-                // A file that was cut off: the other slot may still be good.
+                // The file was truncated: the other slot may still be valid.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => continue,
                 read => read?,
             }
@@ -63,28 +62,28 @@ impl CheckpointFile {
         Ok((Self(Arc::new(Mutex::new(file))), newest))
     }
 
-    /// Writes a checkpoint; durable when this returns. It goes to the slot of its number, so that the
-    /// checkpoint before it stays until this one is whole. After a failure the older one still counts.
+    /// Writes a checkpoint durably. Slots alternate by number, so the previous checkpoint stays
+    /// until this one is complete and remains valid if the write fails.
     pub(crate) fn write(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let body = checkpoint.encode();
         let mut record = body.to_vec();
         record.extend_from_slice(&crc32c::crc32c(&body).to_be_bytes());
         let file = self.0.lock();
-        // Over the older checkpoint: a torn write leaves the newer one.
+        // Overwrite the older checkpoint: a torn write leaves the newer one.
         file.write_all_at(&record, checkpoint.number % 2 * SLOT)?;
         file.sync_data()?;
         if !checkpoint.manual {
             return Ok(());
         }
-        // No machine's clock says where a manual clock stood: whichever slot is damaged later, the
-        // other one has the last move too.
+        // No machine clock can tell the position of a manual clock, so both slots get the last
+        // move, in case one of them is damaged later.
         file.write_all_at(&record, (checkpoint.number + 1) % 2 * SLOT)?;
         file.sync_data()
     }
 }
 
-/// Returns the checkpoint of a slot if its checksum is right. There are two forms, of different
-/// length (older versions wrote no wall clock); the checksum tells which of them was written.
+/// Returns a slot's checkpoint if its checksum matches. Two encodings of different length exist
+/// (older versions stored no wall clock); the checksum tells which one it is.
 fn decode_slot(slot: &[u8]) -> Option<Checkpoint> {
     let is_whole = |checkpoint: &Checkpoint| {
         let body = checkpoint.encode();
@@ -107,8 +106,8 @@ impl Persist for CheckpointFile {
     }
 }
 
-/// Returns which boot of the machine this is, as 16 bytes; zeros where the system does not say. By
-/// it the clock knows whether a reading of the boot clock from a checkpoint still means anything.
+/// Returns the machine's boot ID as 16 bytes, zeros if unknown. The clock uses it to tell whether a
+/// boot-clock reading in a checkpoint is still comparable.
 pub(crate) fn boot_id() -> BootId {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: Vec<u8> = text

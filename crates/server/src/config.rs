@@ -1,5 +1,5 @@
-//! What a server is started with. Where each value came from (a flag, the environment, a file, a
-//! default) is the binary's business; what cannot work together is refused at the start.
+//! The configuration of a server. The binary determines where each value comes from (flag,
+//! environment, file, default); invalid combinations are refused at the start.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -7,32 +7,32 @@ use auth::Secret;
 use journal_cassandra::Certificates;
 use store_tree::OldViewsBound;
 
-/// How long after its expiration a document's bytes may go, where nothing else is said and the clock
-/// moves by itself. Reads never see them meanwhile.
+/// Default delay between a document's expiration and the earliest removal of its bytes, with a
+/// system clock. Reads never see them meanwhile.
 pub const REAP_DELAY: Duration = Duration::from_secs(60);
 
-/// How the database clock moves.
+/// How the database clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockMode {
     /// With the machine's clocks.
     System,
-    /// Only when told, by `POST /_ebb/clock` or the command `ebbClock`: for tests of retention.
+    /// Only on request, by `POST /_ebb/clock` or the command `ebbClock`: for tests of retention.
     Manual,
 }
 
 /// Whether a listener speaks TLS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TlsMode {
-    /// With nobody.
+    /// Plain connections only.
     Off,
-    /// With clients that begin with a handshake; others are served without.
+    /// Both: TLS for clients that start with a handshake, plain connections for others.
     Allow,
-    /// With everybody; who begins otherwise is not served.
+    /// TLS only; other connections are refused.
     Require,
 }
 
 impl TlsMode {
-    /// Returns the scheme that clients of HTTP are told: the plain one where it is served.
+    /// Returns the URL scheme shown to HTTP clients: plain HTTP if it is served.
     pub(crate) const fn http_scheme(self) -> &'static str {
         match self {
             Self::Require => "https",
@@ -41,12 +41,12 @@ impl TlsMode {
     }
 }
 
-/// Whether clients that speak TLS to the MongoDB API show a certificate.
+/// Whether TLS clients of the MongoDB API present a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificates {
-    /// They may.
+    /// Optional.
     Allow,
-    /// Each has to.
+    /// Required.
     Require,
 }
 
@@ -55,184 +55,183 @@ pub enum ClientCertificates {
 pub enum Banner {
     /// Nothing.
     Off,
-    /// Where to connect, as lines of a log.
+    /// Addresses, as log lines.
     Lines,
-    /// The same for a person at a terminal, with lines to paste.
+    /// Addresses for a person at a terminal, with lines to paste.
     Terminal,
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// A node's part in a cluster: where the cluster's data are, and how other nodes reach this one.
+/// A node's membership of a cluster: location of the cluster's data, and this node's link.
 #[derive(Clone, Debug)]
 pub struct ClusterConfig {
-    /// `host:port` of nodes of Cassandra to begin with.
+    /// Initial Cassandra nodes, `host:port`.
     pub contact_points: Vec<String>,
-    /// In which keyspace the cluster is.
+    /// The cluster's keyspace.
     pub keyspace: String,
-    /// The datacenter of Cassandra whose nodes are asked; `None`: any.
+    /// Datacenter of the Cassandra nodes to use; `None` uses any.
     pub datacenter: Option<String>,
-    /// User of Cassandra, and the file with the password; `None`: it asks for none.
+    /// Cassandra user and password file; `None` if Cassandra requires no login.
     pub login: Option<(String, PathBuf)>,
-    /// Certificates of TLS to Cassandra; `None`: without it.
+    /// TLS certificates for Cassandra; `None` disables TLS.
     pub cassandra_tls: Option<Certificates>,
-    /// Whether Cassandra may acknowledge what it has not synced to its disks.
+    /// Whether to accept a Cassandra that acknowledges writes before syncing them.
     pub accept_unsynced: bool,
-    /// Address of the link between nodes.
+    /// Listen address of the link between nodes.
     pub peer_addr: String,
-    /// Where other nodes reach it; `None`: at that address.
+    /// Address under which other nodes reach the link; defaults to `peer_addr`.
     pub peer_advertise: Option<String>,
-    /// Certificates of the link; `None`: without TLS, which only nodes of one machine may do.
+    /// Certificates of the link; `None` disables TLS, allowed only between nodes of one machine.
     pub peer_tls: Option<PeerCertificates>,
-    /// What people call the node; `None`: as the machine.
+    /// Display name of the node; defaults to the host name.
     pub node_name: Option<String>,
 }
 
-/// Files in PEM.
+/// Certificate files in PEM.
 #[derive(Clone, Debug)]
 pub struct PeerCertificates {
-    /// Of the authority whose certificates other nodes show.
+    /// Certificate authority of the other nodes' certificates.
     pub authority: PathBuf,
-    /// The certificate that this node shows.
+    /// Certificate of this node.
     pub certificate: PathBuf,
-    /// Its key.
+    /// Private key of the certificate.
     pub key: PathBuf,
 }
 
 /// The first user of the MongoDB API.
 #[derive(Clone, Debug)]
 pub struct RootUser {
-    /// Its name, in the database `admin`.
+    /// User name, in the database `admin`.
     pub name: String,
-    /// Its password.
+    /// Password.
     pub password: Secret,
 }
 
-/// What operations and clients may take, and what the log names of them.
+/// Limits of operations and connections, and the threshold of the slow log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// How many milliseconds an operation takes at least that the log names; `None`: it names none.
+    /// Duration in milliseconds from which operations are logged as slow; `None` disables that.
     pub slow_ms: Option<u64>,
-    /// How long a read may take that does not say itself; `None`: as long as it needs, or as the API
-    /// lets it.
+    /// Default time limit of reads; `None` applies the API's own limit, if any.
     pub max_time: Option<Duration>,
-    /// How many connections both APIs hold together; `None`: as many as descriptors allow.
+    /// Maximum connections of both APIs together; `None` derives it from the descriptor limit.
     pub max_connections: Option<usize>,
-    /// How many cursors are open at once; `None`: as is usual.
+    /// Maximum open cursors; `None` uses the default.
     pub max_cursors: Option<usize>,
-    /// Bytes of the largest message of the MongoDB API; `None`: as large as mongod takes it.
+    /// Maximum message size of the MongoDB API, bytes; `None` uses mongod's.
     pub max_message_bytes: Option<usize>,
-    /// Bytes of the largest body of a request of the NoSQL API; `None`: an item of the service and room.
+    /// Maximum request body of the NoSQL API, bytes; `None` allows the service's item size and
+    /// more.
     pub max_body_bytes: Option<usize>,
 }
 
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where data lives; `None`: nothing is kept.
+    /// Data directory; `None` keeps everything in memory.
     pub data_dir: Option<PathBuf>,
-    /// Where traces of operations are sent, `http(s)://HOST[:PORT][/PATH]`; `None`: nowhere.
+    /// Collector for traces, `http(s)://HOST[:PORT][/PATH]`; `None` disables tracing.
     pub otlp_endpoint: Option<String>,
-    /// Address of the MongoDB API; `None`: no such listener.
+    /// Listen address of the MongoDB API; `None` disables it.
     pub mongo_addr: Option<String>,
-    /// Whoever reaches the MongoDB API may do everything, also from other machines.
+    /// Allows the MongoDB API without logins on an address that other machines can reach.
     pub mongo_no_auth: bool,
     /// Whether clients of the MongoDB API have to log in.
     pub mongo_auth: bool,
-    /// A user who may do everything, made when there is no user yet.
+    /// An administrator, created if no user exists yet.
     pub root_user: Option<RootUser>,
-    /// File of the audit log; `None`: nothing is written down.
+    /// File of the audit log; `None` disables it.
     pub audit_file: Option<PathBuf>,
-    /// Address of the NoSQL API; `None`: no such listener.
+    /// Listen address of the NoSQL API; `None` disables it.
     pub cosmos_addr: Option<String>,
-    /// Names that the NoSQL API answers to while everybody knows its key, beside addresses,
-    /// `localhost`, the machine's name and those of its other settings.
+    /// Additional host names accepted by the NoSQL API while the public key is in use, besides IP
+    /// addresses, `localhost`, the machine's name and hosts in its other settings.
     pub cosmos_hosts: Vec<String>,
-    /// Where clients of the NoSQL API are sent, with a slash at its end; `None`: where they came.
+    /// Endpoint that clients of the NoSQL API are referred to, with a trailing slash; `None` uses
+    /// the one they connected to.
     pub account_endpoint: Option<String>,
-    /// Keys of the NoSQL API; `None`: the public emulator key.
+    /// File of the NoSQL API's keys; `None` uses the public emulator key.
     pub key_file: Option<PathBuf>,
-    /// Roles of those who come to the NoSQL API with an Entra token; `None`: there are none.
+    /// File of roles for Entra tokens at the NoSQL API; `None`: any token signed with an account
+    /// key has that key's rights.
     pub cosmos_roles: Option<PathBuf>,
-    /// Certificate of all listeners; `None`: one that is made.
+    /// Certificate of all listeners; `None` generates one.
     pub tls_cert: Option<PathBuf>,
-    /// Its key.
+    /// Private key of the certificate.
     pub tls_key: Option<PathBuf>,
-    /// Authority of the certificates that clients of the MongoDB API may show; `None`: they are asked for
-    /// none.
+    /// Certificate authority for client certificates of the MongoDB API; `None` requests none.
     pub tls_client_ca: Option<PathBuf>,
-    /// Whether they have to.
+    /// Whether those are optional or required.
     pub tls_client_cert: ClientCertificates,
     /// Whether the MongoDB API speaks TLS.
     pub mongo_tls: TlsMode,
-    /// Whether the admin listener does.
+    /// Whether the admin listener speaks TLS.
     pub admin_tls: TlsMode,
-    /// Whether the NoSQL API does.
+    /// Whether the NoSQL API speaks TLS.
     pub cosmos_tls: TlsMode,
-    /// Whether the NoSQL API limits requests by the throughput of offers.
+    /// Whether the NoSQL API throttles requests by the throughput of offers.
     pub enforce_throughput: bool,
-    /// Address of the admin listener; `None`: no such listener.
+    /// Listen address of the admin API; `None` disables it.
     pub admin_addr: Option<String>,
-    /// Names that the admin listener answers to, beside addresses, `localhost`, the machine's name
-    /// and the one it listens on.
+    /// Additional host names accepted by the admin listener, besides IP addresses, `localhost`, the
+    /// machine's name and the host it listens on.
     pub admin_hosts: Vec<String>,
-    /// Files of another project's explorer; `None`: there is none.
+    /// Directory of another project's data explorer; `None` serves none.
     pub explorer_dir: Option<PathBuf>,
-    /// How the clock moves.
+    /// How the clock advances.
     pub clock: ClockMode,
-    /// Written once every listener accepts.
+    /// File written once every listener accepts.
     pub ready_file: Option<PathBuf>,
-    /// How long after its expiration the bytes of a document may go, at the earliest.
+    /// Minimum delay between a document's expiration and the removal of its bytes.
     pub reap_delay: Duration,
-    /// After how many days without a query that uses it the index of a path ends that a query
-    /// began; `None`: never.
+    /// Days without use after which an automatic path index is dropped; `None` keeps it.
     pub index_unused_days: Option<u32>,
-    /// How log lines look; `None`: nothing is logged.
+    /// Format of log lines; `None` disables logging.
     pub log_format: Option<LogFormat>,
-    /// The least severe level that is logged.
+    /// Minimum severity that is logged.
     pub log_level: String,
-    /// What operations and clients may take.
+    /// Limits of operations and connections.
     pub limits: Limits,
-    /// What the log says at the start, besides: sentences.
+    /// Additional warnings to log at the start, as sentences.
     pub warnings: Vec<String>,
     /// What is printed once the server accepts.
     pub banner: Banner,
-    /// Bytes of the journal that are kept for backups that follow others; `None`: what is kept stays as it
-    /// is.
+    /// Bytes of the journal to keep for incremental backups; `None` leaves the current archive
+    /// setting unchanged.
     pub backup_journal: Option<u64>,
-    /// How much of the disk may be kept for an old view.
+    /// Bound on the disk space that old views may pin.
     pub old_views: OldViewsBound,
-    /// Whether a MongoDB document's own `ttl` is interpreted; `None`: as it was last switched.
+    /// Whether a MongoDB document's own `ttl` is interpreted; `None` uses the stored setting.
     pub per_document_ttl: Option<bool>,
-    /// Open although commits are missing.
+    /// Open despite missing commits.
     pub accept_loss: bool,
-    /// A file that says by how many milliseconds the wall clock is off; for tests alone.
+    /// A file with the wall clock's offset in milliseconds; for tests only.
     pub test_wall: Option<PathBuf>,
-    /// A file that says how fast the boot clock runs and by how many milliseconds it is off; for tests
-    /// alone.
+    /// A file with the boot clock's speed and its offset in milliseconds; for tests only.
     pub test_boot: Option<PathBuf>,
-    /// By how much time may go forward at a start; `None`: by any span.
+    /// Maximum forward jump of time at a start; `None` allows any.
     pub max_forward_jump: Option<Duration>,
-    /// Bytes of memory that the process may hold; `None`: as is usual on such a machine.
+    /// Memory budget of the process in bytes; `None` derives it from the machine.
     pub memory: Option<usize>,
-    /// The cluster of which it is a node; `None`: a server of its own.
+    /// Cluster membership; `None` for a standalone server.
     pub cluster: Option<ClusterConfig>,
 }
 
 impl Config {
-    /// A server that keeps nothing, on free ports, with a manual clock: what tests start.
+    /// Returns the configuration for tests: in memory, free ports, manual clock.
     pub fn for_tests() -> Self {
         Self { clock: ClockMode::Manual, reap_delay: Duration::ZERO, ..Self::in_memory() }
     }
 
-    /// A server that keeps nothing and says nothing, on free ports.
+    /// Returns a configuration without storage and log, on free ports.
     pub fn in_memory() -> Self {
         Self {
             data_dir: None,

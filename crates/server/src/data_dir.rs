@@ -1,5 +1,5 @@
-//! The data directory: whose it is, in which format, and that one process has it. What the files in
-//! it hold is not known here; `docs/format.md` names them.
+//! The data directory: marking, format version, and a lock for one process. The files in it are
+//! described in `docs/format.md`.
 
 use std::{
     ffi::OsStr,
@@ -10,30 +10,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Mode of the directory: nobody but its owner may look into it.
+/// Mode of the directory: accessible to its owner only.
 const OWNER_ONLY: u32 = 0o700;
 /// The file that marks a data directory; its text is [`FORMAT`].
 const FORMAT_FILE: &str = "EBB";
-/// The file by which one process holds the directory.
+/// The file whose lock makes one process the holder of the directory.
 const LOCK: &str = "lock";
-/// The mark while it is written; left over when a first start ends in the middle.
+/// The mark while it is being written; left over if a first start is interrupted.
 const NEW_FORMAT_FILE: &str = "EBB.new";
-/// The file that says which node of which cluster a directory is; see `node/identity.rs`. That of a
-/// server of its own has none.
+/// The file that identifies a cluster node's directory, see `node/identity.rs`; absent for a
+/// standalone server.
 pub(crate) const NODE_FILE: &str = "node";
-/// Folder of what the listeners are opened with: certificate and key, and the secret of tokens.
+/// Folder for the certificate, its key and the token secret.
 pub(crate) const SECRETS_FOLDER: &str = "nosql";
-/// Folder of temporary files. They have no names where the system allows that; those of a system
-/// that needs a name for a moment are here.
+/// Folder for temporary files. They are unnamed if the system supports that; otherwise they are
+/// named here briefly.
 const TEMPORARY: &str = "tmp";
-/// What the mark says. The number changes when an older version could not read what this one
-/// writes.
+/// Text of the mark. The number changes when older versions could not read what this one writes.
 const FORMAT: &str = "ebb data directory, format 2\n";
 
-/// What the mark says while a restore or a dump fills the directory.
+/// Text of the mark while a restore or a dump fills the directory.
 const FILLING: &str = "ebb data directory, being restored\n";
 
-/// Why a data directory is not used, and what to do. The process ends with an exit code of its own.
+/// Why a data directory is refused, and what to do. The process exits with a dedicated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// It was used with the other kind of clock; a start with that kind succeeds.
@@ -56,7 +55,7 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A data directory that this process holds, until it is dropped.
+/// A data directory locked by this process until dropped.
 #[derive(Debug)]
 pub(crate) struct DataDir {
     pub(crate) path: PathBuf,
@@ -65,27 +64,28 @@ pub(crate) struct DataDir {
 }
 
 impl DataDir {
-    /// Takes a directory and locks it; makes it when it is missing, unless `must_exist`. A directory that
-    /// holds something else stays as it is.
+    /// Locks a directory, creating it if missing unless `must_exist`. A directory with foreign
+    /// files is refused unchanged.
     pub(crate) fn open(path: &Path, must_exist: bool) -> Result<Self, Refused> {
         if must_exist && !path.join(FORMAT_FILE).exists() {
             return Err(Refused::Unusable(format!("{} holds no data of ebb", path.display())));
         }
         refuse_foreign(path)?;
         let directory = Self::lock(path)?;
-        // Under the lock: two first starts at once must not both mark the directory.
+        // Under the lock: two concurrent first starts must not both mark the directory.
         check_format(path)?;
         Ok(directory)
     }
 
-    /// Makes a directory where it is missing, and locks it, whatever is in it.
+    /// Creates a directory if missing and locks it, whatever it contains.
     fn lock(path: &Path) -> Result<Self, Refused> {
         let failed = |what: &str, error: &io::Error| {
             Refused::Unusable(format!("cannot {what} {}: {error}", path.display()))
         };
         let made = DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(path);
         made.map_err(|error| failed("make", &error))?;
-        // One that is somebody else's, like the root of a volume, stays as it is.
+        // Fails if another user owns the directory, such as the root of a volume; it keeps its
+        // mode.
         let _ = fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY));
         let lock = File::options()
             .read(true)
@@ -94,7 +94,7 @@ impl DataDir {
             .truncate(false)
             .open(path.join(LOCK))
             .map_err(|error| failed("lock", &error))?;
-        // An advisory lock, by which a second process is refused at once instead of waiting.
+        // A non-blocking lock, so that a second process is refused at once.
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => {
@@ -110,11 +110,11 @@ impl DataDir {
 }
 
 impl DataDir {
-    /// Takes a directory that is empty or not there, to be filled by a restore or a dump. Until
-    /// [`filled`](Self::filled) it is no data directory, at no instant: killed here or later, no server
-    /// takes it for an empty one.
+    /// Locks an empty or missing directory for a restore or a dump. Until [`filled`](Self::filled)
+    /// is called it is marked as incomplete, so that no server takes it for an empty one after a
+    /// crash.
     pub(crate) fn open_to_fill(path: &Path) -> Result<Self, Refused> {
-        // Before anything is changed in it; and once more under the lock, where nobody else fills it.
+        // Before anything is changed, and again under the lock, where no other process fills it.
         refuse_unless_only(path, is_of_file_system)?;
         let directory = Self::lock(path)?;
         refuse_unless_only(path, |name| name == LOCK || is_of_file_system(name))?;
@@ -122,7 +122,7 @@ impl DataDir {
         Ok(directory)
     }
 
-    /// All is there: it is a data directory from here on.
+    /// Marks the directory as a complete data directory.
     pub(crate) fn filled(&self) -> Result<(), Refused> {
         self.mark(FORMAT)
     }
@@ -134,12 +134,12 @@ impl DataDir {
     }
 }
 
-/// Whether a name is that of a folder that the file system makes at the root of each volume.
+/// Whether this is a folder that file systems create at the root of a volume.
 pub(crate) fn is_of_file_system(name: &OsStr) -> bool {
     name == "lost+found"
 }
 
-/// Refuses a directory in which something else is than what is `ours`.
+/// Refuses a directory with entries for which `ours` returns false.
 fn refuse_unless_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> Result<(), Refused> {
     let refused = |why: String| Err(Refused::Unusable(why));
     match holds_only(path, ours) {
@@ -150,7 +150,7 @@ fn refuse_unless_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> Result<(), 
     }
 }
 
-/// Whether nothing is in a directory but what is `ours`.
+/// Whether `ours` holds for every entry of the directory.
 fn holds_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> io::Result<bool> {
     for entry in fs::read_dir(path)? {
         if !ours(&entry?.file_name()) {
@@ -161,13 +161,13 @@ fn holds_only(path: &Path, ours: impl Fn(&OsStr) -> bool) -> io::Result<bool> {
 }
 
 impl DataDir {
-    /// What the system says of the lock: a copy of the directory has another.
+    /// Returns the lock file's metadata, which identify the directory: a copy has another file.
     pub(crate) fn lock_metadata(&self) -> io::Result<fs::Metadata> {
         self.lock.metadata()
     }
 
-    /// Returns the folder of temporary files, empty: what an earlier process left there is removed. Only
-    /// the holder of the lock may do so, hence a method.
+    /// Returns the folder for temporary files, emptied of leftovers. Only the holder of the lock
+    /// may do this, hence a method.
     pub(crate) fn temporary_folder(&self) -> io::Result<PathBuf> {
         let path = self.path.join(TEMPORARY);
         match fs::remove_dir_all(&path) {
@@ -178,8 +178,8 @@ impl DataDir {
     }
 }
 
-/// Checks the mark, and writes it into an empty directory. A mark of another format and a file of
-/// another program have different texts, since the operator does different things then.
+/// Checks the mark, or writes it into an empty directory. A different format and a foreign file
+/// have different error texts, since they call for different actions.
 fn check_format(path: &Path) -> Result<(), Refused> {
     let file = path.join(FORMAT_FILE);
     match fs::read_to_string(&file) {
@@ -205,8 +205,8 @@ fn check_format(path: &Path) -> Result<(), Refused> {
     }
 }
 
-/// Marks an empty directory as a data directory; one that holds something else is refused. The mark
-/// is written under another name, flushed and renamed, so that a crash never leaves half a mark.
+/// Marks an empty directory as a data directory; refuses one with other content. The mark is
+/// written under a temporary name, synced and renamed, so that it is always complete.
 fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     let failed =
         |error: io::Error| Refused::Unusable(format!("cannot write {}: {error}", file.display()));
@@ -216,16 +216,16 @@ fn make_folder(path: &Path, file: &Path) -> Result<(), Refused> {
     write_mark(path, file, FORMAT).map_err(failed)
 }
 
-/// Whether a name may be in a directory without a mark: the lock and the mark that is being written, which a
-/// start that ended too early leaves, or what the file system has there.
+/// Whether an entry may exist in an unmarked directory: the lock and the temporary mark of an
+/// interrupted start, or a folder of the file system.
 fn is_of_start(name: &OsStr) -> bool {
     name == LOCK || name == NEW_FORMAT_FILE || is_of_file_system(name)
 }
 
-/// Refuses a directory that holds something else, before anything is made in it.
+/// Refuses a directory with foreign content before anything is created in it.
 fn refuse_foreign(path: &Path) -> Result<(), Refused> {
-    // Another first start may be at work: it is looked at again under the lock, and a mark that has appeared
-    // meanwhile says that the other files are its own.
+    // Another first start may be in progress: this is checked again under the lock, and if a mark
+    // has appeared the other files belong to it.
     match holds_only(path, is_of_start) {
         Ok(false) if !path.join(FORMAT_FILE).exists() => Err(foreign(path)),
         _ => Ok(()),
@@ -273,7 +273,7 @@ mod tests {
         let foreign = tempfile::tempdir().unwrap();
         fs::write(foreign.path().join("thesis.txt"), "x").unwrap();
         assert!(refusal(foreign.path()).contains("something else"));
-        // Nothing was made in it.
+        // Nothing was created in it.
         assert_eq!(fs::read_dir(foreign.path()).unwrap().count(), 1);
         let missing = foreign.path().join("none");
         assert!(DataDir::open(&missing, true).is_err());

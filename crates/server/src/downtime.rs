@@ -1,6 +1,6 @@
-//! A start after the database was off for long: how long by its own time, what has expired meanwhile,
-//! and whether the start is refused because that is longer than the operator expects. The machine's
-//! clock may be wrong, and time never goes back.
+//! Handling of a start after a long downtime: how long by database time, what expired meanwhile,
+//! and whether to refuse the start because it exceeds the operator's limit. The machine's clock may
+//! be wrong, and database time never goes back.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 
 use crate::{any_store::AnyStore, data_dir::Refused};
 
-/// Refuses a start at which time would go forward by more than this.
+/// Refuses a start at which time would jump forward by more than `most`.
 pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Refused> {
     let off_ms = clock.status().started.off_ms();
     let most_ms = most.map_or(i64::MAX, |most| i64::try_from(most.as_millis()).unwrap_or(i64::MAX));
@@ -25,8 +25,7 @@ pub(crate) fn check_jump(clock: &Clock, most: Option<Duration>) -> Result<(), Re
     )))
 }
 
-/// Writes to the log how long the database was off, where that was long, and what has expired
-/// meanwhile.
+/// Logs the duration of a long downtime and how many documents expired meanwhile.
 pub(crate) async fn tell_downtime(engine: Engine<AnyStore>) {
     let status = engine.clock().status();
     let Started { last: Some(last), .. } = status.started else { return };
@@ -58,7 +57,7 @@ pub(crate) async fn tell_downtime(engine: Engine<AnyStore>) {
     }
 }
 
-/// Returns a span of time as people read it, `26h 3m`.
+/// Formats a duration for people, `26h 3m`.
 fn in_words(ms: i64) -> String {
     let seconds = SignedDuration::from_secs(ms / 1000);
     format!("{seconds:#}")

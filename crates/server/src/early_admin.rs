@@ -1,6 +1,5 @@
-//! The admin address from the moment its port is taken: health is answered while the store is opened, which
-//! a long journal makes long, and everything once there is somebody to answer it. Who that is, an
-//! [`Entrance`] decides.
+//! The admin address from the moment its port is bound: it serves health checks while the store is
+//! opened, which takes long with a long journal, and everything once an [`Entrance`] is set.
 
 use std::sync::Arc;
 
@@ -13,18 +12,18 @@ use crate::{
     listen::{self, Places},
 };
 
-/// The accepted clients of the admin address, who get whoever serves them as soon as there is one.
+/// Accepts clients of the admin address and passes them to the entrance once it is set.
 pub(crate) struct EarlyAdmin<E> {
-    /// Who serves them; `None`: nobody yet.
+    /// The entrance that serves clients; `None` while the store is opened.
     entrance: watch::Sender<Option<Arc<E>>>,
-    /// Tells connections from before to end. A client that goes on opens another.
+    /// Ends connections accepted before the entrance was set; their clients reconnect.
     opened: watch::Sender<bool>,
-    /// `None`: the address is off.
+    /// The accept task; `None` if the address is off.
     task: Option<JoinHandle<()>>,
 }
 
 impl<E: Entrance> EarlyAdmin<E> {
-    /// Listens on the address and accepts clients until `stopped`, in places of their own.
+    /// Listens on the address and accepts clients until `stopped`, with permits of its own.
     pub(crate) fn listen(
         bound: &mut Bound,
         stopped: &watch::Receiver<bool>,
@@ -43,8 +42,9 @@ impl<E: Entrance> EarlyAdmin<E> {
             async move {
                 let opened = Box::pin(opener.open(stream, peer, stop.clone())).await;
                 let Some(client) = opened else { return };
-                // Somebody may be set right behind this look: `until_opened` was cloned before it and is
-                // changed after that, so whoever finds nobody here is told to end at once.
+                // The entrance may be set right after this read. `until_opened` was cloned before
+                // and changes after that, so a client served without an entrance is then
+                // disconnected at once.
                 let entrance = current.borrow().clone();
                 match entrance {
                     Some(entrance) => Box::pin(entrance.admin(client.socket, peer, stop)).await,
@@ -60,9 +60,9 @@ impl<E: Entrance> EarlyAdmin<E> {
         Ok(Self { entrance, opened, task: Some(tokio::spawn(accepted)) })
     }
 
-    /// From here on clients are served by this one. Returns the task that accepts them.
+    /// Sets the entrance for all clients from now on. Returns the accept task.
     pub(crate) fn hand_to(self, entrance: &Arc<E>) -> Option<JoinHandle<()>> {
-        // In this order: who is told to end finds somebody when it comes again.
+        // In this order: a client that is disconnected finds the entrance when it reconnects.
         self.entrance.send_replace(Some(Arc::clone(entrance)));
         self.opened.send_replace(true);
         self.task
@@ -85,7 +85,7 @@ mod tests {
         tls::{Opened, Socket},
     };
 
-    /// Says that it is there to everybody.
+    /// An entrance that replies 204 to every client.
     struct Open;
 
     impl Entrance for Open {

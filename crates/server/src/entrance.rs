@@ -1,6 +1,6 @@
-//! Where clients come in: the three addresses, taken at the start, and what is done with a client of
-//! each. Whether it is served here or somewhere else is decided by the [`Entrance`]. Clients of the admin
-//! address are accepted earlier than the others, in `early_admin.rs`.
+//! The three listen addresses, bound at the start, and the [`Entrance`], which decides whether a
+//! client is served here or on another node. Clients of the admin address are accepted earlier, in
+//! `early_admin.rs`.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -16,22 +16,22 @@ use crate::{
     tls::{Listener, Opened, Opener, Socket, Tls},
 };
 
-/// What is done with clients; each call ends with its connection.
+/// Serves clients; each call returns when its connection has ended.
 pub(crate) trait Entrance: Send + Sync + 'static {
-    /// Counts a client of the MongoDB API that has not begun yet, until what is returned is dropped.
+    /// Counts a connection of the MongoDB API that is silent so far, until the guard is dropped.
     fn count_silent(&self) -> impl Send + 'static;
 
-    /// A client of the MongoDB API.
+    /// Serves a client of the MongoDB API.
     fn mongo(self: Arc<Self>, client: Opened, peer: SocketAddr) -> impl Future<Output = ()> + Send;
 
-    /// A client of the NoSQL API.
+    /// Serves a client of the NoSQL API.
     fn nosql(
         self: Arc<Self>,
         stream: TcpStream,
         peer: SocketAddr,
     ) -> impl Future<Output = ()> + Send;
 
-    /// A client of the admin address, until it leaves or the server stops.
+    /// Serves a client of the admin address until it leaves or `stop` changes.
     fn admin(
         self: Arc<Self>,
         stream: Socket,
@@ -40,24 +40,24 @@ pub(crate) trait Entrance: Send + Sync + 'static {
     ) -> impl Future<Output = ()> + Send;
 }
 
-/// The addresses of the settings, taken; `None`: it is off. Clients are refused until they are listened on.
+/// The configured addresses, bound but not listened on, so that clients are refused; `None` if off.
 pub(crate) struct Bound {
     pub(crate) mongo: Option<Taken>,
     pub(crate) nosql: Option<Taken>,
     pub(crate) admin: Option<Taken>,
-    /// How clients of the MongoDB API are let in.
+    /// Performs the TLS handshake of clients of the MongoDB API.
     mongo_opener: Opener,
-    /// How those of the admin address are.
+    /// Performs the TLS handshake of clients of the admin address.
     pub(crate) admin_opener: Opener,
 }
 
-/// The settings of the addresses.
+/// Names of the settings, for error messages.
 const MONGO: &str = "mongo-addr";
 const NOSQL: &str = "cosmos-addr";
 pub(crate) const ADMIN: &str = "admin-addr";
 
 impl Bound {
-    /// Takes them. `strangers` has memory for clients who have not finished a handshake.
+    /// Binds the addresses. `strangers` is the memory account for clients in their handshake.
     pub(crate) async fn bind(
         config: &Config,
         tls: Option<&Arc<Tls>>,
@@ -79,8 +79,8 @@ impl Bound {
         })
     }
 
-    /// Listens on the addresses of the APIs and accepts clients until `stopped`; a task for each address. The
-    /// two share `places`.
+    /// Listens on the APIs' addresses and accepts clients until `stopped`, with one task per
+    /// address. Both share `places`.
     pub(crate) fn accept<E: Entrance>(
         self,
         entrance: &Arc<E>,
@@ -95,11 +95,11 @@ impl Bound {
             let serve = move |stream, peer, stop| {
                 let (entrance, opener) = (Arc::clone(&entrance), opener.clone());
                 async move {
-                    // Each in a place of its own: the task keeps room for what it waits for twice. The
-                    // first one is given up before the second is made.
+                    // Boxed separately: a task reserves the memory of everything it awaits. The
+                    // first future is dropped before the second is created.
                     let silent = entrance.count_silent();
                     let opened = Box::pin(opener.open(stream, peer, stop)).await;
-                    // From here on it is counted by whoever serves it.
+                    // From here on the entrance counts the client.
                     drop(silent);
                     if let Some(client) = opened {
                         Box::pin(entrance.mongo(client, peer)).await;

@@ -1,18 +1,17 @@
-//! Why a server did not start or ended, by the exit code that it ends with. `ebb` prints the text and
-//! chooses the code by the variant.
+//! Why a server did not start or stopped. `ebb` prints the text; the variant sets the exit code.
 
 use std::fmt;
 
 use crate::data_dir::Refused;
 
-/// Why a server did not start or ended.
+/// Why a server did not start or stopped.
 #[derive(Debug)]
 pub enum Failure {
-    /// The settings do not go together or cannot be used here; other settings would work.
+    /// Settings are contradictory or unusable here; other settings would work.
     Usage(String),
-    /// The data directory was refused; see there for what to do.
+    /// The data directory was refused.
     Refused(Refused),
-    /// It could not start or go on, for a reason outside: the system, the disk, a port.
+    /// An external failure of the system, the disk or a port.
     Failed(String),
 }
 
@@ -27,7 +26,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Returns [`Failure::Failed`] with an error's text, for `map_err`.
+/// Converts an error to [`Failure::Failed`], for `map_err`.
 pub(crate) fn failed(error: impl fmt::Display) -> Failure {
     Failure::Failed(error.to_string())
 }

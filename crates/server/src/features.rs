@@ -1,5 +1,6 @@
-//! Switches that people turn while the server runs, kept in a small file of the data directory; those
-//! of a cluster are kept among its data. A flag wins over what is stored. What a switch does is decided by the API that reads it.
+//! Feature switches that can be changed at run time, stored in a small file of the data directory,
+//! or, in a cluster, among its data. A command-line flag overrides the stored value. The APIs that
+//! read a switch implement it.
 
 use std::{
     fs, io,
@@ -21,21 +22,21 @@ use crate::{any_store::AnyStore, data_dir::Refused, whole_file};
 
 /// Name of the file in the data directory; JSON, see [`Stored`].
 const FILE: &str = "features.json";
-/// Version of the file's format; a file of another version is refused.
+/// Version of the file's format; other versions are refused.
 const VERSION: u32 = 1;
 
-/// Why a switch stands as it does, for the portal.
+/// Origin of a switch's current value, for the portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Neither a flag nor a file says anything.
+    /// Neither a flag nor a stored value.
     Default,
-    /// A flag of this start says so.
+    /// A flag of this start.
     Flag,
-    /// It was turned while a server ran, this one or an earlier one.
+    /// Changed at run time, in this run or an earlier one.
     Stored,
 }
 
-/// The file. An unknown field is refused: a newer version wrote it and meant something by it.
+/// Content of the file. Unknown fields are refused: a newer version wrote them.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -43,44 +44,44 @@ struct Stored {
     per_document_ttl: bool,
 }
 
-/// The switches of a running server. The APIs hold the two flags and read them at each use, without
-/// a lock; turning one takes the lock of `source`.
+/// The switches of a running server. The APIs share the two flags and read them without a lock;
+/// changing one takes the lock of `source`.
 #[derive(Debug)]
 pub(crate) struct Features {
     /// Whether a MongoDB document's own `ttl` field counts.
     per_document_ttl: Arc<AtomicBool>,
     /// Whether dump and restore see `_ts`; never stored.
     carry_timestamps: Arc<AtomicBool>,
-    /// Why `per_document_ttl` stands as it does. Its lock also orders writers of the file.
+    /// Source of `per_document_ttl`. Its lock also serializes writes of the file.
     source: Mutex<Source>,
     keeper: Keeper,
 }
 
-/// Where the switches are kept.
+/// Storage of the switches.
 #[derive(Debug)]
 enum Keeper {
     Nowhere,
     /// In a file of the data directory.
     Folder(PathBuf),
-    /// In the cluster's data, so that the next owner has them. The lock is held from the commit until
-    /// the switch is turned, so that two changes at once end with the same state in both.
+    /// In the cluster's data, so that the next owner reads them. The lock is held from the commit
+    /// until the switch changes, so that concurrent changes leave the same value in both.
     Cluster(Engine<AnyStore>, tokio::sync::Mutex<()>),
 }
 
-/// Where the switches are among the small records of an engine. No API begins a path like this.
+/// Path of the switches among the engine's small records. No API uses a path that starts like this.
 const RECORD: [&str; 2] = ["_ebb", "features"];
 
 impl Features {
-    /// Returns the switches of a cluster, as a flag says, else as its data say, else all on.
+    /// Returns the switches of a cluster: the flag if given, else the stored value, else on.
     pub(crate) fn of_cluster(engine: &Engine<AnyStore>, flag: Option<bool>) -> Arc<Self> {
         let stored = engine.resource_at(&RECORD);
         let stored = stored.and_then(|record| switch_of(&record.body));
         Self::made(flag, stored, Keeper::Cluster(engine.clone(), tokio::sync::Mutex::default()))
     }
 
-    /// Returns the switches as a flag says, else as the file says, else all on. Without a folder nothing
-    /// is kept. A file that is damaged is refused also when a flag is given: it would come back at the
-    /// next start without the flag.
+    /// Returns the switches: the flag if given, else the stored value, else on. Without a folder
+    /// nothing is stored. A damaged file is refused even with a flag, because the next start
+    /// without it would read the file.
     pub(crate) fn open(folder: Option<&Path>, flag: Option<bool>) -> Result<Arc<Self>, Refused> {
         let stored = match folder {
             Some(folder) => read_switch(&folder.join(FILE))?,
@@ -90,12 +91,12 @@ impl Features {
         Ok(Self::made(flag, stored, keeper))
     }
 
-    /// What the file says; nothing where there is none.
+    /// Returns the stored value; `None` if there is no file.
     pub(crate) fn stored_in(folder: &Path) -> Result<Option<bool>, Refused> {
         read_switch(&folder.join(FILE))
     }
 
-    /// The file as it is, whole; nothing where there is none.
+    /// Returns the file re-encoded from its value; `None` if there is no file.
     pub(crate) fn stored_bytes(folder: &Path) -> Result<Option<Vec<u8>>, Refused> {
         let on = read_switch(&folder.join(FILE))?;
         Ok(on.and_then(|on| {
@@ -103,7 +104,7 @@ impl Features {
         }))
     }
 
-    /// What the bytes of such a file say.
+    /// Parses the content of such a file.
     pub(crate) fn parse_stored(bytes: &[u8]) -> Result<bool, String> {
         let stored: Stored = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         match stored.version {
@@ -119,14 +120,14 @@ impl Features {
         whole_file::write_whole(folder, FILE, &text)
     }
 
-    /// Key and value of the same in a cluster's catalog.
+    /// Returns key and value of the equivalent record in a cluster's catalog.
     pub(crate) fn cluster_row(on: Option<bool>, stamp: Stamp) -> (Bytes, Option<Bytes>) {
         let body = |on: bool| doc! { "per_document_ttl": on };
         let value = on.map(|on| engine::stored_resource(&RECORD, body(on), stamp));
         (engine::stored_resource_key(&RECORD), value)
     }
 
-    /// What a cluster's catalog says; nothing where nobody has turned a switch.
+    /// Returns the value stored in a cluster's catalog; `None` if never changed.
     pub(crate) async fn of_catalog(
         snapshot: &impl Snapshot,
     ) -> Result<Option<bool>, engine::Error> {
@@ -149,18 +150,18 @@ impl Features {
         })
     }
 
-    /// Returns the switch whether a document's own `ttl` is interpreted. All readers share this one.
+    /// Returns the shared switch whether a document's own `ttl` is interpreted.
     pub(crate) fn per_document_ttl(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.per_document_ttl)
     }
 
-    /// Returns the switch whether documents carry the second of their write through a dump. All readers
-    /// share this one. It is off at every start, as it is meant for the time of a dump or a restore.
+    /// Returns the shared switch whether documents carry the second of their write through a dump.
+    /// It is off at every start, since it is meant for the duration of a dump or a restore.
     pub(crate) fn carry_timestamps(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.carry_timestamps)
     }
 
-    /// Turns `carry_timestamps` on or off; a log line only when that changes something.
+    /// Sets `carry_timestamps`, logging only changes.
     pub(crate) fn set_carrying(&self, on: bool) {
         if self.carry_timestamps.swap(on, Ordering::Relaxed) == on {
             return;
@@ -174,15 +175,14 @@ impl Features {
         }
     }
 
-    /// Returns how `per_document_ttl` stands now, and why.
+    /// Returns the value of `per_document_ttl` and its source.
     pub(crate) fn state(&self) -> (bool, Source) {
         let source = self.source.lock();
         (self.per_document_ttl.load(Ordering::Relaxed), *source)
     }
 
-    /// Turns `per_document_ttl`; durable and in force when this returns. It runs on a thread for blocking
-    /// work, and to its end even when the client that asked has left. On a failure the switch stays as
-    /// it was.
+    /// Sets `per_document_ttl`; durable and in effect on return. Runs on a blocking thread and to
+    /// completion even if the client disconnects. On failure the switch is unchanged.
     pub(crate) async fn turn_per_document_ttl(self: &Arc<Self>, on: bool) -> io::Result<()> {
         if let Keeper::Cluster(engine, turning) = &self.keeper {
             let _one = turning.lock().await;
@@ -193,7 +193,7 @@ impl Features {
         turned.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// The same in the cluster's data; the caller holds the lock of `keeper`.
+    /// Sets it in the cluster's data; the caller holds the lock of `keeper`.
     async fn turn_in_cluster(&self, engine: &Engine<AnyStore>, on: bool) -> io::Result<()> {
         let body = doc! { "per_document_ttl": on };
         let there = engine.resource_at(&RECORD).is_some();
@@ -204,22 +204,22 @@ impl Features {
         Ok(())
     }
 
-    /// The same, on this thread. The file is written before the switch turns: what is in force must
-    /// never be something that the next start would not know.
+    /// Sets it on this thread. The file is written first: a value in effect must never be unknown
+    /// to the next start.
     fn turn_now(&self, on: bool) -> io::Result<()> {
-        // Held while the file is written, so that two changes at once end with the same state in both.
+        // Held while the file is written, so that concurrent changes leave the same value in both.
         let mut source = self.source.lock();
         if let Keeper::Folder(folder) = &self.keeper {
             Self::store_in(folder, on)?;
         }
-        // From here on requests see it; one under way may have read it before.
+        // Requests see it from here on; one in progress may have read the old value.
         self.per_document_ttl.store(on, Ordering::Relaxed);
         *source = Source::Stored;
         Ok(())
     }
 }
 
-/// The switch in a record of a cluster.
+/// Reads the switch from a cluster's record.
 fn switch_of(body: &Document) -> Option<bool> {
     match body.get("per_document_ttl") {
         Some(Value::Bool(on)) => Some(*on),
@@ -227,8 +227,8 @@ fn switch_of(body: &Document) -> Option<bool> {
     }
 }
 
-/// Reads the file; `None` where there is none. Every other failure refuses the start, since guessing
-/// could make documents expire that should not.
+/// Reads the file; `None` if missing. Every other failure refuses the start, since a guess could
+/// make documents expire wrongly.
 fn read_switch(file: &Path) -> Result<Option<bool>, Refused> {
     let refused = |why: String| {
         Refused::Unusable(format!(
@@ -236,7 +236,7 @@ fn read_switch(file: &Path) -> Result<Option<bool>, Refused> {
             file.display()
         ))
     };
-    // Absent is the usual case; anything else unreadable must not count as "on".
+    // Missing is the usual case; any other read error must not count as "on".
     let text = match fs::read(file) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -299,7 +299,7 @@ mod tests {
         ] {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join(FILE), text).unwrap();
-            // A flag does not hide it: it would come back.
+            // A flag does not hide it: a later start without the flag would read it.
             for flag in [None, Some(true)] {
                 let opened = Features::open(Some(folder.path()), flag);
                 assert_eq!(opened.is_ok(), good, "{text}");

@@ -1,38 +1,36 @@
-//! Gives the worker of a thread that computes for long to another thread, so that others are served.
+//! Hands the worker of a long-computing task to another thread, so that other tasks run.
 //!
-//! The runtime has one worker more than the machine has cores, and a task keeps its worker until it
-//! waits. A long sort or parse never waits; so now and then it calls [`give_way`], by the function
-//! pointer that the APIs are given in their settings: they do not depend on the runtime.
+//! The runtime has one more worker than the machine has cores, and a task keeps its worker until it
+//! awaits. A long sort or parse never does, so it calls [`give_way`] periodically, through a
+//! function pointer in the APIs' settings: they do not depend on the runtime.
 
 use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor::MultiThread};
 
-/// How long the thread waits for another to take over its worker: another one has to start or to
-/// wake up for that.
+/// How long the thread sleeps so that another one starts or wakes up and takes over its worker.
 const HANDOVER: Duration = Duration::from_micros(200);
 
-/// Hands over the tasks that wait for this worker, and the watch over sockets that it may keep. The
-/// calling task goes on on its thread, without a worker, until it waits next; further calls until
-/// then only wait for a moment. Outside a runtime with several workers it does nothing.
+/// Hands over this worker's queued tasks and I/O driver. The calling task continues on its thread,
+/// without a worker, until it awaits next; further calls until then only sleep briefly. Does
+/// nothing outside a multi-threaded runtime.
 pub(crate) fn give_way() {
     if on_workers() {
-        // This step competes for no worker any more, so another long operation may have its lane.
+        // This step no longer competes for a worker, so another long operation can use its lane.
         engine::leave_lane();
         tokio::task::block_in_place(pause_briefly);
     }
 }
 
-/// Runs `work`, which keeps this thread for long and has no worker meanwhile; for a step that cannot
-/// call [`give_way`] in its middle. Where `give_way` returns before another thread has started, the
-/// worker comes back to this one, and whatever waits for it waits for the work too. Here the worker
-/// cannot come back before the work is done. Returns when it is done.
+/// Runs a long `work` without a worker, for code that cannot call [`give_way`] in between. If
+/// `give_way` returns before another thread has started, the worker returns to this thread and its
+/// queued tasks wait for the work; here that cannot happen before the work is done.
 pub(crate) fn run_apart(work: &mut dyn FnMut()) {
     apart(work);
 }
 
-/// The same for work that returns something, such as one that waits for another thread: if all workers
-/// waited, nobody would be left to do what they wait for.
+/// Like `run_apart` for work with a result, such as waiting for another thread: if all workers
+/// blocked, none would be left to run what they wait for.
 pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
     if !on_workers() {
         return work();
@@ -44,13 +42,13 @@ pub(crate) fn apart<T>(work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Returns whether this thread belongs to a runtime with several workers; on a runtime of one thread
-/// `block_in_place` would panic.
+/// Returns whether this thread belongs to a multi-threaded runtime; `block_in_place` panics on a
+/// single-threaded one.
 fn on_workers() -> bool {
     Handle::try_current().is_ok_and(|handle| handle.runtime_flavor() == MultiThread)
 }
 
-/// Sleeps on this thread for [`HANDOVER`], so that the system runs the one that takes the worker.
+/// Sleeps for [`HANDOVER`], so that the thread that takes the worker gets scheduled.
 #[expect(clippy::disallowed_methods, reason = "the server is where waiting happens")]
 fn pause_briefly() {
     std::thread::sleep(HANDOVER);
@@ -62,7 +60,7 @@ mod tests {
 
     use super::*;
 
-    /// How long somebody waits to be served before the test gives up.
+    /// Maximum time until another task has to run.
     const PATIENCE: Duration = Duration::from_secs(30);
 
     #[test]
@@ -71,7 +69,7 @@ mod tests {
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
         let (sent, received) = std::sync::mpsc::channel();
         let computing = runtime.spawn(async move {
-            // Only another thread can run this now.
+            // Only another thread can run this.
             tokio::spawn(async move { sent.send(()) });
             loop {
                 give_way();
@@ -89,7 +87,7 @@ mod tests {
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
         let done = std::sync::atomic::AtomicBool::new(false);
         let served = std::thread::scope(|scope| {
-            // More that computes than there are processors: a new thread waits for its turn.
+            // More busy threads than processors: a new thread has to wait to be scheduled.
             for _ in 0..4 * std::thread::available_parallelism().map_or(2, usize::from) {
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
@@ -102,7 +100,7 @@ mod tests {
                 let computing = runtime.spawn(async move {
                     tokio::spawn(async move { sent.send(()) });
                     let mut served = false;
-                    // One step, without another chance to give way.
+                    // One step that never gives way.
                     run_apart(&mut || served = received.recv_timeout(PATIENCE).is_ok());
                     served
                 });

@@ -1,5 +1,5 @@
-//! What the machine is and does, for `hostInfo` and `getDiagnosticData`. It reads files of `/proc`, `/sys`
-//! and `/etc`; where they do not exist, values are 0 or empty.
+//! Facts and counters of the machine, for `hostInfo` and `getDiagnosticData`, read from `/proc`,
+//! `/sys` and `/etc`; where those do not exist, values are 0 or empty.
 
 use std::{collections::HashSet, fs};
 
@@ -26,7 +26,7 @@ const MEMORY: [&str; 15] = [
     "Dirty",
 ];
 
-/// The times in the first line of `/proc/stat`, in their order.
+/// Names of the times in the first line of `/proc/stat`, in order.
 const TIMES: [&str; 10] = [
     "user_ms",
     "nice_ms",
@@ -40,10 +40,10 @@ const TIMES: [&str; 10] = [
     "guest_nice_ms",
 ];
 
-/// The other lines of `/proc/stat` that are one number.
+/// Lines of `/proc/stat` with a single number.
 const COUNTS: [&str; 5] = ["ctxt", "btime", "processes", "procs_running", "procs_blocked"];
 
-/// Returns what the machine is.
+/// Returns facts about the machine.
 pub(crate) fn machine() -> Machine {
     let memory = read("/proc/meminfo");
     let cores = read("/proc/cpuinfo");
@@ -67,7 +67,7 @@ pub(crate) fn machine() -> Machine {
     }
 }
 
-/// Returns what the machine does.
+/// Returns the machine's processor and memory counters.
 pub(crate) fn figures() -> MachineFigures {
     let stat = read("/proc/stat");
     let ticks = rustix::param::clock_ticks_per_second().max(1);
@@ -94,20 +94,20 @@ pub(crate) fn figures() -> MachineFigures {
     MachineFigures { cpu, memory: memory.collect() }
 }
 
-/// The text of a file; empty where it cannot be read.
+/// Reads a file; empty if it is unreadable.
 fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The value of the first line of the kind `name : value`.
+/// Returns the value of the first line of the form `name : value`.
 fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     let value =
         |line: &'a str| Some(line.strip_prefix(name)?.trim_start().strip_prefix(':')?.trim());
     text.lines().find_map(value)
 }
 
-/// Counts the cores that are no threads of others, and the processors, in `/proc/cpuinfo`. A machine
-/// that says neither has one processor, and a core for each thread.
+/// Counts physical cores and sockets in `/proc/cpuinfo`. Without that information, a machine counts
+/// as one socket with a core per thread.
 fn count_cores(text: &str) -> (u32, u32) {
     let mut cores = HashSet::new();
     let mut sockets = HashSet::new();
@@ -124,12 +124,12 @@ fn count_cores(text: &str) -> (u32, u32) {
     (u32::try_from(cores).unwrap_or(u32::MAX), u32::try_from(sockets.len()).unwrap_or(u32::MAX))
 }
 
-/// Whether an entry of `/sys/devices/system/node` is a node: `node` and a number.
+/// Whether an entry of `/sys/devices/system/node` is a NUMA node: `node` and a number.
 fn is_numa_node(name: &str) -> bool {
     name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// The name that `/etc/os-release` has for people.
+/// Returns the display name in `/etc/os-release`.
 fn system_name(text: &str) -> String {
     let name = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="));
     name.map_or("Linux", |name| name.trim_matches('"')).to_owned()

@@ -1,5 +1,5 @@
-//! Signals for a command that works for a while: it is asked to end, and what it has begun is taken away
-//! where it does not end by itself. Servers have their own (`process.rs`).
+//! Signal handling for long-running commands: requests them to end, and cleans up if they do not.
+//! Servers have their own (`process.rs`).
 
 use std::{
     io,
@@ -16,16 +16,16 @@ use crate::background::wait_for;
 
 /// How long a command may take to end by itself.
 const GRACE: Duration = Duration::from_secs(3);
-/// Exit code of a process that was interrupted.
+/// Exit code of an interrupted process.
 const INTERRUPTED: i32 = 130;
 
-/// Whether the command was asked to end. Clones share it.
+/// Whether the command was interrupted. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Watches for SIGINT, SIGTERM and SIGHUP. A command that has not ended [`GRACE`] after the first, or
-    /// when a second one comes, is ended: `clean` takes away what it has begun.
+    /// Watches for SIGINT, SIGTERM and SIGHUP. If the command has not ended [`GRACE`] after the
+    /// first signal, or on a second one, runs `clean` and exits the process.
     pub fn watch(clean: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let interrupt = Self::default();
         let told = interrupt.clone();
@@ -51,7 +51,7 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Whether it was asked to end.
+    /// Returns whether a signal was received.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }

@@ -1,12 +1,12 @@
-//! Assembly: configuration, the data directory, the clock's checkpoints, listeners, background
-//! work, the admin address, shutdown. It is the only crate that waits: every other crate is told
-//! what time it is or says when it wants to be called again. It knows no protocol beyond which API
+//! Assembly of a server: configuration, the data directory, the clock's checkpoints, listeners,
+//! background work, the admin API, shutdown. It is the only crate that waits: all others are passed
+//! the time, or return when they want to be called again. Of the protocols it only knows which API
 //! listens on which address.
 //!
 //! The binary `ebb` calls [`serve()`], which runs one server in this process until a signal. Tests
-//! call [`start`] and [`Running::stop`], and may have several servers in one process.
+//! call [`start`] and [`Running::stop`], and may run several servers in one process.
 //!
-//! `docs/operations.md` describes what is built here from the operator's side.
+//! `docs/operations.md` describes it for operators.
 
 mod addresses;
 mod admin;

@@ -1,5 +1,5 @@
-//! Listeners: connections in, one task each, how many there may be, and a bounded end. What is said
-//! on a connection is decided by the function that [`accept_connections`] is given.
+//! Listeners: accepting connections, one task each, with a limit on their number and a bounded
+//! shutdown. The function passed to [`accept_connections`] serves a connection.
 
 use std::{
     io,
@@ -19,32 +19,32 @@ use tokio::{
 
 use crate::background;
 
-/// How long requests under way may go on after the server was told to stop: shorter than the limit
-/// of the whole process in `process.rs`.
+/// How long requests in progress may continue after the stop: shorter than the limit of the whole
+/// process in `process.rs`.
 const DRAIN: Duration = Duration::from_secs(8);
 
-/// Clients that may wait to be accepted; the system caps it (`net.core.somaxconn`). A client that
-/// finds no place there tries again only after a second, so a burst of connections needs room.
+/// Listen backlog; the system caps it (`net.core.somaxconn`). A client rejected by a full backlog
+/// retries only after a second, so bursts of connections need a long one.
 const BACKLOG: u32 = 4096;
 
-/// An address that is taken, so that no other program gets it, and not listened on yet: the system refuses
-/// clients.
+/// A bound address that is not listened on yet: no other program can bind it, and the system
+/// refuses clients.
 #[derive(Debug)]
 pub(crate) struct Taken {
     socket: TcpSocket,
-    /// With the port that it really has.
+    /// The bound address, with its actual port.
     pub(crate) address: SocketAddr,
 }
 
 impl Taken {
-    /// Listens on it: from here on clients may connect, and wait until they are accepted.
+    /// Listens on it: from here on clients may connect and wait to be accepted.
     pub(crate) fn listen(self) -> io::Result<TcpListener> {
         self.socket.listen(BACKLOG)
     }
 }
 
-/// Takes an address `host:port`: the first one of a name that can be taken, or the failure of the last one.
-/// Port 0 takes a free one. Must run inside the runtime, which watches the socket.
+/// Binds an address `host:port`: the first that the name resolves to and that can be bound, else
+/// the last error. Port 0 binds a free one. Must run inside the runtime, which polls the socket.
 pub(crate) async fn take_address(address: &str) -> io::Result<Taken> {
     let mut failed = io::Error::new(io::ErrorKind::InvalidInput, "no address of that name");
     for address in lookup_host(address).await? {
@@ -56,9 +56,8 @@ pub(crate) async fn take_address(address: &str) -> io::Result<Taken> {
     Err(failed)
 }
 
-/// Returns whether only this machine can reach an address: all that its name resolves to is
-/// loopback. A name that cannot be resolved counts as loopback, since binding it fails anyway and
-/// then says why.
+/// Returns whether only this machine can reach an address: its name resolves to loopback only. An
+/// unresolvable name counts as loopback, since binding it fails with a better error.
 pub(crate) async fn is_loopback(address: &str) -> bool {
     match lookup_host(address).await {
         Ok(mut found) => found.all(|address| address.ip().is_loopback()),
@@ -68,8 +67,8 @@ pub(crate) async fn is_loopback(address: &str) -> bool {
 
 fn take_socket(address: SocketAddr) -> io::Result<Taken> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // A restarted server gets its port although connections of the old one linger. On other
-    // systems the option would let two servers share a port.
+    // Lets a restarted server bind its port while old connections linger. On other systems the
+    // option would let two servers share a port.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -77,27 +76,25 @@ fn take_socket(address: SocketAddr) -> io::Result<Taken> {
     Ok(Taken { socket, address })
 }
 
-/// Descriptors kept back from connections for the store's files, or half of all where there are
-/// fewer than twice as many.
+/// Descriptors reserved for the store's files, or half of all if there are fewer than 512.
 const KEPT_DESCRIPTORS: u64 = 256;
 
-/// Connections of the admin address, at most an eighth of all descriptors. They come out of those
-/// kept back, so that an operator can look what is wrong when all other places are taken.
+/// Maximum connections of the admin address, at most an eighth of all descriptors. They come from
+/// the reserve, so that an operator can connect when all other permits are taken.
 const ADMIN_PLACES: u64 = 64;
 
-/// How many connections the API listeners may hold together. A client takes a place, and each connection
-/// a descriptor: that of the client, and one to the node of a cluster to which it is passed on. A
-/// connection beyond is closed at once, as if there had been no descriptor for it; but the store can still
-/// open its files.
+/// Connection limits of the API listeners. A client takes a client permit, and each connection a
+/// descriptor permit: the client's own and, in a cluster, one to the node it is forwarded to.
+/// Excess connections are closed at once, which leaves the store descriptors for its files.
 #[derive(Clone)]
 pub(crate) struct Places {
     clients: Arc<Semaphore>,
     descriptors: Arc<Semaphore>,
-    /// Whether the last connection to another node found no descriptor: the log says it once.
+    /// Whether the last connection to another node found no descriptor, to log this once.
     out_of_descriptors: Arc<AtomicBool>,
 }
 
-/// A client's place, until it is dropped.
+/// A client's permits, released on drop.
 pub(crate) struct Place {
     _client: OwnedSemaphorePermit,
     _descriptor: OwnedSemaphorePermit,
@@ -112,8 +109,8 @@ impl Places {
         }
     }
 
-    /// Returns the places of a process with `limit` descriptors (`None`: unlimited): all but those kept
-    /// back, at least half.
+    /// Returns the limits for `limit` descriptors (`None`: unlimited): all but the reserve, at
+    /// least half.
     pub(crate) fn of_descriptors(limit: Option<u64>) -> Self {
         let places = limit.map_or(Semaphore::MAX_PERMITS, |limit| {
             let places = limit.saturating_sub(KEPT_DESCRIPTORS).max(limit / 2);
@@ -122,27 +119,28 @@ impl Places {
         Self::of(Semaphore::MAX_PERMITS, places)
     }
 
-    /// Returns the places of the APIs in this process: as its descriptors allow, and no more than this.
+    /// Returns the limits of this process's APIs: by its descriptors, and at most `most` clients.
     pub(crate) fn of_apis(most: Option<usize>) -> Self {
         let places = Self::of_descriptors(descriptor_limit());
         let clients = most.unwrap_or(Semaphore::MAX_PERMITS).min(Semaphore::MAX_PERMITS);
         Self { clients: Arc::new(Semaphore::new(clients)), ..places }
     }
 
-    /// Returns places for other nodes of a cluster, which are no clients: they take descriptors only, as
-    /// each brings a client that has a place where it came in.
+    /// Returns the limits for connections from other nodes of a cluster. They take descriptor
+    /// permits only, since each carries a client that has a permit on the node it connected to.
     pub(crate) fn of_link(&self) -> Self {
         Self { clients: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)), ..self.clone() }
     }
 
-    /// Takes one, until what is returned is dropped; `None`: all are taken.
+    /// Takes permits for a client until the result is dropped; `None` if none are free.
     pub(crate) fn take(&self) -> Option<Place> {
         let client = Arc::clone(&self.clients).try_acquire_owned().ok()?;
         let descriptor = Arc::clone(&self.descriptors).try_acquire_owned().ok()?;
         Some(Place { _client: client, _descriptor: descriptor })
     }
 
-    /// Takes a descriptor for a connection to another node, beside its client's place; `None`: all are taken.
+    /// Takes a descriptor permit for a connection to another node, in addition to the client's
+    /// permits; `None` if none is free.
     pub(crate) fn take_descriptor(&self) -> Option<OwnedSemaphorePermit> {
         let taken = Arc::clone(&self.descriptors).try_acquire_owned().ok();
         if !self.out_of_descriptors.swap(taken.is_none(), Ordering::Relaxed) && taken.is_none() {
@@ -154,22 +152,22 @@ impl Places {
         taken
     }
 
-    /// Returns the places of the admin address, which are separate from those of the APIs.
+    /// Returns the limits of the admin address, which are separate from those of the APIs.
     pub(crate) fn of_admin(limit: Option<u64>) -> Self {
         let places = limit.map_or(ADMIN_PLACES, |limit| (limit / 8).min(ADMIN_PLACES));
         Self::of(usize::try_from(places).unwrap_or(usize::MAX), Semaphore::MAX_PERMITS)
     }
 }
 
-/// How many descriptors the process may have; `None` where nothing bounds them.
+/// Returns the process's descriptor limit; `None` if unlimited.
 pub(crate) fn descriptor_limit() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
     getrlimit(Resource::Nofile).current
 }
 
 /// Accepts clients until `stop` changes, then closes the listener and waits up to [`DRAIN`] for the
-/// connections. Each is served by a task of its own; `serve` gets `stop` too and has to end soon
-/// after it changed. Tasks still running after that time are aborted when this returns.
+/// connections. Each runs in its own task; `serve` also gets `stop` and has to return soon after it
+/// changes. Tasks still running after that are aborted.
 pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     listener: TcpListener,
     mut stop: watch::Receiver<bool>,
@@ -177,14 +175,14 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
     serve: impl Fn(TcpStream, SocketAddr, watch::Receiver<bool>) -> F,
 ) {
     let mut clients = JoinSet::new();
-    // Whether the last client found no place: the log says it once, not for every client.
+    // Whether the last client found no permit: logged once, not for every client.
     let mut full = false;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            // Also when the sender is gone.
+            // Also if the sender was dropped.
             _ = stop.changed() => break,
-            // Takes finished tasks away while the server runs, or the set would only grow.
+            // Removes finished tasks, or the set would only grow.
             Some(_) = clients.join_next(), if !clients.is_empty() => continue,
         };
         match accepted {
@@ -195,24 +193,24 @@ pub(crate) async fn accept_connections<F: Future<Output = ()> + Send + 'static>(
                 }
                 full = place.is_none();
                 let Some(place) = place else { continue };
-                // Replies are written whole; waiting for more to send only delays them.
+                // Replies are written whole; Nagle's algorithm would only delay them.
                 let _ = stream.set_nodelay(true);
                 let served = serve(stream, peer, stop.clone());
-                // The place is free again only after the connection has been served.
+                // Release the permits only after the connection has ended.
                 clients.spawn(async move {
                     served.await;
                     drop(place);
                 });
             }
             Err(error) => {
-                // Out of descriptors, or the client has left already. The others go on; the pause
-                // keeps the loop from spinning while there is no descriptor.
+                // Out of descriptors, or the client has already left. Other clients are unaffected;
+                // the pause prevents a busy loop while there is no descriptor.
                 tracing::warn!(%error, "accept a connection");
                 background::wait_for(Duration::from_millis(20)).await;
             }
         }
     }
-    // New clients are refused by the system from here on, not kept waiting.
+    // New clients are refused by the system from here on, instead of waiting.
     drop(listener);
     let drained = async { while clients.join_next().await.is_some() {} };
     if tokio::time::timeout(DRAIN, drained).await.is_err() {

@@ -1,4 +1,4 @@
-//! Log lines to standard error. Never a payload, never a secret.
+//! Logging to standard error. Never logs a payload or a secret.
 
 use std::{io::IsTerminal, sync::OnceLock};
 
@@ -8,22 +8,22 @@ use tracing_subscriber::{
 
 use crate::config::{Config, LogFormat};
 
-/// Where the level of the process's logger is set.
+/// Handle to change the level of the process's logger.
 static LEVEL: OnceLock<reload::Handle<LevelFilter, Registry>> = OnceLock::new();
 
-/// The level that the configuration says. One that is not known counts as `info`.
+/// Returns the configured level; an unknown one counts as `info`.
 fn level_of(config: &Config) -> LevelFilter {
     config.log_level.parse().unwrap_or(LevelFilter::INFO)
 }
 
-/// Has the logger of the process go on at the level that a configuration says.
+/// Changes the level of the process's logger to the configured one.
 pub(crate) fn change_level(config: &Config) {
     if let Some(Err(error)) = LEVEL.get().map(|level| level.reload(level_of(config))) {
         tracing::error!(%error, "the level of the log stays as it was");
     }
 }
 
-/// Starts logging as the configuration says, once a process. Colours only where a person reads.
+/// Starts logging as configured, once per process. Colours only on a terminal.
 pub(crate) fn start_logging(config: &Config) {
     let Some(format) = config.log_format else { return };
     let (filter, level) = reload::Layer::new(level_of(config));
@@ -33,7 +33,7 @@ pub(crate) fn start_logging(config: &Config) {
         LogFormat::Text => tracing::subscriber::set_global_default(filtered.with(lines)),
         LogFormat::Json => tracing::subscriber::set_global_default(filtered.with(lines.json())),
     };
-    // A second server in one process keeps the first one's logger.
+    // A second server in the same process keeps the first one's logger.
     if started.is_ok() {
         let _ = LEVEL.set(level);
     }

@@ -1,6 +1,5 @@
-//! What the system says of memory and of this process: how much there could be, how much it has.
-//! It reads `/proc` and `/sys`; where these do not exist a value is 0 or `None`, and callers go on
-//! without.
+//! Memory of the machine and resource use of this process, read from `/proc` and `/sys`; where
+//! those do not exist, a value is 0 or `None` and callers do without.
 
 use std::{
     fs::{self, File},
@@ -10,42 +9,42 @@ use std::{
 
 use mongo::Usage;
 
-/// Files with a container's limit of memory in bytes: of version 2 of control groups, of version 1.
+/// Files with a container's memory limit in bytes: control groups version 2, version 1.
 const LIMITS: [&str; 2] =
     ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// Returns the bytes of memory that there are for this process: those of its machine, or of its
-/// container where that has fewer. 0: not known.
+/// Returns the memory available to this process in bytes: the machine's, or its container's limit
+/// if smaller; 0 if unknown.
 pub(crate) fn total_memory() -> usize {
     let machine = fs::read_to_string("/proc/meminfo").ok();
     let machine = machine.and_then(|text| parse_kilobytes(&text, "MemTotal:")).unwrap_or(0);
     let limits = LIMITS.iter().filter_map(|path| fs::read_to_string(path).ok());
     let limits = limits.filter_map(|text| text.trim().parse::<usize>().ok());
-    // "max" in the file is not a number, so an unlimited container counts as none.
+    // "max" in the file does not parse, so an unlimited container has no limit.
     limits.filter(|limit| 0 < *limit).fold(machine, usize::min)
 }
 
-/// Returns the machine's name, as the system has it.
+/// Returns the machine's host name.
 pub(crate) fn node_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// Returns how many bytes of this process are in memory now.
+/// Returns the resident memory of this process in bytes.
 pub(crate) fn resident_bytes() -> Option<usize> {
     Some(statm()?.0)
 }
 
-/// Returns how many of them are its own: the others are of files, such as the program, which the system
-/// may let go of at any time. Accounts call it each few megabytes, so it has to be cheap.
+/// Returns the resident memory that is not backed by files such as the program, whose pages the
+/// system can drop at any time. Accounts call it every few megabytes, so it has to be cheap.
 pub(crate) fn own_bytes() -> Option<usize> {
     statm().map(|(resident, shared)| resident.saturating_sub(shared))
 }
 
-/// Returns the bytes of the process that are in memory, and those of them that files have, too.
+/// Returns resident bytes and those of them backed by files.
 fn statm() -> Option<(usize, usize)> {
-    // Opening it takes longer than reading it.
+    // Kept open: opening takes longer than reading.
     static STATM: OnceLock<Option<File>> = OnceLock::new();
-    // Not the line of /proc/self/status, for which the system finds out much else.
+    // Unlike `/proc/self/status` this is cheap for the system to produce.
     let file = STATM.get_or_init(|| File::open("/proc/self/statm").ok()).as_ref()?;
     let mut text = [0; 128];
     let read = file.read_at(&mut text, 0).ok()?;
@@ -55,8 +54,8 @@ fn statm() -> Option<(usize, usize)> {
     Some((bytes()?, bytes()?))
 }
 
-/// Returns what this process has taken of its machine since it started, for `serverStatus`. Reads
-/// three files of `/proc`; their fields are described in proc(5).
+/// Returns this process's resource usage since its start, for `serverStatus`. Reads three files of
+/// `/proc`, see proc(5).
 pub(crate) fn process_usage() -> Usage {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
@@ -79,22 +78,22 @@ pub(crate) fn process_usage() -> Usage {
     }
 }
 
-/// Returns the number of a line of the kind `name: 12345`; 0 where there is none.
+/// Returns the number in a line of the form `name: 12345`; 0 if there is none.
 fn named_number(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Returns the number at a place, counted from 1 as in proc(5), of the one line of
-/// `/proc/self/stat`; 0 where there is none. The second one is the program's name in brackets, which
-/// may have spaces and brackets itself, so counting begins after the last bracket.
+/// Returns a field of `/proc/self/stat` as a number, counted from 1 as in proc(5); 0 if missing.
+/// Field 2 is the program's name in brackets, which may itself contain spaces and brackets, so
+/// counting starts after the last bracket.
 fn number_at(line: &str, place: usize) -> u64 {
     let behind = line.rsplit_once(')').map_or("", |(_, rest)| rest);
     let number = place.checked_sub(3).and_then(|at| behind.split_whitespace().nth(at));
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Returns the bytes of a line of the kind `Name:   12345 kB`.
+/// Returns the bytes in a line of the form `Name:   12345 kB`.
 pub(crate) fn parse_kilobytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
@@ -128,7 +127,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn this_process_is_smaller_than_its_machine() {
         let (resident, own) = (resident_bytes().unwrap(), own_bytes().unwrap());
-        // The program itself is in a file.
+        // The program's own pages are backed by its file.
         assert!(0 < own && own < resident, "{own} {resident}");
         assert!(0 < resident && resident < total_memory(), "{resident} {}", total_memory());
         let usage = process_usage();

@@ -1,5 +1,6 @@
-//! What a client is told that speaks HTTP at the MongoDB API: a browser or curl at the wrong port. It gets
-//! a sentence and the portal's address, and the connection ends. Who is such a client is told in `tls`.
+//! The reply to clients that speak HTTP to the MongoDB API, such as a browser or curl on the wrong
+//! port: a sentence and the portal's address, after which the connection is closed. `tls` detects
+//! such clients.
 
 use std::{io, net::SocketAddr, time::Duration};
 
@@ -8,22 +9,22 @@ use tokio::{
     net::TcpStream,
 };
 
-/// How long the client may take to read the answer.
+/// How long the client may take to read the reply.
 const ANSWER_TIME: Duration = Duration::from_secs(2);
-/// Bytes of its request that are read at the most.
+/// Maximum bytes read of its request.
 const REQUEST_MAX: u64 = 64 << 10;
 
-/// Where the portal is.
+/// The portal's address.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PortalAddress {
-    /// Where the admin listener is bound.
+    /// Bound address of the admin listener.
     pub(crate) bound: SocketAddr,
-    /// `http`, or `https` where nothing else is spoken there.
+    /// `https` if the listener speaks only TLS, else `http`.
     pub(crate) scheme: &'static str,
 }
 
-/// Answers a client that speaks HTTP, where TLS has to be spoken (`needs_tls`) or not. A client that leaves
-/// earlier, or does not read, is given up.
+/// Replies to a client that speaks HTTP; `needs_tls` says whether the listener requires TLS. Gives
+/// up on clients that leave early or do not read.
 pub(crate) async fn answer_http(
     mut stream: TcpStream,
     needs_tls: bool,
@@ -34,7 +35,7 @@ pub(crate) async fn answer_http(
         let text = text_for(own, peer, needs_tls, portal);
         stream.write_all(response(&text).as_bytes()).await?;
         stream.shutdown().await?;
-        // A socket that is closed with a request unread would take the answer back from the client.
+        // Closing a socket with unread data would reset the connection and discard the reply.
         let mut request = (&mut stream).take(REQUEST_MAX);
         tokio::io::copy(&mut request, &mut tokio::io::sink()).await
     };
@@ -44,7 +45,7 @@ pub(crate) async fn answer_http(
     }
 }
 
-/// Returns the whole response with this text.
+/// Returns the complete HTTP response with this text.
 fn response(text: &str) -> String {
     let len = text.len();
     format!(
@@ -53,8 +54,8 @@ fn response(text: &str) -> String {
     )
 }
 
-/// Returns what the client is told. A portal that only the server's own machine reaches is no help to
-/// another, so that client does not learn its address.
+/// Returns the text of the reply. A portal on loopback is of no use to other machines, so their
+/// clients do not learn its address.
 fn text_for(
     own: SocketAddr,
     peer: SocketAddr,

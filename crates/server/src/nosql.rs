@@ -1,6 +1,6 @@
-//! What the NoSQL API is opened with: keys and the secret of its tokens. The secret is made when it is
-//! missing and kept in the data directory, keys are given by the operator or public. The certificate is
-//! that of all listeners (`tls`).
+//! Settings of the NoSQL API: keys and the token secret. The secret is generated if missing and
+//! stored in the data directory; keys come from the operator or are public. The certificate is
+//! shared by all listeners (`tls`).
 
 use std::{fs, io, os::unix::fs::PermissionsExt, path::Path, sync::Arc};
 
@@ -23,20 +23,20 @@ use crate::{
     sealed, tls,
 };
 
-/// File of the secret by which the API signs its continuation and resource tokens.
+/// File of the secret that signs continuation and resource tokens.
 const SECRET: &str = "secret";
-/// Bytes of the secret: of the key of HMAC-SHA-256.
+/// Bytes of the secret, which is a key for HMAC-SHA-256.
 const SECRET_BYTES: usize = 32;
-/// Bytes of a key that is made for an operator: as many as keys of Azure have.
+/// Bytes of a generated account key, as many as Azure's keys have.
 const NEW_KEY_BYTES: usize = 64;
-/// The bits of a file's mode that say what others than its owner and its group may do.
+/// Mode bits for users other than the owner and group of a file.
 const OTHERS: u32 = 0o007;
 
 fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::Failed(format!("{what}: {error}"))
 }
 
-/// A file that is kept in the data directory is damaged, or cannot be read or written.
+/// Converts an error of a file in the data directory; a damaged one refuses the start.
 fn not_kept(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::InvalidData => Failure::Refused(Refused::Unusable(error.to_string())),
@@ -44,8 +44,8 @@ fn not_kept(error: io::Error) -> Failure {
     }
 }
 
-/// Reads what the API is opened with beside the account's keys: the secret; makes what is missing. Refuses to serve other
-/// machines with the public key. `secret` signs tokens; `None`: one of the data directory's own.
+/// Returns the API's settings; generates the token secret if missing. Refuses to serve other
+/// machines with the public key. `secret` signs tokens; `None` uses the data directory's own.
 pub(crate) async fn read_settings(
     config: &Config,
     address: &str,
@@ -96,23 +96,23 @@ pub(crate) async fn read_settings(
     })
 }
 
-/// Makes the API ready to serve connections; finishes changes that an earlier process left half done.
+/// Creates the API's server object, and finishes changes that an earlier process left incomplete.
 pub(crate) async fn open_door(
     engine: Engine<AnyStore>,
     settings: Settings,
 ) -> Result<Arc<Door<AnyStore>>, Failure> {
     let door =
         Door::new(engine, settings).map_err(|error| failed("the secret of tokens", error))?;
-    // On a full disk this has to wait for another start; this one serves what there is.
+    // On a full disk this has to wait for another start; this one serves what exists.
     if let Err(error) = door.mend().await {
         tracing::warn!(%error, "mend the offers of containers");
     }
     Ok(door)
 }
 
-/// Returns the host names that the API answers to. With the public key any page of any web site
-/// could call it from a browser on this machine, once the site's name points here (DNS rebinding);
-/// the names that are known to mean this server are the guard.
+/// Returns the host names that the API accepts. With the public key, a page of any web site could
+/// call it from a browser on this machine by DNS rebinding; accepting only names known to mean this
+/// server prevents that.
 fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     let mut names = config.cosmos_hosts.clone();
     names.push(machine::node_name());
@@ -123,8 +123,7 @@ fn allowed_hosts(config: &Config, address: &str) -> Hosts {
     Hosts::new(&names)
 }
 
-/// Returns the keys of the account: of the file, or the public one. Refuses a file that everybody on
-/// the machine may read.
+/// Returns the account's keys from the file, or the public one. Refuses a file others may read.
 pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let Some(file) = file else {
         return Keys::well_known().map_err(|error| failed("the key", error));
@@ -140,12 +139,12 @@ pub(crate) fn read_keys(file: Option<&Path>) -> Result<Keys, Failure> {
     Keys::parse(text.text().unwrap_or_default()).map_err(|error| wrong(&error))
 }
 
-/// Returns the first key of a key file: the one that clients are given.
+/// Returns the primary key of a key file, which clients are given.
 pub fn first_key(file: &Path) -> Result<Secret, Failure> {
     Ok(Secret::from_text(read_keys(Some(file))?.primary().to_owned()))
 }
 
-/// Returns a key file with four new keys, as `--key-file` reads it.
+/// Returns the text of a key file with four new keys, as `--key-file` reads it.
 pub fn new_key_file() -> Result<Secret, Failure> {
     let mut text = String::from(
         "# Keys of the account, for --key-file. Let nobody but the server's user read this file.\n",
@@ -163,9 +162,9 @@ pub fn new_key_file() -> Result<Secret, Failure> {
     Ok(Secret::from_text(text))
 }
 
-/// Returns the secret of tokens, which is made and kept at the first start. Without a folder it is
-/// new at each start, and with it all tokens. A damaged one is refused: replacing it silently would
-/// end all tokens without a word.
+/// Returns the token secret, generated and stored at the first start. Without a folder it is new at
+/// each start, which invalidates all tokens. A damaged one is refused: replacing it would silently
+/// invalidate all tokens.
 fn read_secret(folder: Option<&Path>) -> io::Result<Secret> {
     let Some(folder) = folder else { return random_secret() };
     match sealed::read_sealed(&folder.join(SECRET), SECRET_BYTES) {
@@ -182,21 +181,21 @@ fn read_secret(folder: Option<&Path>) -> io::Result<Secret> {
     }
 }
 
-/// Returns 32 bytes from the system's generator, for what need not be kept from anybody afterwards.
+/// Returns 32 random bytes that need not stay secret.
 pub(crate) fn random_bytes() -> io::Result<[u8; SECRET_BYTES]> {
     let mut bytes = [0; SECRET_BYTES];
     fill_randomly(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Returns a secret that nobody knows yet, of 32 bytes.
+/// Returns a random secret of 32 bytes.
 pub(crate) fn random_secret() -> io::Result<Secret> {
     let mut bytes = vec![0; SECRET_BYTES];
     fill_randomly(&mut bytes)?;
     Ok(Secret::from_bytes(bytes))
 }
 
-/// Fills a buffer from the system's generator, which may fill less of it at once than asked for.
+/// Fills a buffer with random bytes; the system call may return fewer than requested.
 fn fill_randomly(bytes: &mut [u8]) -> io::Result<()> {
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -205,8 +204,8 @@ fn fill_randomly(bytes: &mut [u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns what is wrong with the files of the API in a data directory that no server has open, as
-/// sentences. Missing files are not damage: they are made at the next start.
+/// Returns a description of damage to the API's files in a data directory that no server has open.
+/// Missing files are not damage: the next start creates them.
 pub(crate) fn find_damage(data_dir: &Path) -> Vec<String> {
     let path = data_dir.join(SECRETS_FOLDER).join(SECRET);
     let secret = sealed::read_sealed(&path, SECRET_BYTES).map(drop);

@@ -1,9 +1,9 @@
-//! Opens the data directory. The server and `ebb verify` both begin here. Listeners and files of the
-//! APIs are not its business. The order is fixed, as each step needs the one before:
+//! Opens the data directory, for the server and `ebb verify`. Listeners and the APIs' files are
+//! handled elsewhere. The order is fixed, since each step needs the previous one:
 //!
-//! 1. the directory's lock, so that nobody else changes what is read next;
+//! 1. the directory's lock, so that no other process changes what is read next;
 //! 2. the clock's last checkpoint, and a first lease of time;
-//! 3. the timekeeper, which renews the lease while the rest takes its time;
+//! 3. the timekeeper, which renews the lease during the remaining steps;
 //! 4. the store, which replays its journal;
 //! 5. the engine, which reads its catalog at that time.
 
@@ -28,20 +28,20 @@ use crate::{
     test_clocks::clock_source,
 };
 
-/// An engine on its data, with its clock running up to the first lease. The fields are dropped in
-/// the order of their declaration: the engine before the clock, the directory's lock last.
+/// An engine on its data, with its clock running within the first lease. Fields are dropped in
+/// declaration order: the engine before the clock, the directory's lock last.
 pub(crate) struct Opened {
     pub(crate) engine: Engine<AnyStore>,
-    /// What the store's committer measured; `None` where nothing is written to a disk.
+    /// Metrics of the store's committer; `None` for a store in memory.
     pub(crate) measured: Option<Arc<TreeMetrics>>,
-    /// The way to images of the store, for backups.
+    /// Access to images of the store, for backups.
     pub(crate) images: Option<Images>,
     pub(crate) timekeeper: Timekeeper,
     pub(crate) data_dir: Option<DataDir>,
 }
 
-/// A data directory whose clock runs, and whose store is not open yet. The fields are dropped in the order
-/// of their declaration.
+/// A data directory with a running clock and a store that is not open yet. Fields are dropped in
+/// declaration order.
 pub(crate) struct Timed {
     clock: Arc<Clock>,
     file: Option<CheckpointFile>,
@@ -49,14 +49,14 @@ pub(crate) struct Timed {
     pub(crate) data_dir: Option<DataDir>,
 }
 
-/// Opens data and clock. With `must_exist` a directory without data is refused instead of being
-/// filled. Fails with `Failure::Refused` when the operator has to decide something (another clock,
-/// damage, another process), with `Failure::Failed` otherwise.
+/// Opens clock, store and engine. With `must_exist` a directory without data is refused instead of
+/// initialized. Fails with `Failure::Refused` if the operator has to act (another clock, damage,
+/// another process), with `Failure::Failed` otherwise.
 pub(crate) async fn open_store(config: &Config, must_exist: bool) -> Result<Opened, Failure> {
     open_clock_of(config, must_exist)?.open_engine(config).await
 }
 
-/// Opens the data directory and its clock, which takes no time worth speaking of. Fails as [`open_store`] does.
+/// Opens the data directory and its clock, which is fast. Fails as [`open_store`] does.
 pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, Failure> {
     let mode = match config.clock {
         ClockMode::System => clock::ClockMode::System,
@@ -81,7 +81,7 @@ pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, 
     };
     let clock = Clock::start(mode, clock_source(config), boot_id(), last)
         .map_err(|_| Failure::Refused(Refused::OtherClock))?;
-    // Before anything of it is used or written: nothing has changed when it is refused.
+    // Checked before the clock is used or written, so that a refusal changes nothing.
     check_jump(&clock, config.max_forward_jump).map_err(Failure::Refused)?;
     if clock.status().boot_disagrees {
         tracing::warn!(
@@ -90,14 +90,14 @@ pub(crate) fn open_clock_of(config: &Config, must_exist: bool) -> Result<Timed, 
         );
     }
     let clock = Arc::new(clock);
-    // The first lease: no instant may be used before a checkpoint covers it, or the same instants
-    // could be used again after a crash.
+    // The first lease: no instant may be used before a checkpoint covers it, or it could be used
+    // again after a crash.
     let first = clock.tick();
     if let Some(file) = &file {
         file.write(&first).map_err(failed)?;
     }
     clock.mark_persisted(&first);
-    // From here on time is renewed, however long the store takes to open.
+    // From here on the lease is renewed, however long the store takes to open.
     let timekeeper = Timekeeper::start(Arc::clone(&clock), file.clone()).map_err(failed)?;
     Ok(Timed { clock, file, timekeeper, data_dir })
 }
@@ -132,7 +132,7 @@ impl Timed {
     }
 }
 
-/// How an engine is opened.
+/// Returns the engine's options.
 pub(crate) fn engine_options(
     config: &Config,
     plan: Plan,
@@ -142,12 +142,12 @@ pub(crate) fn engine_options(
     let mut options = Options::new(clock, Arc::new(MongoDialect), persist);
     options.reap_delay = config.reap_delay;
     options.accept_loss = config.accept_loss;
-    // A store in memory has no blocks to look through.
+    // A store in memory has no blocks to search.
     options.row_cache_bytes = if config.data_dir.is_some() { plan.row_cache_bytes() } else { 0 };
     options
 }
 
-/// How the store of a data directory is opened.
+/// Returns the store's options.
 pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOptions {
     let archive = match config.backup_journal {
         None => Archiving::Untouched,
@@ -165,14 +165,13 @@ pub(crate) fn store_options(config: &Config, plan: Plan, path: &Path) -> TreeOpt
     }
 }
 
-/// Opens the clock's checkpoints and returns the newest. Where there are data there has to be one:
-/// without it time could go back, and expired documents would be seen again. `accept_loss` begins
-/// anew instead.
+/// Opens the clock's checkpoints and returns the newest. It must exist if there is a store: without
+/// it time could go back and expired documents would reappear. `accept_loss` starts over instead.
 fn open_clock(
     path: &Path,
     accept_loss: bool,
 ) -> Result<(CheckpointFile, Option<Checkpoint>), Failure> {
-    // The store is made after the clock, so without it nothing has used time yet.
+    // The store is created after the clock, so without a store no time has been used.
     let fresh = !path.join("store").exists();
     let missing = || {
         Failure::Refused(Refused::Unusable(format!(
@@ -188,8 +187,8 @@ fn open_clock(
     }
 }
 
-/// Returns the failure of a store that does not open: what the operator can repair or accept is
-/// refused, what may pass by itself has failed.
+/// Converts a store's open error: `Refused` if the operator can repair or accept it, `Failed` if it
+/// may be transient.
 pub(crate) fn refused_store(error: store::Error) -> Failure {
     match error.kind {
         store::Kind::Refused | store::Kind::Corrupt => {

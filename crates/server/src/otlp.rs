@@ -1,8 +1,8 @@
-//! Traces of operations, sent to an OpenTelemetry collector over HTTP (OTLP): a span for each, below the client's
-//! own where it says which that is. Which operations there are is not known here. Spans wait in a queue of a bounded
-//! length, and those beyond are dropped: no operation waits for a collector.
+//! Exports traces of operations to an OpenTelemetry collector over HTTP (OTLP): one span per
+//! operation, a child of the client's span if it names one. Spans wait in a bounded queue and are
+//! dropped when it is full, so that no operation waits for a collector.
 //!
-//! Sampling, headers and the name of the service are as the variables `OTEL_...` say, which the library reads.
+//! Sampling, headers and the service name follow the `OTEL_...` variables, which the library reads.
 
 use std::{
     sync::Arc,
@@ -26,12 +26,12 @@ use traces::{Operation, Trace};
 
 use crate::failure::{Failure, failed};
 
-/// Where a collector takes spans, below its address.
+/// Path of the traces endpoint of a collector.
 const PATH: &str = "/v1/traces";
-/// How long the end of the server waits for the spans that are still to be sent.
+/// How long the shutdown waits for pending spans.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Sends spans.
+/// Exports spans.
 #[derive(Debug)]
 pub(crate) struct Spans {
     tracer: SdkTracer,
@@ -39,7 +39,7 @@ pub(crate) struct Spans {
 }
 
 impl Spans {
-    /// Opens the way to a collector; nothing is sent yet, and it need not be there.
+    /// Sets up the export; the collector need not be reachable and nothing is sent yet.
     pub(crate) fn open(endpoint: &str, name: String) -> Result<Arc<Self>, Failure> {
         let endpoint = address(endpoint);
         let made = thread::scope(|scope| scope.spawn(|| make_provider(&endpoint, name)).join());
@@ -49,7 +49,7 @@ impl Spans {
         Ok(Arc::new(Self { tracer, provider }))
     }
 
-    /// Sends what waits, for a while. Must not be called on a thread that others need.
+    /// Flushes pending spans, within a time limit. Blocks the thread.
     pub(crate) fn end(&self) {
         if let Err(error) = self.provider.shutdown_with_timeout(LAST) {
             tracing::warn!(%error, "the last traces were not sent");
@@ -57,7 +57,7 @@ impl Spans {
     }
 }
 
-/// The address that spans are sent to: a path that somebody gave is kept.
+/// Returns the URL that spans are sent to; an explicit path is kept.
 fn address(endpoint: &str) -> String {
     let host = endpoint.split_once("://").map_or(endpoint, |(_, host)| host);
     match host.trim_end_matches('/').contains('/') {
@@ -66,7 +66,7 @@ fn address(endpoint: &str) -> String {
     }
 }
 
-/// Makes the library's parts. On a thread of its own: its HTTP client starts a runtime.
+/// Creates the library's provider. Needs its own thread: the HTTP client starts a runtime.
 fn make_provider(endpoint: &str, name: String) -> Result<SdkTracerProvider, String> {
     let exporter = SpanExporter::builder().with_http().with_endpoint(endpoint).build();
     let exporter = exporter.map_err(|error| error.to_string())?;
@@ -74,7 +74,7 @@ fn make_provider(endpoint: &str, name: String) -> Result<SdkTracerProvider, Stri
         KeyValue::new("service.version", env!("CARGO_PKG_VERSION")),
         KeyValue::new("service.instance.id", name),
     ]);
-    // A variable that names the service goes before our name.
+    // The variable that names the service takes precedence.
     let resource = match std::env::var_os("OTEL_SERVICE_NAME") {
         Some(_) => resource,
         None => resource.with_service_name("ebb"),
@@ -83,7 +83,7 @@ fn make_provider(endpoint: &str, name: String) -> Result<SdkTracerProvider, Stri
     Ok(provider.with_resource(resource.build()).build())
 }
 
-/// A header `traceparent` as the library wants to look it up.
+/// A `traceparent` header as the library's extractor expects it.
 struct Parent<'a>(&'a str);
 
 impl Extractor for Parent<'_> {
@@ -96,7 +96,7 @@ impl Extractor for Parent<'_> {
     }
 }
 
-/// The context of a client, as far as it says one that can be read.
+/// Returns the client's trace context; an empty one if it is missing or malformed.
 fn context_of(parent: Option<&str>) -> Context {
     let Some(parent) = parent else { return Context::new() };
     TraceContextPropagator::new().extract_with_context(&Context::new(), &Parent(parent))
@@ -120,13 +120,13 @@ impl Trace for Spans {
     }
 }
 
-/// The machine's time: collectors put spans of many machines in order by it, whatever database time is.
+/// Returns wall-clock time, not database time: collectors order spans of many machines by it.
 fn now() -> SystemTime {
     let ms = u64::try_from(Machine.wall_ms()).unwrap_or(0);
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms)).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// What is told of an operation, by the names of OpenTelemetry's conventions where they have one.
+/// Returns a span's attributes, named by OpenTelemetry's conventions where those exist.
 fn attributes_of(operation: &Operation<'_>) -> Vec<KeyValue> {
     let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let texts = [
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Takes one request and returns it whole.
+    /// Receives one complete request.
     fn take_request(listener: &TcpListener) -> Vec<u8> {
         let (mut stream, _) = listener.accept().unwrap();
         let mut request = Vec::new();
@@ -217,7 +217,7 @@ mod tests {
         });
         spans.end();
         let request = collector.join().unwrap();
-        // Protobuf has texts and ids as they are.
+        // Protobuf contains texts and ids verbatim.
         let has = |wanted: &[u8]| request.windows(wanted.len()).any(|part| part == wanted);
         assert!(request.starts_with(b"POST /v1/traces HTTP/1.1\r\n"));
         for wanted in ["ReadItem orders", "db.namespace", "shop", "error.type", "404", "a node"] {

@@ -1,5 +1,5 @@
-//! The process around a server: its runtime, its signals, its limits, and an end that comes in
-//! time. What is started and stopped, and in which order, stands in `serve.rs`.
+//! The process of a server: runtime, signals, limits, and a shutdown in bounded time. The order of
+//! start and stop is in `serve.rs`.
 
 use std::{
     io::IsTerminal,
@@ -25,47 +25,47 @@ use crate::{
     supervised,
 };
 
-/// How long an end may take, from the signal until the process is gone. Supervisors such as
-/// `docker stop` kill after ten seconds; the process ends itself just before that, so that the log
-/// says what happened. The connections' own limits (8 s in `listen.rs`, 9 s in `serve.rs`) are
-/// shorter, and an orderly end fits in.
+/// Maximum time from the stop signal to the end of the process. Supervisors such as `docker stop`
+/// kill after ten seconds; the process exits just before that, so that the log records why. The
+/// connections' own limits (8 s in `listen.rs`, 9 s in `serve.rs`) are shorter, so that an orderly
+/// shutdown fits in.
 const LONGEST_END: Duration = Duration::from_millis(9_500);
 
-/// Runs a server until SIGTERM or SIGINT, or until its terminal is closed. Returns `Ok` after an orderly end, and why
-/// otherwise. At SIGHUP `reread` says what the settings are now.
+/// Runs a server until SIGTERM, SIGINT, or its terminal is closed. Returns `Ok` after an orderly
+/// shutdown. SIGHUP calls `reread` for the current settings.
 pub fn serve(config: &Config, reread: &Reread<'_>) -> Result<(), Failure> {
     serve_beside(config, reread, Box::new(|_| Ok(())))
 }
 
-/// Gathers the settings again; an error is the text for the log.
+/// Reads the settings again; the error is a text for the log.
 pub type Reread<'a> = dyn Fn() -> Result<Config, String> + 'a;
 
-/// What runs beside a server, with its admin address. In a box: with a type of its own for each, the
-/// compiler would make the whole server again in the crate that names one.
+/// A function that runs alongside a server and receives its admin address. Boxed: with a generic
+/// type the compiler would instantiate the whole server again in the calling crate.
 pub type Beside = Box<dyn FnOnce(Option<String>) -> Result<(), String> + Send>;
 
-/// Runs a server until a signal, with something beside it. Once the server accepts, `beside` runs
-/// on a thread of its own and gets the admin address (`None` where that listener is off). When
-/// `beside` fails, the server stops and its text becomes the failure; when it succeeds, the server
-/// goes on. The server's end does not wait for `beside`.
+/// Runs a server until a signal, with a companion function. Once the server accepts, `beside` runs
+/// on its own thread with the admin address (`None` if that listener is off). If `beside` fails,
+/// the server stops and returns its text as the failure; if it succeeds, the server continues. The
+/// shutdown does not wait for `beside`.
 pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Result<(), Failure> {
-    // First: places for connections and temporary files are counted by it.
+    // First: connection limits and temporary files depend on the descriptor limit.
     raise_descriptor_limit();
-    // What the server keeps is its owner's alone.
+    // Files of the server are accessible to its owner only.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        // One more than cores, so that a long read does not hold up the short ones.
+        // One more than cores, so that a long read does not delay short ones.
         .worker_threads(cores + 1)
-        // Twice the runtime's own: some readers go down a level of the stack for each level of a
-        // value, such as `cosmos/src/binary/reader.rs`.
+        // Twice the default: some readers recurse once per nesting level of a value, such as
+        // `cosmos/src/binary/reader.rs`.
         .thread_stack_size(4 * 1024 * 1024)
         .thread_keep_alive(IDLE_THREAD)
         .enable_all()
         .build()
         .map_err(failed)?;
     runtime.block_on(async {
-        // Before `start`, which writes the ready file: whoever reads it may send a signal at once.
+        // Before `start`, which writes the ready file: its reader may send a signal at once.
         let mut signals = Signals::take_signals().map_err(failed)?;
         let early_end = tokio::spawn(end_while_starting(Signals::take_signals().map_err(failed)?));
         let running = start(config).await;
@@ -85,26 +85,26 @@ pub fn serve_beside(config: &Config, reread: &Reread<'_>, beside: Beside) -> Res
         };
         tracing::info!("stopping");
         supervised::tell_stopping();
-        // The limit starts before the orderly end does, and needs no worker of the runtime.
+        // The time limit starts before the orderly shutdown and needs no worker of the runtime.
         end_in_time(running.only_closes()).map_err(failed)?;
         running.stop().await.and(ended)
     })
 }
 
-/// Ends the process when a signal asks for it while the server starts, which a long journal makes long.
-/// Nothing was acknowledged yet, and what is on the disk is what a crash at this point would leave. It is a
-/// task of its own, as the start keeps its thread to itself.
+/// Exits the process when a signal arrives during the start, which a long journal makes long.
+/// Nothing was acknowledged yet, and the disk is as a crash at this point would leave it. A task of
+/// its own, because the start may keep its thread busy.
 async fn end_while_starting(mut signals: Signals) {
     signals.wait_for_end(|| ()).await;
     tracing::info!("stopped before the start was complete");
     std::process::exit(0);
 }
 
-/// Has a server read its files again.
+/// Makes a server read its files again.
 fn reload(running: &Running, reread: &Reread<'_>) {
     supervised::tell_reloading();
     match reread() {
-        // The level of the log is the one setting that a running server takes.
+        // The log level is the only setting that a running server adopts.
         Ok(config) => logging::change_level(&config),
         Err(error) => tracing::error!(%error, "the level of the log stays as it was"),
     }
@@ -112,9 +112,9 @@ fn reload(running: &Running, reread: &Reread<'_>) {
     supervised::tell_ready();
 }
 
-/// Starts a thread that ends the process when its orderly end takes longer than [`LONGEST_END`], whatever the
-/// disk or clients do. Nothing acknowledged is lost by it: what was acknowledged is durable already. The exit
-/// code is 0 where clients have got all their answers and a slow disk alone is waited for, else 1.
+/// Starts a thread that exits the process if the orderly shutdown takes longer than
+/// [`LONGEST_END`]. Acknowledged writes are durable already. The exit code is 0 if all clients have
+/// been answered and only a slow disk is waited for, else 1.
 fn end_in_time(only_closes: Arc<AtomicBool>) -> std::io::Result<()> {
     let overdue = move || {
         background::pause_thread(LONGEST_END);
@@ -130,19 +130,19 @@ fn end_in_time(only_closes: Arc<AtomicBool>) -> std::io::Result<()> {
     std::thread::Builder::new().name("end".to_owned()).spawn(overdue).map(|_| ())
 }
 
-/// The signals that a server acts on. They are taken before the server says that it is ready: until
-/// they are taken, one would kill the process without an orderly end.
+/// The signals that a server handles. Registered before the server reports that it is ready: until
+/// then a signal would kill the process without an orderly shutdown.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// Files are to be read again, or the terminal was closed.
+    /// Reload request, or the terminal was closed.
     hangup: Signal,
-    /// Whether the process began on a terminal.
+    /// Whether the process was started on a terminal.
     on_terminal: bool,
 }
 
 impl Signals {
-    /// Replaces the system's reaction to the three signals for the whole process. Needs a runtime.
+    /// Replaces the default handling of the three signals for the whole process. Needs a runtime.
     fn take_signals() -> std::io::Result<Self> {
         let terminate = unix::signal(SignalKind::terminate())?;
         let interrupt = unix::signal(SignalKind::interrupt())?;
@@ -150,15 +150,15 @@ impl Signals {
         Ok(Self { terminate, interrupt, hangup, on_terminal: std::io::stdout().is_terminal() })
     }
 
-    /// Waits for one that ends the server, and calls `reload` for each that asks to read files again. A
-    /// second signal while the server stops is ignored: the end is bounded.
+    /// Waits for a signal that stops the server; calls `reload` on each reload request. Further
+    /// signals during the shutdown are ignored, since it is bounded.
     async fn wait_for_end(&mut self, reload: impl Fn()) {
         loop {
             tokio::select! {
                 _ = self.terminate.recv() => return,
                 _ = self.interrupt.recv() => return,
                 _ = self.hangup.recv() => {
-                    // A terminal that was closed is none any more, and whoever sat there is gone.
+                    // The terminal was closed, so the user's session has ended.
                     if self.on_terminal && !std::io::stdout().is_terminal() {
                         return;
                     }
@@ -169,9 +169,9 @@ impl Signals {
     }
 }
 
-/// Raises the soft limit of descriptors to the hard one: thousands of idle connections need a
-/// descriptor each, and the usual soft limit is 1024. A server starts without it too;
-/// `listen.rs` counts connections by the limit that is in force.
+/// Raises the soft limit of descriptors to the hard one: the usual soft limit is 1024, and each
+/// idle connection needs a descriptor. Failure is not fatal; `listen.rs` derives connection limits
+/// from the limit in effect.
 fn raise_descriptor_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);

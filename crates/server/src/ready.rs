@@ -1,40 +1,40 @@
-//! The ready file: written atomically once every listener accepts. Scripts wait for it and read from
-//! it which ports a server took.
+//! The ready file, written atomically once every listener accepts. Scripts wait for it and read the
+//! bound ports from it.
 
 use std::{fs, io, net::SocketAddr, path::Path};
 
 use serde::Serialize;
 
-/// What the file tells, as JSON. An address is `null` where that listener is off.
+/// Content of the file, as JSON. An address is `null` if that listener is off.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Ready {
-    /// `host:port` of the MongoDB API.
+    /// Address of the MongoDB API, `host:port`.
     pub(crate) mongo: Option<String>,
-    /// `host:port` of the NoSQL API.
+    /// Address of the NoSQL API, `host:port`.
     pub(crate) cosmos: Option<String>,
-    /// `host:port` of the admin listener.
+    /// Address of the admin listener, `host:port`.
     pub(crate) admin: Option<String>,
     pub(crate) pid: u32,
     pub(crate) version: &'static str,
 }
 
 impl Ready {
-    /// Returns what is known before any address is bound; `serve::start` fills in the rest.
+    /// Returns the content before any address is bound; `Site::open` fills in the addresses.
     pub(crate) fn starting() -> Self {
         let (pid, version) = (std::process::id(), env!("CARGO_PKG_VERSION"));
         Self { mongo: None, cosmos: None, admin: None, pid, version }
     }
 }
 
-/// Whether other machines reach an address that was bound.
+/// Whether other machines can reach a bound address.
 pub(crate) fn is_reached(address: &str) -> bool {
-    // An IPv4 loopback address may come as IPv6.
+    // An IPv4 loopback address may be mapped to IPv6.
     let bound = address.parse::<SocketAddr>();
     bound.is_ok_and(|bound| !bound.ip().to_canonical().is_loopback())
 }
 
-/// Writes the file under another name and renames it, so that whoever sees it can read all of it.
-/// It is not flushed: it means nothing after a crash.
+/// Writes the file under a temporary name and renames it, so that readers never see part of it. Not
+/// synced: it is meaningless after a crash.
 pub(crate) fn write_ready_file(path: &Path, ready: &Ready) -> io::Result<()> {
     let text = serde_json::to_string(ready).map_err(io::Error::other)?;
     let mut name = path.file_name().unwrap_or_default().to_owned();

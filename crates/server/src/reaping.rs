@@ -1,6 +1,6 @@
-//! Whether reaping is paused: a person says so while the server runs, and a file of the data directory
-//! keeps it over restarts. What expires is invisible all the same; only the removal of bytes stops.
-//! What a pause does is the engine's business.
+//! Pausing of the reaper: an operator pauses it at run time, and a file in the data directory
+//! preserves that over restarts. Expired documents stay invisible; only the removal of their bytes
+//! stops. The engine implements the pause.
 
 use std::{
     fs::{self, File},
@@ -15,28 +15,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::{any_store::AnyStore, whole_file};
 
-/// Name of the file in the data directory; JSON, see [`Pause`]. That it is there is what counts.
+/// Name of the file in the data directory; JSON, see [`Pause`]. Its existence is what counts.
 const FILE: &str = "reaping-paused";
 
-/// A pause.
+/// A pause of the reaper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Pause {
-    /// When it began, by the wall clock; `None`: the file does not say it any more.
+    /// Wall-clock time at which it started; `None` if the file is unreadable.
     pub(crate) since_ms: Option<i64>,
 }
 
-/// Whether reaping is paused, of a server.
+/// The pause state of a server.
 #[derive(Debug)]
 pub(crate) struct Reaping {
-    /// Where it is kept; `None`: nowhere.
+    /// Where it is stored; `None` keeps it in memory.
     folder: Option<PathBuf>,
-    /// Held while the file is changed, so that two changes at once end with the same state in both.
+    /// Held while the file is changed, so that concurrent changes leave the same state in both.
     pause: Mutex<Option<Pause>>,
 }
 
 impl Reaping {
-    /// What the folder says. A file that cannot be read counts: whoever paused would rather have
-    /// reaping wait.
+    /// Reads the stored state. A file that does not parse counts as a pause, to be safe.
     pub(crate) fn open(folder: Option<&Path>) -> io::Result<Arc<Self>> {
         let pause = match folder {
             Some(folder) => read_pause(&folder.join(FILE))?,
@@ -45,7 +44,7 @@ impl Reaping {
         Ok(Arc::new(Self { folder: folder.map(Path::to_owned), pause: Mutex::new(pause) }))
     }
 
-    /// Has an engine do what is kept here. Before its reaper runs: nothing is removed by then.
+    /// Applies the stored pause to an engine. Must run before its reaper does.
     pub(crate) fn apply(&self, engine: &Engine<AnyStore>) {
         let pause = self.pause.lock();
         if pause.is_some() {
@@ -57,14 +56,13 @@ impl Reaping {
         }
     }
 
-    /// The pause that is in force.
+    /// Returns the pause in effect.
     pub(crate) fn pause(&self) -> Option<Pause> {
         *self.pause.lock()
     }
 
-    /// Pauses reaping or ends the pause; durable and in force when this returns. It runs on a thread
-    /// for blocking work, and to its end even when the client that asked has left. On a failure all
-    /// stays as it was.
+    /// Pauses or resumes reaping; durable and in effect on return. Runs on a blocking thread and to
+    /// completion even if the client disconnects. On failure nothing changes.
     pub(crate) async fn set(
         self: &Arc<Self>,
         engine: &Engine<AnyStore>,
@@ -75,8 +73,8 @@ impl Reaping {
         set.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 
-    /// The same, on this thread. The file comes first: what is in force must never be something that
-    /// the next start would not know.
+    /// Sets it on this thread. The file is written first: a state in effect must never be unknown
+    /// to the next start.
     fn set_now(&self, engine: &Engine<AnyStore>, paused: bool) -> io::Result<()> {
         let mut pause = self.pause.lock();
         if pause.is_some() == paused {
@@ -96,7 +94,7 @@ impl Reaping {
     }
 }
 
-/// Reads the file; `None` where there is none.
+/// Reads the file; `None` if missing.
 fn read_pause(file: &Path) -> io::Result<Option<Pause>> {
     match fs::read(file) {
         Ok(text) => Ok(Some(serde_json::from_slice(&text).unwrap_or_default())),
@@ -105,7 +103,7 @@ fn read_pause(file: &Path) -> io::Result<Option<Pause>> {
     }
 }
 
-/// Writes the file or removes it; durable when this returns.
+/// Writes or removes the file durably.
 fn write_pause(folder: &Path, pause: Option<Pause>) -> io::Result<()> {
     if let Some(pause) = pause {
         let text = serde_json::to_vec(&pause).map_err(io::Error::other)?;
@@ -132,7 +130,7 @@ mod tests {
         write_pause(folder.path(), None).unwrap();
         assert_eq!(kept(), None);
         write_pause(folder.path(), None).unwrap();
-        // Torn or of another version: there is a pause all the same.
+        // Torn or of another version: still a pause.
         for text in ["", "{", r#"{"since_ms":"x"}"#] {
             fs::write(folder.path().join(FILE), text).unwrap();
             assert_eq!(kept(), Some(Pause { since_ms: None }), "{text}");

@@ -1,5 +1,5 @@
-//! The APIs as the portal calls them, without a connection where the data are in this process: for senders that the
-//! portal has authenticated, until the server stops. What they reply is their own business.
+//! Calls the portal makes to the APIs, without a connection if the data are in this process. The
+//! portal has authenticated the senders. Calls are aborted when the server stops.
 
 use std::{
     pin::Pin,
@@ -21,29 +21,29 @@ use tokio::sync::watch;
 
 use crate::{any_store::AnyStore, background};
 
-/// How long requests under way may go on after the server was told to stop. The portal's connection
-/// then still has a second to send the answer (`admin/serve.rs`).
+/// How long calls in progress may continue after the stop. The portal's connection then has one
+/// more second to send the reply (`admin/serve.rs`).
 const STOP_TIME: Duration = Duration::from_secs(1);
 
-/// The APIs that are on; `None`: it is off, or its data are not here.
+/// The APIs of this process; `None` if one is off, or its data are on another node.
 #[derive(Clone, Default)]
 pub(crate) struct Doors {
     pub(crate) mongo: Option<Arc<mongo::Door<AnyStore>>>,
     pub(crate) cosmos: Option<Arc<cosmos::Door<AnyStore>>>,
 }
 
-/// What comes of something that is done elsewhere.
+/// Future result of a call that another node may handle.
 pub(crate) type Elsewhere<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// The APIs of a process that has some of the data only: whoever has them answers.
+/// Calls to the APIs where a process serves only some shards; forwards each to the owner.
 pub(crate) trait Relay: Send + Sync {
-    /// Sends a request to the NoSQL API; `None`: it is off.
+    /// Sends a request to the NoSQL API; `None` if it is off.
     fn nosql(&self, right: Right, request: Request<Bytes>) -> Elsewhere<'_, Option<Response>>;
 
-    /// Has a request to the admin address answered that was let in; `here`: the routes of this process.
+    /// Routes an authorized admin request to the owner; `here` are the routes of this process.
     fn admin(&self, request: Request<Body>, here: Next) -> Elsewhere<'_, Response>;
 
-    /// Runs a command at the MongoDB API; `None`: it is off.
+    /// Runs a command on the MongoDB API; `None` if it is off.
     fn mongo(
         &self,
         sender: mongo::Sender,
@@ -51,14 +51,14 @@ pub(crate) trait Relay: Send + Sync {
         command: Bytes,
     ) -> Elsewhere<'_, Option<Result<Bytes, NoReply>>>;
 
-    /// Returns what is wrong with the nodes of the cluster, for the self-check.
+    /// Returns problems with the cluster's nodes, for the self-check.
     fn problems(&self) -> Vec<String>;
 }
 
-/// The way to whoever has the data, once it is known; without one they are here.
+/// The relay, once set; without one the data are in this process.
 pub(crate) type RelayOnce = Arc<OnceLock<Arc<dyn Relay>>>;
 
-/// The APIs as they are on now, and the signal by which calls are given up.
+/// The APIs that are currently open, and the signal that aborts calls.
 #[derive(Clone)]
 pub(crate) struct Relayed {
     pub(crate) doors: watch::Receiver<Doors>,
@@ -67,12 +67,12 @@ pub(crate) struct Relayed {
 }
 
 impl Relayed {
-    /// Returns what comes of a request; `None` if the server stops and [`STOP_TIME`] passes before. The
-    /// request is dropped then, which ends it at its next wait.
+    /// Returns the result of a call; `None` if the server stops and [`STOP_TIME`] passes first. The
+    /// call is then dropped, which ends it at its next await.
     async fn until_stop<T>(&self, asked: impl Future<Output = T>) -> Option<T> {
         let mut stop = self.stop.clone();
         let stopped = async {
-            // Without a sender the server has gone already.
+            // A dropped sender also means that the server has stopped.
             let _ = stop.wait_for(|stop| *stop).await;
             background::wait_for(STOP_TIME).await;
         };
@@ -84,7 +84,7 @@ impl Relayed {
 }
 
 impl portal::Doors for Relayed {
-    /// Sends a request to the NoSQL API; `None`: it is off. While the server stops: 503.
+    /// Sends a request to the NoSQL API; `None` if it is off, 503 while the server stops.
     async fn nosql(&self, right: Right, request: Request<Bytes>) -> Option<Response> {
         let answer = match self.elsewhere.get() {
             Some(relay) => self.until_stop(relay.nosql(right, request)).await,
@@ -97,8 +97,8 @@ impl portal::Doors for Relayed {
         answer.unwrap_or_else(|| Some(StatusCode::SERVICE_UNAVAILABLE.into_response()))
     }
 
-    /// Runs a command, one BSON document, at the MongoDB API and returns its reply. A command that fails
-    /// is a reply too; an error is only what kept it from running.
+    /// Runs a command, one BSON document, on the MongoDB API and returns its reply. A failed
+    /// command is a reply too; an error means that it could not run.
     async fn mongo(
         &self,
         sender: Sender,

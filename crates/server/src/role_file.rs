@@ -1,5 +1,5 @@
-//! The file of `--cosmos-roles`: whose Entra tokens the NoSQL API believes, and which roles their holders have.
-//! What a role permits, the API decides.
+//! The file of `--cosmos-roles`: which Entra tokens the NoSQL API accepts, and the roles of their
+//! holders. The API defines what a role permits.
 
 use std::{fs, path::Path};
 
@@ -12,16 +12,16 @@ use crate::failure::Failure;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RoleFile {
-    /// Public keys of the service whose tokens are good, a JWKS; beside this file where it is no whole path.
+    /// File with the issuer's public keys (JWKS); relative paths start at this file's directory.
     #[serde(default)]
     keys: Option<String>,
-    /// Whom tokens have to be for.
+    /// Accepted audiences of tokens.
     #[serde(default)]
     audience: Vec<String>,
-    /// Who has to have made them.
+    /// Required issuer of tokens.
     #[serde(default)]
     issuer: Option<String>,
-    /// Whether tokens in the emulators' form are accepted; by default only without `keys`.
+    /// Whether to accept tokens in the emulators' form; by default only without `keys`.
     #[serde(default)]
     emulator_tokens: Option<bool>,
     #[serde(default)]
@@ -45,7 +45,7 @@ struct Assigned {
     scope: String,
 }
 
-/// Reads the file; without one the account's own key is all that makes tokens good.
+/// Reads the file; without one, a token signed with an account key has that key's rights.
 pub(crate) fn read_roles(file: Option<&Path>) -> Result<TokenRules, Failure> {
     let Some(file) = file else { return Ok(TokenRules::default()) };
     read_rules(file)

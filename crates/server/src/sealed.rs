@@ -1,7 +1,6 @@
-//! Small files of the data directory with a checksum after their content, so that a flipped bit is
-//! noticed instead of believed. The checksum guards against faults of the disk, not against people:
-//! whoever may write the file can also write a matching checksum. Some of them hold secrets, so what is
-//! written is erased from memory afterwards.
+//! Small files of the data directory with a trailing checksum, so that bit errors are detected. The
+//! checksum protects against disk faults only, not against deliberate changes. Since some files
+//! hold secrets, buffers are erased after use.
 
 use std::{fs, io, path::Path};
 
@@ -9,18 +8,18 @@ use auth::Secret;
 
 use crate::whole_file;
 
-/// What the line of the checksum after a text begins with. Readers of PEM skip such lines, so other
-/// programs can read a certificate with it.
+/// Prefix of the checksum line after a text. PEM readers skip such lines, so other programs can
+/// read a certificate with it.
 const LINE: &str = "# crc32c ";
 
-/// Writes bytes and after them their CRC-32C, 4 bytes little-endian. Durable when this returns.
+/// Writes bytes followed by their CRC-32C, 4 bytes little-endian. Durable on return.
 pub(crate) fn write_sealed(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let sealed = [bytes, &crc32c::crc32c(bytes).to_le_bytes()].concat();
     whole_file::write_whole(folder, name, Secret::from_bytes(sealed).bytes())
 }
 
-/// Reads what [`write_sealed`] wrote, `len` bytes of content. Without a checksum they are taken as
-/// they are: earlier versions wrote none. A wrong length or checksum is `InvalidData`.
+/// Reads what [`write_sealed`] wrote, `len` bytes of content. A missing checksum is accepted, since
+/// earlier versions wrote none; a wrong length or checksum is `InvalidData`.
 pub(crate) fn read_sealed(path: &Path, len: usize) -> io::Result<Secret> {
     let mut bytes = fs::read(path)?;
     let (held, checksum) = bytes.split_at_checked(len).ok_or_else(|| damaged_error(path))?;
@@ -30,18 +29,18 @@ pub(crate) fn read_sealed(path: &Path, len: usize) -> io::Result<Secret> {
     if good { Ok(held) } else { Err(damaged_error(path)) }
 }
 
-/// Writes a text and its checksum as a line of its own. The text has to end with a line break.
+/// Writes a text followed by its checksum line. The text must end with a line break.
 pub(crate) fn write_text(folder: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     let line = format!("{LINE}{:08x}\n", crc32c::crc32c(text));
     let sealed = Secret::from_bytes([text, line.as_bytes()].concat());
     whole_file::write_whole(folder, name, sealed.bytes())
 }
 
-/// Reads a text, without the line of its checksum. One without such a line is the operator's own
-/// file and is taken as it is. A wrong checksum, or bytes that are not UTF-8, are `InvalidData`.
+/// Reads a text without its checksum line. A text without one is the operator's own file and is
+/// accepted. A wrong checksum or invalid UTF-8 is `InvalidData`.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let mut text = String::from_utf8(fs::read(path)?).map_err(|_| damaged_error(path))?;
-    // The last such line: the content may have lines of the same kind.
+    // The last such line: the content may contain similar lines.
     if let Some(at) = text.rfind(LINE) {
         let line = text.split_off(at);
         if line != format!("{LINE}{:08x}\n", crc32c::crc32c(text.as_bytes())) {
@@ -51,7 +50,7 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Returns the error of a file whose checksum is wrong, by which callers tell damage from absence.
+/// Returns the error for a wrong checksum, whose kind distinguishes damage from absence.
 fn damaged_error(path: &Path) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{} is damaged", path.display()))
 }
@@ -60,7 +59,7 @@ fn damaged_error(path: &Path) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Each bit of a file is turned, and what is read is refused or what was written.
+    /// Flips each bit of a file; reading it has to fail or return the original content.
     fn flip_each<T: PartialEq + std::fmt::Debug>(
         path: &Path,
         read: impl Fn(&Path) -> io::Result<T>,
@@ -105,7 +104,7 @@ mod tests {
         assert_eq!(read_text(&path).unwrap(), "# mine\n-----BEGIN");
         write_text(folder.path(), "certificate.pem", b"a\nb\n").unwrap();
         assert_eq!(read_text(&path).unwrap(), "a\nb\n");
-        // Without what says that there is a checksum the text itself is as it was.
+        // If the marker of the checksum line is damaged, the text itself is still unchanged.
         flip_each(&path, |path| read_text(path).map(|text| text[..4].to_owned()));
     }
 }

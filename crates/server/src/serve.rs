@@ -1,9 +1,8 @@
-//! Starts a server from its configuration, and stops it. The order of both stands here and nowhere
-//! else:
+//! Starts a server from its configuration and stops it. The order of both is defined only here:
 //!
 //! ```text
-//! start  settings checked → data directory, clock → files beside them, addresses taken
-//!        → health answered → store, engine → doors, portal and background work
+//! start  settings checked → data directory, clock → other files, addresses bound
+//!        → health checks served → store, engine → APIs, portal and background work
 //!        → clients accepted → "ready"
 //! stop   listeners and background work → store → engine → clock → data directory
 //! ```
@@ -42,32 +41,31 @@ use crate::{
     term::{Shards, Term, end_tasks},
 };
 
-/// A running server. Dropping it without [`Running::stop`] tells its tasks to end too, but then
-/// nobody waits for them or closes the store.
+/// A running server. Dropping it without [`Running::stop`] also signals its tasks to end, but does
+/// not wait for them or close the store.
 pub struct Running {
     site: Arc<Site>,
-    /// Tells the listeners to end.
+    /// Signals the listeners to stop.
     stop: watch::Sender<bool>,
-    /// The listeners and what else ends after `stop`.
+    /// Tasks of the listeners and others that end after `stop`.
     tasks: Vec<JoinHandle<()>>,
     data: Data,
     only_closes: Arc<AtomicBool>,
 }
 
-/// What is served.
 enum Data {
-    /// A server's own.
+    /// A standalone server's own data.
     Own(Own),
-    /// A cluster's.
+    /// A cluster's data.
     Shared(Box<Node>),
 }
 
-/// Data of a server's own.
+/// The data of a standalone server.
 struct Own {
     term: Arc<Term>,
-    /// Ends its thread when dropped, so it has to outlive the engine.
+    /// Stops its thread on drop, so it has to outlive the engine.
     timekeeper: Timekeeper,
-    /// The lock of the data directory; goes last, or another process could open it too early.
+    /// Lock of the data directory; dropped last, or another process could open it too early.
     data_dir: Option<DataDir>,
 }
 
@@ -78,24 +76,24 @@ impl fmt::Debug for Running {
 }
 
 impl Running {
-    /// Returns the address of the MongoDB API, `host:port`; `None`: it is off.
+    /// Returns the address of the MongoDB API, `host:port`, or `None` if it is off.
     pub fn mongo(&self) -> Option<&str> {
         self.site.ready.mongo.as_deref()
     }
 
-    /// Returns the address of the NoSQL API, `host:port`; `None`: it is off.
+    /// Returns the address of the NoSQL API, `host:port`, or `None` if it is off.
     pub fn cosmos(&self) -> Option<&str> {
         self.site.ready.cosmos.as_deref()
     }
 
-    /// Returns the address of the admin listener, `host:port`; `None`: it is off.
+    /// Returns the address of the admin listener, `host:port`, or `None` if it is off.
     pub fn admin(&self) -> Option<&str> {
         self.site.ready.admin.as_deref()
     }
 
-    /// Reads certificates and keys of the listeners again, with which connections from now on are served,
-    /// and the keys of the account and the roles of tokens; opens the audit log anew, which may have been moved away.
-    /// Files that cannot be used change nothing, and the log says why.
+    /// Reloads certificates and keys of the listeners (for new connections), the account's keys and
+    /// the token roles, and reopens the audit log, which may have been rotated. Unusable files
+    /// change nothing and are logged.
     pub fn reload(&self) {
         self.site.reload_keys();
         self.site.reload_roles();
@@ -108,16 +106,17 @@ impl Running {
         }
     }
 
-    /// Becomes true when clients have got all their answers and nothing is left but to close the store: a
-    /// process that ends then has lost nothing, and its next start has more of the journal to read.
+    /// Returns a flag that becomes true when all clients have been answered and only closing the
+    /// store remains: a process that exits then loses nothing, but its next start replays more of
+    /// the journal.
     pub(crate) fn only_closes(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.only_closes)
     }
 
-    /// Stops accepting, lets requests under way finish, and closes the store. Listeners end within
-    /// about eight seconds, whatever their clients do (`listen.rs`). A node of a cluster hands over
-    /// first what it owns. Fails when the store could not write what it still held; all that was
-    /// acknowledged is durable even so.
+    /// Stops accepting, waits for requests in progress, and closes the store. Listeners end within
+    /// about eight seconds, whatever their clients do (`listen.rs`). A cluster node first hands
+    /// over what it owns. Fails if the store could not write its remaining data; acknowledged
+    /// writes are durable even so.
     pub async fn stop(self) -> Result<(), Failure> {
         let Self { site, stop, tasks, data, only_closes } = self;
         site.note("stop");
@@ -131,7 +130,7 @@ impl Running {
                 own.stop(site).await
             }
             Data::Shared(node) => {
-                // The connections of its term end with that.
+                // Ending the node's terms ends their connections.
                 node.hand_over().await;
                 stop.send_replace(true);
                 end_tasks(tasks).await;
@@ -140,20 +139,20 @@ impl Running {
                 node.stop().await
             }
         };
-        // Last: requests under way are traced too.
+        // Last, because requests in progress are traced too.
         traces.end().await;
         stopped
     }
 }
 
 impl Own {
-    /// Ends what goes on without requests, of which there are none any more, and closes the store.
+    /// Ends the background work and closes the store. No requests are left at this point.
     async fn stop(self, site: Arc<Site>) -> Result<(), Failure> {
         let Self { term, timekeeper, data_dir } = self;
         term.end(&site).await;
-        // After the tasks: no request is under way that could still write.
+        // After the tasks, so that no request can still write.
         let closed = term.shared.engine.store().close().await;
-        // Commits that still wait in the store may need a new lease of the clock, so the clock goes
+        // Commits pending in the store may need a new lease of the clock, so the clock is stopped
         // after the store and the engine.
         drop((term, site));
         drop(timekeeper);
@@ -162,9 +161,9 @@ impl Own {
     }
 }
 
-/// Starts a server; it accepts clients when this returns. On a failure listeners that are open
-/// already end and the data directory is free again. `Failure::Usage` and `Failure::Refused` say
-/// what the operator can do; see `failure.rs`.
+/// Starts a server; it accepts clients on return. On failure open listeners are closed and the data
+/// directory is released. `Failure::Usage` and `Failure::Refused` tell the operator what to do; see
+/// `failure.rs`.
 pub async fn start(config: &Config) -> Result<Running, Failure> {
     logging::start_logging(config);
     for warning in &config.warnings {
@@ -180,7 +179,7 @@ pub async fn start(config: &Config) -> Result<Running, Failure> {
     }
 }
 
-/// Starts a node of a cluster whose ledger this is.
+/// Starts a node of the cluster with this ledger.
 pub(crate) async fn start_node<L: Ledger>(
     config: &Config,
     cluster: &ClusterConfig,
@@ -197,11 +196,10 @@ pub(crate) async fn start_node<L: Ledger>(
     Ok(Running { site, stop, tasks, data, only_closes: Arc::default() })
 }
 
-/// Starts a server of its own.
+/// Starts a standalone server.
 async fn start_own(config: &Config) -> Result<Running, Failure> {
     let began = clock::monotonic_time();
-    // Bound to names in this order so that on a failure the engine is dropped first and the
-    // directory last.
+    // Bound in this order so that on failure the engine is dropped first and the directory last.
     let timed = open_clock_of(config, false)?;
     let (stop, stopped) = watch::channel(false);
     let (site, mut bound) = Site::open(config, timed.data_dir.as_ref(), None, &stopped).await?;
@@ -212,7 +210,7 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     // A damaged file refuses the start before any client is accepted.
     let features = Features::open(kept, config.per_document_ttl).map_err(Failure::Refused)?;
     if let Some(folder) = kept.filter(|_| config.accept_loss) {
-        // Numbers of entries that are missing are given again, to others.
+        // Lost entries' numbers are assigned again, which ends the chain of backups.
         begin_lineage(folder)?;
     }
     let term = Term::begin(&site, engine, (measured, images), features, Shards::default()).await?;
@@ -224,16 +222,15 @@ async fn start_own(config: &Config) -> Result<Running, Failure> {
     let shared = term.shared.clone();
     let gather = move || admin::figures::gathered(&shared);
     tasks.push(tokio::spawn(figures::keep(Arc::clone(&site.figures), gather, stopped)));
-    // Last: whoever reads it may connect at once.
+    // Last: a reader of the ready file may connect at once.
     announce_ready(&site, began)?;
     site.note("start");
     let data = Data::Own(Own { term, timekeeper, data_dir });
     Ok(Running { site: Arc::new(site), stop, tasks, data, only_closes: Arc::default() })
 }
 
-/// Says that every listener accepts: by the ready file for scripts, by the banner for people, and
-/// in the log, with how long the start took. Fails when the ready file cannot be written, since somebody
-/// waits for it.
+/// Announces that every listener accepts: in the ready file, the banner and the log, with the
+/// duration of the start. Fails if the ready file cannot be written, since a script waits for it.
 fn announce_ready(site: &Site, began: Duration) -> Result<(), Failure> {
     let (config, ready) = (&site.config, &site.ready);
     if let Some(path) = &config.ready_file {

@@ -1,4 +1,4 @@
-//! What each part of the process may hold of its memory, and where it puts the rest.
+//! Division of the process's memory among its parts, and the area for temporary files.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use spill::{Area, Limits};
 
 use crate::{config::Config, data_dir::DataDir, give_way::give_way, listen, machine};
 
-/// Temporary files have at most this part (1/16) of all descriptors.
+/// Temporary files use at most 1/`DESCRIPTORS` of the descriptors.
 const DESCRIPTORS: u64 = 16;
 
-/// Returns how the memory of the process is divided: of the setting, or else of the machine.
+/// Returns the memory plan: by the setting, or derived from the machine.
 pub(crate) fn plan_memory(config: &Config) -> Plan {
     match config.memory {
         Some(process) => Plan { process },
@@ -18,9 +18,8 @@ pub(crate) fn plan_memory(config: &Config) -> Plan {
     }
 }
 
-/// Returns where operations put what they cannot hold in memory: in the data directory, with a part
-/// of the descriptors. A server without a data directory has none, and such operations fail. What an
-/// earlier process left there is removed.
+/// Returns the area for operations that exceed their memory: in the data directory, with a part of
+/// the descriptors. Leftovers of an earlier process are removed.
 pub(crate) fn temporary_area(directory: &DataDir) -> io::Result<Area> {
     let most = listen::descriptor_limit().map_or(u64::MAX, |limit| limit / DESCRIPTORS);
     let limits = Limits::default();
@@ -28,14 +27,14 @@ pub(crate) fn temporary_area(directory: &DataDir) -> io::Result<Area> {
     Ok(Area::new(directory.temporary_folder()?, Limits { files, ..limits }))
 }
 
-/// Returns how memory is divided, the account of all operations, and the part of it for clients that
-/// have not asked anything yet. That part is a limit of its own so that connections which only send
-/// half a request cannot take what operations need.
+/// Returns the memory plan, the account of all operations, and a sub-account for clients before
+/// their first request. That limit is separate so that connections which send only half a request
+/// cannot take memory from operations.
 pub(crate) fn open_accounts(config: &Config) -> (Plan, Account, Account) {
     let plan = plan_memory(config);
     let memory = Account::of_process(plan.operations_bytes(), plan.process, machine::own_bytes);
-    // Some things are shared by all operations of the process, so they have no operation's account.
-    // Only the first server of a process does this.
+    // Some memory is shared by all operations, so it belongs to no operation's account. Only the
+    // first server of a process has an effect here.
     mongo::serve_process(&memory, give_way);
     let strangers = memory.split_off(plan.strangers_bytes());
     (plan, memory, strangers)

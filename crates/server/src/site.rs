@@ -1,5 +1,5 @@
-//! What a process has whichever engine it serves: its settings, memory, temporary files, keys, the
-//! addresses that it listens on, and the portal, which asks whichever doors are open.
+//! State of a process that is independent of the engines it serves: settings, memory, temporary
+//! files, keys, listen addresses, and the portal, which calls whichever APIs are open.
 
 use std::{io, path::Path, sync::Arc};
 
@@ -31,47 +31,47 @@ use crate::{
     tracer::Traces,
 };
 
-/// What stays while engines come and go.
+/// State that outlives the engines.
 pub(crate) struct Site {
     pub(crate) config: Config,
-    /// How the memory of the process is divided.
+    /// Division of the process's memory.
     pub(crate) plan: Plan,
     /// One account for both APIs: `--memory` bounds the process, not each of them.
     pub(crate) memory: Account,
-    /// The part of it for clients before their first request.
+    /// Sub-account for clients before their first request.
     pub(crate) strangers: Account,
-    /// Where sorts and groups put what they cannot hold; `None` without a data directory.
+    /// Spill area of sorts and groups; `None` without a data directory.
     pub(crate) files: Option<Area>,
     pub(crate) explorer: Arc<Explorer>,
-    /// Whether reaping is paused.
+    /// The pause state of the reaper.
     pub(crate) reaping: Arc<Reaping>,
-    /// What the server did during the last day.
+    /// Statistics of the last day.
     pub(crate) figures: Arc<Figures>,
-    /// Which operations are slow, and those of the last day; `None`: none is.
+    /// Slow operations of the last day; `None` if disabled.
     pub(crate) slow: Option<Arc<SlowOperations>>,
-    /// The keys of the account.
+    /// Keys of the NoSQL API's account.
     pub(crate) account: CurrentKeys,
-    /// Where logins, refusals and changes are written down; `None`: nowhere.
+    /// Audit log of logins, refusals and changes; `None` if disabled.
     pub(crate) audit: Option<Arc<AuditLog>>,
-    /// What the listeners speak TLS with; `None`: none of them does.
+    /// TLS of the listeners; `None` if all have it off.
     pub(crate) tls: Option<Arc<Tls>>,
-    /// What the NoSQL API is opened with; `None`: it is off.
+    /// Settings of the NoSQL API; `None` if it is off.
     pub(crate) nosql: Option<cosmos::Settings>,
-    /// Where it listens.
+    /// Bound addresses.
     pub(crate) ready: Ready,
-    /// The portal; `None`: the admin address is off.
+    /// The portal; `None` if the admin address is off.
     pub(crate) pages: Option<Arc<Pages>>,
-    /// Whether the admin address asks who people are.
+    /// How the admin address authenticates.
     pub(crate) login: Login,
-    /// The doors that are open now. The portal asks them.
+    /// The APIs that are open now, for the portal.
     pub(crate) doors: watch::Sender<Doors>,
-    /// Where operations are traced to.
+    /// Export of traces.
     pub(crate) traces: Traces,
-    /// The way to the data of all shards, where there are several.
+    /// Relay to the owners of all shards, if there are several.
     pub(crate) elsewhere: RelayOnce,
 }
 
-/// Opens the audit log, and goes on behind its last line.
+/// Opens the audit log for appending.
 fn open_audit(path: &Path) -> Result<Arc<AuditLog>, Failure> {
     let opened = AuditLog::open(path);
     opened.map(Arc::new).map_err(|error| match error.kind() {
@@ -82,7 +82,7 @@ fn open_audit(path: &Path) -> Result<Arc<AuditLog>, Failure> {
     })
 }
 
-/// Says where the server listens.
+/// Returns the bound addresses.
 fn ready_at(bound: &Bound) -> Ready {
     let mut ready = Ready::starting();
     ready.mongo = bound.mongo.as_ref().map(|taken| taken.address.to_string());
@@ -92,8 +92,8 @@ fn ready_at(bound: &Bound) -> Ready {
 }
 
 impl Site {
-    /// Reads the account's keys again; requests from now on are checked with them. A file that cannot be
-    /// used changes nothing, and the log says why. Without a file the key is the public one for good.
+    /// Reloads the account's keys for new requests. An unusable file changes nothing and is logged.
+    /// Without a file the public key stays in use.
     pub(crate) fn reload_keys(&self) {
         let Some(path) = &self.config.key_file else { return };
         match nosql::read_keys(Some(path)) {
@@ -110,7 +110,7 @@ impl Site {
         }
     }
 
-    /// Reads again who has which role. A file that cannot be used changes nothing, and the log says why.
+    /// Reloads the token roles. An unusable file changes nothing and is logged.
     pub(crate) fn reload_roles(&self) {
         let (Some(file), Some(nosql)) = (&self.config.cosmos_roles, &self.nosql) else { return };
         match read_roles(Some(file)) {
@@ -122,7 +122,7 @@ impl Site {
         }
     }
 
-    /// Writes down what the server itself did.
+    /// Writes an action of the server itself to the audit log.
     pub(crate) fn note(&self, action: &str) {
         if let Some(audit) = &self.audit {
             let (api, object) = (Api::Server, env!("CARGO_PKG_VERSION"));
@@ -130,8 +130,8 @@ impl Site {
         }
     }
 
-    /// Reads keys and certificates, and binds the addresses. `secret` signs the tokens of the NoSQL API;
-    /// `None`: one of the data directory's own.
+    /// Reads keys and certificates, and binds the addresses. `secret` signs the tokens of the NoSQL
+    /// API; `None` uses the data directory's own.
     pub(crate) async fn open(
         config: &Config,
         data_dir: Option<&DataDir>,
@@ -142,7 +142,7 @@ impl Site {
         let (plan, memory, strangers) = open_accounts(config);
         let files = data_dir.map(temporary_area).transpose().map_err(failed)?;
         let kept = data_dir.map(|directory| directory.path.as_path());
-        // A node takes its copy as the owner has it: there nothing is paused.
+        // A node takes over its copy as the owner has it, so reaping is never paused there.
         let own = kept.filter(|_| config.cluster.is_none());
         let reaping = Reaping::open(own).map_err(failed)?;
         let account = CurrentKeys::new(nosql::read_keys(config.key_file.as_deref())?);
@@ -163,7 +163,7 @@ impl Site {
         };
         let bound = Bound::bind(config, tls.as_ref(), &strangers).await?;
         let ready = ready_at(&bound);
-        // Only now are all ports known: a port of 0 is chosen when it is bound.
+        // All ports are known only now: port 0 is resolved by binding.
         explorer.listens(Ports {
             admin: bound.admin.as_ref().map(|taken| taken.address.port()),
             nosql: bound.nosql.as_ref().map(|taken| taken.address.port()),

@@ -1,6 +1,6 @@
-//! An engine and all that serves it: the doors of the APIs, the routes of the admin address, and the
-//! work that goes on without requests. A server that owns its data has one for as long as it runs; a
-//! node of a cluster has one for each time in which it owns the shard. Sockets are not its business.
+//! A term: an engine and everything that serves it, which are the APIs, the routes of the admin
+//! address, and background work. A standalone server has one for its lifetime; a cluster node has
+//! one for each period in which it owns the shard. Sockets are handled elsewhere.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -30,38 +30,39 @@ use crate::{
     tls::{Opened, Socket},
 };
 
-/// Which of the shards of a cluster an engine is; that of a server of its own is the only one.
+/// The shard that an engine serves, and access to the others.
 #[derive(Default)]
 pub(crate) struct Shards {
-    /// Which databases of the MongoDB API are its own; `None`: all.
+    /// Tells which databases of the MongoDB API belong to this shard; `None` if all do.
     pub(crate) is_home: Option<IsHome>,
-    /// The servers of the others.
+    /// Access to the servers of the other shards.
     pub(crate) siblings: Option<Siblings>,
-    /// The server of the first one, which keeps the users of the MongoDB API; `None`: this is it.
+    /// Access to the server of the first shard, which stores the users of the MongoDB API; `None`
+    /// if this is it.
     pub(crate) first: Option<FirstShard>,
-    /// Which one it is for the NoSQL API.
+    /// The shard's number and the number of shards, for the NoSQL API.
     pub(crate) nosql: cosmos::Shard,
-    /// The servers of the others, for it.
+    /// Access to the servers of the other shards, for the NoSQL API.
     pub(crate) nosql_siblings: Option<cosmos::Siblings>,
 }
 
-/// An engine that is served.
+/// An engine with the APIs and background work that serve it.
 pub(crate) struct Term {
-    /// What the routes of the admin address share; the engine and the doors are in it.
+    /// State of the admin routes, including the engine and the APIs.
     pub(crate) shared: Shared,
-    /// The admin address, the portal around it.
+    /// Routes of the admin address, inside the portal.
     routes: Option<Router>,
-    /// The same for requests that were let in already.
+    /// The same routes for requests that are already authorized.
     known_routes: Router,
-    /// Tells its connections and its tasks to end.
+    /// Signals its connections and tasks to end.
     stop: watch::Sender<bool>,
-    /// Background work, which ends after `stop`.
+    /// Background tasks, which end after `stop`.
     tasks: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Term {
-    /// Makes the doors and starts the background work. Changes that an earlier process left half done
-    /// are finished when this returns, so no request sees them.
+    /// Creates the APIs and starts the background work. Changes that an earlier process left
+    /// incomplete are finished on return, so that no request sees them.
     pub(crate) async fn begin(
         site: &Site,
         engine: Engine<AnyStore>,
@@ -129,13 +130,13 @@ impl Term {
         Ok(Arc::new(Self { shared, routes, known_routes, stop, tasks: Mutex::new(tasks) }))
     }
 
-    /// Tells connections and background work to end.
+    /// Signals connections and background work to end.
     pub(crate) fn say_end(&self) {
         self.stop.send_replace(true);
     }
 
-    /// Ends the background work; connections end by themselves. Nothing here writes any more when this
-    /// returns, within about nine seconds.
+    /// Ends the background work, within about nine seconds; connections end by themselves. Nothing
+    /// of the term writes after this returns.
     pub(crate) async fn end(&self, site: &Site) {
         self.say_end();
         site.doors.send_replace(Doors::default());
@@ -143,7 +144,8 @@ impl Term {
         end_tasks(tasks).await;
     }
 
-    /// Serves a client of the MongoDB API, who is this one, and which another node may go on with.
+    /// Serves a client of the MongoDB API with the given identity; another node may take over the
+    /// client later.
     pub(crate) async fn serve_movable(
         &self,
         client: &mut mongo::ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
@@ -153,18 +155,18 @@ impl Term {
         mongo::serve_movable(door, client, peer, self.stop.subscribe()).await
     }
 
-    /// The NoSQL API for requests that came in at this node, and what tells that it ends; `None`: it is
-    /// off.
+    /// Returns the NoSQL API, with its stop signal, for requests that arrive at this node; `None`
+    /// if it is off.
     pub(crate) fn nosql_door(&self) -> Option<cosmos::Here<AnyStore>> {
         Some(cosmos::Here::new(self.shared.doors.cosmos.clone()?, self.stop.subscribe()))
     }
 
-    /// The routes of the admin address for requests that were let in already.
+    /// Returns the admin routes for requests that are already authorized.
     pub(crate) fn known_routes(&self) -> Router {
         self.known_routes.clone()
     }
 
-    /// The routes of the admin address; `None`: it is off.
+    /// Returns the routes of the admin address; `None` if it is off.
     pub(crate) fn routes(&self) -> Option<Router> {
         self.routes.clone()
     }
@@ -192,10 +194,10 @@ impl Entrance for Term {
     }
 }
 
-/// Waits for tasks that were told to end.
+/// Waits for tasks that were signalled to end, and aborts those that do not.
 pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
     for mut task in tasks {
-        // A second more than `listen::DRAIN`, after which a listener ends by itself.
+        // One second more than `listen::DRAIN`, after which a listener ends by itself.
         if tokio::time::timeout(Duration::from_secs(9), &mut task).await.is_err() {
             task.abort();
             let _ = task.await;
@@ -203,7 +205,7 @@ pub(crate) async fn end_tasks(tasks: Vec<JoinHandle<()>>) {
     }
 }
 
-/// Returns the settings of the MongoDB API. `host` is the address that it tells drivers.
+/// Returns the settings of the MongoDB API. `host` is the address reported to drivers.
 fn mongo_settings(site: &Site, host: String, features: &Features) -> mongo::Settings {
     let usual = mongo::Settings::default();
     mongo::Settings {

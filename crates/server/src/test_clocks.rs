@@ -1,5 +1,5 @@
-//! A machine whose clocks go as files say: how steps of the wall clock and boot clocks that are slow or
-//! stand still are tested from outside, on the binary that users run. Nothing but a test sets it.
+//! Simulated machine clocks controlled by files, to test wall-clock steps and slow or stopped boot
+//! clocks from outside, on the shipped binary. Only tests enable them.
 
 use std::{fs, path::PathBuf};
 
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use crate::config::Config;
 
-/// Returns the machine's clocks, as far as a test does not move them.
+/// Returns the machine's clocks, or simulated ones if configured.
 pub(crate) fn clock_source(config: &Config) -> Box<dyn ClockSource> {
     if config.test_wall.is_none() && config.test_boot.is_none() {
         return Box::new(Machine);
@@ -20,24 +20,23 @@ pub(crate) fn clock_source(config: &Config) -> Box<dyn ClockSource> {
     })
 }
 
-/// The machine's clocks, moved by a test.
+/// The machine's clocks with deviations.
 #[derive(Debug)]
 struct TestClocks {
-    /// Says by how many milliseconds the wall clock is off; by none while it is not there or holds
-    /// something else.
+    /// File with the wall clock's offset in milliseconds; a missing or invalid file means 0.
     wall: Option<PathBuf>,
-    /// Says at which part of its pace the boot clock runs (`0` stands still), and by how many
-    /// milliseconds it is off: `0.6 -3600000`. As it is while it is not there or holds something else.
+    /// File with the speed of the boot clock (`0` stops it) and its offset in milliseconds, such as
+    /// `0.6 -3600000`. A missing or invalid file means no deviation.
     boot: Option<PathBuf>,
     line: Mutex<BootLine>,
 }
 
-/// Readings of the boot clock as a test has them.
+/// State of the simulated boot clock.
 #[derive(Debug)]
 struct BootLine {
-    /// What the file said last.
+    /// Content of the file at the last reading.
     text: String,
-    /// Where the machine's boot clock was then, and where that of the test.
+    /// Machine's boot clock at that reading, followed by the simulated one.
     real_ns: i64,
     shown_ns: i64,
     pace: f64,
@@ -49,8 +48,8 @@ impl BootLine {
         Self { text: String::new(), real_ns, shown_ns: real_ns, pace: 1.0, off_ms: 0 }
     }
 
-    /// The test's clock at this reading of the machine's. Another pace begins where the one before
-    /// came to; another offset is a step.
+    /// Returns the simulated clock for a reading of the machine's. A changed speed continues from
+    /// the present value; a changed offset is a step.
     fn at(&mut self, real_ns: i64, text: String) -> i64 {
         let passed = real_ns.saturating_sub(self.real_ns) as f64 * self.pace;
         let shown_ns = self.shown_ns.saturating_add(passed as i64);

@@ -1,6 +1,4 @@
-//! A whole server for tests, asked over its sockets as anybody asks it. Nothing reaches into it, so
-//! what a test finds is what a client finds. Everything here panics where something is not as it has
-//! to be: that is a failed test.
+//! A complete server for tests, used over its sockets like by a client. Helpers panic on failures.
 
 use std::path::Path;
 
@@ -17,28 +15,28 @@ use crate::{
     serve::{Running, start},
 };
 
-/// A running server, of the configuration that a test gave. It has to be stopped by the test.
+/// A running server with a test's configuration. The test has to stop it.
 #[derive(Debug)]
 pub(crate) struct Server(pub(crate) Running);
 
-/// What a request was answered with.
+/// A response of the admin address.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// The status of the first line.
+    /// Status code.
     pub(crate) status: u16,
-    /// All lines before the empty one, the first too.
+    /// Status line and headers.
     pub(crate) head: String,
-    /// The rest, as text.
+    /// Body as text.
     pub(crate) body: String,
 }
 
 impl Answer {
-    /// Returns the body as JSON, which it has to be.
+    /// Parses the body as JSON; panics if it is not.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// Returns the first header of this name, in any case.
+    /// Returns the first header of this name, ignoring case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().find_map(|line| {
             let (held, value) = line.split_once(": ")?;
@@ -48,29 +46,29 @@ impl Answer {
 }
 
 impl Server {
-    /// Starts a server; it accepts when this returns.
+    /// Starts a server; it accepts on return.
     pub(crate) async fn new(config: &Config) -> Self {
         Self(start(config).await.unwrap())
     }
 
-    /// Starts one that keeps its data in a folder, so that a later one can find them there.
+    /// Starts a server with its data in a folder, so that a later one can open them.
     pub(crate) async fn start_keeping(folder: &Path, per_document_ttl: Option<bool>) -> Self {
         let data_dir = Some(folder.join("data"));
         Self::new(&Config { data_dir, per_document_ttl, ..Config::for_tests() }).await
     }
 
-    /// Stops it; an unclean end fails the test.
+    /// Stops it; panics on an unclean shutdown.
     pub(crate) async fn stop(self) {
         self.0.stop().await.unwrap();
     }
 
-    /// Sends a request to the admin address. A change in the portal's own paths needs the token of a
-    /// session, which is asked for first, as the web pages do.
+    /// Sends a request to the admin address. A change under the portal's own paths needs a session
+    /// token, which is requested first, as the web pages do.
     pub(crate) async fn ask_admin(&self, method: &str, path: &str, body: &str) -> Answer {
         self.ask_admin_with(method, path, &[], body).await
     }
 
-    /// The same with further headers.
+    /// Same as `ask_admin`, with additional headers.
     pub(crate) async fn ask_admin_with(
         &self,
         method: &str,
@@ -88,26 +86,26 @@ impl Server {
         send_request(address, method, path, &headers, body).await
     }
 
-    /// The same; the answer has to be 200 with JSON, which is returned.
+    /// Same as `ask_admin`; panics unless the response is 200 with JSON, which it returns.
     pub(crate) async fn ask_well(&self, method: &str, path: &str, body: &str) -> Value {
         let answer = self.ask_admin(method, path, body).await;
         assert_eq!(answer.status, 200, "{method} {path} {body}: {answer:?}");
         answer.json()
     }
 
-    /// Moves the manual clock; documents that expire by it are gone when this returns.
+    /// Advances the manual clock; documents that expire by that are invisible on return.
     pub(crate) async fn move_forward(&self, seconds: f64) {
         let body = format!("{{\"advance_seconds\": {seconds}}}");
         self.ask_well("POST", "/_ebb/clock", &body).await;
     }
 
-    /// Runs a command, which names its database in `$db`, in the MongoDB API; it has to succeed. Returns
-    /// the reply. Each call has a connection of its own.
+    /// Runs a command on the MongoDB API over a new connection; panics if it fails. The command
+    /// names its database in `$db`.
     pub(crate) async fn run_command(&self, command: Document) -> Document {
         self.connect().await.run_command(command).await
     }
 
-    /// A client of the MongoDB API.
+    /// Connects to the MongoDB API.
     pub(crate) async fn connect(&self) -> MongoClient {
         MongoClient::over(Box::new(TcpStream::connect(self.0.mongo().unwrap()).await.unwrap()))
     }
@@ -117,17 +115,17 @@ impl Server {
 pub(crate) struct MongoClient(Box<dyn Duplex>);
 
 impl MongoClient {
-    /// A connection over a stream.
+    /// Creates a client over a stream.
     pub(crate) fn over(stream: Box<dyn Duplex>) -> Self {
         Self(stream)
     }
 
-    /// Whether a command is answered, and the connection not closed instead.
+    /// Returns whether a command gets a reply rather than a closed connection.
     pub(crate) async fn answers(&mut self, command: Document) -> bool {
         self.exchange(&command).await.is_ok()
     }
 
-    /// Runs a command, which has to succeed.
+    /// Runs a command; panics if it fails.
     pub(crate) async fn run_command(&mut self, command: Document) -> Document {
         let reply = self.try_command(command.clone()).await;
         let ok = reply.get("ok").map(|ok| ok.as_ref().is_truthy());
@@ -135,12 +133,12 @@ impl MongoClient {
         reply
     }
 
-    /// Runs a command, which may fail.
+    /// Runs a command and returns its reply, even if it failed.
     pub(crate) async fn try_command(&mut self, command: Document) -> Document {
         self.exchange(&command).await.unwrap()
     }
 
-    /// A command as a message.
+    /// Encodes a command as a message.
     pub(crate) fn message_of(command: &Document) -> Vec<u8> {
         let body = command.to_buf();
         let len = u32::try_from(body.bytes().len() + 21).unwrap();
@@ -164,8 +162,8 @@ impl MongoClient {
     }
 }
 
-/// Sends one HTTP/1.1 request on a connection of its own and reads the answer to the end. The host is
-/// the address unless the headers have one.
+/// Sends one HTTP/1.1 request over a new connection and reads the whole response. The host header
+/// defaults to the address.
 pub(crate) async fn send_request(
     address: &str,
     method: &str,
@@ -177,7 +175,7 @@ pub(crate) async fn send_request(
     ask_stream(stream, address, method, path, headers, body).await.unwrap()
 }
 
-/// The same over a stream that is there already; `None`: it is closed without an answer.
+/// Like `send_request` over an existing stream; `None` if it is closed without a response.
 pub(crate) async fn ask_stream(
     mut stream: Box<dyn Duplex>,
     address: &str,
@@ -197,7 +195,7 @@ pub(crate) async fn ask_stream(
     stream.write_all(request.as_bytes()).await.ok()?;
     stream.flush().await.ok()?;
     let mut answer = Vec::new();
-    // Inside TLS an end without a word is an error behind an answer.
+    // Over TLS, a missing close_notify is reported as an error after the response.
     let _ = stream.read_to_end(&mut answer).await;
     let answer = String::from_utf8_lossy(&answer);
     let (head, body) = answer.split_once("\r\n\r\n")?;

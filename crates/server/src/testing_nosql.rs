@@ -1,5 +1,5 @@
-//! A client of the NoSQL API for tests, which signs its requests with the key that everybody knows and keeps
-//! its connection. Everything here panics where something is not as it has to be.
+//! A client of the NoSQL API for tests, which signs its requests with the public key over a
+//! persistent connection. Helpers panic on failures.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -21,17 +21,17 @@ pub(crate) struct NosqlClient {
     sender: http1::SendRequest<Full<Bytes>>,
 }
 
-/// What a request was answered with.
+/// A response of the NoSQL API.
 #[derive(Debug)]
 pub(crate) struct NosqlAnswer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    /// Null where there is none.
+    /// Null if empty.
     pub(crate) body: Value,
 }
 
 impl Server {
-    /// A client of the NoSQL API.
+    /// Connects to the NoSQL API.
     pub(crate) async fn connect_nosql(&self) -> NosqlClient {
         let host = self.0.cosmos().unwrap().to_owned();
         let stream = TcpStream::connect(&host).await.unwrap();
@@ -41,7 +41,7 @@ impl Server {
     }
 }
 
-/// Kind and link of what a path means, as they are signed.
+/// Returns resource type and link of a path, as they enter the signature.
 fn signed_parts(path: &str) -> (&str, &str) {
     let link = path.trim_matches('/');
     let count = link.split('/').count();
@@ -55,7 +55,7 @@ fn signed_parts(path: &str) -> (&str, &str) {
 }
 
 impl NosqlClient {
-    /// Sends a request, with these headers beside its signature.
+    /// Sends a signed request with additional headers.
     pub(crate) async fn ask(
         &mut self,
         method: &str,
@@ -90,7 +90,7 @@ impl NosqlClient {
         NosqlAnswer { status: parts.status.as_u16(), headers: parts.headers, body }
     }
 
-    /// The same without headers; the answer has to have this status. Returns its body.
+    /// Sends a request without additional headers; panics on another status. Returns the body.
     pub(crate) async fn expect(
         &mut self,
         status: u16,

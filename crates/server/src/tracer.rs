@@ -1,10 +1,10 @@
-//! Whoever traces operations, if the settings want it and the program was built with it.
+//! Optional export of traces, if configured and compiled in.
 
 use traces::Tracer;
 
 use crate::{config::Config, failure::Failure};
 
-/// Traces that are sent, and whose rest is sent at the end.
+/// The exporter of traces, if any.
 #[derive(Clone, Default)]
 pub(crate) struct Traces {
     #[cfg(feature = "otlp")]
@@ -12,7 +12,7 @@ pub(crate) struct Traces {
 }
 
 impl Traces {
-    /// Opens the way to a collector where one is set. Fails where the program cannot do so.
+    /// Sets up the export if configured. Fails if it is configured but not compiled in.
     pub(crate) fn open(config: &Config) -> Result<Self, Failure> {
         let Some(endpoint) = &config.otlp_endpoint else { return Ok(Self::default()) };
         Self::to(endpoint)
@@ -31,7 +31,7 @@ impl Traces {
         Err(Failure::Usage(text.to_owned()))
     }
 
-    /// What the APIs tell of their operations.
+    /// Returns the hook to which the APIs report operations.
     pub(crate) fn tracer(&self) -> Tracer {
         #[cfg(feature = "otlp")]
         return self.spans.clone().map(|spans| spans as std::sync::Arc<dyn traces::Trace>);
@@ -39,7 +39,7 @@ impl Traces {
         None
     }
 
-    /// Sends what waits, for a short while.
+    /// Flushes pending traces, within a time limit.
     pub(crate) async fn end(self) {
         #[cfg(feature = "otlp")]
         if let Some(spans) = self.spans {

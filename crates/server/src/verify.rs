@@ -1,5 +1,5 @@
-//! `ebb verify`: walks every row, index entry and count of a closed data directory. It opens it as a
-//! server does, with its lock, so no server can have it meanwhile; it listens nowhere.
+//! `ebb verify`: walks every row, index entry and count of a closed data directory. It opens and
+//! locks the directory as a server does, so no server can use it meanwhile, but does not listen.
 
 use std::path::Path;
 
@@ -14,29 +14,29 @@ use crate::{
     open::open_store,
 };
 
-/// What one collection's walk found, or what was found in files beside the collections.
+/// Result of walking one collection, or of checking the files outside the collections.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// Database and collection; `files` for what is in no collection.
+    /// Database and collection; `files` for the files outside of collections.
     pub namespace: String,
-    /// What people call the API whose collection it is; `None`: it is of no API.
+    /// Display name of the collection's API; `None` if it belongs to no API.
     pub api: Option<&'static str>,
-    /// Rows that have not expired.
+    /// Number of rows that have not expired.
     pub rows: u64,
-    /// Index entries of expired documents that are not removed yet: no damage.
+    /// Number of index entries of expired documents that are not removed yet; not damage.
     pub dead_entries: u64,
-    /// What does not agree, as sentences; the first hundred.
+    /// Inconsistencies as sentences, at most the first hundred.
     pub differences: Vec<String>,
-    /// How many differences there are.
+    /// Total number of inconsistencies.
     pub count: u64,
 }
 
-/// Walks a data directory and returns one entry for each collection, preceded by one for damaged
-/// files if there are any. Differences are a result; an error means that the walk could not be done,
-/// because the directory was refused or could not be read.
+/// Walks a data directory and returns one result per collection, preceded by one for damaged files
+/// if there are any. Inconsistencies are a result; an error means that the directory was refused or
+/// could not be read.
 pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
-    // A first start that was killed may have made no more than the directory: nothing can be in it, and
-    // opening it would make a store with a clock of its own.
+    // A killed first start may have created only the directory: it holds no data, and opening it
+    // would create a store with a clock.
     let directory = DataDir::open(data_dir, true).map_err(Failure::Refused)?;
     if !directory.path.join("store").exists() {
         return Ok(Vec::new());
@@ -52,9 +52,9 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             clock: ClockMode::System,
             ..Config::for_tests()
         };
-        // Before the store is opened: opening tidies up, and could remove what is damaged.
+        // Before opening the store, which cleans up and could remove damaged files.
         let beside = damage_beside_store(data_dir)?;
-        // What has expired is decided by the clock that the directory was made with.
+        // Expiry has to be judged by the kind of clock that the directory was created with.
         let opened = match open_store(&config, true).await {
             Err(Failure::Refused(Refused::OtherClock)) => {
                 config.clock = ClockMode::Manual;
@@ -62,7 +62,7 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
             }
             opened => opened?,
         };
-        // Only to learn whether the file can be read.
+        // Only to check that the file is readable.
         Features::open(Some(data_dir), None).map_err(Failure::Refused)?;
         let mut found = Vec::from_iter(beside);
         for model in [Model::Documents, Model::Items, Model::Receipts] {
@@ -80,12 +80,12 @@ pub fn verify(data_dir: &Path) -> Result<Vec<Difference>, Failure> {
     })
 }
 
-/// Returns damage that no walk over rows would meet: in parts of tables that only other reads use,
-/// and in the files of the NoSQL API. `None`: there is none.
+/// Returns damage that walking rows would not find: in parts of tables that only other reads use,
+/// and in the files of the NoSQL API.
 fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     let tables = match store_tree::damaged_tables(&data_dir.join("store")) {
         Ok(tables) => tables,
-        // The store refuses that itself, and says what to do.
+        // The store refuses that itself, with instructions.
         Err(error) if error.kind == store::Kind::Corrupt => Vec::new(),
         Err(error) => return Err(Failure::Failed(error.to_string())),
     };
@@ -97,8 +97,8 @@ fn damage_beside_store(data_dir: &Path) -> Result<Option<Difference>, Failure> {
     Ok((0 < count).then_some(found))
 }
 
-/// Returns what a walk found; damage that ended the walk is a difference of the collection, so that
-/// the other collections are walked too.
+/// Converts the result of a walk. Damage that ended the walk counts as an inconsistency, so that
+/// the other collections are still walked.
 fn to_difference(
     namespace: String,
     checked: Result<engine::CheckReport, engine::Error>,
