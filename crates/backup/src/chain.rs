@@ -1,41 +1,41 @@
-//! Which backups belong together: a full one, then incremental ones, each going on where the one before
-//! ended. Where they lie is not known here.
+//! Chains of backups: a full one followed by incremental ones, each continuing at the end of the
+//! previous. Where the files are stored is irrelevant here.
 
 use crate::{
     error::Error,
     header::{Header, Kind},
 };
 
-/// A backup in a chain: what a person calls it, and what it is.
+/// A backup in a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The name of its file.
+    /// File name.
     pub name: String,
-    /// What it says of itself.
+    /// Header of the backup.
     pub header: Header,
-    /// The instant of the database clock at its end, milliseconds.
+    /// Database clock at its end, milliseconds.
     pub clock_ms: i64,
 }
 
 impl Link {
-    /// Before this instant nothing was acknowledged that it lacks, together with those before it: what
-    /// was behind its last entry was stamped no earlier than that one, and became visible after it was
-    /// begun. Its clock stands at its end, up to which more was written.
+    /// Returns the instant before which this chain has everything that was acknowledged: later
+    /// commits were stamped no earlier than its last entry, and became visible after it was begun.
+    /// Its clock at the end is later, since more was written meanwhile.
     fn complete_ms(&self) -> i64 {
         self.header.last_stamp.at_ms.max(self.header.began_ms)
     }
 
-    /// Grows along a chain, in which several may follow each other at one entry.
+    /// Sort key along a chain; several backups may end at the same entry.
     fn place(&self) -> (u64, i64, i64) {
         (self.header.last_entry, self.clock_ms, self.header.began_ms)
     }
 
-    /// Whether it goes on where another one ended.
+    /// Whether it continues at the end of `before`.
     fn follows(&self, before: &Self) -> bool {
         before.place() < self.place() && check_next(&before.header, &self.header).is_ok()
     }
 
-    /// Whether it is an incremental one from after the end of another.
+    /// Whether it is an incremental backup taken after the end of another.
     fn is_after(&self, other: &Self) -> bool {
         let has_more = other.header.last_entry < self.header.last_entry;
         self.header.kind == Kind::Incremental
@@ -43,7 +43,7 @@ impl Link {
     }
 }
 
-/// Refuses a backup that does not follow another one.
+/// Refuses a backup that does not continue another one.
 pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
     let expected = (before.lineage, before.last_entry, Some(before.last_stamp));
     if next.kind != Kind::Incremental {
@@ -62,9 +62,9 @@ pub fn check_next(before: &Header, next: &Header) -> Result<(), String> {
     }
 }
 
-/// Returns the newest chain that leads up to `to`, or to the end: a full backup that ended no later than
-/// that, and the incremental ones behind it, up to the first that has all that is wanted. Refused where
-/// there is none, where one is missing in between, and where the last was begun before that instant.
+/// Returns the newest chain for restoring up to `to`, or to the end: a full backup that ended by
+/// then, and the following incremental ones up to the first that has everything requested. Fails if
+/// there is no full backup, one in between is missing, or the last was begun before `to`.
 pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, Error> {
     links.sort_by_key(Link::place);
     let is_base =
@@ -77,7 +77,7 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
         }));
     };
     let (mut chain, mut last) = (vec![base.clone()], base);
-    // One whose last entry is of that very instant may be followed by more of it.
+    // Commits at the instant of a last entry may continue in the next backup.
     while to.is_none_or(|to| last.complete_ms() <= to) {
         let Some(next) = links.iter().find(|link| link.follows(last)) else {
             check_end(last, &links, to)?;
@@ -89,9 +89,9 @@ pub fn check_chain(mut links: Vec<Link>, to: Option<i64>) -> Result<Vec<Link>, E
     Ok(chain)
 }
 
-/// Refuses a chain that nothing follows, and that lacks what is wanted.
+/// Refuses a chain that has no continuation and lacks something requested.
 fn check_end(last: &Link, links: &[Link], to: Option<i64>) -> Result<(), Error> {
-    // Of the instant at which it was begun it has what was acknowledged before.
+    // It has everything that was acknowledged before the instant at which it was begun.
     if to.is_some_and(|to| to <= last.header.began_ms) {
         return Ok(());
     }
@@ -150,7 +150,7 @@ mod tests {
         Link { name: name.to_owned(), header, clock_ms }
     }
 
-    /// One that took a while, with a last entry of this instant.
+    /// Creates a backup that took some time, with the instant of its last entry.
     fn slow(
         name: &str,
         entries: (u64, u64),
@@ -176,7 +176,7 @@ mod tests {
             link("old", 1, (0, 5), 50),
             link("b", 1, (10, 20), 200),
             link("a", 1, (0, 10), 100),
-            // Nothing was written before it.
+            // Nothing was written since the previous one.
             link("d", 1, (30, 30), 400),
         ];
         assert_eq!(names(&links, None).unwrap(), ["a", "b", "c", "d"]);
@@ -201,7 +201,7 @@ mod tests {
             assert!(refused.contains(want) && refused.contains('x'), "{refused}");
             assert!(names(&[full.clone(), next], Some(100)).is_ok());
         }
-        // The numbers of a database that was set back and went on otherwise are the same.
+        // After a database was reset and diverged, entry numbers repeat.
         let mut forked = link("x", 1, (10, 30), 300);
         forked.header.after_stamp = Some(Stamp { seq: 100, at_ms: 11 });
         assert!(names(&[full, forked], None).unwrap_err().contains("follows another backup"));
@@ -227,7 +227,7 @@ mod tests {
     fn instants_at_which_a_backup_was_being_taken_need_the_next_one() {
         let links = [
             slow("a", (0, 10), (100, 90, 150), 0),
-            // Something was written between its beginning and its last entry.
+            // A write between its start and its last entry.
             slow("b", (10, 20), (200, 210, 250), 90),
             slow("c", (20, 30), (300, 290, 350), 210),
         ];
@@ -237,7 +237,7 @@ mod tests {
             (150, Ok(&["a", "b"][..])),
             (200, Ok(&["a", "b"])),
             (209, Ok(&["a", "b"])),
-            // More of that very instant may follow.
+            // More commits at this instant may follow.
             (210, Ok(&["a", "b", "c"])),
             (230, Ok(&["a", "b", "c"])),
             (250, Ok(&["a", "b", "c"])),
@@ -249,7 +249,7 @@ mod tests {
         ] {
             assert_leads(&links, to, want);
         }
-        // Without the next one.
+        // Without the next backup.
         let begun = "b, the newest backup, was begun before";
         for (to, want) in [
             (200, Ok(&["a", "b"][..])),
@@ -261,7 +261,7 @@ mod tests {
         ] {
             assert_leads(&links[..2], to, want);
         }
-        // What was written while the full one was taken is behind it.
+        // Writes made while the full backup was taken are missing from it.
         assert_leads(&links[..1], 150, Err("a, the newest backup, was begun before"));
         assert_eq!(names(&links, None).unwrap(), ["a", "b", "c"]);
     }
@@ -272,7 +272,7 @@ mod tests {
             slow("a", (0, 10), (100, 100, 100), 0),
             // A manual clock was moved meanwhile.
             slow("b", (10, 20), (200, 190, 250), 100),
-            // Nothing was written before it, and its end is at the same instant.
+            // Nothing was written before it, and it ends at the same instant.
             slow("c", (20, 20), (250, 190, 250), 190),
             slow("c again", (20, 20), (250, 190, 250), 190),
             slow("d", (20, 20), (250, 190, 300), 190),
@@ -306,12 +306,12 @@ mod tests {
         ] {
             assert_leads(&links, to, want);
         }
-        // One that is missing is named before a full one behind it.
+        // A missing backup is reported rather than a later full one.
         let links = [links[0].clone(), slow("x", (15, 20), (200, 190, 200), 100), links[2].clone()];
         assert_leads(&links, 150, Err("x cannot be used: entries 11 to 15 are missing"));
     }
 
-    /// The clock of a directory is said to be as far as the lease that its server had left.
+    /// The clock of a directory backup includes the lease that its server had left.
     #[test]
     fn a_backup_is_behind_a_full_one_whose_clock_is_ahead() {
         let links = [

@@ -1,5 +1,5 @@
-//! Copies a backup from one place to another, and checks on the way that it is whole. Payloads are not
-//! unpacked, but for those that say what the stream is and where it ends.
+//! Copies a backup and verifies it at the same time. Payloads are not decompressed, except header
+//! and trailer.
 
 use std::io::{Read, Write};
 
@@ -10,8 +10,8 @@ use crate::{
     reader::{Order, failed},
 };
 
-/// Copies a stream. `tell` hears of each frame: what the stream is, and how many bytes were copied.
-/// Returns what it is, its end, and its length in bytes.
+/// Copies a stream. `tell` is called per frame with the header and the number of bytes copied.
+/// Returns header, trailer and length in bytes.
 pub fn copy_checked(
     input: impl Read,
     out: &mut impl Write,

@@ -1,20 +1,20 @@
-//! Why a stream of a backup is not read or written, as a sentence for the person who asked.
+//! Errors of reading or writing a backup stream, as sentences for the operator.
 
 use std::{fmt, io};
 
-/// Why a stream was not read or written.
+/// Why a stream could not be read or written.
 #[derive(Debug)]
 pub enum Error {
-    /// Reading or writing failed, for a reason outside.
+    /// An external I/O error.
     Io(io::Error),
-    /// It is no backup, or not as it was written.
+    /// Not a backup, or damaged.
     Damaged(String),
-    /// Another version wrote it, or it does not fit what it is to be used with.
+    /// Written by another version, or not usable in this context.
     Refused(String),
 }
 
 impl Error {
-    /// The stream is not as it was written.
+    /// Creates a `Damaged` error.
     pub(crate) fn damaged(why: impl Into<String>) -> Self {
         Self::Damaged(why.into())
     }
@@ -31,7 +31,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// An end of the stream where more has to follow is damage, everything else is the system's.
+/// A premature end of the stream is damage; other errors come from the system.
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         match error.kind() {

@@ -1,10 +1,10 @@
-//! Frames: kind, lengths, checksum, compressed payload. What a payload means is not known here.
+//! Frames: kind, lengths, checksum, compressed payload. The content of payloads is opaque here.
 //!
 //! ```text
-//!  kind u8 | packed length u32 | plain length u32 | CRC-32C u32 of all that and the payload | payload, zstd
+//!  kind u8 | packed length u32 | plain length u32 | CRC-32C u32 of it all | payload, zstd
 //! ```
 //!
-//! Numbers are little-endian. Memory is asked for as bytes come, never because a length says so.
+//! Numbers are little-endian. Buffers grow as data arrive; a length field alone reserves no memory.
 
 use std::io::{Read, Write};
 
@@ -13,41 +13,41 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::Error;
 
-/// Bytes before a payload.
+/// Bytes of a frame's head.
 const HEAD: usize = 13;
-/// The largest entries, unpacked: one of the journal may have a gigabyte.
+/// Maximum uncompressed size of journal entries: a single one may have a gigabyte.
 const ENTRIES_MAX: u32 = (1 << 30) + (128 << 20);
-/// The largest piece, unpacked: a few megabytes and one row, which may have a document before and after a
-/// change.
+/// Maximum uncompressed size of a piece: a few megabytes plus one row, which may hold a document
+/// before and after a change.
 const PIECE_MAX: u32 = 128 << 20;
-/// The largest of all other payloads.
+/// Maximum uncompressed size of all other payloads.
 const SMALL_MAX: u32 = 1 << 20;
-/// Memory that is asked for before the bytes are there.
+/// Memory reserved before data arrive.
 const AT_ONCE: usize = 8 << 20;
-/// The level of compression: the fastest ordinary one.
+/// zstd compression level: the fastest regular one.
 const LEVEL: i32 = 1;
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// What the stream is, JSON.
+    /// The backup's header, JSON.
     Header,
-    /// A piece of a store's image: one entry of the journal, encoded.
+    /// A piece of a store's image: one encoded journal entry.
     Piece,
-    /// Entries of the journal, encoded, one behind the other.
+    /// Encoded journal entries, concatenated.
     Entries,
-    /// Where the database clock stands.
+    /// Checkpoint of the database clock.
     Clock,
     /// Switches of the server, JSON.
     Switches,
-    /// The end, JSON.
+    /// The backup's trailer, JSON.
     Trailer,
-    /// Whoever wrote it could not go on; why, as text.
+    /// The writer failed; the reason as text.
     Failed,
 }
 
 impl FrameKind {
-    /// All kinds, with their bytes.
+    /// All kinds with their codes.
     const ALL: [(u8, Self); 7] = [
         (1, Self::Header),
         (2, Self::Piece),
@@ -62,7 +62,7 @@ impl FrameKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or(0, |(byte, _)| *byte)
     }
 
-    /// The largest payload, unpacked.
+    /// Maximum size of the uncompressed payload.
     fn plain_max(self) -> u32 {
         match self {
             Self::Piece => PIECE_MAX,
@@ -71,7 +71,7 @@ impl FrameKind {
         }
     }
 
-    /// The largest payload, packed: one that does not shrink may grow by a little.
+    /// Maximum size of the compressed payload: incompressible data may grow slightly.
     fn packed_max(self) -> u32 {
         self.plain_max() + (self.plain_max() >> 7)
     }
@@ -83,7 +83,7 @@ impl FrameKind {
     }
 }
 
-/// The kind and the lengths of a frame, as they stand before it.
+/// Kind and lengths in the head of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     kind: FrameKind,
@@ -105,7 +105,7 @@ impl Head {
         Ok(head)
     }
 
-    /// Its bytes with the checksum that it has with this payload.
+    /// Encodes the head with the checksum for this payload.
     fn encode(self, payload: &[u8]) -> [u8; HEAD] {
         let mut bytes = [0; HEAD];
         bytes[0] = self.kind.byte();
@@ -117,7 +117,7 @@ impl Head {
     }
 }
 
-/// A frame as it stands in the stream; its checksum is right.
+/// A frame as stored in the stream, with a verified checksum.
 pub(crate) struct Packed {
     pub(crate) kind: FrameKind,
     plain: u32,
@@ -126,7 +126,7 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// The payload as it was before it was compressed.
+    /// Decompresses the payload.
     pub(crate) fn unpack(&self) -> Result<Bytes, Error> {
         let wrong = || Error::damaged("a frame of the backup cannot be unpacked");
         let plain = usize::try_from(self.plain).map_err(|_| wrong())?;
@@ -135,7 +135,7 @@ impl Packed {
         let mut unpacking = unpacking.map_err(|_| wrong())?;
         (&mut unpacking).take(AT_ONCE as u64).read_to_end(&mut out).map_err(|_| wrong())?;
         if AT_ONCE <= out.len() {
-            // Exactly what is missing: a vector that grows by itself takes up to twice that.
+            // Reserve exactly the rest: a vector that grows by itself takes up to twice that.
             out.reserve_exact(plain.saturating_sub(out.len()));
             let rest = plain.saturating_sub(out.len()) as u64;
             (&mut unpacking).take(rest).read_to_end(&mut out).map_err(|_| wrong())?;
@@ -144,25 +144,25 @@ impl Packed {
         if has_ended && out.len() == plain { Ok(out.into()) } else { Err(wrong()) }
     }
 
-    /// Writes it as it came.
+    /// Writes the frame unchanged.
     pub(crate) fn write_to(&self, out: &mut impl Write) -> Result<(), Error> {
         out.write_all(&self.head)?;
         out.write_all(&self.payload)?;
         Ok(())
     }
 
-    /// Bytes in the stream.
+    /// Returns its bytes in the stream.
     pub(crate) fn bytes(&self) -> u64 {
         (HEAD + self.payload.len()) as u64
     }
 }
 
-/// Writes frames, and hashes what it has written.
+/// Writes frames and hashes everything written.
 pub struct FrameWriter<W> {
     out: W,
     hash: Sha256,
     packer: zstd::bulk::Compressor<'static>,
-    /// Bytes written.
+    /// Number of bytes written.
     pub(crate) written: u64,
 }
 
@@ -173,7 +173,7 @@ impl<W> std::fmt::Debug for FrameWriter<W> {
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// Begins with a line that names the format.
+    /// Starts a stream with the line that names the format.
     pub fn begin(mut out: W, line: &str) -> Result<Self, Error> {
         out.write_all(line.as_bytes())?;
         let hash = Sha256::new_with_prefix(line);
@@ -197,25 +197,25 @@ impl<W: Write> FrameWriter<W> {
         Ok(())
     }
 
-    /// The hash of everything that was written so far, in hexadecimal digits.
+    /// Returns the hash of everything written so far, in hexadecimal.
     pub fn hash(&self) -> String {
         hex(&self.hash.clone().finalize())
     }
 
-    /// What it writes to, all of it handed over.
+    /// Flushes and returns the underlying writer.
     pub fn finish(mut self) -> Result<W, Error> {
         self.out.flush()?;
         Ok(self.out)
     }
 }
 
-/// Reads frames, and hashes what it has read.
+/// Reads frames and hashes everything read.
 pub struct FrameReader<R> {
     input: R,
     hash: Sha256,
-    /// The hash before the last frame.
+    /// Hash before the last frame.
     before: Sha256,
-    /// Bytes read.
+    /// Number of bytes read.
     pub(crate) read: u64,
 }
 
@@ -226,7 +226,7 @@ impl<R> std::fmt::Debug for FrameReader<R> {
 }
 
 impl<R: Read> FrameReader<R> {
-    /// Reads the line that names the format; `known` says what to make of it.
+    /// Reads the line that names the format; `known` checks it.
     pub fn begin(
         mut input: R,
         longest: usize,
@@ -245,12 +245,13 @@ impl<R: Read> FrameReader<R> {
         Ok(Self { input, before: hash.clone(), hash, read: line.len() as u64 })
     }
 
-    /// The next frame, whose checksum is right; nothing at the end of the stream.
+    /// Reads the next frame and verifies its checksum; `None` at the end of the stream.
     pub(crate) fn next_packed(&mut self) -> Result<Option<Packed>, Error> {
         self.next_packed_in(&mut |_| {})
     }
 
-    /// The same; `admit` hears how many bytes the frame will take, packed and unpacked, before they are asked for.
+    /// Like `next_packed`; `admit` gets compressed plus uncompressed size before memory is
+    /// reserved.
     fn next_packed_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Packed>, Error> {
         let Some(head) = self.read_head()? else { return Ok(None) };
         let decoded = Head::decode(&head)?;
@@ -258,7 +259,7 @@ impl<R: Read> FrameReader<R> {
         self.payload_of(head).map(Some)
     }
 
-    /// Reads the payload behind a head, and checks both.
+    /// Reads the payload for a head, and verifies both.
     fn payload_of(&mut self, head: [u8; HEAD]) -> Result<Packed, Error> {
         let decoded = Head::decode(&head)?;
         let length = usize::try_from(decoded.packed).unwrap_or(usize::MAX);
@@ -278,8 +279,8 @@ impl<R: Read> FrameReader<R> {
         Ok(Packed { kind: decoded.kind, plain: decoded.plain, head, payload })
     }
 
-    /// The next frame, unpacked where `wanted` says so of its kind; otherwise `skip` passes over its payload.
-    /// For a look at what a stream is: the hash is wrong from here on.
+    /// Reads the next frame, decompressed if `wanted` accepts its kind; otherwise `skip` skips the
+    /// payload. Invalidates the hash.
     pub(crate) fn look(
         &mut self,
         wanted: impl Fn(FrameKind) -> bool,
@@ -310,12 +311,12 @@ impl<R: Read> FrameReader<R> {
         Ok(Some(head))
     }
 
-    /// The next frame, unpacked; nothing at the end of the stream.
+    /// Reads and decompresses the next frame; `None` at the end of the stream.
     pub fn next_frame(&mut self) -> Result<Option<(FrameKind, Bytes)>, Error> {
         self.next_frame_in(&mut |_| {})
     }
 
-    /// The same; `admit` hears how many bytes it will take before they are asked for.
+    /// Like `next_frame`; `admit` gets the size before memory is reserved.
     pub(crate) fn next_frame_in(
         &mut self,
         admit: &mut dyn FnMut(u64),
@@ -324,7 +325,7 @@ impl<R: Read> FrameReader<R> {
         Ok(Some((packed.kind, packed.unpack()?)))
     }
 
-    /// The hash of everything before the last frame.
+    /// Returns the hash of everything before the last frame.
     pub fn hash_before(&self) -> String {
         hex(&self.before.clone().finalize())
     }

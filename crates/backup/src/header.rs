@@ -1,94 +1,93 @@
-//! What a backup says of itself, first and last. Unknown fields are refused: a newer version wrote them and
-//! meant something by them.
+//! Header and trailer of a backup. Unknown fields are refused: a newer version wrote them.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::error::Error;
 
-/// The line that a backup begins with.
+/// First line of a backup.
 pub(crate) const LINE: &str = "ebb backup, format 1\n";
-/// What such a line begins with in every version.
+/// Prefix of the first line in every version.
 const LINE_START: &[u8] = b"ebb backup, format ";
-/// The longest such line.
+/// Maximum length of the first line.
 pub(crate) const LINE_MAX: usize = 40;
 
-/// What a stream holds.
+/// Kind of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// All there was.
+    /// All data.
     Full,
-    /// What was written since another backup.
+    /// Entries written since another backup.
     Incremental,
 }
 
-/// How the database clock moves.
+/// How the database clock advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
-    /// With the machine's.
+    /// With the machine's clocks.
     System,
-    /// When it is told to.
+    /// Only on request.
     Manual,
 }
 
-/// A place in the one order of commits.
+/// The stamp of a commit: its position in the order of commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stamp {
-    /// Its number.
+    /// Sequence number.
     pub seq: u64,
-    /// Its instant, milliseconds since 1970 by the database clock.
+    /// Instant, milliseconds since 1970 by the database clock.
     pub at_ms: i64,
 }
 
-/// What a backup is.
+/// Header of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// Whether it holds everything.
+    /// Full or incremental.
     pub kind: Kind,
-    /// The version of the program that wrote it.
+    /// Version of the program that wrote it.
     pub ebb: String,
-    /// Its own id.
+    /// Id of this backup.
     pub id: Uuid,
-    /// The database that it is of: one that was restored is another.
+    /// Id of the database; a restored database gets a new one.
     pub lineage: Uuid,
-    /// The last entry of the journal that it follows, of an incremental one; 0 of a full one.
+    /// For an incremental backup, the last journal entry of the previous one; 0 for a full one.
     pub after_entry: u64,
-    /// The last stamp up to there.
+    /// Stamp of the last commit in that entry.
     pub after_stamp: Option<Stamp>,
-    /// The last entry that is in it.
+    /// The last journal entry included.
     pub last_entry: u64,
-    /// The last stamp up to there.
+    /// Stamp of the last commit in that entry.
     pub last_stamp: Stamp,
-    /// How the clock of the database moves.
+    /// How the database clock advances.
     pub clock: Clock,
-    /// When it was begun, milliseconds since 1970 by the database clock.
+    /// Start of the backup, milliseconds since 1970 by the database clock.
     pub began_ms: i64,
 }
 
 impl Header {
-    /// Where a backup that follows it goes on.
+    /// Returns the position at which an incremental backup would continue.
     pub fn end(&self) -> (u64, Stamp) {
         (self.last_entry, self.last_stamp)
     }
 }
 
-/// The end of a backup.
+/// Trailer of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trailer {
-    /// Frames before it.
+    /// Number of frames before it.
     pub frames: u64,
-    /// Bytes of pieces and entries before they were compressed.
+    /// Uncompressed bytes of pieces and entries.
     pub bytes: u64,
-    /// The SHA-256 of everything before it, in hexadecimal digits.
+    /// SHA-256 of everything before it, in hexadecimal.
     pub sha256: String,
 }
 
-/// Refuses a stream that does not begin as a backup of this format does.
+/// Refuses a stream that does not start with the line of this format.
 pub(crate) fn check_line(line: &[u8]) -> Result<(), Error> {
     if line == LINE.as_bytes() {
         return Ok(());
@@ -106,7 +105,7 @@ pub(crate) fn check_line(line: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Reads a part that is JSON.
+/// Parses a JSON payload.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(what: &str, payload: &'a [u8]) -> Result<T, Error> {
     serde_json::from_slice(payload).map_err(|error| {
         let text = format!("the {what} of the backup cannot be read by this version: {error}");
@@ -114,7 +113,6 @@ pub(crate) fn parse<'a, T: Deserialize<'a>>(what: &str, payload: &'a [u8]) -> Re
     })
 }
 
-/// A part as JSON.
 pub(crate) fn json<T: Serialize>(part: &T) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(part).map_err(|error| Error::Io(std::io::Error::other(error)))
 }

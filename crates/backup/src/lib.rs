@@ -1,12 +1,13 @@
-//! What a backup is as bytes: one stream of compressed, checksummed frames between a line that names the
-//! format and a trailer with a hash over everything before it. A stream without a whole trailer is no
-//! backup. The crate reads and writes streams; it knows no store, no socket and no place to keep them.
+//! The byte format of backups: a stream of compressed, checksummed frames between a line that names
+//! the format and a trailer with a hash of everything before it. A stream without a complete
+//! trailer is not a backup. The crate only reads and writes streams, without stores, sockets or
+//! files.
 //!
 //! ```text
 //! ebb backup, format 1 ⏎ | header | pieces, or entries | clock | switches | trailer
 //! ```
 //!
-//! `docs/format.md` has the bytes.
+//! `docs/format.md` specifies the bytes.
 
 mod chain;
 mod copy;

@@ -1,5 +1,5 @@
-//! Reads a backup, part by part, and believes it only at its end: whoever uses parts before that has to
-//! throw away what was made of them when the end is missing.
+//! Reads a backup part by part. It is valid only once the end was read: users have to discard what
+//! they built from earlier parts if the end is missing.
 
 use std::io::Read;
 
@@ -16,15 +16,15 @@ use crate::{
 pub enum Part {
     /// A piece of a store's image.
     Piece(Bytes),
-    /// Entries of the journal.
+    /// Journal entries.
     Entries(Bytes),
-    /// Where the clock stood at the end.
+    /// Checkpoint of the clock at the end.
     Clock(Bytes),
     /// Switches of the server.
     Switches(Bytes),
 }
 
-/// A backup that is being read.
+/// A reader of a backup.
 #[derive(Debug)]
 pub struct Reader<R> {
     frames: FrameReader<R>,
@@ -33,7 +33,7 @@ pub struct Reader<R> {
     trailer: Option<Trailer>,
 }
 
-/// What has come so far: pieces or entries, then the clock, then switches, then the end.
+/// Verifies the order of parts: pieces or entries, then the clock, then switches, then the trailer.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     frames: u64,
@@ -43,7 +43,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Notes a frame between header and trailer, which has to be in its place.
+    /// Counts a frame between header and trailer; fails if it is out of order.
     pub(crate) fn note(&mut self, kind: FrameKind, of: Kind) -> Result<(), Error> {
         let fits = match kind {
             FrameKind::Piece => of == Kind::Full && !self.has_clock,
@@ -58,7 +58,7 @@ impl Order {
         if fits { Ok(()) } else { Err(Error::damaged("a frame of the backup is out of its place")) }
     }
 
-    /// Checks the trailer against what has come, header included.
+    /// Checks the trailer against the frames read, including the header.
     pub(crate) fn check_end(&self, trailer: &Trailer, hash: &str) -> Result<(), Error> {
         let counts = trailer.frames == self.frames + 1 && self.has_clock;
         if counts && trailer.sha256 == hash {
@@ -69,7 +69,7 @@ impl Order {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads what a stream is.
+    /// Opens a stream and reads its header.
     pub fn open(input: R) -> Result<Self, Error> {
         let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
         let header = match frames.next_frame()? {
@@ -80,28 +80,28 @@ impl<R: Read> Reader<R> {
         Ok(Self { frames, header, order: Order::default(), trailer: None })
     }
 
-    /// What it is.
+    /// Returns the header.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Its end, once all parts were read.
+    /// Returns the trailer, once all parts were read.
     pub fn trailer(&self) -> Option<&Trailer> {
         self.trailer.as_ref()
     }
 
-    /// Bytes of the stream that were read.
+    /// Returns the number of bytes read from the stream.
     pub fn read_bytes(&self) -> u64 {
         self.frames.read
     }
 
-    /// The next part; nothing once the whole stream was read and found to be whole.
+    /// Reads the next part; `None` once the whole stream was read and verified.
     pub fn next_part(&mut self) -> Result<Option<Part>, Error> {
         self.next_part_in(&mut |_| {})
     }
 
-    /// The same; `admit` hears how many bytes the part will take, packed and unpacked, before memory is asked for,
-    /// and may wait until others are given back.
+    /// Like `next_part`; `admit` is called with the part's compressed plus uncompressed size before
+    /// memory is reserved, and may block until memory is released.
     pub fn next_part_in(&mut self, admit: &mut dyn FnMut(u64)) -> Result<Option<Part>, Error> {
         if self.trailer.is_some() {
             return Ok(None);
@@ -136,7 +136,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-/// Reads what a stream is, and gives back the bytes that it read of it.
+/// Reads a stream's header; returns the bytes consumed for that, to be read again.
 pub fn read_header(input: impl Read) -> Result<(std::io::Cursor<Vec<u8>>, Header), Error> {
     let mut kept = Kept { input, bytes: Vec::new() };
     let reader = Reader::open(&mut kept)?;
@@ -145,7 +145,7 @@ pub fn read_header(input: impl Read) -> Result<(std::io::Cursor<Vec<u8>>, Header
     Ok((std::io::Cursor::new(kept.bytes), header))
 }
 
-/// Keeps what was read.
+/// A reader that records what was read.
 struct Kept<R> {
     input: R,
     bytes: Vec<u8>,
@@ -159,7 +159,7 @@ impl<R: Read> Read for Kept<R> {
     }
 }
 
-/// The error of a backup whose writer could not go on.
+/// Returns the error for a backup whose writer failed.
 pub(crate) fn failed(payload: &[u8]) -> Error {
     Error::Refused(format!("it could not be finished: {}", String::from_utf8_lossy(payload)))
 }

@@ -1,5 +1,4 @@
-//! Looks at what a backup is without reading all of it: its header, its clock, its end. It does not say
-//! that the rest is whole.
+//! Reads header, clock and trailer of a backup without verifying the rest.
 
 use std::io::{self, Read};
 
@@ -12,21 +11,21 @@ use crate::{
     reader::failed,
 };
 
-/// What a backup is.
+/// Summary of a backup.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// What it says of itself.
+    /// Header of the backup.
     pub header: Header,
-    /// Where the clock stood at its end.
+    /// Checkpoint of the clock at its end.
     pub clock: Bytes,
-    /// Its end.
+    /// Trailer of the backup.
     pub trailer: Trailer,
 }
 
-/// Passes over bytes of a stream: a file seeks, others read.
+/// Skips bytes of a stream: by seeking in a file, by reading otherwise.
 pub type Skip<'a, R> = &'a dyn Fn(&mut R, u64) -> io::Result<()>;
 
-/// Looks at a stream.
+/// Reads the summary of a stream.
 pub fn survey<R: Read>(input: R, skip: Skip<'_, R>) -> Result<Survey, Error> {
     let mut frames = FrameReader::begin(input, LINE_MAX, check_line)?;
     let (mut header, mut clock) = (None, None);

@@ -1,4 +1,4 @@
-//! Streams that are whole, and all ways in which they are not.
+//! Valid streams, and all ways in which they can be damaged.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -149,7 +149,7 @@ fn a_look_finds_header_clock_and_end() {
     }
 }
 
-/// A frame with a right checksum whose payload is what it unpacks to by `packed`.
+/// Builds a frame with a correct checksum but a given uncompressed length.
 fn frame(kind: u8, packed: &[u8], plain: u32) -> Vec<u8> {
     let mut out = vec![kind];
     out.extend(u32::try_from(packed.len()).unwrap().to_le_bytes());
@@ -173,7 +173,7 @@ fn a_payload_that_would_be_too_large_is_refused_before_it_is_unpacked() {
         (4, (1 << 20) + 1, "too large"),
         (5, (1 << 20) + 1, "too large"),
         (6, (1 << 20) + 1, "too large"),
-        // Which unpacks to more, or less, than it says.
+        // Decompresses to more, or less, than stated.
         (2, (4 << 20) - 1, "cannot be unpacked"),
         (2, (4 << 20) + 1, "cannot be unpacked"),
     ] {

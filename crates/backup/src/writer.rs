@@ -1,4 +1,4 @@
-//! Writes a backup, part by part. Whoever calls has the parts in their order.
+//! Writes a backup part by part; the caller is responsible for the order.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use crate::{
     header::{Header, LINE, Trailer, json},
 };
 
-/// A backup that is being written.
+/// A writer of a backup.
 #[derive(Debug)]
 pub struct Writer<W> {
     frames: FrameWriter<W>,
@@ -16,7 +16,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins one.
+    /// Starts a backup with its header.
     pub fn begin(out: W, header: &Header) -> Result<Self, Error> {
         let frames = FrameWriter::begin(out, LINE)?;
         let trailer = Trailer { frames: 0, bytes: 0, sha256: String::new() };
@@ -31,14 +31,14 @@ impl<W: Write> Writer<W> {
         self.put(FrameKind::Piece, piece)
     }
 
-    /// Writes entries of the journal, one behind the other.
+    /// Writes journal entries, concatenated.
     pub fn entries(&mut self, entries: &[u8]) -> Result<(), Error> {
         self.trailer.bytes += entries.len() as u64;
         self.put(FrameKind::Entries, entries)
     }
 
-    /// Writes where the clock stands, behind all that was read of the store; and the switches, where some
-    /// were turned. Returns what it wrote to, once the trailer is handed over.
+    /// Writes the clock, read after all data, and the switches, if stored; then the trailer.
+    /// Returns the underlying writer.
     pub fn finish(mut self, clock: &[u8], switches: Option<&[u8]>) -> Result<(W, Trailer), Error> {
         self.put(FrameKind::Clock, clock)?;
         if let Some(switches) = switches {
@@ -50,13 +50,13 @@ impl<W: Write> Writer<W> {
         Ok((self.frames.finish()?, self.trailer))
     }
 
-    /// Says why it ends early, so that whoever reads it need not guess.
+    /// Ends the stream with a failure reason for its reader.
     pub fn fail(mut self, why: &str) -> Result<(), Error> {
         self.put(FrameKind::Failed, why.as_bytes())?;
         self.frames.finish().map(drop)
     }
 
-    /// Bytes of pieces and entries so far, before they were compressed; and bytes written.
+    /// Returns the uncompressed bytes of pieces and entries so far, and the bytes written.
     pub fn bytes(&self) -> (u64, u64) {
         (self.trailer.bytes, self.frames.written)
     }
