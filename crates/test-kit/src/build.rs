@@ -1,5 +1,5 @@
-//! Filters, sorts, indexes and the door's part of writes, without a query language, so that tests
-//! of the engine depend on no parser.
+//! Filters, sorts, indexes and the API's part of writes without a query language, so that the
+//! engine's tests do not depend on a parser.
 
 use document::{DocBuf, DocRef, Document, Path, Value};
 use engine::{Dialect, Error, IndexSpec, Model, Writer};
@@ -10,7 +10,7 @@ use pipeline::{
     sort::{Sort, SortPart},
 };
 
-/// A stored filter is a document of values that have to be equal.
+/// Stored filters as documents of values that have to be equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EqualityDialect;
 
@@ -20,7 +20,7 @@ impl Dialect for EqualityDialect {
     }
 }
 
-/// Reads a document's lifetime from its root-level `ttl`, and gives no ids.
+/// Takes a document's lifetime from its root-level `ttl`, and assigns no ids.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TtlField;
 
@@ -34,12 +34,12 @@ impl Writer for TtlField {
     }
 }
 
-/// Documents with this value.
+/// A filter for documents with this value.
 pub fn equal(path: &str, value: impl Into<Value>) -> Filter {
     compare(path, Comparison::Eq, value)
 }
 
-/// Documents whose value compares so.
+/// A filter for documents whose value compares as given.
 pub fn compare(path: &str, comparison: Comparison, value: impl Into<Value>) -> Filter {
     Filter::Path(Path::new(path), PathTest::Compare(comparison, value.into()))
 }
@@ -66,7 +66,7 @@ pub fn date_index(path: &str, seconds: i64) -> IndexSpec {
     IndexSpec { expire_after: Some(seconds), ..plain_index(path) }
 }
 
-/// The index that stands for the default TTL; -1 turns it on without a default.
+/// The system index that represents the default TTL; -1 enables TTL without a default.
 pub fn system_index(seconds: i64) -> IndexSpec {
     IndexSpec { expire_after: Some(seconds), system_ttl: true, ..plain_index("_ts") }
 }

@@ -1,5 +1,5 @@
-//! The engine with its store and clock, and one collection that tests work on. Times are
-//! milliseconds since [`START_MS`], so that tests read as time lines.
+//! An engine with store, clock and one collection for tests. Times are milliseconds since
+//! [`START_MS`], so that tests read as time lines.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,10 +20,10 @@ use crate::{
     task::ready,
 };
 
-/// Where clocks of tests start.
+/// Initial time of test clocks.
 pub const START_MS: i64 = 1_700_000_000_000;
 
-/// The machine's clocks, standing still: only [`Kit::move_to`] moves time.
+/// Machine clocks that do not advance: only [`Kit::move_to`] moves time.
 #[derive(Debug)]
 struct StillSource;
 
@@ -37,14 +37,14 @@ impl ClockSource for StillSource {
     }
 }
 
-/// What an engine is opened with.
+/// Parameters of an engine.
 #[derive(Clone)]
 pub struct Setup {
-    /// The rules of views and order.
+    /// The rules of views and commit order to apply.
     pub rules: Rules,
     /// The language of stored filters.
     pub dialect: Arc<dyn Dialect>,
-    /// How long ago a document has to have expired before its bytes may go.
+    /// Minimum delay between expiration and the removal of bytes.
     pub reap_delay: Duration,
 }
 
@@ -64,19 +64,19 @@ impl Default for Setup {
 /// An engine with one collection.
 #[derive(Debug)]
 pub struct Kit {
-    /// The engine.
+    /// The engine under test.
     pub engine: Engine<PausingStore>,
-    /// Its store.
+    /// The engine's store.
     pub store: PausingStore,
-    /// Its clock.
+    /// The engine's clock.
     pub clock: Arc<Clock>,
-    /// Kept for restarts.
+    /// Parameters for restarts.
     setup: Setup,
-    /// Of the reaper; its clock goes on by one second each.
+    /// Passes of the reaper; each advances its clock by one second.
     passes: u64,
 }
 
-/// A manual clock that may be used at once, at its beginning or where an earlier one stood.
+/// Starts a manual clock that is usable at once, from the beginning or from an earlier checkpoint.
 pub fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
     let clock = Clock::start(ClockMode::Manual, Box::new(StillSource), [7; 16], last);
     let clock = clock.expect("a manual clock starts");
@@ -84,12 +84,12 @@ pub fn start_clock(last: Option<clock::Checkpoint>) -> Arc<Clock> {
     Arc::new(clock)
 }
 
-/// Opens an engine as the server does, and finishes the builds that an earlier one began.
+/// Opens an engine as the server does, and finishes pending index builds.
 fn open_engine(store: PausingStore, clock: &Arc<Clock>, setup: &Setup) -> Engine<PausingStore> {
     let (dialect, persist) = (Arc::clone(&setup.dialect), Arc::new(engine::KeepNothing));
     let mut options = Options::new(Arc::clone(clock), dialect, persist).with_rules(setup.rules);
     options.reap_delay = setup.reap_delay;
-    // The memory store never waits for anything, so that opening needs no runtime.
+    // The memory store never waits, so opening needs no runtime.
     let engine = ready(Engine::open(store, options)).expect("the engine opens");
     ready(engine.resume_builds()).expect("builds are finished");
     engine
@@ -102,7 +102,7 @@ impl Default for Kit {
 }
 
 impl Kit {
-    /// A new engine with an empty collection.
+    /// Creates an engine with an empty collection.
     pub fn new(setup: Setup) -> Self {
         let clock = start_clock(None);
         let store = PausingStore::new(Engine::<PausingStore>::timepiece(&clock));
@@ -113,29 +113,29 @@ impl Kit {
         kit
     }
 
-    /// Kills the process and starts it again at the same instant.
+    /// Simulates a crash and a restart at the same instant.
     pub fn restart(&mut self) {
         self.clock = start_clock(Some(self.clock.tick()));
         self.store = self.store.reopen(Engine::<PausingStore>::timepiece(&self.clock));
         self.engine = open_engine(self.store.clone(), &self.clock, &self.setup);
     }
 
-    /// Another engine on the same store, which this one knows nothing of.
+    /// Opens another engine on the same store, unknown to this one.
     pub fn other_engine(&self) -> Engine<PausingStore> {
         open_engine(self.store.clone(), &self.clock, &self.setup)
     }
 
-    /// The collection's name.
+    /// Returns the collection's name.
     pub fn namespace(&self) -> Namespace {
         Namespace::new("db", "c")
     }
 
-    /// The collection.
+    /// Returns the collection.
     pub fn collection(&self) -> Arc<Collection> {
         self.engine.expect_collection(Model::Documents, &self.namespace()).expect("the collection")
     }
 
-    /// Database time, milliseconds since the start of the test.
+    /// Returns database time in milliseconds since the start of the test.
     pub fn now_ms(&self) -> i64 {
         self.clock.last_used().ms - START_MS
     }
@@ -151,19 +151,19 @@ impl Kit {
         first_failure(ready(insert_one(self.engine.clone(), self.collection(), document))?)
     }
 
-    /// Puts a document in the place of the one with its id; upserts when asked.
+    /// Replaces the document with the same id, or upserts if requested.
     pub fn replace(&self, document: Document, upsert: bool) -> Result<Updated, Error> {
         ready(replace_one(self.engine.clone(), self.collection(), document, upsert))
     }
 
-    /// Puts a document in place and returns what was there.
+    /// Replaces a document and returns the previous one.
     pub fn find_and_replace(&self, document: Document) -> Result<Edited, Error> {
         let (update, edit) = replacement(document, false);
         let update = Update { edit: &edit, ..update };
         ready(self.engine.find_and_update(&self.collection(), &update))
     }
 
-    /// Removes the document with this id and returns how many there were.
+    /// Removes the document with this id; returns the number removed.
     pub fn remove_by_id(&self, id: impl Into<Value>) -> usize {
         let find = Find::new(equal("_id", id));
         let (collection, context) = (self.collection(), context());
@@ -171,17 +171,17 @@ impl Kit {
         removed.expect("removed").count
     }
 
-    /// All documents that a filter means, in the order they come.
+    /// Returns all documents that match a filter, in query order.
     pub fn find_documents(&self, filter: Filter, hint: Hint) -> Result<Vec<Document>, Error> {
         ready(find_all(self.engine.clone(), self.namespace(), Plan { hint, ..Plan::new(filter) }))
     }
 
-    /// The ids of all documents, by a scan of the rows.
+    /// Returns the ids of all documents, by a scan of the rows.
     pub fn all_ids(&self) -> Vec<i64> {
         ids_of(&self.find_documents(Filter::always(), Hint::None).expect("found"))
     }
 
-    /// The ids of all documents in an index, in its order.
+    /// Returns the ids of all documents in an index, in index order.
     pub fn ids_by(&self, index: &str) -> Vec<i64> {
         ids_of(&self.find_documents(Filter::always(), Hint::Index(index.into())).expect("found"))
     }
@@ -193,19 +193,19 @@ impl Kit {
             .expect("a cursor")
     }
 
-    /// Exact live documents.
+    /// Returns the exact number and bytes of live documents.
     pub fn live_amount(&self) -> Amount {
         ready(self.engine.live_amount(&self.collection())).expect("counted")
     }
 
-    /// Changes the default TTL: `None` is off.
+    /// Sets the default TTL; `None` turns it off.
     pub fn set_default(&self, default: Option<i64>) {
         let collection = self.collection();
         let changed = ready(self.engine.set_default_ttl(&collection, default_ttl(default)));
         changed.expect("changed");
     }
 
-    /// Makes an index.
+    /// Creates an index.
     pub fn create_index(&self, spec: IndexSpec) -> Result<(), Error> {
         ready(self.engine.create_indexes(&self.collection(), vec![spec])).map(|_| ())
     }
@@ -216,38 +216,38 @@ impl Kit {
         ready(self.engine.drop_indexes(&collection, vec![name.into()])).expect("dropped");
     }
 
-    /// Changes or sets the seconds of an index.
+    /// Sets the expiration seconds of an index.
     pub fn change_index(&self, name: &str, seconds: i64) {
         let change = IndexChange { expire_after: Some(seconds), hidden: None };
         ready(self.engine.change_index(&self.collection(), name, change)).expect("changed");
     }
 
-    /// Reaps what may be reaped now, worth it or not.
+    /// Reaps everything that may be reaped now, whether worthwhile or not.
     pub fn reap_all(&mut self) {
         self.passes += 1;
         ready(self.engine.reap_once(Duration::from_secs(self.passes))).expect("a pass");
         ready(self.engine.reap_now(&self.collection())).expect("reaped");
     }
 
-    /// Bytes of the rows on disk.
+    /// Returns the bytes of the rows in the store.
     pub fn row_bytes(&self) -> u64 {
         use store::Store as _;
         self.store.space_bytes(store::Space::Rows(self.collection().id))
     }
 
-    /// Bytes of the index entries on disk.
+    /// Returns the bytes of the index entries in the store.
     pub fn entry_bytes(&self) -> u64 {
         use store::Store as _;
         self.store.space_bytes(store::Space::Index(self.collection().id))
     }
 }
 
-/// What callers pass as the operation.
+/// Returns a default operation context.
 pub fn context() -> Arc<Context> {
     Arc::new(Context::default())
 }
 
-/// The default TTL as a number; `None` is off.
+/// Converts a default TTL from a number; `None` is off.
 pub fn default_ttl(default: Option<i64>) -> DefaultTtl {
     match default {
         None => DefaultTtl::Off,
@@ -256,7 +256,7 @@ pub fn default_ttl(default: Option<i64>) -> DefaultTtl {
     }
 }
 
-/// An insert to be polled.
+/// Inserts one document; a future to be polled.
 pub async fn insert_one(
     engine: Engine<PausingStore>,
     collection: Arc<Collection>,
@@ -267,7 +267,7 @@ pub async fn insert_one(
     engine.insert(&collection, vec![(document, lifetime)], ListOrdering::Ordered).await
 }
 
-/// The failure of an insert of one document.
+/// Returns the error of a one-document insert, if any.
 pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
     match inserted.failed.into_iter().next() {
         Some((_, error)) => Err(error),
@@ -276,9 +276,9 @@ pub fn first_failure(inserted: Inserted) -> Result<(), Error> {
     }
 }
 
-/// An update that replaces the document with the id of this one, and its edit.
+/// Builds an update that replaces the document with the same id, and its edit.
 fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
-    /// Stands in the update until the caller puts the edit in.
+    /// Placeholder until the caller sets the edit.
     static NOTHING: Edit = Edit::Pipeline(Vec::new());
     let id = document.get("_id").cloned().unwrap_or(Value::Null);
     let update = Update {
@@ -292,7 +292,7 @@ fn replacement(document: Document, upsert: bool) -> (Update<'static>, Edit) {
     (update, Edit::Replacement(document))
 }
 
-/// A replacement to be polled.
+/// Replaces one document; a future to be polled.
 pub async fn replace_one(
     engine: Engine<PausingStore>,
     collection: Arc<Collection>,
@@ -303,7 +303,7 @@ pub async fn replace_one(
     engine.update(&collection, &Update { edit: &edit, ..update }).await
 }
 
-/// A query to be polled, all in one batch.
+/// Runs a query in a single batch; a future to be polled.
 pub async fn find_all(
     engine: Engine<PausingStore>,
     namespace: Namespace,
@@ -314,7 +314,7 @@ pub async fn find_all(
     Ok(batch.documents.iter().map(|bytes| DocRef::Raw(bytes).to_tree()).collect())
 }
 
-/// The numbers that documents have as ids.
+/// Returns the numeric ids of documents.
 pub fn ids_of(documents: &[Document]) -> Vec<i64> {
     let id = |document: &Document| {
         let number = document.get("_id").and_then(|id| document::Number::of(id.as_ref()));

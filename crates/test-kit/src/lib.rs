@@ -1,5 +1,5 @@
-//! An engine in the test's own process: on a memory store that can be held and paused, on a clock
-//! that moves when told, driven by hand one poll at a time. Never shipped.
+//! An engine inside a test: on a memory store that can be held and paused and a clock that moves on
+//! request, polled step by step. Never shipped.
 //!
 //! ```text
 //!  let kit = Kit::default();

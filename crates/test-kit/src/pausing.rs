@@ -1,10 +1,9 @@
-//! A memory store whose reads can be stopped half-way, so that the world moves while a view is
-//! open.
+//! A memory store whose reads can be paused, so that other operations run while a view is open.
 //!
 //! ```text
-//!  commit ──▶ stamped ──[gate]──▶ visible          shut: the commit is in flight
-//!  read ────[turnstile]────▶ rows                  stopped: the view stays open in the middle
-//!                                                  ended: the store was opened again meanwhile
+//! commit ──▶ stamped ──[gate]──▶ visible          closed: the commit is in flight
+//! read ────[turnstile]────▶ rows                  stopped: the view stays open meanwhile
+//!                                                 ended: the store was reopened meanwhile
 //! ```
 
 use std::{
@@ -22,20 +21,20 @@ use store::{
     Snapshot, Space, Store, Timepiece,
 };
 
-/// Stops one read, until [`open`](Self::open) wakes it.
+/// Pauses one read until [`open`](Self::open) resumes it.
 #[derive(Debug, Default)]
 pub struct Turnstile {
-    /// Reads until one is stopped, counting that one; 0 stops none.
+    /// Reads until one is paused, including that one; 0 pauses none.
     left: AtomicU64,
-    /// A read that was stopped waits for this to end.
+    /// Whether the paused read has to wait.
     shut: AtomicBool,
-    /// Wakes it.
+    /// Waker of the paused read.
     stopped: Mutex<Option<Waker>>,
-    /// Reads of rows, to be told from those of entries and counts.
+    /// Number of reads of rows, as opposed to entries and counts.
     rows: AtomicU64,
-    /// Reads until the snapshots that there are end, counting the first that fails; 0 ends none.
+    /// Reads until all existing snapshots end, including the first that fails; 0 ends none.
     until_end: AtomicU64,
-    /// How often that happened. A snapshot of an earlier number has ended.
+    /// Number of times snapshots were ended. A snapshot taken at a lower number has ended.
     ended: AtomicU64,
 }
 
@@ -45,18 +44,18 @@ fn count_down(left: &AtomicU64) -> bool {
 }
 
 impl Turnstile {
-    /// Stops the `nth` read from now on.
+    /// Pauses the `nth` read from now on.
     pub fn stop_nth(&self, nth: u64) {
         self.shut.store(true, Ordering::SeqCst);
         self.left.store(nth, Ordering::SeqCst);
     }
 
-    /// Stops nobody any more; a read that was stopped already stays so.
+    /// Pauses no further read; an already paused one stays paused.
     pub fn disarm(&self) {
         self.left.store(0, Ordering::SeqCst);
     }
 
-    /// Lets the read that was stopped go on.
+    /// Resumes the paused read.
     pub fn open(&self) {
         self.disarm();
         self.shut.store(false, Ordering::SeqCst);
@@ -64,23 +63,22 @@ impl Turnstile {
         stopped.iter().for_each(Waker::wake_by_ref);
     }
 
-    /// Ends all snapshots at the `nth` read from now on, as a store does that is opened again.
+    /// Ends all snapshots at the `nth` read from now on, as a reopened store does.
     pub fn end_snapshots_at(&self, nth: u64) {
         self.until_end.store(nth, Ordering::SeqCst);
     }
 
-    /// Ends no snapshots any more; returns whether they have been ended since it was told to.
+    /// Cancels that; returns whether snapshots were ended since it was requested.
     pub fn keep_snapshots(&self) -> bool {
         self.until_end.swap(0, Ordering::SeqCst) == 0
     }
 
-    /// Reads of rows so far.
+    /// Returns the number of reads of rows so far.
     pub fn row_reads(&self) -> u64 {
         self.rows.load(Ordering::SeqCst)
     }
 
-    /// Counts a read of a snapshot, and holds it where it is the one to be stopped. Fails where the
-    /// snapshot has ended.
+    /// Counts a read of a snapshot, and pauses it if requested. Fails if the snapshot has ended.
     async fn pass_through(&self, taken: u64, space: Space) -> Result<(), Error> {
         self.rows.fetch_add(u64::from(matches!(space, Space::Rows(_))), Ordering::SeqCst);
         if count_down(&self.until_end) {
@@ -88,7 +86,7 @@ impl Turnstile {
         }
         if count_down(&self.left) {
             poll_fn(|poll| {
-                // Before the look: whoever opens after it wakes this one.
+                // Register before checking, so that a later `open` wakes this read.
                 *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some(poll.waker().clone());
                 match self.shut.load(Ordering::SeqCst) {
@@ -111,69 +109,68 @@ pub struct PausingStore {
     inner: FaultyStore<MemoryStore>,
     /// Shared with all snapshots.
     turnstile: Arc<Turnstile>,
-    /// Commits that snapshots show before they are said to be published.
+    /// Commits that snapshots include but `published` does not report yet.
     behind: Arc<AtomicU64>,
-    /// What [`Store::health`] says.
+    /// Whether [`Store::health`] reports a reopened store.
     anew: Arc<AtomicBool>,
 }
 
 impl PausingStore {
-    /// An empty store whose commits are stamped by this clock.
+    /// Creates an empty store whose commits are stamped by this clock.
     pub fn new(time: Arc<dyn Timepiece>) -> Self {
         Self::over(MemoryStore::new(time))
     }
 
-    /// Around a store, with nothing stopped or held.
+    /// Wraps a store, with nothing paused or held.
     fn over(inner: MemoryStore) -> Self {
         let (turnstile, behind, anew) = (Arc::default(), Arc::default(), Arc::default());
         let inner = FaultyStore::new(inner);
         Self { inner, turnstile, behind, anew }
     }
 
-    /// From now on snapshots hold this many commits more than are said to be published, as for a
-    /// moment whenever a store publishes.
+    /// Makes snapshots include this many commits more than `published` reports, as it happens
+    /// briefly whenever a store publishes.
     pub fn fall_behind(&self, commits: u64) {
         self.behind.store(commits, Ordering::SeqCst);
     }
 
-    /// It says that it was opened again.
+    /// Makes the store report that it was reopened.
     pub fn open_anew(&self) {
         self.anew.store(true, Ordering::SeqCst);
     }
 
-    /// What a restart would find.
+    /// Returns the store as a restart would find it.
     pub fn reopen(&self, time: Arc<dyn Timepiece>) -> Self {
         Self::over(self.inner.inner_store().reopen(time))
     }
 
-    /// Between stamp and publication.
+    /// Returns the gate between stamp and publication.
     pub fn gate(&self) -> Arc<Gate> {
         self.inner.inner_store().gate()
     }
 
-    /// Makes the `nth` commit from now on fail, before anything of it is written.
+    /// Makes the `nth` commit from now on fail before anything of it is written.
     pub fn lose_nth_commit(&self, nth: u64) {
         self.inner.fail_nth(Fault::CommitLost, nth);
     }
 
-    /// Makes the answer of the `nth` commit from now on fail: it takes place, and its writer is told
-    /// that this is not known.
+    /// Makes the `nth` commit from now on be executed but reported as unknown.
     pub fn lose_nth_answer(&self, nth: u64) {
         self.inner.fail_nth(Fault::AnswerLost, nth);
     }
 
-    /// In front of every read.
+    /// Returns the turnstile in front of every read.
     pub fn turnstile(&self) -> &Turnstile {
         &self.turnstile
     }
 }
 
-/// A snapshot whose reads can be stopped.
+/// A snapshot whose reads can be paused.
 #[derive(Clone, Debug)]
 pub struct PausingSnapshot {
     inner: <FaultyStore<MemoryStore> as Store>::Snapshot,
     turnstile: Arc<Turnstile>,
-    /// The number of ends of snapshots before it was taken.
+    /// Value of `ended` when it was taken.
     taken: u64,
 }
 
@@ -195,7 +192,7 @@ impl Snapshot for PausingSnapshot {
     }
 }
 
-/// Calls the store inside.
+/// Calls the inner store.
 macro_rules! inner {
     ($wrapper:expr, $store:ident => $call:expr) => {{
         let $store = &$wrapper.inner;

@@ -1,5 +1,5 @@
-//! The executor: a future is polled when the test says so, so every interleaving is chosen. There
-//! is no runtime and no waker: whoever has to wait is polled again until it need not.
+//! The executor: a future is polled when the test says so, so that the test controls every
+//! interleaving. No runtime and no waker: a pending future is simply polled again.
 
 use std::{
     future::Future,
@@ -7,10 +7,10 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-/// Polls of a future that has nothing to wait for.
+/// Maximum number of polls of a future.
 const POLLS: usize = 10_000;
 
-/// An operation under way.
+/// An operation in progress.
 pub struct Task<T> {
     future: Pin<Box<dyn Future<Output = T>>>,
 }
@@ -22,12 +22,12 @@ impl<T> std::fmt::Debug for Task<T> {
 }
 
 impl<T> Task<T> {
-    /// An operation that has not begun.
+    /// Creates a task that has not started.
     pub fn new(future: impl Future<Output = T> + 'static) -> Self {
         Self { future: Box::pin(future) }
     }
 
-    /// Runs until it is done or has to wait.
+    /// Runs until it completes or has to wait.
     pub fn poll(&mut self) -> Option<T> {
         let mut context = Context::from_waker(Waker::noop());
         match self.future.as_mut().poll(&mut context) {
@@ -36,7 +36,7 @@ impl<T> Task<T> {
         }
     }
 
-    /// Runs until it is done; fails when it waits for something that does not come.
+    /// Runs to completion; panics if it waits forever.
     pub fn finish(mut self) -> T {
         for _ in 0..POLLS {
             if let Some(value) = self.poll() {
@@ -47,7 +47,7 @@ impl<T> Task<T> {
     }
 }
 
-/// Runs an operation that has nothing to wait for.
+/// Runs an operation that does not have to wait.
 pub fn ready<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     let mut context = Context::from_waker(Waker::noop());
