@@ -1,8 +1,8 @@
-//! A query that goes on over several batches while the world moves.
+//! A query that spans several batches while documents change.
 //!
-//! Each batch has an instant of its own. A walk returns documents as they are at that moment; a
-//! sort has read them when the first batch was asked for, and may return older versions, but never
-//! one that has expired since. A document that did not change meanwhile comes exactly once.
+//! Each batch has its own instant. A scan returns documents as of that instant; a sort has read
+//! them for the first batch and may return older versions, but never one that has expired since. A
+//! document that does not change is returned exactly once.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,24 @@ use test_kit::{Kit, PausingStore, ready, sort_by};
 
 use crate::{model::Model, shape::id_of};
 
-/// An open query.
 #[derive(Debug)]
 pub(crate) struct OpenCursor {
-    /// The engine's side.
+    /// The engine's cursor.
     cursor: Cursor<PausingStore>,
     /// Lives and versions when the first batch was read.
     start: BTreeMap<i32, (u32, u32)>,
-    /// Indexes that were there when it was planned.
+    /// Indexes that existed when it was planned.
     had: Vec<&'static str>,
-    /// Ids so far, in their order.
+    /// Ids returned so far, in order.
     returned: Vec<i32>,
-    /// Rows wait in a sort, so that older versions may be returned.
+    /// Rows are buffered by a sort, so that older versions may be returned.
     buffered: bool,
     /// Its first batch was read.
     began: bool,
 }
 
 impl OpenCursor {
-    /// A query over all documents, by id or sorted by `v`.
+    /// Opens a query over all documents, by id or sorted by `v`.
     pub(crate) fn new(kit: &Kit, model: &Model, sorted: bool) -> Self {
         let mut plan = Plan::new(Filter::always());
         if sorted {
@@ -48,7 +47,7 @@ impl OpenCursor {
         }
     }
 
-    /// Reads a batch and checks it; returns whether there may be more.
+    /// Reads and checks a batch; returns whether there may be more.
     pub(crate) fn next_batch(&mut self, model: &Model, documents: usize) -> Result<bool, String> {
         if !std::mem::replace(&mut self.began, true) {
             let all = model.live_documents().map(|(id, doc)| (*id, (doc.life, doc.version)));
@@ -59,7 +58,7 @@ impl OpenCursor {
             Ok(batch) => batch,
             Err(error) if error.kind == Kind::Gone => {
                 let has: Vec<_> = model.indexes.keys().copied().collect();
-                // Its index is gone, or another came of the same name, or it got arrays.
+                // Its index was dropped or replaced, or became multikey.
                 return match has == self.had && !self.may_be_gone() {
                     true => Err(format!("a cursor is gone: {error}")),
                     false => Ok(false),
@@ -78,18 +77,18 @@ impl OpenCursor {
         Ok(!batch.done)
     }
 
-    /// Whether it walks an index, which may be dropped under it.
+    /// Whether it scans an index that may be dropped.
     fn may_be_gone(&self) -> bool {
         let explain = self.cursor.explain();
-        // The index of the id is never dropped.
+        // The index on the id is never dropped.
         explain.index.is_some_and(|index| index != "_id_") || !explain.branches.is_empty()
     }
 
-    /// Checks a document that was returned.
+    /// Checks a returned document.
     fn check_document(&mut self, model: &Model, body: &Document) -> Result<(), String> {
         let id = id_of(body);
         if self.buffered {
-            // It may have been removed or written since, but it must not have expired.
+            // It may have been removed or written since, but must not have expired.
             let has_expired = |(life, _): &(u32, u32)| model.has_expired(*life);
             if self.start.get(&id).is_none_or(has_expired) {
                 return Err(format!("a cursor returned the expired document {body:?}"));
@@ -111,7 +110,7 @@ impl OpenCursor {
         Ok(())
     }
 
-    /// Whatever did not change since the beginning was returned.
+    /// Checks that every document unchanged since the start was returned.
     fn check_complete(&self, model: &Model) -> Result<(), String> {
         let mut missed = model.live_documents().filter(|(id, doc)| {
             self.start.get(id) == Some(&(doc.life, doc.version)) && !self.returned.contains(id)

@@ -4,7 +4,7 @@ use document::DocRef;
 use engine::{Dialect, Model};
 use pipeline::Filter;
 
-/// Parses stored filters.
+/// Parses stored filters with `mongo_query`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParsedDialect;
 

@@ -1,8 +1,8 @@
-//! One random history: what is done, in which order, and how far.
+//! One random history: its operations, their order, and their interleaving.
 //!
-//! A step does one thing: an operation, a look, a move of the clock, a pass of the reaper, a
+//! A step does one thing: an operation, a read, a move of the clock, a pass of the reaper, a
 //! restart, the next batch of a cursor. Some operations are held or stopped on purpose, at most one
-//! of each at a time. After every step one path is looked along, and at the end all of them.
+//! of each at a time. After every step one random path is read and checked; at the end all are.
 
 use std::{
     fmt::Write as _,
@@ -20,9 +20,9 @@ use crate::{
     world::{How, World},
 };
 
-/// Of one history: short ones fail with few lines to read, and there are thousands of seeds.
+/// Steps of a history: failures of short ones are easier to read, and there are thousands of seeds.
 const STEPS: usize = 30;
-/// Few, so that operations meet.
+/// Few ids, so that operations conflict.
 const IDS: i32 = 5;
 
 /// Name, path, unique, partial. Those on `d` and `e` may expire documents.
@@ -34,37 +34,36 @@ const INDEXES: [(&str, &str, bool, bool); 5] = [
     ("t_1", "t", false, false),
 ];
 
-/// What was done, to be told when it fails.
-/// One line a step.
+/// Log of the steps for a failure report, one line each.
 #[derive(Debug, Default)]
 struct Log(String);
 
 impl Log {
-    /// Notes what is about to be done, with the time since the start.
+    /// Records the next step, with the time since the start.
     fn note_step(&mut self, model: &Model, what: &dyn std::fmt::Debug) {
         let ms = model.now_ms - test_kit::START_MS;
         let _ = writeln!(self.0, "  at {ms}: {what:?}");
     }
 }
 
-/// Runs the history of a seed; on failure tells what was done.
+/// Runs the history of a seed.
 ///
 /// # Errors
 ///
-/// What does not agree, with every step up to there and the time of each, so that the history can
-/// be read without running it again.
+/// Returns the first mismatch, with all steps so far and their times, so that the history can be
+/// read without running it again.
 pub fn run_history(seed: u64, rules: Rules) -> Result<(), String> {
     let mut log = Log::default();
     run_steps(seed, rules, &mut log).map_err(|failure| format!("seed {seed}: {failure}\n{}", log.0))
 }
 
-/// The same, where a panic is a failure like others.
+/// Like `run_history`, but a panic counts as a failure.
 pub fn run_caught(seed: u64, rules: Rules) -> Result<(), String> {
     catch_unwind(AssertUnwindSafe(|| run_history(seed, rules)))
         .unwrap_or_else(|_| Err(format!("seed {seed}: a panic")))
 }
 
-/// The whole history; on failure the log tells how it came to it.
+/// Runs the history; records its steps in `log`.
 fn run_steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut world = World::new(rules);
@@ -86,7 +85,7 @@ fn run_steps(seed: u64, rules: Rules, log: &mut Log) -> Result<(), String> {
     world.look_everywhere(IDS)
 }
 
-/// One step, with the odds of each kind.
+/// Performs one random step.
 fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     match rng.u8(0..32) {
         0..=12 => operate_step(world, rng, log),
@@ -121,7 +120,7 @@ fn random_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Res
     }
 }
 
-/// Reads the next batch of a cursor, or of a new one.
+/// Reads the next batch of an existing or new cursor.
 fn cursor_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     if world.cursor_count() == 0 || rng.u8(0..4) == 0 {
         let sorted = rng.bool();
@@ -133,7 +132,7 @@ fn cursor_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Res
     world.next_batch(which, rng.usize(1..3))
 }
 
-/// Looks along a path, and may be stopped inside its view.
+/// Reads along a path; the read may be stopped inside its view.
 fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let path = Path::random_path(rng, &world.model, IDS);
     let stop = !world.is_held() && !world.has_stopped() && rng.bool();
@@ -142,19 +141,19 @@ fn look_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Resul
     world.look(path, how)
 }
 
-/// Does an operation, which may be held or stopped.
+/// Performs an operation, which may be held or stopped.
 fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Result<(), String> {
     let op = random_op(world, rng);
     let free = !world.is_held() && world.under_way() < 4;
-    // What writes several documents takes effect one by one, which the model does not do.
+    // Multi-document writes take effect one by one, which the model does not support.
     if !op.is_single() && (!free || world.under_way() != 0) {
         return Ok(());
     }
-    // Two changes at once have no order that is known here.
+    // The order of two concurrent changes of settings would be unknown.
     if op.is_settings() && world.changes_settings() {
         return Ok(());
     }
-    // A first array is noted in a commit of its own: not to be held.
+    // A first array is recorded by a separate commit, which must not be the one held.
     let arrays = world.notes_arrays(&op);
     let how = match rng.u8(0..8) {
         0 | 1 if free && op.is_single() && !arrays => How::Held,
@@ -165,7 +164,7 @@ fn operate_step(world: &mut World, rng: &mut fastrand::Rng, log: &mut Log) -> Re
     world.operate(op, how)
 }
 
-/// An operation, with the odds of each kind.
+/// Returns a random operation.
 fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
     let (id, now_ms) = (rng.i32(0..IDS), world.model.now_ms);
     match rng.u8(0..30) {
@@ -187,7 +186,7 @@ fn random_op(world: &World, rng: &mut fastrand::Rng) -> Op {
     }
 }
 
-/// A change of an index: made where it is missing, changed or dropped where it is there.
+/// Returns a change of a random index: creation if missing, else change or drop.
 fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
     let (name, path, unique, partial) = INDEXES[rng.usize(0..INDEXES.len())];
     let dates = matches!(name, "d_1" | "e_1");
@@ -201,9 +200,8 @@ fn index_op(model: &Model, rng: &mut fastrand::Rng) -> Op {
     }
 }
 
-/// A later instant: a little later, or about when somebody expires.
-/// Two of three moves go to a millisecond before an expiry, to the very instant, or just after it:
-/// there the law is decided.
+/// Returns a later instant. Two of three are within a millisecond of an expiration, where the
+/// result is decided.
 fn later_instant(model: &Model, rng: &mut fastrand::Rng) -> i64 {
     let deadlines = model.coming_expirations();
     if rng.u8(0..3) != 0 && !deadlines.is_empty() {

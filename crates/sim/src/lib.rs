@@ -1,17 +1,15 @@
-//! Seeded random histories of the engine against a naive model that knows no floors, no views and
-//! no order: it asks the matrix of TTL rules at every instant that could matter and remembers what
-//! has expired.
+//! Seeded random histories of the engine, compared with a naive model without floors, views or
+//! commit order: it evaluates the TTL rules at every relevant instant and remembers expirations.
 //!
 //! ```text
 //!  seed ──▶ history ──▶ world ──┬──▶ engine (memory store, manual clock, polled by hand)
 //!                               └──▶ model  (a map of documents)
-//!                      after each step: what is seen on every path is what the model says
+//!                      after each step: every path returns what the model says
 //! ```
 //!
-//! One seed is one history, step by step the same: a failure is repeated by its number. Operations
-//! are polled by hand, so that they are held between stamp and publication, or stopped in the
-//! middle of their reads, at chosen places (`world.rs`). Names of collections have a history of
-//! their own (`names.rs`).
+//! A seed determines a history completely: a failure is reproduced by its number. Operations are
+//! polled by hand, so that they can be held between stamp and publication, or stopped during their
+//! reads, at chosen points (`world.rs`). Names of collections have separate histories (`names.rs`).
 
 mod cursor;
 mod dialect;

@@ -1,8 +1,8 @@
 //! The naive model: documents, settings, and what has expired.
 //!
-//! It is as simple as the law: at every instant each document is asked, rule by rule, whether its
-//! time is up; what has once expired stays expired, whatever the settings are later. It keeps no
-//! index and no counter, so that nothing of the engine's ways can be wrong here in the same manner.
+//! It follows the rules directly: at every instant each document is checked, rule by rule, for
+//! expiration; expired documents stay expired, whatever the settings are later. It has no index and
+//! no counter, so that it cannot share a mistake of the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,46 +13,46 @@ use crate::{
     shape::{Index, id_of},
 };
 
-/// A document and its present life.
+/// A document and its current life.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Doc {
-    /// As it was written.
+    /// Body as written.
     pub(crate) body: Document,
     /// Second of the last write.
     ts: i64,
-    /// Which life of its id this is.
+    /// Number of the life of its id.
     pub(crate) life: u32,
-    /// Counts writes.
+    /// Number of the last write.
     pub(crate) version: u32,
-    /// Once expired, expired for good.
+    /// Whether it has expired, which is permanent.
     died: bool,
 }
 
-/// Everything, at one instant.
+/// The complete state at one instant.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Model {
     /// Milliseconds since 1970.
     pub(crate) now_ms: i64,
-    /// The default TTL in seconds, -1 for on without seconds; `None` is off.
+    /// Default TTL in seconds, -1 for on without a default; `None` is off.
     pub(crate) default: Option<i64>,
-    /// By id; expired ones stay until they are written over.
+    /// Documents by id; expired ones stay until overwritten.
     docs: BTreeMap<i32, Doc>,
-    /// By name.
+    /// Indexes by name.
     pub(crate) indexes: BTreeMap<&'static str, Index>,
-    /// Lives that ended by themselves.
+    /// Lives that ended by expiration.
     expired: BTreeSet<u32>,
-    /// How many lives there were, which numbers the next one.
+    /// Number of lives so far; numbers the next one.
     lives: u32,
-    /// How many writes there were.
+    /// Number of writes so far.
     versions: u32,
 }
 
-/// A whole number of any numeric type.
+/// Returns an integer value of any numeric type.
 fn whole_number(value: Option<&Value>) -> Option<i64> {
     Number::of(value?.as_ref())?.to_i64_exact()
 }
 
-/// The date of a field, or the earliest in its array, milliseconds.
+/// Returns the date in a field, or the earliest in its array, in milliseconds.
 fn earliest_date(value: Option<&Value>) -> Option<i64> {
     match value? {
         Value::DateTime(ms) => Some(*ms),
@@ -68,7 +68,7 @@ fn earliest_date(value: Option<&Value>) -> Option<i64> {
 }
 
 impl Doc {
-    /// When it expires under these settings, milliseconds; by the matrix, one row after the other.
+    /// Returns the instants at which it expires under these settings, in milliseconds:
     ///
     /// | default | no `ttl` | `ttl` = -1 | `ttl` = n |
     /// |---|---|---|---|
@@ -76,7 +76,7 @@ impl Doc {
     /// | -1 | never | never | n seconds after the write |
     /// | d | d seconds after the write | never | n seconds after the write |
     ///
-    /// And n seconds after its date, for each date index that holds it.
+    /// Plus n seconds after its date, for each date index that holds it.
     fn expiry_instants(&self, model: &Model) -> Vec<i64> {
         let mut all = Vec::new();
         match (model.default, whole_number(self.body.get("ttl"))) {
@@ -96,7 +96,7 @@ impl Doc {
 }
 
 impl Model {
-    /// No documents and no settings.
+    /// Creates an empty model.
     pub(crate) fn new(now_ms: i64) -> Self {
         Self {
             now_ms,
@@ -109,10 +109,10 @@ impl Model {
         }
     }
 
-    /// Remembers what has expired at this very instant under the settings in force.
+    /// Records what has expired at this instant under the settings in force.
     ///
-    /// Called before and after everything that could make a difference. A document may expire by a
-    /// setting that is changed in the same instant; it stays expired then.
+    /// Called before and after every change that matters: a document may expire by a setting that
+    /// is changed at the same instant, and then stays expired.
     pub(crate) fn remember_expired(&mut self) {
         let due =
             |doc: &Doc| doc.expiry_instants(self).iter().any(|deadline| *deadline <= self.now_ms);
@@ -124,39 +124,40 @@ impl Model {
         self.expired.extend(expired);
     }
 
-    /// Whether this life ended by itself.
+    /// Whether this life ended by expiration.
     pub(crate) fn has_expired(&self, life: u32) -> bool {
         self.expired.contains(&life)
     }
 
-    /// Moves time. Asked on both sides: what is due now expires by the settings of now.
+    /// Moves time; checks expirations before and after, under the current settings.
     pub(crate) fn move_to(&mut self, ms: i64) {
         self.remember_expired();
         self.now_ms = ms;
         self.remember_expired();
     }
 
-    /// Instants at which somebody will expire.
+    /// Returns the upcoming instants at which documents expire.
     pub(crate) fn coming_expirations(&self) -> Vec<i64> {
         let live = self.docs.values().filter(|doc| !doc.died);
         live.flat_map(|doc| doc.expiry_instants(self)).filter(|ms| self.now_ms < *ms).collect()
     }
 
-    /// Live documents by id.
+    /// Returns the live documents by id.
     pub(crate) fn live_documents(&self) -> impl Iterator<Item = (&i32, &Doc)> {
         self.docs.iter().filter(|(_, doc)| !doc.died)
     }
 
-    /// The document with this id, if it is live.
+    /// Returns the document with this id, if it is live.
     pub(crate) fn live_document(&self, id: i32) -> Option<&Doc> {
         self.docs.get(&id).filter(|doc| !doc.died)
     }
 
-    /// Lives that have expired here and live there: what an observer of this must never see again.
+    /// Returns a document that is expired here but live in `other`, which an observer of this state
+    /// must never see again.
     ///
-    /// While a commit is held, somebody may see that a document has expired, although the held
-    /// commit renews it. Then both would be right for a moment, and the document would come back:
-    /// the engine has to have its readers wait.
+    /// While a commit is held, a reader may see a document as expired although the held commit
+    /// renews it. Both would be correct for a moment, and the document would reappear: the engine
+    /// has to make its readers wait.
     pub(crate) fn rises_in(&self, other: &Self, id: Option<i32>) -> Option<i32> {
         let here = self.docs.iter().filter(|(at, doc)| doc.died && id.is_none_or(|id| **at == id));
         let mut risen = here.filter(|(id, doc)| {
@@ -165,13 +166,13 @@ impl Model {
         risen.next().map(|(id, _)| *id)
     }
 
-    /// Live documents and the bytes of their bodies.
+    /// Returns the number of live documents and the bytes of their bodies.
     pub(crate) fn live_amount(&self) -> (i64, i64) {
         let bytes = |doc: &Doc| doc.body.to_buf().bytes().len() as i64;
         self.live_documents().fold((0, 0), |(count, sum), (_, doc)| (count + 1, sum + bytes(doc)))
     }
 
-    /// Whether another live document holds a unique value of this one.
+    /// Whether another live document has a unique value of this one.
     fn is_value_taken(&self, body: &Document) -> bool {
         let unique = self.indexes.values().filter(|index| index.unique);
         unique.into_iter().any(|index| {
@@ -182,10 +183,10 @@ impl Model {
         })
     }
 
-    /// Writes a body; a new life unless the document lives.
+    /// Writes a body, starting a new life unless the document is live.
     ///
-    /// Returns `false` where a unique value is taken. The time of the write is the second in which
-    /// it happens, as `_ts` is.
+    /// Returns `false` if a unique value is taken. The write time is the current second, as `_ts`
+    /// is.
     fn write_body(&mut self, body: Document) -> bool {
         if self.is_value_taken(&body) {
             return false;
@@ -202,7 +203,7 @@ impl Model {
         true
     }
 
-    /// Edits a live document; one that does not change is not written.
+    /// Edits a live document; writes nothing if it does not change.
     fn update_body(&mut self, id: i32, change: impl FnOnce(&mut Document)) -> Outcome {
         let Some(doc) = self.live_document(id) else { return Outcome::updated(0, 0) };
         let mut body = doc.body.clone();
@@ -213,7 +214,7 @@ impl Model {
         if self.write_body(body) { Outcome::updated(1, 1) } else { Outcome::Duplicate }
     }
 
-    /// Does an operation at this instant, and says what its caller is told.
+    /// Applies an operation at this instant; returns the expected result.
     pub(crate) fn apply_op(&mut self, op: &Op) -> Outcome {
         self.remember_expired();
         let outcome = self.apply_now(op);
@@ -221,7 +222,7 @@ impl Model {
         outcome
     }
 
-    /// The effect of an operation; expirations are dealt with around it.
+    /// Applies an operation; the caller handles expirations.
     fn apply_now(&mut self, op: &Op) -> Outcome {
         match op {
             Op::Insert(body) if self.live_document(id_of(body)).is_some() => Outcome::Duplicate,
@@ -303,7 +304,7 @@ impl Model {
         }
     }
 
-    /// Ids of the live documents with this `v`.
+    /// Returns the ids of the live documents with this `v`.
     fn with_v(&self, v: i32) -> Vec<i32> {
         let wanted = Value::Int32(v);
         let found = self.live_documents().filter(|(_, doc)| doc.body.get("v") == Some(&wanted));
@@ -311,7 +312,7 @@ impl Model {
     }
 }
 
-/// Adds one to `n`, as the operator does: a missing field becomes one.
+/// Adds one to `n` like `$inc`: a missing field becomes one.
 fn increment(body: &mut Document) {
     let n = whole_number(body.get("n")).unwrap_or(0);
     body.insert("n", Value::Int32(i32::try_from(n + 1).unwrap_or(0)));

@@ -1,10 +1,10 @@
-//! Random histories of names: collections are made, renamed, replaced and dropped at the same time
-//! as documents are inserted. What was acknowledged is there under whatever name its collection has
-//! in the end, and a collection goes only when somebody dropped or replaced it.
+//! Random histories of names: collections are created, renamed, replaced and dropped while
+//! documents are inserted. Acknowledged documents have to exist under the final name of their
+//! collection, and collections disappear only if dropped or replaced.
 //!
-//! There is no model of the order here, since several operations are under way at once; what is
-//! checked is what has to hold in any order: every collection has one name and one id, acknowledged
-//! documents are in their collection, no space belongs to nobody, and a restart changes nothing.
+//! There is no model of the order, since several operations run concurrently; checked is what holds
+//! in any order: every collection has one name and one id, acknowledged documents are in their
+//! collection, no space is orphaned, and a restart changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,20 +16,20 @@ use test_kit::{
     Kit, PausingStore, Setup, Task, context, default_ttl, ids_of, insert_one, plain_index, ready,
 };
 
-/// Of one history.
+/// Steps per history.
 const STEPS: usize = 60;
-/// Few, so that operations meet.
+/// Few names, so that operations conflict.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
-/// Operations at once.
+/// Maximum number of concurrent operations.
 const MOST_UNDER_WAY: usize = 6;
 
-/// One of [`NAMES`].
+/// A collection name, one of [`NAMES`].
 type Name = &'static str;
 
-/// What is done.
+/// An operation.
 #[derive(Clone, Copy, Debug)]
 enum NameOp {
-    /// Makes the collection where it is missing.
+    /// Creates the collection if missing.
     Create(Name),
     /// Inserts a document with this id.
     Insert(Name, i32),
@@ -40,32 +40,32 @@ enum NameOp {
     },
     /// Drops the collection.
     Drop(Name),
-    /// Changes its record: a change that must not bring a dropped collection back.
+    /// Changes the collection's record, which must not recreate a dropped collection.
     SetDefault(Name),
-    /// Makes an index.
+    /// Creates an index.
     Index(Name),
 }
 
-/// What the caller of an operation is told.
+/// Result of an operation.
 #[derive(Debug)]
 enum NameOutcome {
-    /// The collection with this id was made.
+    /// Created the collection with this id.
     Made(u32),
-    /// The collection that has the document.
+    /// Inserted the document with the second id into the collection with the first.
     Inserted(u32, i32),
     Dropped,
-    /// It has the new name.
+    /// Renamed the collection.
     Renamed,
-    /// There was nothing to do.
+    /// Nothing to do.
     Nothing,
 }
 
-/// A collection's name in the one database.
+/// Returns the namespace of a name.
 fn namespace_of(name: Name) -> Namespace {
     Namespace::new("db", name)
 }
 
-/// Does one operation.
+/// Runs one operation.
 async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome, engine::Error> {
     let model = Model::Documents;
     Ok(match op {
@@ -103,38 +103,37 @@ async fn run_op(op: NameOp, engine: Engine<PausingStore>) -> Result<NameOutcome,
     })
 }
 
-/// What is known of a collection.
-/// Only what was acknowledged counts: an insert that nobody heard of may be there or not.
+/// A collection's acknowledged state. An unacknowledged insert may or may not exist.
 #[derive(Debug, Default)]
 struct Known {
     /// Documents whose inserts were acknowledged.
     acknowledged: BTreeSet<i32>,
-    /// Somebody was told that it made this collection; two would be wrong.
+    /// A creation of this collection was acknowledged; a second one would be an error.
     made: bool,
 }
 
-/// The engine and what was acknowledged.
+/// The engine and the acknowledged state.
 struct NamesWorld {
     kit: Kit,
-    /// Operations under way, polled in random order.
+    /// Operations in progress, polled in random order.
     under: Vec<(NameOp, Task<Result<NameOutcome, engine::Error>>)>,
-    /// By the collection's id.
+    /// State by collection id.
     known: BTreeMap<u32, Known>,
-    /// Operations that may have taken a collection away.
+    /// Number of operations that may have removed a collection.
     takers: usize,
-    /// Documents of inserts that nobody waited for to the end.
+    /// Documents of inserts whose result is unknown.
     doubtful: BTreeSet<i32>,
-    /// Somebody left in the middle of an operation: what it made goes at the next start.
+    /// An operation was abandoned: the next start removes what it left.
     left: bool,
     next_id: i32,
     log: Vec<String>,
 }
 
-/// Runs the history of a seed; on failure tells what was done.
+/// Runs the history of a seed.
 ///
 /// # Errors
 ///
-/// What does not hold, with everything that was done and told up to there.
+/// Returns the first violation, with all operations and results so far.
 pub fn run_names(seed: u64) -> Result<(), String> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut world = NamesWorld {
@@ -170,13 +169,13 @@ pub fn run_names(seed: u64) -> Result<(), String> {
 }
 
 impl NamesWorld {
-    /// What there is now.
+    /// Returns the present collections.
     fn names_and_ids(&self) -> BTreeMap<Namespace, u32> {
         let all = self.kit.engine.collections(Model::Documents);
         all.into_iter().map(|(name, collection)| (name, collection.id)).collect()
     }
 
-    /// An operation, with the odds of each kind.
+    /// Returns a random operation.
     fn random_op(&mut self, rng: &mut fastrand::Rng) -> NameOp {
         let mut name = || NAMES[rng.usize(0..NAMES.len())];
         let (one, other) = (name(), name());
@@ -193,7 +192,7 @@ impl NamesWorld {
         }
     }
 
-    /// Begins an operation, lets one go on, opens a gate, restarts, or has a client leave.
+    /// Starts or continues an operation, opens a gate, restarts, or abandons an operation.
     fn random_step(&mut self, rng: &mut fastrand::Rng) -> Result<(), String> {
         match rng.u8(0..20) {
             0..=8 if self.under.len() < MOST_UNDER_WAY => {
@@ -213,8 +212,8 @@ impl NamesWorld {
             16 => self.kit.store.gate().open(),
             17 => self.kit.store.turnstile().open(),
             18 if rng.u8(0..4) == 0 => self.restart(),
-            // Its client leaves. (A commit that has begun goes on without its asker in a store that
-            // orders on a thread of its own, but not in this one.)
+            // Its client disconnects. (A store that orders commits on its own thread completes a
+            // commit that has begun, but not this one.)
             19 if rng.u8(0..4) == 0 && !self.under.is_empty() => {
                 self.kit.store.gate().open();
                 let (op, mut task) = self.under.remove(rng.usize(0..self.under.len()));
@@ -231,7 +230,7 @@ impl NamesWorld {
         Ok(())
     }
 
-    /// Nobody knows whether it took place: both are right from now on.
+    /// Records that an operation may or may not have taken effect.
     fn note_doubt(&mut self, op: NameOp) {
         match op {
             NameOp::Insert(_, id) => {
@@ -242,7 +241,7 @@ impl NamesWorld {
         }
     }
 
-    /// Ends the process with all that is under way, and starts it again.
+    /// Kills the process with all operations in progress, and restarts it.
     fn restart(&mut self) {
         self.log.push("restart".into());
         self.kit.store.gate().open();
@@ -254,15 +253,15 @@ impl NamesWorld {
         self.left = false;
     }
 
-    /// Takes an operation one step further.
+    /// Polls an operation once.
     fn poll_op(&mut self, at: usize) -> Result<(), String> {
         let Some(told) = self.under[at].1.poll() else { return Ok(()) };
         let (op, _) = self.under.remove(at);
         self.note_outcome(op, told)
     }
 
-    /// Notes what the caller was told. Not to find a name, or to find it taken, is no failure here:
-    /// another operation came first.
+    /// Records the result of an operation. A missing or existing name is no error here: another
+    /// operation came first.
     fn note_outcome(
         &mut self,
         op: NameOp,
@@ -271,8 +270,8 @@ impl NamesWorld {
         self.log.push(format!("{op:?} is told {told:?}"));
         match told {
             Ok(NameOutcome::Made(id)) => {
-                // Ids are given once, so a second "made" with the same id is a second collection in
-                // its place.
+                // Ids are never reused, so a second creation with the same id means a second
+                // collection with it.
                 let known = self.known.entry(id).or_default();
                 if std::mem::replace(&mut known.made, true) {
                     return Err(format!("two collections got the id {id}"));
@@ -291,11 +290,11 @@ impl NamesWorld {
         Ok(())
     }
 
-    /// Lets everything end.
+    /// Completes all operations.
     fn finish_all(&mut self) -> Result<(), String> {
         self.kit.store.gate().open();
         self.kit.store.turnstile().open();
-        // More rounds than any chain of operations that wait for each other.
+        // More rounds than any chain of operations waiting for each other.
         for _ in 0..10_000 {
             if self.under.is_empty() {
                 return Ok(());
@@ -307,7 +306,7 @@ impl NamesWorld {
         Err(format!("{} operations wait for ever", self.under.len()))
     }
 
-    /// Compares what is there with what was acknowledged; nothing is under way.
+    /// Compares the state with what was acknowledged; no operation may be in progress.
     fn check_world(&self) -> Result<(), String> {
         let names = self.names_and_ids();
         // Two names with one id would be one collection under both.
@@ -315,7 +314,7 @@ impl NamesWorld {
         if there.len() != names.len() {
             return Err(format!("a collection has two names: {names:?}"));
         }
-        // Who took which one away is not known, since names moved meanwhile; the number is.
+        // Which operation removed which collection is unknown, since names moved; the count is not.
         let lost = self.known.keys().filter(|id| !there.contains(id)).count();
         if self.takers < lost {
             let takers = self.takers;
@@ -350,8 +349,7 @@ impl NamesWorld {
         }
         for space in self.kit.store.all_spaces() {
             if let Space::Rows(id) | Space::Index(id) = space
-                // A client that left in the middle of a creation leaves spaces, which the next
-                // start removes.
+                // An abandoned creation leaves spaces, which the next start removes.
                 && !self.left
                 && !there.contains(&id)
             {
@@ -361,7 +359,7 @@ impl NamesWorld {
         Ok(())
     }
 
-    /// Ids of the documents under a name.
+    /// Returns the ids of the documents under a name.
     fn found_ids(&self, name: &Namespace) -> BTreeSet<i32> {
         let plan = Plan::new(Filter::always());
         let cursor = self.kit.engine.begin_query(Model::Documents, name, plan, context());

@@ -1,5 +1,5 @@
-//! Operations: what they are, how they are run, and what their callers are told. The same value is
-//! done by the engine ([`Op::run_op`]) and by the model, and both results are compared as they are.
+//! Operations, their execution by the engine, and their results. The same value is applied to the
+//! engine ([`Op::run_op`]) and to the model, and the results are compared.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::shape::{Index, id_of};
 pub(crate) enum Op {
     /// Inserts a document.
     Insert(Document),
-    /// Replaces the document with the id of this one.
+    /// Replaces the document with the same id.
     Replace { body: Document, upsert: bool },
     /// Sets a field, or removes it.
     Set { id: i32, field: String, value: Option<Value> },
     /// Adds one to `n`.
     Increment { id: i32 },
-    /// Replaces a document and returns what was there.
+    /// Replaces a document and returns the previous one.
     FindAndReplace(Document),
     /// Removes a document and returns it.
     FindAndRemove { id: i32 },
@@ -38,45 +38,45 @@ pub(crate) enum Op {
     RemoveMany { v: i32 },
     /// Changes the default TTL.
     SetDefault(Option<i64>),
-    /// Makes an index.
+    /// Creates an index.
     CreateIndex { name: &'static str, index: Index },
-    /// Changes after how many seconds an index expires documents.
+    /// Changes the expiration seconds of an index.
     ChangeIndex { name: &'static str, after: i64 },
     /// Drops an index.
     DropIndex { name: &'static str },
 }
 
-/// What the caller of an operation is told.
+/// Result of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Outcome {
-    /// It is in.
+    /// The document was inserted.
     Inserted,
-    /// Nothing was found, and it is in.
+    /// No match, so the document was inserted.
     Upserted,
-    /// So many were found, and so many changed.
+    /// Numbers of documents matched and modified.
     Updated { matched: usize, modified: usize },
-    /// So many are gone.
+    /// Number of documents removed.
     Removed(usize),
-    /// What was there before.
+    /// The document before the change.
     Found(Option<Document>),
     /// Settings changed.
     Done,
     /// A unique value is taken.
     Duplicate,
-    /// Anything else, which no history may meet.
+    /// Any other error, which no history may produce.
     Failed(String),
 }
 
 impl Outcome {
-    /// What an update did.
+    /// Creates the result of an update.
     pub(crate) fn updated(matched: usize, modified: usize) -> Self {
         Self::Updated { matched, modified }
     }
 }
 
 impl Op {
-    /// Whether it changes settings rather than documents.
-    /// These have effects that are seen before they end; see `World::take_effect`.
+    /// Whether it changes settings rather than documents. Its effect is visible before it
+    /// completes, see `World::take_effect`.
     pub(crate) fn is_settings(&self) -> bool {
         matches!(
             self,
@@ -87,13 +87,13 @@ impl Op {
         )
     }
 
-    /// Whether it names its document, so that it can be interrupted and its effect is one commit.
+    /// Whether its effect is one commit on a named document, so that it can be interrupted.
     pub(crate) fn is_single(&self) -> bool {
         let unique = matches!(self, Self::CreateIndex { index, .. } if index.unique);
         !unique && !matches!(self, Self::UpdateMany { .. } | Self::RemoveMany { .. })
     }
 
-    /// Whether it writes an array there.
+    /// Whether it writes an array at this path.
     pub(crate) fn puts_array_at(&self, path: &str) -> bool {
         let value = match self {
             Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {
@@ -105,7 +105,7 @@ impl Op {
         matches!(value, Some(Value::Array(_)))
     }
 
-    /// The document it is about.
+    /// Returns the id of the document it affects.
     pub(crate) fn id(&self) -> Option<i32> {
         match self {
             Self::Insert(body) | Self::Replace { body, .. } | Self::FindAndReplace(body) => {
@@ -119,7 +119,6 @@ impl Op {
         }
     }
 
-    /// Runs it.
     pub(crate) async fn run_op(
         self,
         engine: Engine<PausingStore>,
@@ -136,7 +135,7 @@ impl Op {
         }
     }
 
-    /// Runs it in the collection; failures are told apart by the caller.
+    /// Runs it in the collection; the caller classifies failures.
     async fn run_in(
         self,
         engine: &Engine<PausingStore>,
@@ -189,7 +188,7 @@ impl Op {
         }
     }
 
-    /// Runs one that changes settings.
+    /// Runs an operation that changes settings.
     async fn change_settings(
         self,
         engine: &Engine<PausingStore>,
@@ -215,7 +214,7 @@ impl Op {
     }
 }
 
-/// An index as the engine has it. A unique one is sparse: missing values are not equal here.
+/// Builds the engine's index. A unique one is sparse: missing values do not conflict here.
 fn index_spec(name: &str, wanted: &Index) -> IndexSpec {
     IndexSpec {
         name: name.to_owned(),
@@ -232,30 +231,30 @@ fn by_id(id: i32) -> Find {
     Find::new(equal("_id", id))
 }
 
-/// A document of one field.
+/// Builds a document with one field.
 fn one_field(field: String, value: Value) -> Document {
     let mut out = Document::new();
     out.push(field, value);
     out
 }
 
-/// Adds one to `n`.
+/// Returns an edit that adds one to `n`.
 fn increment_edit() -> Edit {
     parsed_edit(&doc! { "$inc": doc! { "n": 1 } })
 }
 
-/// An edit in the language of the MongoDB API.
+/// Parses an edit in the language of the MongoDB API.
 fn parsed_edit(change: &Document) -> Edit {
     let value = Value::Document(change.clone());
     mongo_query::update::parse(value.as_ref(), None, false).expect("an update")
 }
 
-/// An update of the first document that is found.
+/// Builds an update of the first matching document.
 fn update_of_first<'a>(find: Find, edit: &'a Edit) -> Update<'a> {
     Update { find, edit, many: false, upsert: false, context: context(), writer: &TtlField }
 }
 
-/// Runs an update and says what its caller is told.
+/// Runs an update and returns its result.
 async fn run_update(
     engine: &Engine<PausingStore>,
     collection: &Arc<Collection>,
@@ -272,8 +271,8 @@ async fn run_update(
     })
 }
 
-/// A random value of a date field: a date about now, or an array with some.
-/// Also what is no date: it never expires by this field. Of an array the earliest date decides.
+/// Returns a random value of a date field: a date near now, or an array with some, whose earliest
+/// date decides; or a value that is not a date and never expires.
 pub(crate) fn random_date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
     let mut near =
         || Value::DateTime(now_ms + [-9_000, -2_001, -1_000, 0, 500, 3_000][rng.usize(0..6)]);
@@ -285,9 +284,8 @@ pub(crate) fn random_date(rng: &mut fastrand::Rng, now_ms: i64) -> Value {
     }
 }
 
-/// A random document.
-/// Each field is there about every second to fourth time, so that sparse and partial indexes, `ttl`
-/// and dates meet in all combinations.
+/// Returns a random document. Each optional field is present in a quarter to half of them, so that
+/// sparse and partial indexes, `ttl` and dates occur in all combinations.
 pub(crate) fn random_body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Document {
     let mut body = doc! { "_id": id, "v": rng.i32(0..3) };
     if rng.u8(0..3) == 0 {
@@ -311,9 +309,8 @@ pub(crate) fn random_body(rng: &mut fastrand::Rng, id: i32, now_ms: i64) -> Docu
     body
 }
 
-/// A random `ttl`.
-/// Mostly seconds that are over within the history, sometimes -1, sometimes a whole double, which
-/// counts as well.
+/// Returns a random `ttl`: mostly seconds that elapse within the history, sometimes -1, sometimes
+/// an integral double, which is valid too.
 pub(crate) fn random_ttl(rng: &mut fastrand::Rng) -> Option<Value> {
     match rng.u8(0..8) {
         0 => Some(Value::Int32(-1)),

@@ -1,6 +1,6 @@
-//! Every way to look at what is there, and what the model says is to be seen on it: scans both
-//! ways, each index, points, counts, the forecast and the preview. A document that has expired must
-//! be missing on all of them at once.
+//! All read paths and their expected results by the model: scans in both directions, each index,
+//! points, counts, the forecast and the preview. An expired document must be missing on all of them
+//! at the same instant.
 
 use document::{DocRef, Document, doc};
 use engine::{Engine, Error, Hint, Kind, Model as DataModel, Namespace, Plan};
@@ -12,48 +12,48 @@ use test_kit::{Direction, PausingStore, default_ttl, find_all};
 
 use crate::{model::Model, shape::id_of};
 
-/// A way to look.
+/// A read path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Path {
-    /// All rows in the order of ids.
+    /// All rows in order of ids.
     Scan,
-    /// The same from the end.
+    /// All rows in reverse order.
     Backward,
-    /// A scan, and the same collection again as another one: both halves have one instant.
+    /// A scan united with a second scan of the collection: both halves have one instant.
     Twice,
     /// All entries of an index, by a hint.
     Index(&'static str),
     /// The document with this id.
     Point(i32),
-    /// Documents with this `v`, by whatever way is chosen.
+    /// Documents with this `v`, by any plan.
     ByV(i32),
-    /// The same for `u`, which may have a unique index.
+    /// Documents with this `u`, which may have a unique index.
     ByU(i32),
     /// The number of live documents, without reading them.
     Count,
-    /// What expires within an hour, a day and a week, and what is live.
+    /// Amounts that expire within an hour, a day and a week, and the live amount.
     Forecast,
-    /// The same under another default, and what would expire at once.
+    /// The forecast under another default, and the amount that would expire at once.
     Preview(Option<i64>),
 }
 
-/// What is seen.
+/// Result of a read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Seen {
     /// Documents, by id.
     Docs(Vec<Document>),
     /// Pairs of documents and bytes.
     Amounts(Vec<(i64, i64)>),
-    /// The index that was to be read is gone.
+    /// The index to be read does not exist.
     Gone,
     Failed(String),
 }
 
-/// The horizons of a forecast, seconds.
+/// Horizons of a forecast, in seconds.
 const SPANS_S: [i64; 3] = [3_600, 86_400, 604_800];
 
 impl Path {
-    /// What is looked for, as a filter of equalities.
+    /// Returns its filter, as equalities.
     fn filter_document(&self) -> Document {
         match self {
             Self::Index("e_1") => doc! { "p": 1 },
@@ -64,7 +64,7 @@ impl Path {
         }
     }
 
-    /// The id it is about, when it is about one.
+    /// Returns the id it reads, if it reads a single one.
     pub(crate) fn id(&self) -> Option<i32> {
         match self {
             Self::Point(id) => Some(*id),
@@ -72,7 +72,7 @@ impl Path {
         }
     }
 
-    /// Whether it looks at every document.
+    /// Whether it reads every document.
     pub(crate) fn sees_all(&self) -> bool {
         matches!(
             self,
@@ -80,19 +80,19 @@ impl Path {
         )
     }
 
-    /// Looks.
+    /// Reads along the path.
     pub(crate) async fn look_along(self, engine: Engine<PausingStore>, name: Namespace) -> Seen {
         let hinted = matches!(self, Self::Index(_));
         match self.try_look(engine, name).await {
             Ok(seen) => seen,
             Err(Error { kind: Kind::Gone | Kind::NotFound(_), .. }) => Seen::Gone,
-            // The index of a hint is gone, or not built yet.
+            // The hinted index was dropped, or is not built yet.
             Err(Error { kind: Kind::HintRefused(_), .. }) if hinted => Seen::Gone,
             Err(error) => Seen::Failed(format!("{:?}: {}", error.kind, error.message)),
         }
     }
 
-    /// Looks; an index that is gone is told apart by the caller.
+    /// Reads along the path; the caller handles a missing index.
     async fn try_look(self, engine: Engine<PausingStore>, name: Namespace) -> Result<Seen, Error> {
         let pair = |amount: engine::Amount| (amount.documents, amount.bytes);
         let within = |within: engine::HorizonAmounts| {
@@ -146,8 +146,7 @@ impl Path {
         Ok(Seen::Docs(found))
     }
 
-    /// What the model says is to be seen.
-    /// For a forecast the model is cloned and moved; it knows no other way.
+    /// Returns the expected result by the model. A forecast clones the model and moves it forward.
     pub(crate) fn expected_in(&self, model: &Model) -> Seen {
         match self {
             Self::Count => Seen::Amounts(vec![model.live_amount()]),
@@ -176,8 +175,7 @@ impl Path {
         }
     }
 
-    /// A random way.
-    /// Indexes come most often, since they have most ways of being wrong.
+    /// Returns a random path. Indexes are most frequent, since they have most ways of being wrong.
     pub(crate) fn random_path(rng: &mut fastrand::Rng, model: &Model, ids: i32) -> Self {
         let indexes: Vec<&'static str> = model.indexes.keys().copied().collect();
         match rng.u8(0..15) {
@@ -195,19 +193,19 @@ impl Path {
     }
 }
 
-/// A stage that adds the same collection once more.
+/// Returns a stage that adds the same collection once more.
 fn union_with_itself(name: &Namespace) -> Stage {
     let stages = Vec::new().into();
     let collection = name.collection.clone();
     Stage::UnionWith(Box::new(UnionWith { database: None, collection, stages }))
 }
 
-/// What is left of one amount without another.
+/// Subtracts amounts.
 fn minus(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
     (a.0 - b.0, a.1 - b.1)
 }
 
-/// What expires within each horizon: the model is moved there.
+/// Returns the amount that expires within each horizon, by moving the model there.
 fn expirations_within(model: &Model) -> Vec<(i64, i64)> {
     let later = |seconds: &i64| {
         let mut later = model.clone();

@@ -1,21 +1,21 @@
-//! What operations and the model both speak of: an index, and the id of a document.
+//! Types shared by operations and the model: an index, and the id of a document.
 
 use document::{Document, Value};
 
-/// An index as the model needs to know it.
+/// An index, as far as the model needs it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Index {
-    /// The field that it is on.
+    /// Indexed field.
     pub(crate) path: &'static str,
-    /// No two live documents share a value; missing ones do not count.
+    /// No two live documents share a value; missing values do not count.
     pub(crate) unique: bool,
-    /// It only holds documents with `p: 1`.
+    /// Holds only documents with `p: 1`.
     pub(crate) partial: bool,
-    /// Seconds after the date; a plain index has none.
+    /// Expiration seconds after the date; `None` for a plain index.
     pub(crate) after: Option<i64>,
 }
 
-/// The id of a document.
+/// Returns the id of a document.
 pub(crate) fn id_of(body: &Document) -> i32 {
     match body.get("_id") {
         Some(Value::Int32(id)) => *id,

@@ -1,17 +1,17 @@
-//! The engine beside the model, with operations that are held between stamp and publication,
-//! stopped inside their view, or waiting for either.
+//! The engine and the model side by side, with operations that are held between stamp and
+//! publication, stopped inside their view, or waiting for either.
 //!
-//! The model is at one of three states for an operation that is under way:
+//! While operations are in progress there are three states of the model:
 //!
 //! ```text
-//!  start       what was to be seen when the operation began
-//!  published   what is to be seen now, while a commit is held
-//!  model       what is ordered: the held commit included
+//!  start       visible when the operation began
+//!  published   visible now, while a commit is held
+//!  model       ordered: including the held commit
 //! ```
 //!
-//! An operation that ran through has to agree with `published`. One that was stopped inside its
-//! view agrees with `start`, for its view is of then. One that changes something takes effect in
-//! `model` the moment it is ordered, and its caller is told so later.
+//! An operation that ran without interruption has to agree with `published`. One that was stopped
+//! inside its view agrees with `start`, the state of that view. A change takes effect in `model`
+//! the moment it is ordered; its caller is notified later.
 
 use document::Value;
 use engine::{Namespace, Rules};
@@ -25,42 +25,42 @@ use crate::{
     path::{Path, Seen},
 };
 
-/// What an operation under way does.
+/// Kind of an operation in progress.
 #[derive(Clone, Debug)]
 enum Activity {
-    /// It looks at what is there.
+    /// A read.
     Look(Path),
-    /// It may change something.
+    /// An operation that may change something.
     Do(Op),
-    /// It compacts expired rows away.
+    /// A pass of the reaper.
     Reap,
 }
 
-/// What an operation under way returned.
+/// Result of an operation.
 #[derive(Debug)]
 enum ActivityAnswer {
-    /// To one that looked.
+    /// Result of a read.
     Seen(Seen),
-    /// To one that changed something.
+    /// Result of a change.
     Told(Outcome),
-    /// To the reaper.
+    /// A completed pass of the reaper.
     Reaped,
 }
 
-/// An operation under way.
+/// An operation in progress.
 #[derive(Debug)]
 struct UnderWay {
-    /// What it does, to be checked against the model.
+    /// Compared with the model when it completes.
     what: Activity,
     /// Polled by hand.
     task: Task<ActivityAnswer>,
-    /// What was to be seen when it began.
+    /// Visible state when it began.
     start: Model,
-    /// No commit was in flight then: its view is settled.
+    /// No commit was in flight when it began, so its view is fixed.
     clean: bool,
     /// It was stopped inside its view.
     stopped: bool,
-    /// Its effect is in the model already, and its caller has to be told this.
+    /// Its expected result, if its effect is already in the model.
     told: Option<Outcome>,
 }
 
@@ -69,33 +69,33 @@ struct UnderWay {
 pub(crate) struct World {
     /// The engine, its store and its clock.
     kit: Kit,
-    /// Everything that is ordered.
+    /// Everything ordered.
     pub(crate) model: Model,
-    /// Everything that is published, while a commit is held.
+    /// Everything published, while a commit is held.
     published: Option<Model>,
     /// The one whose commit is held comes first.
     under: Vec<UnderWay>,
     /// Queries between two batches.
     cursors: Vec<OpenCursor>,
-    /// Of the reaper; its clock goes on by one second each.
+    /// Passes of the reaper; each advances its clock by one second.
     passes: u64,
 }
 
-/// How an operation is begun.
+/// How to run an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
-    /// It runs to its end.
+    /// To completion.
     Through,
-    /// Its commit is held between stamp and publication.
+    /// Held between stamp and publication of its commit.
     Held,
-    /// It is stopped at this read.
+    /// Stopped at this read.
     Stopped(u64),
 }
 
-/// What does not agree, in words.
+/// Result of a check; the error describes the mismatch.
 type Checked = Result<(), String>;
 
-/// Fails when two things differ, and names both.
+/// Fails if two values differ, and reports both.
 fn expect_same<T: PartialEq + std::fmt::Debug>(
     what: &dyn std::fmt::Debug,
     got: &T,
@@ -105,7 +105,7 @@ fn expect_same<T: PartialEq + std::fmt::Debug>(
 }
 
 impl World {
-    /// An empty collection, under all rules or all but one.
+    /// Creates an empty collection, under all rules or all but one.
     pub(crate) fn new(rules: Rules) -> Self {
         let dialect = std::sync::Arc::new(ParsedDialect);
         let kit = Kit::new(Setup { rules, dialect, ..Setup::default() });
@@ -113,7 +113,7 @@ impl World {
         Self { kit, model, published: None, under: Vec::new(), cursors: Vec::new(), passes: 0 }
     }
 
-    /// What is to be seen now.
+    /// Returns the currently visible state.
     fn visible_model(&self) -> &Model {
         self.published.as_ref().unwrap_or(&self.model)
     }
@@ -128,19 +128,19 @@ impl World {
         self.under.iter().any(|under| under.stopped)
     }
 
-    /// Whether a change of settings is under way.
+    /// Whether a change of settings is in progress.
     pub(crate) fn changes_settings(&self) -> bool {
         let changes =
             |under: &UnderWay| matches!(&under.what, Activity::Do(op) if op.is_settings());
         self.under.iter().any(changes)
     }
 
-    /// How many operations are under way.
+    /// Returns the number of operations in progress.
     pub(crate) fn under_way(&self) -> usize {
         self.under.len()
     }
 
-    /// The operation, not begun yet.
+    /// Creates the task of an operation.
     fn task_of(&mut self, what: &Activity) -> Task<ActivityAnswer> {
         let (engine, name): (_, Namespace) = (self.kit.engine.clone(), self.kit.namespace());
         match what.clone() {
@@ -165,7 +165,7 @@ impl World {
         }
     }
 
-    /// What says which settings are in force in the engine.
+    /// Returns a description of the settings in force in the engine.
     fn in_force(&self) -> String {
         let record = &self.kit.collection().state().record;
         let indexes = record.indexes.iter().map(|index| {
@@ -175,11 +175,11 @@ impl World {
         format!("{:?} {:?}", record.settings.default, indexes.collect::<Vec<_>>())
     }
 
-    /// Begins an operation and takes it as far as it gets.
+    /// Starts an operation and runs it as far as it gets.
     ///
-    /// A held one is polled while the gate is shut: its commit is stamped, and it waits for the
-    /// publication. A stopped one is polled until the turnstile stops its n-th read. One that got
-    /// to its end before that is checked at once.
+    /// A held one is polled while the gate is closed: its commit is stamped and waits for
+    /// publication. A stopped one is polled until the turnstile pauses its n-th read. One that
+    /// completes before that is checked at once.
     fn begin_operation(&mut self, what: Activity, how: How) -> Checked {
         match how {
             How::Through => {}
@@ -190,7 +190,7 @@ impl World {
         let task = self.task_of(&what);
         let (start, clean) = (self.visible_model().clone(), !self.is_held());
         let mut under = UnderWay { what, task, start, clean, stopped: false, told: None };
-        // Once: it ends, waits for a held commit, or stands at the turnstile.
+        // Polled once: it completes, waits for a held commit, or is paused at the turnstile.
         let answer = under.task.poll();
         self.kit.store.turnstile().disarm();
         if before != self.in_force() {
@@ -214,8 +214,8 @@ impl World {
 
     /// The operation's first commit is stamped, and is published when the gate opens.
     ///
-    /// From here on there are two truths: `published` is what everybody sees, `model` is what is
-    /// ordered. Only one commit is held at a time, so that two are enough.
+    /// From here on there are two states: `published` is visible, `model` is ordered. Only one
+    /// commit is held at a time, so two suffice.
     fn hold_commit(&mut self, mut under: UnderWay) {
         self.published = Some(self.model.clone());
         if let Activity::Do(op) = &under.what
@@ -223,14 +223,14 @@ impl World {
         {
             under.told = Some(self.model.apply_op(op));
         }
-        // First in line when the gate opens.
+        // First to continue when the gate opens.
         self.under.insert(0, under);
     }
 
-    /// Whether an index is not complete or not in force yet.
+    /// Whether an index is incomplete or not in force yet.
     ///
-    /// Such an index serves no query, and a date index that is not active expires nothing: the
-    /// model learns of it when it is in force.
+    /// Such an index serves no query, and an inactive date index expires nothing: the model gets it
+    /// when it comes into force.
     fn is_building(&self) -> bool {
         let record = &self.kit.collection().state().record;
         let active = |id| {
@@ -242,9 +242,8 @@ impl World {
         !record.indexes.iter().all(ready)
     }
 
-    /// Whether the effect of an operation comes with a later commit than its first.
-    ///
-    /// The first commit only makes the index known to writers, and nobody sees a difference.
+    /// Whether an operation takes effect with a later commit than its first. The first commit only
+    /// announces the index to writers, without visible effect.
     fn builds_index(&self, op: &Op) -> bool {
         match op {
             Op::CreateIndex { .. } => true,
@@ -255,10 +254,10 @@ impl World {
         }
     }
 
-    /// A change of settings came into force while its operation goes on.
+    /// Applies a change of settings that came into force while its operation continues.
     ///
-    /// A change of settings is in force when its commit is published, which may be long before its
-    /// operation ends: the build of counters goes on after that.
+    /// It is in force when its commit is published, which may be long before the operation
+    /// completes, since counters are built after that.
     fn take_effect(&mut self, under: &mut UnderWay) {
         let Activity::Do(op) = &under.what else { return };
         if under.told.is_some() || !op.is_settings() {
@@ -269,7 +268,7 @@ impl World {
         }
     }
 
-    /// Compares what an operation returned with what it should have.
+    /// Compares the result of an operation with the expected one.
     fn check_answer(&mut self, under: UnderWay, answer: ActivityAnswer) -> Checked {
         match (&under.what, answer) {
             (Activity::Look(path), ActivityAnswer::Seen(seen)) => {
@@ -280,10 +279,10 @@ impl World {
         }
     }
 
-    /// What was seen is what there was: in the view's moment, and, where the look ran through while
-    /// settings change, also by the settings to come.
+    /// Checks a read: it has to match the state of its view, and, if it was not stopped while
+    /// settings change, also the state under the new settings.
     fn check_look(&self, under: &UnderWay, path: &Path, seen: &Seen) -> Checked {
-        // An index that was named is not there any more, or not built yet.
+        // The named index was dropped, or is not built yet.
         if *seen == Seen::Gone && under.start.indexes != self.model.indexes {
             return Ok(());
         }
@@ -299,13 +298,13 @@ impl World {
         Ok(())
     }
 
-    /// Whether the commit that is held changes settings at its stamp.
+    /// Whether the held commit changes settings at its stamp.
     fn holds_settings(&self) -> bool {
         let first = self.under.first().filter(|under| self.is_held() && under.told.is_some());
         first.is_some_and(|under| matches!(&under.what, Activity::Do(op) if op.is_settings()))
     }
 
-    /// What is seen as expired now must not live in what is ordered already.
+    /// Checks that no document visible as expired is live in the ordered state.
     fn check_risen(&self, id: Option<i32>, what: &dyn std::fmt::Debug) -> Checked {
         match self.visible_model().rises_in(&self.model, id) {
             Some(id) => Err(format!("{what:?} saw {id} expired, which is renewed already")),
@@ -313,8 +312,8 @@ impl World {
         }
     }
 
-    /// The caller was told what the model says, and the model takes the effect over, where it has
-    /// not yet. While a commit is held, no other operation may have had an effect.
+    /// Checks the result of a change against the model, and applies it to the model if not done
+    /// yet. While a commit is held, no other operation may take effect.
     fn check_op(&mut self, under: &UnderWay, op: &Op, told: Outcome) -> Checked {
         if let Some(want) = &under.told {
             return expect_same(op, &told, want);
@@ -323,7 +322,7 @@ impl World {
         let mut want = after.apply_op(op);
         let mut idle = after.live_documents().eq(self.visible_model().live_documents());
         if told != want && (under.stopped || !under.clean) {
-            // It had no effect, and may have been decided in the view it began with.
+            // It had no effect, and may have been evaluated in its initial view.
             let mut then = under.start.clone();
             want = then.apply_op(op);
             idle = then.live_documents().eq(under.start.live_documents());
@@ -346,12 +345,12 @@ impl World {
         }
     }
 
-    /// Does an operation.
+    /// Runs an operation.
     pub(crate) fn operate(&mut self, op: Op, how: How) -> Checked {
         self.begin_operation(Activity::Do(op), how)
     }
 
-    /// Looks.
+    /// Reads along a path.
     pub(crate) fn look(&mut self, path: Path, how: How) -> Checked {
         self.begin_operation(Activity::Look(path), how)
     }
@@ -370,24 +369,24 @@ impl World {
         }
     }
 
-    /// Publishes the commit that is held, and lets everybody go on who waited for it.
-    /// From here on there is one truth again.
+    /// Publishes the held commit and continues the operations that waited for it. After that there
+    /// is only one state again.
     pub(crate) fn open_gate(&mut self) -> Checked {
         self.kit.store.gate().open();
         self.published = None;
         self.go_on()
     }
 
-    /// Lets the operation that is stopped go on.
+    /// Continues the stopped operation.
     pub(crate) fn let_go(&mut self) -> Checked {
         self.kit.store.turnstile().open();
         self.go_on()
     }
 
-    /// Polls everybody until nobody gets any further.
+    /// Polls all operations until none makes progress.
     fn go_on(&mut self) -> Checked {
         let mut idle = 0;
-        // One that goes on may let another go on: only three rounds without progress are the end.
+        // One may unblock another, so stop only after three rounds without progress.
         while idle < 3 {
             idle += 1;
             let mut at = 0;
@@ -414,10 +413,10 @@ impl World {
         Ok(())
     }
 
-    /// Kills the process and starts it again.
+    /// Simulates a crash and a restart.
     ///
-    /// What was ordered and not published is lost with the process; its caller was told nothing. An
-    /// index that was being built is completed by the start, and so takes effect after all.
+    /// Ordered but unpublished commits are lost; their callers got no result. The start completes
+    /// an index build, which therefore takes effect.
     pub(crate) fn restart(&mut self) -> Checked {
         self.cursors.clear();
         let building = self.is_building();
@@ -428,7 +427,7 @@ impl World {
         self.kit.restart();
         for under in under {
             if let Activity::Do(op) = &under.what
-                // The start has finished what was being built.
+                // The start has completed the build.
                 && building
                 && under.told.is_none()
                 && self.builds_index(op)
@@ -439,19 +438,18 @@ impl World {
         Ok(())
     }
 
-    /// Opens a cursor.
-    /// It reads nothing yet: its first batch is of the moment in which it is asked for.
+    /// Opens a cursor. It reads nothing yet: the instant of its first batch is that of the request.
     pub(crate) fn open_cursor(&mut self, sorted: bool) {
         let open = OpenCursor::new(&self.kit, &self.model, sorted);
         self.cursors.push(open);
     }
 
-    /// How many cursors are open.
+    /// Returns the number of open cursors.
     pub(crate) fn cursor_count(&self) -> usize {
         self.cursors.len()
     }
 
-    /// Goes on with a cursor.
+    /// Reads the next batch of a cursor.
     pub(crate) fn next_batch(&mut self, which: usize, documents: usize) -> Checked {
         if let Some(mut open) = (which < self.cursors.len()).then(|| self.cursors.remove(which))
             && open.next_batch(&self.model, documents)?
@@ -461,8 +459,8 @@ impl World {
         Ok(())
     }
 
-    /// Whether a write would first note in an index that there are arrays.
-    /// That note is a commit of its own, before the write's, and would be the one that is held.
+    /// Whether a write would first mark an index as multikey. That is a separate commit before the
+    /// write's, and would be the one held.
     pub(crate) fn notes_arrays(&self, op: &Op) -> bool {
         let state = self.kit.collection().state();
         let mut plain = state.record.indexes.iter().filter(|index| !index.multikey);
@@ -475,10 +473,9 @@ impl World {
         plain.any(|index| index.key.iter().any(|(path, _)| arrays(path)))
     }
 
-    /// Looks along every path.
+    /// Reads along every path.
     ///
-    /// At the end of a history, when nothing is under way: no path may have kept a document, or
-    /// lost one, that others show.
+    /// Runs at the end of a history with no operation in progress: all paths have to agree.
     pub(crate) fn look_everywhere(&mut self, ids: i32) -> Checked {
         let indexes: Vec<_> = self.model.indexes.keys().copied().collect();
         let mut paths = vec![Path::Scan, Path::Backward, Path::Count, Path::Forecast];

@@ -1,6 +1,6 @@
-//! Counts that the entries of an index answer alone are those of a full scan: random documents of
-//! all kinds of values, written over and expired on the way, random indexes and filters.
-//! `SIM_SEED=n` runs one collection.
+//! Counts answered from index entries alone, compared with a full scan: random documents with all
+//! kinds of values, overwritten and expired meanwhile, random indexes and filters. `SIM_SEED=n`
+//! runs one collection.
 
 use document::{Decimal128, DocRef, Document, Number, ObjectId, Value, doc};
 use engine::{BatchLimit, Explain, Hint, IndexSpec, Plan};
@@ -15,7 +15,7 @@ const COLLECTIONS: u64 = 500;
 const ROUNDS: usize = 4;
 const FILTERS: usize = 25;
 
-/// A value whose key is easily mistaken for another's.
+/// Returns a value whose key is easily confused with another's.
 fn scalar(rng: &mut Rng) -> Value {
     let decimal = |text: &str| Value::Decimal128(Decimal128::parse(text).unwrap());
     let long = |tail: &str| Value::String("a".repeat(1_000) + tail);
@@ -46,7 +46,7 @@ fn scalar(rng: &mut Rng) -> Value {
     }
 }
 
-/// A filter that is mostly on the first fields of an index: equalities, then a range.
+/// Returns a filter mostly on the first fields of an index: equalities, then a range.
 fn filter_on(rng: &mut Rng, index: &IndexSpec) -> Document {
     let mut out = Document::new();
     let last = rng.usize(0..=index.key.len());
@@ -106,7 +106,7 @@ fn body(rng: &mut Rng, id: i32, arrays: bool) -> Document {
     out
 }
 
-/// What is stored, as the client has written it: documents and when each expires.
+/// The expected content, as written by the client: documents with their expirations.
 struct World {
     kit: Kit,
     default: Option<i64>,
@@ -131,7 +131,7 @@ impl World {
         world
     }
 
-    /// When a document that is written now expires.
+    /// Returns the expiration of a document written now.
     fn end_of(&self, body: &Document) -> i64 {
         let own = body.get("ttl").and_then(|ttl| Number::of(ttl.as_ref())?.to_i64_exact());
         let seconds = match self.default {
@@ -141,7 +141,7 @@ impl World {
         if seconds < 0 { i64::MAX } else { (self.kit.now_ms().div_euclid(1_000) + seconds) * 1_000 }
     }
 
-    /// Documents come, change and go; some expire.
+    /// Inserts, changes and removes documents; some expire.
     fn live_on(&mut self, rng: &mut Rng, arrays: bool) {
         for _ in 0..rng.usize(0..12) {
             let id = rng.i32(0..14);
@@ -156,7 +156,7 @@ impl World {
                 self.stored.retain(|(held, ..)| *held != id);
                 self.stored.push((id, body, end));
             }
-            // Whether it was removed is seen by reading it.
+            // Whether it was removed shows in a read.
             if self.kit.find_documents(test_kit::equal("_id", id), Hint::None).unwrap().is_empty() {
                 self.stored.retain(|(held, ..)| *held != id);
             }
@@ -167,7 +167,8 @@ impl World {
         }
     }
 
-    /// How many live documents meet a filter, and, with a hint to a partial index, are in it.
+    /// Counts the live documents that match a filter and, with a hint to a partial index, are in
+    /// that index.
     fn expected(&self, filter: &Filter, partial: Option<&Document>) -> usize {
         let context = Context::default();
         let partial = partial.map(|partial| {
@@ -185,7 +186,7 @@ impl World {
         counted.count()
     }
 
-    /// What the engine counts, and how.
+    /// Returns the engine's count and plan.
     fn count(&self, plan: Plan) -> (usize, Explain) {
         let mut cursor = self.kit.begin_query(plan);
         let limit = BatchLimit { documents: 10, bytes: usize::MAX };
@@ -195,7 +196,7 @@ impl World {
         (usize::try_from(n).unwrap(), cursor.explain())
     }
 
-    /// Returns whether entries alone answered.
+    /// Returns whether the count was answered from entries alone.
     fn check(&self, rng: &mut Rng, hint: Hint, filter: &Document, seed: u64) -> bool {
         let Ok(parsed) = mongo_query::filter::parse(DocRef::Tree(filter)) else { return false };
         let hinted = self.indexes.iter().find(|index| hint == Hint::Index(index.name.clone()));
@@ -233,7 +234,7 @@ impl World {
     }
 }
 
-/// `n: {$sum: 1}`.
+/// Returns the group field `n: {$sum: 1}`.
 fn sum_of_ones() -> pipeline::group::Field {
     pipeline::group::Field {
         name: "n".to_owned(),
@@ -246,7 +247,7 @@ fn sum_of_ones() -> pipeline::group::Field {
     }
 }
 
-/// Returns how many cases there were and how many entries alone answered.
+/// Returns the number of cases, and of those answered from entries alone.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let mut world = World::new(&mut rng);
@@ -262,7 +263,7 @@ fn collection(seed: u64) -> (usize, usize) {
             };
             alone += usize::from(world.check(&mut rng, Hint::None, &filter, seed));
             cases += 1;
-            // A sparse index that is asked for by name gives what it holds.
+            // A hinted sparse index returns only what it holds.
             if !index.sparse {
                 let hint = Hint::Index(index.name.clone());
                 alone += usize::from(world.check(&mut rng, hint, &filter, seed));

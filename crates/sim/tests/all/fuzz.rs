@@ -1,6 +1,6 @@
-//! Bytes that were changed at random and trees of random operators, thrown at everything that
-//! reads what comes from outside: nothing may panic, and what is accepted has to make sense.
-//! `FUZZ_CASES` sets how many cases each target gets, `FUZZ_SEED` where they begin.
+//! Randomly changed bytes and trees of random operators, passed to every parser of external data:
+//! nothing may panic, and whatever is accepted has to be consistent. `FUZZ_CASES` sets the number
+//! of cases per target, `FUZZ_SEED` the first seed.
 use document::{DocBuf, Document, Value, array, doc};
 use expiry::{Header, HeaderDraft, Lifetime, body_checksum};
 use fastrand::Rng;
@@ -9,7 +9,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
 }
 
-/// Runs a target over many cases, each with a seed of its own that is named on failure.
+/// Runs a target over many cases, each with its own seed, which a failure reports.
 fn run(name: &str, cases: u64, target: impl Fn(&mut Rng) + std::panic::RefUnwindSafe) {
     let first = setting("FUZZ_SEED", 1);
     for seed in first..first + setting("FUZZ_CASES", cases) {
@@ -39,7 +39,7 @@ fn scalar(rng: &mut Rng) -> Value {
 }
 
 const NAMES: &[&str] = &["a", "b", "a.b", "a.0", "_id", "0", "", "ttl", "a.$", "a.$[]", "a.$[x]"];
-/// Operators of all languages, together: each meets places where it does not belong.
+/// Operators of all languages mixed, so that each also occurs where it is invalid.
 const OPERATORS: &[&str] = &[
     "$eq",
     "$gt",
@@ -165,7 +165,7 @@ const ARGUMENTS: &[&str] = &[
     "boundaries",
 ];
 
-/// A tree that looks like a query in places.
+/// Returns a tree that partly resembles a query.
 fn tree(rng: &mut Rng, depth: usize) -> Value {
     if depth == 0 || rng.u8(0..4) == 0 {
         return scalar(rng);

@@ -1,4 +1,4 @@
-//! The engine keeps the law of the product over random histories.
+//! Checks expiration in the engine over random histories.
 //!
 //! `SIM_SEED=n` runs one history, `SIM_HISTORIES=n` this many of them.
 
@@ -33,7 +33,7 @@ fn what_is_seen_is_what_the_matrix_says_in_odd_histories() {
     half(1);
 }
 
-/// Collections come, go and change their names while documents are inserted.
+/// Collections are created, dropped and renamed while documents are inserted.
 #[test]
 fn what_was_acknowledged_is_there_under_its_last_name() {
     if let Some(seed) = number("SIM_SEED") {

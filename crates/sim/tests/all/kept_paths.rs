@@ -1,7 +1,6 @@
-//! Histories of a container whose paths are kept on demand: whichever of them are kept, half built
-//! or dropped, every page of every query has the same results, the same end, the same charge and
-//! names the same indexes as in a container that has had entries of everything from the beginning,
-//! and a walk over all items has the same results.
+//! Histories of a container with paths indexed on demand: whichever of them are indexed, partly
+//! built or dropped, every page of every query has the same results, end, charge and index names as
+//! in a container with all paths indexed from the beginning, and a full scan has the same results.
 
 use std::sync::Arc;
 
@@ -29,19 +28,19 @@ impl ItemWriter for Honour {
     }
 }
 
-/// What a client learns of a page.
+/// A page as the client sees it.
 #[derive(Debug, PartialEq)]
 struct Shown {
     values: Vec<String>,
     more: bool,
-    /// What it is charged for.
+    /// Rows that the page is charged for.
     rows: u64,
     indexes: Vec<IndexUse>,
 }
 
 struct Shelf {
     kit: Kit,
-    /// Whether all paths have had entries from the beginning.
+    /// Whether all paths have been indexed from the beginning.
     built: bool,
     /// A build that was stopped.
     under_way: Option<Task<Result<(), Error>>>,
@@ -87,13 +86,13 @@ impl Shelf {
         let key = ItemKey::new(&[id.len() as u8], &[ValueRef::Null], id);
         let write = ItemWrite { key, action, if_match: VersionMatch::Any };
         let done = ready(self.kit.engine.write_items(&self.container(), &[write], &Honour));
-        // What is to be removed may have expired.
+        // The item to be removed may have expired.
         if let Err(failure) = done {
             assert!(matches!(failure.error.kind, Kind::NotFound(_)), "{:?}", failure.error);
         }
     }
 
-    /// One page, and where the next begins.
+    /// Reads one page; returns it with the position of the next.
     fn page(
         &self,
         select: &Arc<Select>,
@@ -134,8 +133,8 @@ impl Shelf {
         Ok((shown, resume.map(|resume| (resume, births))))
     }
 
-    /// One step of keeping paths, which changes no item: asks for some, builds them, stops in the
-    /// middle, goes on, or ends the process.
+    /// One step of path maintenance, which changes no item: requests paths, builds them, stops a
+    /// build, continues it, or restarts.
     fn tend_paths(&mut self, random: &mut fastrand::Rng) {
         let (engine, container) = (self.kit.engine.clone(), self.container());
         match random.u8(..6) {
@@ -184,7 +183,7 @@ impl Shelf {
     }
 }
 
-/// The container under test, and one with entries of everything.
+/// The container under test, and one with all paths indexed.
 struct Both {
     kept: Shelf,
     built: Shelf,
@@ -203,7 +202,7 @@ impl Both {
         both
     }
 
-    /// Writes or removes an item, the same in both.
+    /// Writes or removes an item in both.
     fn change_items(&mut self, random: &mut fastrand::Rng) {
         if random.u8(..4) == 0 && 0 < self.ids {
             let id = format!("i{}", random.u32(..self.ids));
@@ -229,7 +228,7 @@ impl Both {
         }
     }
 
-    /// A step between two queries.
+    /// Performs a step between two queries.
     fn step(&mut self, random: &mut fastrand::Rng) {
         match random.u8(..24) {
             0..=9 => self.kept.tend_paths(random),
@@ -259,7 +258,7 @@ impl Both {
         }
     }
 
-    /// Runs a query in both; returns how many pages it had, and whether an index was of use.
+    /// Runs a query in both; returns its number of pages, and whether an index was used.
     fn ask(&mut self, text: &str, random: &mut fastrand::Rng) -> (usize, bool) {
         let select = cosmos_sql::compile(text, &[]);
         let select = Arc::new(select.unwrap_or_else(|error| panic!("{text}: {error:?}")));
@@ -286,7 +285,7 @@ impl Both {
             if here.is_none() {
                 break;
             }
-            // Between two pages paths may begin and end to be kept.
+            // Paths may start and stop being indexed between two pages.
             if random.u8(..4) == 0 {
                 self.kept.tend_paths(random);
             }

@@ -1,4 +1,4 @@
-//! Random histories, queries and bytes: one program, so that it is linked once.
+//! Random histories, queries and bytes, in one program, so that it is linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod counts;

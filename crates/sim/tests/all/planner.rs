@@ -1,5 +1,5 @@
-//! Whatever index is read, the answer is that of a full scan: random documents, indexes, filters
-//! and sorts. `SIM_SEED=n` runs one collection.
+//! Whatever index is used, the result equals that of a full scan: random documents, indexes,
+//! filters and sorts. `SIM_SEED=n` runs one collection.
 
 use document::{DocRef, Document, Value, array, doc};
 use engine::{BatchLimit, Hint, IndexSpec, Plan};
@@ -22,7 +22,7 @@ pub(crate) fn pick<T: Clone>(rng: &mut Rng, from: &[T]) -> T {
     from[rng.usize(0..from.len())].clone()
 }
 
-/// A text of which a key holds the beginning, which all of these have in common.
+/// Returns a text longer than what a key stores; all of them share that prefix.
 fn long_text(rng: &mut Rng) -> String {
     "a".repeat(1_100) + pick(rng, &["c", "a", "d", "b"])
 }
@@ -100,7 +100,7 @@ fn field(rng: &mut Rng) -> (String, Value) {
     (path.into(), Value::Document(test))
 }
 
-/// What an element of an array has to meet.
+/// Returns a condition on an array element.
 fn inner(rng: &mut Rng) -> Document {
     let mut out = Document::new();
     for path in ["x", "y"] {
@@ -114,7 +114,7 @@ fn inner(rng: &mut Rng) -> Document {
     out
 }
 
-/// A comparison of a path with a constant as an expression.
+/// Returns a comparison of a path with a constant as an expression.
 fn expression(rng: &mut Rng) -> Document {
     let path = Value::String(format!("${}", pick(rng, &["a", "b", "a.x", "_id"])));
     let constant: Value = doc! { "$literal": operand(rng) }.into();
@@ -145,7 +145,7 @@ pub(crate) fn filter(rng: &mut Rng) -> Document {
     out
 }
 
-/// The condition that asks for what stands behind a document in an order.
+/// Returns the condition for the page after a document in a sort order.
 fn pages_by_key(rng: &mut Rng) -> Value {
     let (path, operator) = (pick(rng, &["a", "b", "c"]), pick(rng, &["$gt", "$lt"]));
     let next = pick(rng, &["_id", "b", "c"]);
@@ -164,7 +164,7 @@ fn pages_by_key(rng: &mut Rng) -> Value {
     array![first, same]
 }
 
-/// One of several filters.
+/// Returns one of several filters to be combined.
 fn part(rng: &mut Rng) -> Document {
     let mut part = Document::new();
     for _ in 0..rng.usize(1..3) {
@@ -221,7 +221,7 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// What a query answers: with a hint to a partial index only what is in that.
+    /// Returns the expected ids: with a hint to a partial index only what it holds.
     fn expected(&self, hint: &Hint, indexes: &[IndexSpec]) -> Vec<i64> {
         let context = Context::default();
         let hinted = indexes.iter().find(|index| *hint == Hint::Index(index.name.clone()));
@@ -240,7 +240,7 @@ impl Case<'_> {
         found
     }
 
-    /// Returns whether an index was read.
+    /// Returns whether an index was used.
     fn check(&self, hint: Hint, seed: u64, indexes: &[IndexSpec]) -> bool {
         let mut plan = Plan { hint: hint.clone(), ..Plan::new(self.parsed.clone()) };
         if let Some(sort) = &self.sort {
@@ -272,7 +272,7 @@ impl Case<'_> {
         explain.index.is_some() || !explain.branches.is_empty()
     }
 
-    /// A part of the answer, read in small batches.
+    /// Reads a part of the result in small batches.
     fn page(&self, mut plan: Plan, seed: u64) -> Page {
         let mut rng = Rng::with_seed(seed ^ self.all.len() as u64);
         let asked = (rng.usize(0..4), rng.usize(1..6));
@@ -292,7 +292,7 @@ impl Case<'_> {
         }
     }
 
-    /// Whether a page has what the sort puts there: of equal ones any.
+    /// Checks a page against the sort; documents with equal keys are interchangeable.
     fn check_page(&self, page: &Page, expected: &[i64], context: &dyn Fn() -> String) {
         let mut ids = test_kit::ids_of(&page.found);
         ids.sort_unstable();
@@ -313,14 +313,14 @@ impl Case<'_> {
     }
 }
 
-/// A part of an answer.
+/// A part of a result.
 struct Page {
-    /// How many were to be skipped, and how many wanted at most.
+    /// Number of documents to skip, and maximum number to return.
     asked: (usize, usize),
     found: Vec<Document>,
 }
 
-/// Returns how many cases there were and how many read an index that the planner chose.
+/// Returns the number of cases, and of those in which the planner chose an index.
 fn collection(seed: u64) -> (usize, usize) {
     let mut rng = Rng::with_seed(seed);
     let dialect = std::sync::Arc::new(ParsedDialect);
@@ -349,7 +349,7 @@ fn collection(seed: u64) -> (usize, usize) {
         chosen += usize::from(case.check(Hint::None, seed, &indexes));
         case.check(Hint::Natural(Direction::Backward), seed, &indexes);
         cases += 2;
-        // A sparse index that is asked for by name gives what it holds.
+        // A hinted sparse index returns only what it holds.
         for spec in indexes.iter().filter(|index| !index.sparse) {
             case.check(Hint::Index(spec.name.clone()), seed, &indexes);
             cases += 1;

@@ -1,5 +1,5 @@
-//! Queries over items: whatever the documents, the policy and the query, an index changes neither
-//! the answer nor its order, and pages neither, from a walk without any index.
+//! Queries over items: for any documents, policy and query, neither indexes nor paging change the
+//! result or its order, compared with a scan without indexes.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl ItemWriter for Plain {
     }
 }
 
-/// Feeds a run; `true`: its plan streams; and how items come.
+/// Feeds a run; the flag tells whether its plan streams, followed by the order of items.
 pub(crate) struct Feed(pub(crate) Run, pub(crate) bool, pub(crate) ScanOrder);
 
 impl ItemSink for Feed {
@@ -38,7 +38,7 @@ impl ItemSink for Feed {
     }
 
     fn item(&mut self, item: &Item) -> Result<Flow, Error> {
-        // Only a plan that streams shows the order of the walk.
+        // Only a plan that streams depends on the order of the scan.
         match self.2 {
             ScanOrder::ByKey if self.1 => Ok(self.0.feed_row(&item.key, item.document())?),
             _ => Ok(self.0.feed_row(&item.birth.to_be_bytes(), item.document())?),
@@ -78,7 +78,7 @@ impl Shelf {
         ready(self.kit.engine.write_items(&self.container, &[write], &Plain)).unwrap();
     }
 
-    /// All pages of a query; returns whether an index was read too.
+    /// Returns the results of all pages of a query, and whether an index was used.
     fn run(&self, select: &Arc<Select>, items: usize, no_index: bool) -> (Answer, bool) {
         let (mut out, mut resume, mut used): (_, Option<Resume>, _) = (Vec::new(), None, false);
         let mut births =
@@ -132,7 +132,7 @@ pub(crate) fn pick<'a, T: ?Sized>(random: &mut fastrand::Rng, of: &[&'a T]) -> &
     of[random.usize(..of.len())]
 }
 
-/// Short texts, and long ones that differ about where an index by path cuts them.
+/// Returns short texts, and long ones that differ near the length kept in a path index.
 fn text(random: &mut fastrand::Rng) -> &'static str {
     const LONG: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab";
     match random.u8(..4) {
@@ -244,7 +244,7 @@ pub(crate) fn query(random: &mut fastrand::Rng) -> String {
     text
 }
 
-/// ORDER BY, or nothing.
+/// Returns an ORDER BY clause, or nothing.
 fn order(random: &mut fastrand::Rng) -> String {
     match random.u8(..12) {
         0 => " ORDER BY c.a ASC, c.b DESC".to_owned(),
@@ -274,7 +274,7 @@ pub(crate) fn policy(random: &mut fastrand::Rng) -> Policy {
     Policy(rules)
 }
 
-/// An index over two paths, or none.
+/// Returns an index over two paths, or none.
 pub(crate) fn composite(random: &mut fastrand::Rng) -> Option<IndexSpec> {
     let path = |name: &str| vec![name.to_owned()];
     random.bool().then(|| {
@@ -284,7 +284,7 @@ pub(crate) fn composite(random: &mut fastrand::Rng) -> Option<IndexSpec> {
     })
 }
 
-/// `EBB_CASES` says how many; 100,000 is what is asked for.
+/// Returns the number of cases, by default 100,000; `EBB_CASES` overrides it.
 pub(crate) fn cases() -> usize {
     std::env::var("EBB_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(100_000)
 }
@@ -318,7 +318,7 @@ fn an_index_changes_no_answer() {
     assert!(run / 5 < used && run / 5 < found, "{used} by index, {found} found, of {run}");
 }
 
-/// More than a walk in the order of a path sorts itself.
+/// Exceeds what a scan in the order of a path sorts itself.
 #[test]
 fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
     let rule = PolicyRule { steps: Vec::new(), below: true, included: true };
@@ -342,8 +342,8 @@ fn many_bytes_of_items_that_an_index_does_not_tell_apart() {
     }
 }
 
-/// The request came at another time than that at which its rows are judged: what tells the current
-/// time tells the latter, whatever way the engine walks.
+/// The request arrives at another time than that at which its rows are judged: functions for the
+/// current time return the latter, for every plan.
 #[test]
 fn a_query_tells_the_instant_of_its_view() {
     let rule = PolicyRule { steps: Vec::new(), below: true, included: true };

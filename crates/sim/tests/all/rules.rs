@@ -1,8 +1,8 @@
-//! The test of the test: without any one of the rules of views and order, histories fail.
+//! Tests the test: without any one of the rules of views and order, histories fail.
 
 use engine::Rules;
 
-/// Histories within which leaving out a rule has to be noticed.
+/// Number of histories within which a missing rule has to be detected.
 const HISTORIES: u64 = 10_000;
 
 fn check(name: &str, rules: Rules) {
