@@ -6,7 +6,7 @@ use document::{
     validate,
 };
 
-/// An item, or the definition of a partition key, as JSON.
+/// Parses an item, or a partition key definition, as JSON.
 pub(crate) fn items(bytes: &[u8]) {
     cosmos::fuzzing::read_definition(bytes);
     let Some(item) = cosmos::fuzzing::read_item(bytes) else { return };
@@ -16,7 +16,7 @@ pub(crate) fn items(bytes: &[u8]) {
     assert_eq!(again, item, "{text}");
 }
 
-/// A value in the SDKs' binary JSON is refused, or one that JSON can say, too.
+/// A value in the SDKs' binary JSON is refused, or can be written as JSON.
 pub(crate) fn binary_json(bytes: &[u8]) {
     let Some(value) = cosmos::fuzzing::read_binary(bytes) else { return };
     let text = to_string(value.as_ref());
@@ -31,15 +31,15 @@ pub(crate) fn patches(bytes: &[u8]) {
     }
 }
 
-/// A batch is refused, or every operation in it is one or says what is wrong with it.
+/// A batch is refused, or every item in it is a valid document.
 pub(crate) fn batches(bytes: &[u8]) {
     for item in cosmos::fuzzing::read_batch(bytes) {
         assert!(validate(&item).is_ok(), "an item of a batch is no document");
     }
 }
 
-/// A stream of HybridRow is refused, or its rows say the same when they are written again. Inputs are
-/// streams, or the one row of a stream, since nothing that is made up has the right checksum.
+/// A HybridRow stream is refused, or its rows survive a round trip. Inputs are streams, or the
+/// single row of a stream, since generated streams never have the right checksum.
 pub(crate) fn hybrid_rows(bytes: &[u8]) {
     let mut row = vec![0x81, 0xf0, 0xd8, 0xff, 0x7f, 1, 10, 0, 0, 0, 0x81, 0xf1, 0xd8, 0xff, 0x7f];
     row.extend_from_slice(&u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
@@ -55,7 +55,7 @@ pub(crate) fn hybrid_rows(bytes: &[u8]) {
         if let Ok(results) = hybrid_row::read_results(stream) {
             let mut writer = hybrid_row::ResultWriter::with_capacity(stream.len());
             results.iter().for_each(|result| writer.push(result));
-            // A charge that is not a number is not equal to itself.
+            // NaN charges are not equal to themselves, so texts are compared.
             let again = writer.finish();
             let read = hybrid_row::read_results(&again);
             assert_eq!(format!("{read:?}"), format!("{:?}", Ok::<_, hybrid_row::Invalid>(results)));

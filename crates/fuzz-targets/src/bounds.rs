@@ -1,4 +1,4 @@
-//! How long one input may be evaluated: what would take long is ended, as a time limit does it.
+//! Bounds the evaluation of one input: long ones are ended, as by a time limit.
 
 use std::sync::{
     Arc,
@@ -7,10 +7,10 @@ use std::sync::{
 
 use evaluation::{Budget, Context, Error, Kind, Watch};
 
-/// Looks at the time that an evaluation may have; there is one every few milliseconds.
+/// Number of watch checks allowed to an evaluation; there is one every few milliseconds.
 const LOOKS: u32 = 20;
 
-/// Ends what looks at the time too often.
+/// Ends an evaluation after too many checks.
 #[derive(Debug, Default)]
 struct Ends(AtomicU32);
 
@@ -23,7 +23,7 @@ impl Watch for Ends {
     }
 }
 
-/// A context whose evaluations end.
+/// Returns a context with bounded evaluations.
 pub(crate) fn context() -> Context {
     let budget = Arc::new(Budget::watched(Ends::default()));
     Context { budget, ..Context::default() }

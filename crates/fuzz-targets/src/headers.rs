@@ -1,8 +1,6 @@
-//! Heads of requests to the NoSQL API: verb, path and headers, and the texts in them that have a form
-//! of their own.
+//! Heads of NoSQL API requests: verb, path, headers, and texts in them with their own syntax.
 
-/// A head, as lines: verb, path, and headers each with a colon. It is refused, or says what is asked
-/// for.
+/// Parses a head given as lines: verb, path, then headers, each with a colon.
 pub(crate) fn heads(bytes: &[u8]) {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let (Some(verb), Some(path)) = (lines.next(), lines.next()) else { return };
@@ -15,8 +13,8 @@ pub(crate) fn heads(bytes: &[u8]) {
     cosmos::fuzzing::read_head(verb, path, headers);
 }
 
-/// A resource id, an ETag, a session token, a partition key, a range of keys, a continuation token, a
-/// path of a permission: each is refused, or says again what it said.
+/// Parses a resource id, an ETag, a session token, a partition key, a range of keys, a continuation
+/// token, a permission's path: each is refused, or survives a round trip.
 pub(crate) fn tokens(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         cosmos::fuzzing::read_tokens(text);

@@ -1,6 +1,6 @@
-//! One function for each parser of bytes that come from outside, for fuzzers: it may be given any
-//! bytes, must not panic, and checks that what is accepted makes sense. `fuzz/` hands it what
-//! libFuzzer makes up; a test here replays the inputs that were kept. Never shipped.
+//! One function for each parser of external bytes, for fuzzers: it accepts any bytes, must not
+//! panic, and checks that accepted input is consistent. `fuzz/` passes it libFuzzer's inputs; a
+//! test here replays the stored ones. Never shipped.
 
 mod bodies;
 mod bounds;
@@ -14,7 +14,7 @@ mod texts;
 pub use documents::bson;
 pub use queries::{run_pipeline, run_query};
 
-/// A target: the parsers that it feeds may be given any bytes.
+/// A target: passes arbitrary bytes to some parsers.
 pub type Target = fn(&[u8]);
 
 /// All targets by name; each has a folder of inputs in `fuzz/corpus`.

@@ -1,4 +1,4 @@
-//! What logins and signatures are read from.
+//! Parsers of logins and signatures.
 
 use auth::{
     Authorization, Hosts, Key, Keys, Right, Signed, Signers, Token, WELL_KNOWN_KEY, check_entra,
@@ -6,10 +6,10 @@ use auth::{
     scram::{ClientFirst, Exchange, Mechanism, Verifier, prepare_password},
 };
 
-/// Milliseconds since 1970 of 2026-01-01.
+/// 2026-01-01 in milliseconds since 1970.
 const NOW_MS: i64 = 1_767_225_600_000;
 
-/// Two messages of a login, one behind the other with a NUL between them: nobody gets in.
+/// Two messages of a login, separated by a NUL: no login may succeed.
 pub(crate) fn scram(bytes: &[u8]) {
     if let Ok(text) = std::str::from_utf8(bytes) {
         let _ = prepare_password(text);
@@ -20,13 +20,13 @@ pub(crate) fn scram(bytes: &[u8]) {
     let Ok(key) = Key::of(b"a key of the server's") else { return };
     for mechanism in [Mechanism::Sha1, Mechanism::Sha256] {
         let verifier = Verifier::fake(mechanism, &first.user, &key);
-        // The nonce of the server is known to the fuzzer, so that it gets further than an attacker.
+        // The server's nonce is known to the fuzzer, so that it gets further than an attacker.
         let (exchange, _) = Exchange::begin(mechanism, &first, verifier, "x");
         assert!(exchange.finish(last).is_err(), "somebody who is not there logged in");
     }
 }
 
-/// Header, date and link of a request, in lines: only a right signature is let in.
+/// Header, date and link of a request, as lines: only a valid signature is accepted.
 pub(crate) fn signatures(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut lines = text.splitn(3, '\n');

@@ -1,5 +1,5 @@
-//! Queries of the MongoDB API: a document is taken for a filter, a projection, a sort, an update and
-//! an expression at once, each applied to a few documents; an array for a pipeline.
+//! Queries of the MongoDB API: a document is parsed as a filter, a projection, a sort, an update
+//! and an expression, and each is applied to a few documents; an array is parsed as a pipeline.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ fn samples() -> Vec<DocBuf> {
     ]
 }
 
-/// What a query makes is a document.
+/// Checks that the result of a query is a valid document.
 fn check<E>(made: Result<DocBuf, E>) {
     if let Ok(made) = made {
         let valid = validate_depth(made.bytes(), limits::MAX_WIRE_DEPTH * 2);
@@ -29,14 +29,14 @@ fn check<E>(made: Result<DocBuf, E>) {
     }
 }
 
-/// Each form of a query is refused, or runs.
+/// Parses and runs a document as each form of a query.
 pub(crate) fn queries(bytes: &[u8]) {
     if validate(bytes).is_ok() {
         run_query(DocRef::Raw(bytes), &samples());
     }
 }
 
-/// Takes a document for each form of a query, and runs it over documents.
+/// Parses a document as each form of a query, and runs it over documents.
 pub fn run_query(query: DocRef<'_>, held: &[DocBuf]) {
     let context = context();
     let documents = || held.iter().map(DocBuf::as_ref);
@@ -65,14 +65,14 @@ pub fn run_query(query: DocRef<'_>, held: &[DocBuf]) {
     }
 }
 
-/// A pipeline, which is the first field of a document, is refused, or runs.
+/// Parses and runs a pipeline, which is the first field of a document.
 pub(crate) fn pipelines(bytes: &[u8]) {
     if validate(bytes).is_ok() {
         run_pipeline(DocRef::Raw(bytes), samples());
     }
 }
 
-/// Pauses of a pipeline, each a millisecond apart, after which it is left.
+/// Maximum number of pauses of a pipeline, a millisecond each.
 const PAUSES: usize = 20;
 
 /// Runs a pipeline, which is the first field of a document, over documents.

@@ -1,4 +1,4 @@
-//! What the server reads from its own files, and from the journal of a cluster.
+//! Parsers of the server's own files, and of a cluster's journal.
 
 use std::{ffi::OsString, fs, path::Path, sync::LazyLock};
 
@@ -7,7 +7,7 @@ use expiry::Header;
 use journal::{EncodedEntry, Entry, Journal, JournalOptions, LocalJournal, Mutation};
 use tempfile::TempDir;
 
-/// A stored document's header is refused, or splits the row.
+/// The header of a stored document is refused, or splits the row.
 pub(crate) fn rows(bytes: &[u8]) {
     if let Ok((header, body)) = Header::split(bytes) {
         assert!(body.len() < bytes.len());
@@ -16,8 +16,7 @@ pub(crate) fn rows(bytes: &[u8]) {
     let _ = Header::split_row(bytes);
 }
 
-/// An entry of a journal, one of a cluster, and a cluster's records: refused, or written again as they
-/// were.
+/// A journal entry, a cluster entry, and a cluster's records are refused, or survive a round trip.
 pub(crate) fn entries(bytes: &[u8]) {
     let shared = Bytes::copy_from_slice(bytes);
     if let Ok((first, rest)) = EncodedEntry::first_of(&shared) {
@@ -37,13 +36,13 @@ pub(crate) fn entries(bytes: &[u8]) {
     }
 }
 
-/// A small journal, as files by name, and what was appended to it.
+/// A small journal, as files by name, and the entries appended to it.
 struct Sample {
     files: Vec<(OsString, Vec<u8>)>,
     entries: Vec<Entry>,
 }
 
-/// The folder of temporary files that is in memory, where there is one.
+/// Creates a temporary folder, in memory if possible.
 fn memory_folder() -> TempDir {
     let folder = Path::new("/dev/shm");
     let made = if folder.is_dir() { TempDir::new_in(folder) } else { TempDir::new() };
@@ -77,8 +76,8 @@ fn made_entry(n: u64, size: usize) -> Entry {
     Entry { n, last, under: n, dropped: Vec::new(), mutations: vec![mutation] }
 }
 
-/// Damage to the files of a journal, in pieces of five bytes: which file, where, what, how. The journal
-/// is refused, or gives what was appended up to some entry.
+/// Damages the files of a journal, five bytes per change: file, position (two bytes), content,
+/// kind. The journal is refused, or returns entries as they were appended.
 pub(crate) fn segments(bytes: &[u8]) {
     let sample = &*SAMPLE;
     let folder = memory_folder();
@@ -106,7 +105,7 @@ pub(crate) fn segments(bytes: &[u8]) {
     }
 }
 
-/// Changes a byte, loses a sector, has a sector lie at another's place, or cuts a file.
+/// Changes a byte, overwrites or misplaces a sector, or truncates a file.
 fn damage(content: &mut Vec<u8>, at: usize, what: u8, how: u8) {
     const SECTOR: usize = 512;
     let sector = at / SECTOR * SECTOR;
@@ -121,7 +120,7 @@ fn damage(content: &mut Vec<u8>, at: usize, what: u8, how: u8) {
     }
 }
 
-/// A list of tables, or the end of a table: refused, or read.
+/// A table list, or the end of a table, is refused or read.
 pub(crate) fn tables(bytes: &[u8]) {
     store_tree::fuzzing::read_lists(bytes);
 }

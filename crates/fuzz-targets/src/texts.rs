@@ -11,11 +11,11 @@ use select::statement::{Flow, PageLimit, Resume, Run};
 
 use crate::bounds::context;
 
-/// Less than another reader allows.
+/// Below serde_json's limit.
 const DEPTH: usize = 100;
 
-/// JSON is read as another reader does, but for names that come twice and for tabs and ends of lines,
-/// which strings may have as they are; written and read again it is the same.
+/// JSON is read as by serde_json, except for duplicate names and unescaped tabs and line breaks in
+/// strings; it survives a round trip.
 pub(crate) fn json(bytes: &[u8]) {
     let other = serde_json::from_slice::<serde_json::Value>(bytes);
     let Ok(value) = parse(bytes, DEPTH) else { return };
@@ -26,7 +26,7 @@ pub(crate) fn json(bytes: &[u8]) {
     assert_eq!(to_string(again.as_ref()), text);
 }
 
-/// A query does not compile, or gives the same over some items in one page as in pages of one.
+/// A query does not compile, or returns the same in one page as in pages of one item.
 pub(crate) fn sql(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let parameters = [("@p".to_owned(), Value::Int64(2)), ("@s".to_owned(), Value::from("a"))];
@@ -40,13 +40,13 @@ pub(crate) fn sql(bytes: &[u8]) {
     }
 }
 
-/// Whether a query names a function that says another thing each time.
+/// Whether a query names a non-deterministic function.
 fn says_other_things(text: &str) -> bool {
     let text = text.to_ascii_uppercase();
     ["RAND", "GETCURRENT"].iter().any(|name| text.contains(name))
 }
 
-/// The results of all pages as JSON; nothing where one fails.
+/// Returns the results of all pages as JSON; `None` if one fails.
 fn pages(plan: &Arc<select::plan::Select>, items: usize) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut resume: Option<Resume> = None;
@@ -84,7 +84,7 @@ fn rows() -> Vec<DocBuf> {
     ]
 }
 
-/// A pattern does not compile, or its matches lie in the text, one behind the other.
+/// A pattern does not compile, or its matches are consistent and at valid positions.
 pub(crate) fn patterns(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut parts = text.splitn(3, '\n');

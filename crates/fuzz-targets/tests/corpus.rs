@@ -1,5 +1,5 @@
-//! Every kept input of every target again: those that once broke something, and those by which a
-//! fuzzer came furthest.
+//! Replays every stored input of every target: those that once caused a failure, and those with the
+//! widest coverage.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 use std::{fs, path::PathBuf};
