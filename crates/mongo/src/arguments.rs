@@ -1,10 +1,11 @@
-//! The fields of a command, read with MongoDB's coercions and errors. A command asks for each
-//! argument by name and type, and gets a typed value or the error that mongod 6.0 gives; so what
-//! was read needs no second check.
+//! The fields of a command, read with MongoDB's coercions and errors. A command requests each
+//! argument by name and type and gets a typed value or the error of mongod 6.0, so no second check
+//! is needed.
 //!
 //! There are three kinds of booleans, since mongod reads them in three ways: a typed field of a
-//! command (`bool`), an older strict one (`strict_bool`), and one that any number may stand for
-//! (`lax_bool`). Which an argument is, is a compatibility rule that drivers' test suites check.
+//! command (`bool`), an older strict one (`strict_bool`), and one that accepts any number
+//! (`lax_bool`). Which kind an argument has is a compatibility rule that drivers' test suites
+//! check.
 //!
 //! ```text
 //! missing, required          40414   BSON field 'find.filter' is missing but a required field
@@ -16,12 +17,13 @@ use document::{ArrayRef, DocRef, Number, ValueRef};
 
 use crate::errors::{BadValue, Error, FailedToParse, Result, TypeMismatch};
 
-/// The argument of a command that one server of a cluster sends to another: the answer is that of the shard
-/// alone. A client that sends it hears of less; that is all.
+/// The argument of a command that one shard's server sends to another: the reply covers that shard
+/// alone. A client may send it, too, and then gets the reply of one shard.
 pub(crate) const OF_SHARD: &str = "$ebbShard";
 
-/// Fields every command may carry beside its own: sessions, concerns, the API's version, and what
-/// mongod's internal protocol adds. Drivers and proxies send them, so none is an unknown field.
+/// Fields that every command accepts besides its own: sessions, concerns, the API's version, and
+/// those of mongod's internal protocol. Drivers and proxies send them, so they are never unknown
+/// fields.
 pub(crate) const GENERIC: &[&str] = &[
     "lsid",
     "$clusterTime",
@@ -58,35 +60,35 @@ pub(crate) const GENERIC: &[&str] = &[
     OF_SHARD,
 ];
 
-/// A document of arguments, with the name that errors give it: that of a command, or the path of an
+/// A document of arguments and its name in error messages: the name of a command, or the path of an
 /// embedded document such as `update.updates`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Args<'a> {
-    /// What errors call the document.
+    /// The document's name in error messages.
     pub(crate) of: &'a str,
-    /// The document itself. It is not copied: values borrow from the message.
+    /// The document. It is not copied: values borrow from the message.
     pub(crate) body: DocRef<'a>,
-    /// Which of 64 kinds of names are there, one bit each, or all bits where nobody looked. Most
-    /// arguments that a command knows are not given, and a bit that is not set says so without a
-    /// walk over the document.
+    /// Bloom filter over the field names, one bit for each of 64 hash values; all bits if it was
+    /// not built. Most arguments that a command supports are absent, and a clear bit shows that
+    /// without a scan of the document.
     kinds: u64,
 }
 
-/// The kind of a name, one bit: by its length and its first letter. Two names of one kind are told
-/// apart by looking, so a collision costs time and nothing else.
+/// Returns the filter bit of a name, from its length and first letter. A collision costs time but
+/// does not change the result.
 fn name_bit(name: &[u8]) -> u64 {
     let first = name.first().copied().map_or(0, usize::from);
     1 << ((name.len() * 7 + first) % 64)
 }
 
 impl<'a> Args<'a> {
-    /// Arguments whose names nobody has looked at.
+    /// Creates arguments without a filter of their names.
     pub(crate) fn new(of: &'a str, body: DocRef<'a>) -> Self {
         Self { of, body, kinds: u64::MAX }
     }
 
-    /// The same for a command that asks for many arguments: the document is walked once, and an
-    /// argument whose kind of name is missing is then not looked for.
+    /// Builds the filter of names, for a command with many arguments: the document is scanned once,
+    /// and most absent arguments are then not searched for.
     pub(crate) fn with_noted_names(self) -> Self {
         let kinds = self.body.names().fold(0, |kinds, name| kinds | name_bit(name));
         Self { kinds, ..self }
@@ -104,18 +106,18 @@ impl<'a> Args<'a> {
         Ok(())
     }
 
-    /// A field that is there and not null. For most arguments null means "not given".
+    /// Returns a field that is present and not null. For most arguments null means "not given".
     pub(crate) fn get(&self, name: &str) -> Option<ValueRef<'a>> {
         self.get_or_null(name).filter(|value| !value.is_nullish())
     }
 
-    /// A field that is there, null or not, for the arguments where null is a wrong type.
+    /// Returns a field that is present, null or not, for arguments where null is a wrong type.
     pub(crate) fn get_or_null(&self, name: &str) -> Option<ValueRef<'a>> {
         if self.kinds & name_bit(name.as_bytes()) == 0 { None } else { self.body.get(name) }
     }
 
-    /// The error (14) of a field of a wrong type. `expected` continues the word "type" and begins
-    /// with a space or with the "s" of the plural.
+    /// Returns the error (14) of a field of a wrong type. `expected` follows the word "type" and
+    /// starts with a space or with the plural "s".
     pub(crate) fn wrong_type(&self, name: &str, got: ValueRef<'_>, expected: &str) -> Error {
         let message = format!(
             "BSON field '{}.{name}' is the wrong type '{}', expected type{expected}",
@@ -125,13 +127,13 @@ impl<'a> Args<'a> {
         Error::new(TypeMismatch, message)
     }
 
-    /// The error (40414) of a field that has to be there.
+    /// Returns the error (40414) of a missing required field.
     pub(crate) fn missing_field(&self, name: &str) -> Error {
         let message = format!("BSON field '{}.{name}' is missing but a required field", self.of);
         Error::new(40414, message)
     }
 
-    /// A value of type bool itself; null counts as not given.
+    /// Returns a value of type bool; null counts as not given.
     pub(crate) fn bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
@@ -140,7 +142,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A value of type bool itself; null is an error, with a text of its own.
+    /// Returns a value of type bool; null is an error, with a different text.
     pub(crate) fn strict_bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get_or_null(name) {
             None => Ok(None),
@@ -154,7 +156,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A bool, or a number that stands for one: 0 is false, every other number true.
+    /// Returns a bool, or a number as one: 0 is false, every other number true.
     pub(crate) fn lax_bool(&self, name: &str) -> Result<Option<bool>> {
         match self.get(name) {
             None => Ok(None),
@@ -166,8 +168,8 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A whole number. Fractions are cut off, NaN is 0 and what is beyond 64 bits is the nearest
-    /// number, as mongod coerces numbers of a command.
+    /// Returns an integer. Fractions are truncated, NaN is 0 and values beyond 64 bits saturate, as
+    /// mongod coerces numbers of a command.
     pub(crate) fn int(&self, name: &str) -> Result<Option<i64>> {
         let Some(value) = self.get(name) else { return Ok(None) };
         match Number::of(value) {
@@ -183,7 +185,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A whole number that is not negative; else error 51024.
+    /// Returns an integer that is not negative; otherwise fails with 51024.
     pub(crate) fn count(&self, name: &str) -> Result<Option<u64>> {
         let Some(value) = self.int(name)? else { return Ok(None) };
         u64::try_from(value).map(Some).map_err(|_| {
@@ -192,7 +194,7 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// A string.
+    /// Returns a string.
     pub(crate) fn str(&self, name: &str) -> Result<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
@@ -201,12 +203,12 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A string that has to be there.
+    /// Returns a required string.
     pub(crate) fn need_str(&self, name: &str) -> Result<&'a str> {
         self.str(name)?.ok_or_else(|| self.missing_field(name))
     }
 
-    /// An embedded document.
+    /// Returns an embedded document.
     pub(crate) fn document(&self, name: &str) -> Result<Option<DocRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
@@ -215,12 +217,12 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// An embedded document that has to be there.
+    /// Returns a required embedded document.
     pub(crate) fn need_document(&self, name: &str) -> Result<DocRef<'a>> {
         self.document(name)?.ok_or_else(|| self.missing_field(name))
     }
 
-    /// An array.
+    /// Returns an array.
     pub(crate) fn array(&self, name: &str) -> Result<Option<ArrayRef<'a>>> {
         match self.get(name) {
             None => Ok(None),
@@ -229,13 +231,13 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// An array that has to be there.
+    /// Returns a required array.
     pub(crate) fn need_array(&self, name: &str) -> Result<ArrayRef<'a>> {
         self.array(name)?.ok_or_else(|| self.missing_field(name))
     }
 
-    /// An array of documents that has to be there. An error names the element by its position, as
-    /// in `update.updates.3`.
+    /// Returns a required array of documents. An error names the element by its position, as in
+    /// `update.updates.3`.
     pub(crate) fn documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
         let array = self.need_array(name)?;
         array
@@ -248,8 +250,8 @@ impl<'a> Args<'a> {
             .collect()
     }
 
-    /// Checks `collation`. Strings are compared byte by byte here, which is the simple collation;
-    /// any other would give another order, so it is refused by name instead of ignored.
+    /// Checks `collation`. Strings are compared byte by byte, which is the simple collation. Any
+    /// other one would change the order, so it is refused instead of ignored.
     pub(crate) fn simple_collation(&self) -> Result<()> {
         let Some(collation) = self.document("collation")? else { return Ok(()) };
         match collation.get("locale") {
@@ -264,7 +266,7 @@ impl<'a> Args<'a> {
     }
 }
 
-/// The name of the collection that a command is about: the value of its first field.
+/// Returns the name of the collection that a command operates on: the value of its first field.
 pub(crate) fn collection_argument<'a>(body: DocRef<'a>, command: &str) -> Result<&'a str> {
     match body.get(command) {
         Some(ValueRef::String(name)) => Ok(name),
@@ -282,7 +284,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever kind a name is of, what is there is found, and nothing else.
+    /// A filter collision must neither hide a field nor invent one.
     #[test]
     fn names_of_one_kind_are_told_apart() {
         let names: Vec<String> = (0..200).map(|number| format!("n{number}")).collect();

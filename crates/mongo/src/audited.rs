@@ -1,5 +1,5 @@
-//! What of the MongoDB API goes into the audit log: logins, refusals, and commands that change what there
-//! is besides documents. Of a command that is its name and what it is about, and nothing else.
+//! The MongoDB API's events of the audit log: logins, refusals, and commands that change anything
+//! but documents. An event has the command's name and object and no other arguments.
 
 use audit::{Api, Event};
 use document::{DocBuf, ValueRef};
@@ -14,7 +14,7 @@ use crate::{
     rights::Rights,
 };
 
-/// Writes down a command that was done or refused, if it is one of those.
+/// Logs a command that ran or was refused, if it belongs in the audit log.
 pub(crate) fn note_command<S: Store>(call: &Call<'_, S>, row: &CommandRow, reply: &Result<DocBuf>) {
     if call.door.settings.audit.is_none() {
         return;
@@ -33,13 +33,13 @@ pub(crate) fn note_command<S: Store>(call: &Call<'_, S>, row: &CommandRow, reply
     }
 }
 
-/// Writes down that somebody logged in as this user by a mechanism, or could not.
+/// Logs a login as this user by a mechanism, successful (code 0) or not.
 pub(crate) fn note_login<S: Store>(call: &Call<'_, S>, user: &str, mechanism: &str, code: i32) {
     let line = Line { action: "login", user: Some(user), object: mechanism, code };
     note(call.door, call.connection, line, true);
 }
 
-/// What a line says beside where the sender is.
+/// An event without the sender's address.
 struct Line<'a> {
     action: &'a str,
     user: Option<&'a str>,
@@ -47,8 +47,8 @@ struct Line<'a> {
     code: i32,
 }
 
-/// Writes a line. Those about what requires no right are bounded, as refusals are: any client could fill
-/// the disk with them.
+/// Logs an event. Events that require no right are rate limited like refusals, since any client
+/// could fill the disk with them.
 fn note<S: Store>(door: &Door<S>, connection: &Connection, line: Line<'_>, requires_right: bool) {
     let Some(log) = &door.settings.audit else { return };
     let api = if connection.relayed_sender.is_some() { Api::Admin } else { Api::Mongo };

@@ -1,8 +1,8 @@
-//! Whether the sender of a command may have it run: what its row asks for is held against what the
-//! sender's roles give. A server that asks nobody to log in permits everything.
+//! Authorization: compares the rights that a command's row requires with those that the sender's
+//! roles grant. Without required authentication everything is permitted.
 //!
-//! Senders who came through the portal are not users: the portal has asked them for the account's key
-//! or let them in on an open address, and says whether they may write.
+//! Senders from the portal are not users: the portal has checked the account's key, or an open
+//! address needs none, and the portal says whether they may write.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use crate::{
 };
 
 impl<S: Store> Door<S> {
-    /// Whether a connection's commands are those of users who have to log in.
+    /// Returns whether a connection must authenticate before its commands run.
     pub(crate) fn asks_for_login(&self, connection: &Connection) -> bool {
         let asks = self.settings.asks_for_login || connection.has_to_log_in;
         asks && connection.relayed_sender.is_none()
     }
 
-    /// Who is logged in on a connection, with the rights of this moment. A user who is no more is not
-    /// logged in any longer.
+    /// Returns the connection's login with the user's current rights. A user that was removed is
+    /// logged out.
     pub(crate) fn login_of(&self, connection: &Connection) -> Option<Arc<Login>> {
         let login = connection.logins.lock().current.clone()?;
         if login.seen == self.users.changes() {
@@ -45,15 +45,15 @@ impl<S: Store> Door<S> {
             }
         };
         let mut logins = connection.logins.lock();
-        // Only what was looked at is replaced: another command of the connection may have come first.
+        // Replaced only if unchanged: another command of the connection may have been faster.
         if logins.current.as_ref().is_some_and(|held| Arc::ptr_eq(held, &login)) {
             logins.current.clone_from(&current);
         }
         current
     }
 
-    /// The user of this name, and a login with the user's rights of this moment. The number of changes
-    /// is read first: what changes later is then seen.
+    /// Returns the user of this name and a login with its current rights. The change counter is
+    /// read first, so that later changes are detected.
     pub(crate) fn login_as(&self, name: &UserName) -> Result<Option<(User, Arc<Login>)>> {
         let seen = self.users.changes();
         let Some(user) = self.users.user(name)? else { return Ok(None) };
@@ -63,7 +63,8 @@ impl<S: Store> Door<S> {
         Ok(Some((user, Arc::new(login))))
     }
 
-    /// The login of a user whom another server has let in; `None`: there is no such user any more.
+    /// Returns the login of a user that another server has authenticated; `None` if the user no
+    /// longer exists.
     fn login_of_known(
         &self,
         connection: &Connection,
@@ -74,7 +75,7 @@ impl<S: Store> Door<S> {
         Ok(found.filter(|(user, _)| is_it(user)).map(|(_, login)| login))
     }
 
-    /// Whether a connection may do one of these to each of the objects, whichever user it is.
+    /// Returns whether the connection has all of these rights.
     pub(crate) fn permits(&self, connection: &Connection, needs: &[Need]) -> bool {
         if !self.asks_for_login(connection) {
             return true;
@@ -84,10 +85,10 @@ impl<S: Store> Door<S> {
     }
 }
 
-/// Checks that the sender of a command may have it run.
+/// Checks that the sender of a command may run it.
 ///
-/// Errors: 13 without a login where one is needed, and without the right; the text of both is what
-/// applications and drivers look for.
+/// Fails with 13 without a required login and without the right; applications and drivers match on
+/// both texts.
 fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Result<()> {
     if row.before_login() || !call.door.asks_for_login(call.connection) {
         return Ok(());
@@ -100,17 +101,17 @@ fn check_rights<S: Store>(call: &Call<'_, S>, row: &'static CommandRow) -> Resul
     if !needs.iter().all(|need| need.is_met(&login.privileges)) {
         return Err(refusal(call));
     }
-    // A cursor that the command opens goes on only as long as they are met.
+    // Each batch of the command's cursor checks them again.
     call.operation.note_needs(needs);
     Ok(())
 }
 
-/// Checks that the sender of a command may also do this, which only shows while it runs.
+/// Checks rights that a command turns out to need while it runs.
 pub(crate) fn check_needs<S: Store>(call: &Call<'_, S>, needs: &[Need]) -> Result<()> {
     if call.door.permits(call.connection, needs) { Ok(()) } else { Err(refusal(call)) }
 }
 
-/// Checks that the sender may still do what the operation of its cursor asked for when it began.
+/// Checks that the sender still has the rights that its cursor's operation required at the start.
 pub(crate) fn check_still_permitted<S: Store>(
     call: &Call<'_, S>,
     operation: &Operation,
@@ -118,9 +119,8 @@ pub(crate) fn check_still_permitted<S: Store>(
     check_needs(call, &operation.needs())
 }
 
-/// Checks that users are kept here. Only a command that says itself that it is one shard's comes to another.
-///
-/// Errors: 115 where the first shard of the cluster keeps them.
+/// Fails with 115 unless this server stores the users (shard 0). Only a command marked as a request
+/// between shards reaches another server.
 pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
     match call.door.users.copy() {
         None => Ok(()),
@@ -131,10 +131,10 @@ pub(crate) fn check_users<S: Store>(call: &Call<'_, S>) -> Result<()> {
     }
 }
 
-/// Makes ready what the rights of the sender are found by: who is logged in, where another server has let
-/// the user in, and users and roles, where the first shard of the cluster keeps them.
+/// Prepares what the rights check reads: the login, if another server has authenticated the user,
+/// and a recent copy of the users, if the first shard stores them.
 ///
-/// Errors: 91 where that is not reached, and a command needs to know.
+/// Fails with 91 if the first shard cannot be reached and the command needs a login.
 pub(crate) async fn prepare_rights<S: Store>(
     call: &Call<'_, S>,
     row: &'static CommandRow,
@@ -149,7 +149,7 @@ pub(crate) async fn prepare_rights<S: Store>(
     if let Some(copy) = door.users.copy()
         && let Err(unreached) = copy.check_good().await
     {
-        // Who the user is stays open then.
+        // The login stays unresolved then.
         return if row.before_login() { Ok(()) } else { Err(unreached) };
     }
     let Some(known) = connection.logins.lock().known.clone() else { return Ok(()) };
@@ -157,7 +157,7 @@ pub(crate) async fn prepare_rights<S: Store>(
     if login.is_none()
         && let Some(copy) = door.users.copy()
     {
-        // The user may be newer than what is known here.
+        // The user may be newer than the copy.
         if !copy.catch_up().await {
             return if row.before_login() { Ok(()) } else { Err(unreached()) };
         }
@@ -168,8 +168,8 @@ pub(crate) async fn prepare_rights<S: Store>(
     Ok(())
 }
 
-/// Checks the rights of a sender ([`check_rights`]), once more where the first shard of the cluster may have
-/// given others since it was asked last.
+/// Checks the rights of a sender ([`check_rights`]). If that fails and the first shard stores the
+/// users, updates the copy and checks again.
 pub(crate) async fn check_rights_of_now<S: Store>(
     call: &Call<'_, S>,
     row: &'static CommandRow,
@@ -184,7 +184,7 @@ pub(crate) async fn check_rights_of_now<S: Store>(
     check_rights(call, row)
 }
 
-/// Whether the user may be logged in on a connection from where it comes.
+/// Returns whether the user's restrictions admit this connection's addresses.
 pub(crate) fn may_come_from(connection: &Connection, user: &User) -> bool {
     if user.restrictions.is_empty() {
         return true;
@@ -197,8 +197,8 @@ pub(crate) fn may_come_from(connection: &Connection, user: &User) -> bool {
     }
 }
 
-/// 13 with a text that has the command's name and its first argument and nothing else of it: what a
-/// sender may not do may hold what others must not see in a log.
+/// Returns error 13 with the command's name and its first argument only: other arguments may hold
+/// data that must not appear in a log.
 fn refusal<S: Store>(call: &Call<'_, S>) -> Error {
     let first = call.body.iter().next().map(|(_, value)| value);
     let about = match first {

@@ -1,5 +1,5 @@
-//! One command that a client called: who, where, and with what. A `Call` is made once for each
-//! message and handed to the command by reference.
+//! One command that a client called: the sender, the database and the arguments. A `Call` is made
+//! once per message and passed to the command by reference.
 //!
 //! ```text
 //! find         {find: "c", filter: {..}, $db: "db"}
@@ -27,8 +27,8 @@ use crate::{
     wire::{Message, Shape},
 };
 
-/// What evaluation asks from time to time: whether the operation still may go on, and whether
-/// others wait for the thread that it occupies.
+/// What evaluation checks periodically: whether the operation may continue, and whether other tasks
+/// wait for its thread.
 struct Watched {
     operation: Arc<Operation>,
     give_way: fn(),
@@ -48,27 +48,26 @@ impl evaluation::Watch for Watched {
     }
 }
 
-/// A called command. It borrows from its message and its connection, so it lives as long as the
-/// answer is made.
+/// A called command. It borrows from its message and its connection.
 pub(crate) struct Call<'a, S: Store> {
     pub(crate) door: &'a Arc<Door<S>>,
     pub(crate) connection: &'a Connection,
-    /// The message it came in. Large documents of it are shared, not copied.
+    /// The message that carried it. Its large documents are shared, not copied.
     pub(crate) message: &'a Message,
     /// The command's name as the client spelled it.
     pub(crate) name: &'a str,
-    /// Its row, if there is such a command.
+    /// Its row in the command table, if the command exists.
     pub(crate) known: Option<Known>,
-    /// The command's own document: that of the message, or the one inside the oldest form.
+    /// The command's own document: the message's body, or the one wrapped in `$query`.
     pub(crate) body: DocRef<'a>,
-    /// The database it is for, whose name is checked.
+    /// The command's database; the name is valid.
     pub(crate) database: &'a str,
-    /// What it may still do: its time limit, and whether it was told to stop.
+    /// Its time limit and stop requests.
     pub(crate) operation: Arc<Operation>,
 }
 
 impl<'a, S: Store> Call<'a, S> {
-    /// Refuses to work on a database beside the command's own that lives in another shard.
+    /// Fails with 20 if `database`, another one than the command's own, belongs to another shard.
     pub(crate) fn check_home(&self, database: &str) -> Result<()> {
         let is_home = self.door.settings.is_home.as_ref();
         if is_home.is_none_or(|is_home| is_home.is(database)) {
@@ -81,17 +80,17 @@ impl<'a, S: Store> Call<'a, S> {
         Err(Error::new(IllegalOperation, text))
     }
 
-    /// The servers of the other shards, where the answer is to be that of all of them.
+    /// Returns the owners of the other shards if the reply must cover all shards.
     pub(crate) fn siblings(&self) -> Option<&Siblings> {
         let is_of_shard = self.body.get(OF_SHARD).is_some();
         self.door.settings.siblings.as_ref().filter(|_| !is_of_shard)
     }
 
-    /// Reads from a message which command it is and on which database.
+    /// Reads the command's name and database from a message.
     ///
-    /// Fails where MongoDB's drivers expect an error before any command is looked at: 73 for a name
-    /// that no database can have, 40571 without `$db`, and 352 for an OP_QUERY that is neither a
-    /// handshake nor part of a login (drivers that get it stop and say that they are too old).
+    /// Fails as MongoDB's drivers expect before any command is dispatched: 73 for an invalid
+    /// database name, 40571 without `$db`, and 352 for an OP_QUERY that is neither a handshake nor
+    /// part of a login (drivers then report that they are too old).
     pub(crate) fn new(
         door: &'a Arc<Door<S>>,
         connection: &'a Connection,
@@ -100,9 +99,8 @@ impl<'a, S: Store> Call<'a, S> {
     ) -> Result<Self> {
         let mut body = message.body();
         let mut name = body.iter().next().map_or("", |(name, _)| name);
-        // The oldest form wraps the command and its read preference.
-        // Shells of long ago sent `{$query: {..}, $readPreference: ..}`; some drivers still do
-        // before they know the server.
+        // Legacy shells sent `{$query: {..}, $readPreference: ..}`; some drivers still do before
+        // they know the server.
         if message.shape == Shape::Query && matches!(name, "$query" | "query") {
             body = body.get(name).and_then(ValueRef::as_document).unwrap_or(body);
             name = body.iter().next().map_or("", |(name, _)| name);
@@ -127,14 +125,14 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(Self { door, connection, message, name, known, body, database, operation })
     }
 
-    /// The call of a command that stands inside this one, as `explain` has it. It shares this
-    /// call's time limit.
+    /// Creates the call of a command nested in this one, as in `explain`. It shares this call's
+    /// time limit.
     pub(crate) fn inner_call(&self, name: &'a str, body: DocRef<'a>) -> Self {
         let known = self.door.commands.find(name);
         Self { name, known, body, operation: Arc::clone(&self.operation), ..*self }
     }
 
-    /// The command as its rights are looked at. Fails with 59 where there is no such command.
+    /// Returns the command as the authorization check sees it. Fails with 59 if it does not exist.
     pub(crate) fn asked(&self) -> Result<Asked<'a>> {
         let known = self.known.ok_or_else(|| {
             Error::new(CommandNotFound, format!("no such command: '{}'", self.name))
@@ -142,43 +140,45 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(known.row.asked(self.body, self.database, self.message))
     }
 
-    /// The command's own arguments.
+    /// Returns the command's own arguments.
     pub(crate) fn args(&self) -> Args<'a> {
         Args::new(self.name, self.body)
     }
 
-    /// Whether it has a number, by which it is done once however often it is sent.
+    /// Returns whether it is a retryable write: it has a number and is executed once, however often
+    /// it is sent.
     pub(crate) fn has_number(&self) -> bool {
         self.door.settings.topology == Topology::Router
             && self.known.is_some_and(|known| known.row.numbered)
             && self.body.get("txnNumber").is_some()
     }
 
-    /// The collection that the command names in its first field.
+    /// Returns the collection named in the command's first field.
     pub(crate) fn namespace(&self) -> Result<Namespace> {
         names::parse_collection(self.database, collection_argument(self.body, self.name)?)
     }
 
-    /// The collection that the command names in its first field, whose documents it reads or writes.
-    /// A name with a dollar is error 73.
+    /// Returns the collection named in the command's first field, for commands on its documents.
+    /// Fails with 73 if the name has a dollar sign.
     pub(crate) fn namespace_of_documents(&self) -> Result<Namespace> {
         let namespace = self.namespace()?;
         names::check_no_dollar(&namespace)?;
         Ok(namespace)
     }
 
-    /// The collection of this name, if there is one.
+    /// Returns the collection of this name, if it exists.
     pub(crate) fn find_collection(&self, namespace: &Namespace) -> Option<Arc<Collection>> {
         self.door.engine.collection(Model::Documents, namespace)
     }
 
-    /// The collection of this name; 26 NamespaceNotFound where there is none.
+    /// Returns the collection of this name; fails with 26 NamespaceNotFound if it does not exist.
     pub(crate) fn expect_collection(&self, namespace: &Namespace) -> Result<Arc<Collection>> {
         self.find_collection(namespace).ok_or_else(|| Error::no_collection(namespace))
     }
 
-    /// The collection of this name, made when it is missing, and whether it was made. Only then is
-    /// its name checked as that of a new one: collections of an older name rule stay usable.
+    /// Returns the collection of this name, creating it if it is missing, and whether it was
+    /// created. The name rules for new collections are checked only then: collections made under
+    /// older rules stay usable.
     pub(crate) async fn ensure_collection(
         &self,
         namespace: &Namespace,
@@ -190,9 +190,9 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(self.door.engine.ensure_collection(Model::Documents, namespace).await?)
     }
 
-    /// Whether a write came too late for its collection: it was dropped after the write had looked
-    /// up its name. The writer then looks again, so that the write takes its place after the drop
-    /// and may make the collection anew.
+    /// Returns whether a write failed because its collection was dropped after its name was
+    /// resolved. The writer then resolves the name again, so that the write is ordered after the
+    /// drop and may recreate the collection.
     pub(crate) fn came_late<T>(written: &std::result::Result<T, engine::Error>) -> bool {
         written.as_ref().is_err_and(|error| {
             matches!(
@@ -202,12 +202,12 @@ impl<'a, S: Store> Call<'a, S> {
         })
     }
 
-    /// What stays the same for the whole operation: its instant, the constants of `let`, the memory
-    /// it may hold, and what it asks while it computes.
+    /// Returns the context of the operation's evaluation: its instant, the constants of `let`, its
+    /// memory reservation and its work budget.
     ///
-    /// Constants are evaluated here, one after the other, so that a later one can read an earlier
-    /// one; what they hold is held until the operation ends. One that reads a field is error
-    /// 4890500: there is no document yet.
+    /// Constants are evaluated here in order, so that a later one can refer to an earlier one;
+    /// their memory is held until the operation ends. One that reads a field fails with 4890500,
+    /// since there is no document yet.
     pub(crate) async fn evaluation_context(&self) -> Result<Arc<Context>> {
         let now = self.door.engine.now().await?;
         let mut context = Context {
@@ -232,8 +232,8 @@ impl<'a, S: Store> Call<'a, S> {
                 }
                 let env = pipeline::Env::new(DocRef::Raw(&[5, 0, 0, 0, 0]), &context);
                 let value = expr.evaluate(&env)?.unwrap_or(document::Value::Undefined);
-                // Many of them cannot hold more than one evaluation may. Each is taken from the
-                // account once: a hundred thousand are not counted anew for each that follows.
+                // The total is limited like that of one evaluation. Each constant is charged to the
+                // account once, so that many constants do not cost quadratic time.
                 let bytes = evaluation::memory_of(value.as_ref());
                 held += bytes;
                 evaluation::check_holdable(held)?;
@@ -245,8 +245,8 @@ impl<'a, S: Store> Call<'a, S> {
         Ok(Arc::new(context))
     }
 
-    /// Where stages put what they cannot hold: into files, unless the request forbids it with
-    /// `allowDiskUse: false`. That files are allowed otherwise is MongoDB's default since 6.0.
+    /// Returns where stages spill to: temporary files, unless the request has `allowDiskUse:
+    /// false`. Allowing files by default is MongoDB's behavior since 6.0.
     fn spill_target(&self) -> Result<Spill> {
         let allowed = self.args().bool("allowDiskUse")?.unwrap_or(true);
         Ok(match &self.door.settings.temporary {
@@ -256,20 +256,20 @@ impl<'a, S: Store> Call<'a, S> {
         })
     }
 
-    /// The count of work for this operation's evaluation: it gives way to others while it goes on,
-    /// and ends with the operation.
+    /// Returns the work budget of this operation's evaluation, which yields to other tasks and
+    /// stops with the operation.
     fn watched_budget(&self) -> evaluation::Budget {
         let operation = Arc::clone(&self.operation);
         evaluation::Budget::watched(Watched { operation, give_way: self.door.settings.give_way })
     }
 
-    /// What checks and completes documents that are stored at this instant.
+    /// Returns the writer that checks and completes documents stored at this instant.
     pub(crate) fn document_writer(&self, now: clock::Instant) -> DocumentWriter {
         DocumentWriter { now, per_document: self.door.per_document_ttl() }
     }
 
-    /// Documents given in a sequence of this name or in an array of the body. Drivers send large
-    /// batches as a sequence beside the body; both at once would be two truths, so that is error 9.
+    /// Returns the documents of this name, from a document sequence or from an array in the body.
+    /// Drivers send large batches as a sequence. Fails with 9 if both are given.
     pub(crate) fn listed_documents(&self, name: &str) -> Result<Vec<DocRef<'a>>> {
         match self.message.sequence(name) {
             Some(_) if self.body.get(name).is_some() => Err(Error::new(
@@ -282,7 +282,7 @@ impl<'a, S: Store> Call<'a, S> {
     }
 }
 
-/// Checks the name of a constant of `let`. Names that the server sets itself are error 4738901, all
+/// Checks the name of a constant of `let`. Names that the server sets itself fail with 4738901; all
 /// others follow the rules for variables of expressions.
 fn constant_name(name: &str) -> Result<()> {
     if matches!(name, "NOW" | "CLUSTER_TIME" | "JS_SCOPE" | "IS_MR" | "USER_ROLES") {

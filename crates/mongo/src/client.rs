@@ -1,6 +1,6 @@
-//! What is known about a connected client, and what it is doing. Its bytes are read and written in
-//! `connection`; commands of others (`currentOp`, `killOp`) look at it from their own threads, so
-//! what changes is kept in locks and atomics.
+//! The state of a connected client and its current command. `connection` reads and writes its
+//! bytes; other clients' commands (`currentOp`, `killOp`) access this state from their own threads,
+//! so what changes is kept in locks and atomics.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -24,55 +24,54 @@ use crate::{
     wire::Compressor,
 };
 
-/// What is known about a client. There is one for each socket, and one for each command that is
-/// relayed.
+/// A client connection: one per socket, and one per relayed command.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// Its number since the start of the server, shown as `connectionId`.
+    /// Sequence number since the start of the server, shown as `connectionId`.
     pub(crate) id: i32,
     /// The client's address, as `currentOp` and logs show it.
     pub(crate) peer: String,
-    /// The subject of the certificate that the client has shown, by which it may log in.
+    /// Subject of the client's TLS certificate, for X.509 logins.
     pub(crate) certificate_subject: Option<String>,
-    /// The server's own address of it.
+    /// The server's own address on this connection.
     pub(crate) reached_at: Option<IpAddr>,
-    /// Whether it has to log in whatever this server asks of its own clients.
+    /// Whether this connection requires authentication even if the server's setting does not.
     pub(crate) has_to_log_in: bool,
-    /// What it counts. Only its own task writes to it.
+    /// Counters of this connection. Only its own task writes to them.
     pub(crate) counters: Counters,
-    /// Compressors that both sides know, in the client's order; empty before the handshake.
+    /// Compressors that both sides support, in the client's order; empty before the handshake.
     pub(crate) compressors: Mutex<Vec<Compressor>>,
-    /// Whether it has said who it is. It may do so once: 186 after that.
+    /// Whether the client has sent its metadata. It may do so once; later attempts fail with 186.
     pub(crate) introduced: AtomicBool,
-    /// The application's name as its driver gave it in the first handshake.
+    /// The application name from the driver's first handshake.
     pub(crate) app_name: Mutex<Option<String>>,
-    /// The number that the next reply gets as its request id.
+    /// Request id of the next reply.
     replies: AtomicI32,
-    /// Memory of the reply that is being made or sent. It is given back when the last byte is
-    /// written, not when the command returns.
+    /// Memory reserved by the reply that is being made or sent. It is released when the last byte
+    /// is written, not when the command returns.
     answer: Mutex<Share>,
-    /// The command under way, for `currentOp` and `killOp`.
+    /// The current command, for `currentOp` and `killOp`.
     running: Mutex<Option<Running>>,
-    /// Who sends its commands, if it came by another way than a socket of its own.
+    /// The sender of a relayed command; `None` for a socket.
     pub(crate) relayed_sender: Option<RelayedSender>,
-    /// Who is logged in, and who is about to be.
+    /// The logged-in user, and a login in progress.
     pub(crate) logins: Mutex<Logins>,
-    /// The collection that its last command was about, as its work is counted.
+    /// The collection of the last command, as a cache of the work counters.
     pub(crate) last_work: LastWork,
 }
 
-/// Whose commands a connection's are, by which cursors are told apart.
+/// The identity that commands run under; it decides who may use a cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sender {
     pub(crate) relayed: Option<RelayedSender>,
-    /// The user who is logged in.
+    /// The logged-in user.
     pub(crate) user: Option<UserName>,
 }
 
 impl Sender {
-    /// Whether a sender may go on with what this one has opened.
+    /// Returns whether `other` may use what this sender has opened, such as a cursor.
     ///
-    /// One that was relayed and may write has the account's key, and so may go on with everything.
+    /// A relayed sender that may write holds the account's key, and so may use everything.
     pub(crate) fn admits(&self, other: &Self) -> bool {
         match other.relayed {
             Some(relayed) => relayed.writes || self.relayed == other.relayed,
@@ -81,19 +80,19 @@ impl Sender {
     }
 }
 
-/// The sender of a command that came through the portal. Each of its commands has a connection of
-/// its own, so cursors and rights hang on this instead of the connection.
+/// The sender of a command that came through the portal. Each of its commands has its own
+/// connection, so cursors and rights belong to this sender instead of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RelayedSender {
-    /// Whether it may change things.
+    /// Whether it may send commands that change something.
     pub(crate) writes: bool,
-    /// What all its commands have in common. A sender who may only read finds only the cursors of
+    /// Common to all commands of one portal session. A read-only sender may use only the cursors of
     /// its own session.
     pub(crate) session: [u8; 32],
 }
 
-/// Marks a command as under way; the mark is taken off when this is dropped, also if the command is
-/// cancelled in the middle.
+/// Registers a command as the connection's current one until dropped, also if the command is
+/// cancelled.
 pub(crate) struct RunningGuard<'a>(&'a Connection);
 
 impl Drop for RunningGuard<'_> {
@@ -103,7 +102,7 @@ impl Drop for RunningGuard<'_> {
 }
 
 impl Connection {
-    /// A client that has just come and has said nothing yet.
+    /// Creates the state of a new connection that has sent nothing yet.
     pub(crate) fn new(id: i32, peer: Peer, relayed_sender: Option<RelayedSender>) -> Self {
         Self {
             id,
@@ -124,12 +123,12 @@ impl Connection {
         }
     }
 
-    /// The address that the client comes from; none of one that is not a socket's.
+    /// Returns the client's IP address; `None` for a relayed command.
     pub(crate) fn peer_address(&self) -> Option<IpAddr> {
         self.peer.parse().ok().map(|peer: SocketAddr| peer.ip().to_canonical())
     }
 
-    /// Whose commands its commands are.
+    /// Returns the identity that this connection's commands run under.
     pub(crate) fn sender(&self) -> Sender {
         let logins = self.logins.lock();
         let current = logins.current.as_ref().map(|login| login.name.clone());
@@ -137,40 +136,40 @@ impl Connection {
         Sender { relayed: self.relayed_sender, user }
     }
 
-    /// The application's name, if the client gave one.
+    /// Returns the application name, if the client sent one.
     pub(crate) fn app_name(&self) -> Option<String> {
         self.app_name.lock().clone()
     }
 
-    /// The number of the next reply. Each reply gets another one, since exhaust replies refer to
-    /// the one before.
+    /// Returns the request id of the next reply. Ids must be unique, since each exhaust reply
+    /// refers to the one before.
     pub(crate) fn reply_id(&self) -> i32 {
         self.replies.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Holds the memory of a reply until it is sent.
+    /// Keeps the memory reservation of a reply until it is sent.
     pub(crate) fn hold_reply_memory(&self, share: Share) {
         *self.answer.lock() = share;
     }
 
-    /// Gives back the memory of the reply, which is sent. It is dropped without the lock.
+    /// Releases the memory reservation of a reply that was sent.
     pub(crate) fn release_reply_memory(&self) {
-        // Taken first and dropped afterwards: giving memory back may wake others.
+        // Dropped outside the lock: releasing memory may wake other tasks.
         let sent = std::mem::take(&mut *self.answer.lock());
         drop(sent);
     }
 
-    /// Notes that a command begins.
+    /// Registers a command as the connection's current one.
     pub(crate) fn begin_command(&self, running: Running) -> RunningGuard<'_> {
         *self.running.lock() = Some(running);
         RunningGuard(self)
     }
 
-    /// The command under way, a `getMore`, goes on with the operation that opened the cursor: its
-    /// time limit and its stops are those of the operation from now on.
+    /// Makes the current command, a `getMore`, continue the operation that opened the cursor, with
+    /// that operation's time limit and stop requests.
     pub(crate) fn resume_operation(&self, cursor: i64, operation: &Arc<Operation>, now: Duration) {
-        // In this order: what stopped the request so far is carried over to the operation it goes
-        // on with.
+        // The order matters: a stop request that reached the `getMore` so far is carried over to
+        // the operation that it continues.
         if let Some(running) = &mut *self.running.lock() {
             operation.resume_for(now, &running.operation);
             running.cursor = Some(cursor);
@@ -178,13 +177,13 @@ impl Connection {
         }
     }
 
-    /// What it is doing, if it is doing something.
+    /// Returns the current command, if any.
     pub(crate) fn running_command(&self) -> Option<Running> {
         self.running.lock().clone()
     }
 
-    /// Tells the command under way to stop, if its number is `id`; `None` means any. Returns
-    /// whether there was such a command. It stops at its next look, not at once.
+    /// Tells the current command to stop if its id is `id`, or whatever it is if `id` is `None`.
+    /// Returns whether there was one. The command stops at its next check, not at once.
     pub(crate) fn stop_command(&self, id: Option<i32>, why: StopReason) -> bool {
         let running = self.running.lock();
         let meant = running.as_ref().filter(|running| id.is_none_or(|id| id == running.id));

@@ -1,6 +1,6 @@
-//! What one client says and hears, whoever serves it. In a cluster a client stays where it came in while
-//! the servers behind it change: what was read and not answered is read again by the next one, and what
-//! the client said of itself is said to it again. What a message means is not known here.
+//! A client's byte stream, independent of the server that serves it. In a cluster the client's
+//! connection stays open while the servers behind it change: the next server reads the unanswered
+//! message again and replays the client's handshake. This module does not interpret messages.
 
 use std::{
     io,
@@ -17,85 +17,88 @@ use crate::{
     wire::HEADER_BYTES,
 };
 
-/// A client's stream.
+/// A client's stream, with bytes that the next server has to read again.
 #[derive(Debug)]
 pub struct ClientStream<S> {
     stream: S,
-    /// Read from the stream already, and to be read once more.
+    /// Bytes that were read from the stream and are to be read again.
     unread: Vec<u8>,
-    /// How much of it was read again.
+    /// Number of bytes of `unread` that were read again.
     at: usize,
-    /// The memory of it.
+    /// Memory reservation of `unread`.
     held: Share,
-    /// What the next server hears of it; `None`: this one is the only one.
+    /// State that is passed to the next server; `None` if the client cannot move.
     past: Option<Past>,
 }
 
-/// What became of a client that one server has served, or passed on to another.
+/// How a server finished with a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It has left or was not understood, or nobody may go on with what it asked; its stream is closed.
+    /// The connection is closed: the client disconnected or sent invalid bytes, or its request
+    /// cannot be repeated elsewhere.
     Closed,
-    /// The server has stopped. Another may go on with the client: what was not answered is read again.
+    /// The server has stopped. Another may continue: unanswered bytes are read again.
     Moves,
-    /// The home of this database is to go on with the client: its message is read again.
+    /// The owner of this database must continue: the message is read again.
     Elsewhere(String),
 }
 
-/// Why a server does not read on.
+/// Why a server stops reading.
 pub(crate) enum Left {
-    /// It has stopped; with a message that it has not answered, and what that holds.
+    /// It is stopping; with the message that it has not answered, and that message's memory
+    /// reservation.
     Stopped(Option<(Vec<u8>, Share)>),
-    /// This message, with which it has done nothing, is for the home of this database.
+    /// The message, not executed, is for the owner of this database.
     Elsewhere { message: Vec<u8>, held: Share, database: String },
 }
 
-/// What a client has said to servers before.
+/// State of a movable client that survives a change of servers.
 #[derive(Debug, Default)]
 struct Past {
-    /// One of them has understood it.
+    /// Whether a server has answered it, or knows its user.
     is_known: bool,
-    /// The message by which it said who it is.
+    /// The message of its first handshake.
     introduction: Option<Vec<u8>>,
-    /// How many servers have got the message that is not answered yet.
+    /// Number of servers that received the current unanswered message.
     sends: usize,
-    /// Who is logged in.
+    /// The logged-in user.
     user: Option<KnownUser>,
-    /// Whether it has to log in before it counts as understood.
+    /// Whether it counts as known only after a login.
     has_to_log_in: bool,
-    /// It is another server that passes a client on, and is told who is logged in.
+    /// The stream comes from a server that forwards a client and is notified of logins.
     is_server: bool,
 }
 
 impl<S> ClientStream<S> {
-    /// A client that is served in one place: it ends with its server.
+    /// Creates the stream of a client that cannot move to another server.
     pub(crate) fn fixed(stream: S) -> Self {
         Self { stream, unread: Vec::new(), at: 0, held: Share::default(), past: None }
     }
 
-    /// A client that may be served by one server after another.
+    /// Creates the stream of a client that may move between servers.
     pub fn movable(stream: S) -> Self {
         Self { past: Some(Past::default()), ..Self::fixed(stream) }
     }
 
-    /// The same, where clients have to log in or not.
+    /// Creates the stream of a movable client, with or without required authentication.
     pub fn movable_where(stream: S, has_to_log_in: bool) -> Self {
         Self { past: Some(Past { has_to_log_in, ..Past::default() }), ..Self::fixed(stream) }
     }
 
-    /// A client that another server passes on, with the user whom that one knows to be logged in.
+    /// Creates the stream of a client that another server forwards, with the user that this server
+    /// reports as logged in.
     pub fn passed_on(stream: S, user: Option<KnownUser>, has_to_log_in: bool) -> Self {
         let is_known = user.is_some();
         let past = Past { is_known, user, has_to_log_in, is_server: true, ..Past::default() };
         Self { past: Some(past), ..Self::fixed(stream) }
     }
 
-    /// Who is logged in.
+    /// Returns the logged-in user.
     pub fn user(&self) -> Option<&KnownUser> {
         self.past.as_ref()?.user.as_ref()
     }
 
-    /// Notes who is logged in, for the servers that come.
+    /// Records the logged-in user for the next servers.
     pub(crate) fn note_user(&mut self, user: Option<KnownUser>) {
         if let Some(past) = &mut self.past {
             past.is_known |= user.is_some();
@@ -103,34 +106,34 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Whether it is another server, which passes a client on.
+    /// Returns whether the peer is a server that forwards a client.
     pub(crate) fn is_server(&self) -> bool {
         self.past.as_ref().is_some_and(|past| past.is_server)
     }
 
-    /// Whether another server may go on with it.
+    /// Returns whether another server may continue with the client.
     pub(crate) fn is_movable(&self) -> bool {
         self.past.is_some()
     }
 
-    /// Whether a server has understood it before.
+    /// Returns whether an earlier server has answered the client.
     pub(crate) fn is_known(&self) -> bool {
         self.past.as_ref().is_some_and(|past| past.is_known)
     }
 
-    /// What it has said of itself, as a whole message.
+    /// Returns the client's handshake, as a whole message.
     pub(crate) fn introduction(&self) -> Option<&[u8]> {
         self.past.as_ref()?.introduction.as_deref()
     }
 
-    /// Notes that a server understands it.
+    /// Records that a server has answered the client.
     pub(crate) fn note_known(&mut self) {
         if let Some(past) = &mut self.past {
             past.is_known |= !past.has_to_log_in || past.user.is_some();
         }
     }
 
-    /// Keeps the message by which it says who it is, which counts once.
+    /// Keeps the client's handshake message. Only the first one counts, and a long one is not kept.
     pub(crate) fn note_introduction(&mut self, message: &[u8]) {
         if let Some(past) = &mut self.past
             && past.introduction.is_none()
@@ -140,15 +143,15 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// Notes that its message was answered.
+    /// Records that the current message was answered.
     pub(crate) fn note_answered(&mut self) {
         if let Some(past) = &mut self.past {
             past.sends = 0;
         }
     }
 
-    /// Has the next server read again what this one has read and not answered, and what was read behind it.
-    /// Nobody goes on where it left for no such reason.
+    /// Makes the next server read again the unanswered message and the bytes read after it. Returns
+    /// `Closed` for any other reason to stop.
     pub(crate) fn take_back(&mut self, left: Option<Left>, behind: &[u8]) -> Ended {
         match left {
             Some(Left::Stopped(message)) => self.put_back(message, behind),
@@ -160,8 +163,8 @@ impl<S> ClientStream<S> {
         }
     }
 
-    /// The same with a message that the server has got. Where enough servers have got it, the client is not
-    /// to be served any further: one that ends its server would end one after the other.
+    /// Puts back a message that this server has received. After `MAX_SENDS` servers the client is
+    /// closed: a message that crashes its server would otherwise crash one after the other.
     fn put_back(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) -> Ended {
         let Some(past) = &mut self.past else { return Ended::Closed };
         past.sends += usize::from(message.is_some());
@@ -170,9 +173,9 @@ impl<S> ClientStream<S> {
         if goes_on { Ended::Moves } else { Ended::Closed }
     }
 
-    /// Has the next server read again what this one has read and done nothing with.
+    /// Puts back a message that was not executed, followed by the bytes read after it.
     fn unread(&mut self, message: Option<(Vec<u8>, Share)>, behind: &[u8]) {
-        // Without a message what is unread goes on holding what it held.
+        // Without a message the remaining bytes keep their memory reservation.
         let (mut unread, held) =
             message.unwrap_or_else(|| (Vec::new(), std::mem::take(&mut self.held)));
         unread.extend_from_slice(behind);
@@ -182,7 +185,7 @@ impl<S> ClientStream<S> {
 }
 
 impl<S: AsyncRead + Unpin> ClientStream<S> {
-    /// Waits until it says something; false: it has left.
+    /// Waits until the client sends a byte; returns false if it disconnected.
     pub async fn has_begun(&mut self) -> bool {
         if self.at < self.unread.len() {
             return true;
@@ -194,10 +197,10 @@ impl<S: AsyncRead + Unpin> ClientStream<S> {
 }
 
 impl<S: AsyncWrite + Unpin> ClientStream<S> {
-    /// Ends it.
+    /// Shuts the stream down, within `CLOSE_TIME`.
     pub(crate) async fn close(&mut self) {
-        // It has left otherwise. Inside TLS the end is a message, too, which a client that does not
-        // read leaves no room for.
+        // Bounded, since closing TLS sends a message, too, and a client that does not read blocks
+        // it.
         let _ = tokio::time::timeout(CLOSE_TIME, self.stream.shutdown()).await;
     }
 }

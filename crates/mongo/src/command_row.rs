@@ -1,7 +1,7 @@
-//! What is known about a command besides how it runs: one row of facts per command.
+//! The properties of a command besides its implementation: one row per command.
 //!
-//! The rows themselves stand in `commands/table.rs`, beside the functions that run them, and are found by
-//! `command_table.rs`.
+//! The rows are in `commands/table.rs`, beside the functions that run the commands, and are looked
+//! up by `command_table.rs`.
 
 use document::DocRef;
 
@@ -10,27 +10,27 @@ use crate::{
     wire::Message,
 };
 
-/// Stands for arguments of any name in [`CommandRow::fields`].
+/// The wildcard in [`CommandRow::fields`]: the command accepts arguments of any name.
 pub(crate) const ANY_ARGUMENT: &str = "*";
 
 /// Whether a command changes anything: a document, a collection, a setting, the database clock or
-/// an operation of another client. A sender who may only read may send what changes nothing.
+/// an operation of another client. A read-only sender may send commands that change nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum Access {
-    /// It never changes anything.
+    /// The command never changes anything.
     Reads,
-    /// It may change something.
+    /// The command may change something.
     Writes,
-    /// Its arguments decide; the function returns whether this body would change something.
+    /// The arguments decide; the function returns whether this body would change something.
     ByArguments(fn(DocRef<'_>) -> bool),
 }
 
-/// Whether a command belongs to version 1 of MongoDB's Stable API, which `apiStrict` asks for.
+/// Whether a command belongs to version 1 of MongoDB's Stable API, which `apiStrict` requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApiVersion1 {
-    /// It does not.
+    /// The command is not part of it.
     Outside,
-    /// It does, except for these of its arguments; `a.b` is the field `b` of what `a` holds.
+    /// The command is part of it, except for these arguments; `a.b` is the field `b` within `a`.
     Except(&'static [&'static str]),
 }
 
@@ -41,42 +41,42 @@ pub enum ReadLevels {
     Local,
     /// All but `snapshot`.
     ExceptSnapshot,
-    /// All.
+    /// All levels.
     All,
 }
 
-/// Which server runs a command, in a cluster of several shards.
+/// Which server of a sharded cluster runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// That of its database.
+    /// The owner of the command's database.
     Database,
-    /// That of the database of the collection that its first argument names.
+    /// The owner of the database of the collection that its first argument names.
     Namespace,
-    /// That of the database of the first collection in `nsInfo`.
+    /// The owner of the database of the first collection in `nsInfo`.
     Namespaces,
-    /// That of the first shard, which speaks for all; one that it asks answers itself.
+    /// The owner of the first shard, which answers for all shards. A request from one shard to
+    /// another is answered locally.
     First,
-    /// That of the first shard where the message carries a login, and any otherwise.
+    /// The owner of the first shard if the message carries a login, otherwise any server.
     FirstForLogins,
-    /// Any.
+    /// Any server.
     Any,
 }
 
-/// What a command counts as where kinds of work are told apart: in `currentOp` and in the
-/// latencies and tickets of `serverStatus`.
+/// The category of a command in `currentOp` and in the latencies and tickets of `serverStatus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// `find`.
+    /// The command `find`.
     Query,
-    /// `getMore`.
+    /// The command `getMore`.
     GetMore,
     /// Another command that reads documents.
     Read,
-    /// `insert`.
+    /// The command `insert`.
     Insert,
-    /// `update`.
+    /// The command `update`.
     Update,
-    /// `delete`.
+    /// The command `delete`.
     Remove,
     /// Another command that writes documents.
     Write,
@@ -85,7 +85,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// The value of `op` in an entry of `currentOp`.
+    /// Returns the value of `op` in an entry of `currentOp`.
     pub(crate) fn op_name(self) -> &'static str {
         match self {
             Self::Query => "query",
@@ -97,77 +97,78 @@ impl Work {
         }
     }
 
-    /// Whether it counts among the reads of `serverStatus`.
+    /// Returns whether it counts among the reads of `serverStatus`.
     pub(crate) fn is_read(self) -> bool {
         matches!(self, Self::Query | Self::GetMore | Self::Read)
     }
 
-    /// Whether it counts among the writes of `serverStatus`.
+    /// Returns whether it counts among the writes of `serverStatus`.
     pub(crate) fn is_write(self) -> bool {
         matches!(self, Self::Insert | Self::Update | Self::Remove | Self::Write)
     }
 }
 
-/// The facts about one command. A column that comes later (whether it may run in a transaction) is one
-/// more field with its default in [`CommandRow::with_access`]. There is no default for the rights that a
-/// command asks for: a row cannot be written without them.
+/// The properties of one command. A new property (say, whether it may run in a transaction) is one
+/// more field with a default in [`CommandRow::with_access`]. Rights have no default, so that a row
+/// cannot be written without them.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandRow {
-    /// Its name, as the first field of a command spells it.
+    /// The command's name, as the first field of its body spells it.
     pub name: &'static str,
-    /// Arguments it knows beside those that all commands share; others are error 40415.
+    /// Its own arguments, besides those that all commands share; others fail with 40415.
     pub fields: &'static [&'static str],
-    /// The command that it is another name of.
+    /// The command that it is an alias of.
     pub(crate) alias_of: Option<&'static str>,
-    /// What it does, in a few words.
+    /// A short description, for `listCommands`.
     pub help: &'static str,
     /// Whether it changes anything.
     pub access: Access,
-    /// What it asks of its sender where clients have to log in.
+    /// The rights that it requires where authentication is on.
     pub(crate) rights: Rights,
     /// It runs on database `admin` only.
     pub admin_only: bool,
-    /// It may come in an OP_QUERY, the message that drivers send before they know the server; those of
-    /// old versions log in by it.
+    /// It is accepted as OP_QUERY, which drivers send before they know the server and which old
+    /// ones log in with.
     pub legacy: bool,
     /// Its reply may be compressed. The specification of OP_COMPRESSED forbids it for handshakes
-    /// and for what carries credentials.
+    /// and for commands that carry credentials.
     pub compress: bool,
-    /// Its place in version 1 of the Stable API.
+    /// Whether it is part of version 1 of the Stable API.
     pub api: ApiVersion1,
-    /// Its arguments hold passwords: they are shown nowhere.
+    /// Its arguments hold passwords and are redacted everywhere.
     pub hides_arguments: bool,
-    /// It is told to stop when its client closes the connection; others are finished.
+    /// It is stopped when its client disconnects; others run to completion.
     pub ends_with_client: bool,
-    /// It may wait for news of the server's state (`maxAwaitTimeMS` in a handshake).
+    /// It may wait for a change of the server's state (`maxAwaitTimeMS` in a handshake).
     pub awaits_state: bool,
-    /// It takes a `writeConcern`, even if it writes nothing.
+    /// It accepts a `writeConcern`, even if it writes nothing.
     pub write_concern: bool,
-    /// Levels of `readConcern` it takes.
+    /// The levels of `readConcern` that it accepts.
     pub read_levels: ReadLevels,
-    /// Arguments that all commands share are checked as strictly as its own.
+    /// Its shared arguments are checked as strictly as its own.
     pub strict_shared: bool,
-    /// The documents it brings are stored as the bytes they came in: parsing them takes no memory.
+    /// The documents it carries are stored as they arrive, so that parsing them takes no memory.
     pub stores_bytes: bool,
-    /// Its outcome can depend on which documents are live. The tests for expired documents need a
-    /// path for each such command, so this is assumed where a row does not say otherwise.
+    /// Its result may depend on which documents are live. This is the default, because the tests
+    /// for expired documents need a path for each such command.
     pub sees_documents: bool,
-    /// A router takes it with a `txnNumber`, and does it once however often it is sent.
+    /// A router accepts it with a `txnNumber` and executes it once, however often it is sent.
     pub numbered: bool,
-    /// It goes on with what the server that gets it has begun, which no other can do.
+    /// It continues something that this server has begun, such as a cursor, and cannot run on
+    /// another server.
     pub continues: bool,
-    /// The argument that holds the name of its collection; `None`: the first one.
+    /// The argument that names its collection; `None`: the first one.
     pub collection_in: Option<&'static str>,
-    /// What `currentOp` shows as the collection where the command names none.
+    /// The collection name that `currentOp` shows if the command names none.
     pub without_collection: &'static str,
-    /// What it counts as.
+    /// Its category for statistics.
     pub work: Work,
     /// Which server of a cluster runs it.
     pub home: Home,
 }
 
 impl CommandRow {
-    /// A row with this access and with defaults in all other columns.
+    /// Returns a row with this access and defaults in all other fields.
     const fn with_access(access: Access, rights: Rights) -> Self {
         Self {
             name: "",
@@ -197,7 +198,7 @@ impl CommandRow {
         }
     }
 
-    /// A command of this row, as its rights are looked at.
+    /// Returns a command of this row as the authorization check sees it.
     pub(crate) fn asked<'a>(
         &self,
         body: DocRef<'a>,
@@ -208,119 +209,120 @@ impl CommandRow {
         Asked { name: self.name, collection_in, body, database, message }
     }
 
-    /// A command that changes nothing.
+    /// Creates the row of a command that changes nothing.
     pub(crate) const fn reads(rights: Rights) -> Self {
         Self::with_access(Access::Reads, rights)
     }
 
-    /// A command that may change something.
+    /// Creates the row of a command that may change something.
     pub(crate) const fn writes(rights: Rights) -> Self {
         Self::with_access(Access::Writes, rights)
     }
 
-    /// A command that changes something if `changes` says so of its body.
+    /// Creates the row of a command that changes something if `changes` returns true for its body.
     pub(crate) const fn by_arguments(changes: fn(DocRef<'_>) -> bool, rights: Rights) -> Self {
         Self::with_access(Access::ByArguments(changes), rights)
     }
 
-    /// It may run before a client has logged in.
+    /// Returns whether it may run before the client has logged in.
     pub const fn before_login(&self) -> bool {
         matches!(self.rights, Rights::Open)
     }
 
-    /// It is another name of this command.
+    /// Marks it as an alias of this command.
     pub(crate) const fn alias_of(self, command: &'static str) -> Self {
         Self { alias_of: Some(command), ..self }
     }
 
-    /// It runs on database `admin` only.
+    /// Restricts it to the database `admin`.
     pub(crate) const fn on_admin(self) -> Self {
         Self { admin_only: true, ..self }
     }
 
-    /// It says who the server is: drivers send it in the oldest form, uncompressed, and may ask it
-    /// to wait for another state of the server.
+    /// Marks it as a handshake: drivers send it as OP_QUERY, uncompressed, and may have it wait for
+    /// a change of the server's state.
     pub(crate) const fn handshake(self) -> Self {
         let home = Home::FirstForLogins;
         Self { compress: false, awaits_state: true, home, ..self.in_old_form() }
     }
 
-    /// It may come in an OP_QUERY: drivers of old versions shake hands and log in by it.
+    /// Accepts it as OP_QUERY, by which old drivers shake hands and log in.
     pub(crate) const fn in_old_form(self) -> Self {
         Self { legacy: true, ..self }
     }
 
-    /// It carries credentials: its reply is never compressed, and nobody is shown its arguments.
+    /// Marks it as carrying credentials: its reply is never compressed and its arguments are
+    /// redacted.
     pub(crate) const fn credentials(self) -> Self {
         Self { compress: false, hides_arguments: true, ..self }
     }
 
-    /// It is about users and roles, which the first shard has.
+    /// Marks it as a command on users and roles, which the first shard stores.
     pub(crate) const fn of_users(self) -> Self {
         Self { home: Home::First, ..self.without_documents() }
     }
 
-    /// It is in version 1 of the Stable API with all its arguments but these.
+    /// Adds it to version 1 of the Stable API, with all its arguments but these.
     pub(crate) const fn in_api(self, except: &'static [&'static str]) -> Self {
         Self { api: ApiVersion1::Except(except), ..self }
     }
 
-    /// Nobody needs it once its client has gone.
+    /// Stops it when its client disconnects.
     pub(crate) const fn ends_with_client(self) -> Self {
         Self { ends_with_client: true, ..self }
     }
 
-    /// A `writeConcern` beside it is an error.
+    /// Makes a `writeConcern` an error.
     pub(crate) const fn no_write_concern(self) -> Self {
         Self { write_concern: false, ..self }
     }
 
-    /// It reads data at these levels of a read concern.
+    /// Sets the read concern levels that it accepts.
     pub(crate) const fn at_levels(self, read_levels: ReadLevels) -> Self {
         Self { read_levels, ..self }
     }
 
-    /// Arguments that all commands share are checked as strictly as its own.
+    /// Makes its shared arguments be checked as strictly as its own.
     pub(crate) const fn strict_shared(self) -> Self {
         Self { strict_shared: true, ..self }
     }
 
-    /// Its documents are stored as the bytes they came in.
+    /// Declares that its documents are stored as they arrive.
     pub(crate) const fn stores_bytes(self) -> Self {
         Self { stores_bytes: true, ..self }
     }
 
-    /// It neither reads, counts nor changes documents.
+    /// Declares that it neither reads, counts nor changes documents.
     pub(crate) const fn without_documents(self) -> Self {
         Self { sees_documents: false, ..self }
     }
 
-    /// With a number it is done once, however often it is sent.
+    /// Accepts it as a retryable write.
     pub(crate) const fn numbered(self) -> Self {
         Self { numbered: true, ..self }
     }
 
-    /// It goes on with what its server has begun.
+    /// Marks it as continuing something that this server has begun.
     pub(crate) const fn continues(self) -> Self {
         Self { continues: true, ..self }
     }
 
-    /// The name of its collection stands in this argument.
+    /// Sets the argument that names its collection.
     pub(crate) const fn collection_in(self, argument: &'static str) -> Self {
         Self { collection_in: Some(argument), ..self }
     }
 
-    /// What `currentOp` shows as the collection where the command names none.
+    /// Sets the collection name that `currentOp` shows if the command names none.
     pub(crate) const fn without_collection(self, shown: &'static str) -> Self {
         Self { without_collection: shown, ..self }
     }
 
-    /// This server of a cluster runs it.
+    /// Sets the server of a cluster that runs it.
     pub(crate) const fn home(self, home: Home) -> Self {
         Self { home, ..self }
     }
 
-    /// It counts as this kind of work.
+    /// Sets its category for statistics.
     pub(crate) const fn counted_as(self, work: Work) -> Self {
         Self { work, ..self }
     }

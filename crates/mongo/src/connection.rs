@@ -1,17 +1,17 @@
-//! One client: bytes to messages, messages to commands, replies to bytes, in order. Which command
-//! it is and what it does stands in `commands`.
+//! Serves one client: reads messages, runs their commands and sends the replies, in order. The
+//! commands themselves are in `commands`.
 //!
-//! A connection works on one message at a time. While a command runs its socket is watched, so that
-//! a read ends when the client has gone. Three things end a connection: bytes that are not a
-//! message, a client that is silent in the middle of one or does not read its reply, and the
-//! server's stop. Memory for a message is taken from an account before it is read; a long message
-//! waits a while for room, and one that finds none is read and forgotten, and gets an error that says
-//! to try again.
+//! A connection handles one message at a time. While a command runs its socket is watched, so that
+//! a read stops when the client disconnects. Three things close a connection: bytes that are not a
+//! message, a client that stalls within a message or does not read its reply, and the server's
+//! stop. Memory for a message is reserved from an account before the message is read. A long
+//! message waits for memory for a limited time; without memory it is read and discarded, and fails
+//! with a retryable error.
 //!
 //! ```text
-//! read header -> wait for room -> take memory -> read payload -> parse -> run -> send -> read header ...
-//!                                     |                            |
-//!                                  no room: 365           malformed: an error reply, or the end
+//! read header -> wait for memory -> reserve -> read payload -> parse -> run -> send -> ...
+//!                    |                                           |
+//!              no memory: 365                        malformed: an error reply, or close
 //! ```
 
 use std::{pin::pin, sync::Arc};
@@ -51,9 +51,9 @@ use crate::{
     },
 };
 
-/// Serves a client until it leaves or cannot be understood, or until `stop` changes. `peer` says who it
-/// is; an address alone will do. Its cursors outlive it for a while: drivers may go on on
-/// another connection.
+/// Serves a client until it disconnects, sends bytes that are not a message, or `stop` changes.
+/// `peer` identifies it; an address alone is enough. Its cursors stay open for a while, since
+/// drivers may continue them on another connection.
 pub async fn serve<S: Store>(
     door: Arc<Door<S>>,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send,
@@ -63,7 +63,7 @@ pub async fn serve<S: Store>(
     serve_movable(door, &mut ClientStream::fixed(stream), peer, stop).await;
 }
 
-/// Serves a client that may go on to another server when this one stops.
+/// Serves a client that may move to another server when this one stops.
 pub async fn serve_movable<S: Store>(
     door: Arc<Door<S>>,
     client: &mut ClientStream<impl AsyncRead + AsyncWrite + Unpin + Send>,
@@ -78,7 +78,7 @@ pub async fn serve_movable<S: Store>(
     let buffered = stream.buffer().to_vec();
     let ended = client.take_back(left.ok(), &buffered);
     if ended == Ended::Closed {
-        // The socket is closed first, so that the client does not wait for what follows.
+        // The socket is closed first, so that the client does not wait for the cleanup.
         client.close().await;
     }
     door.cursors.mark_orphans(connection.id);
@@ -86,7 +86,7 @@ pub async fn serve_movable<S: Store>(
     ended
 }
 
-/// Hears again what a client has said of itself to the server before.
+/// Replays the handshake that the client sent to the server before this one.
 async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said: Option<&[u8]>) {
     let Some((head, payload)) = said.and_then(<[u8]>::split_first_chunk) else { return };
     let Ok(header) = Header::read(head) else { return };
@@ -97,13 +97,13 @@ async fn introduce<S: Store>(door: &Arc<Door<S>>, connection: &Connection, said:
     }
 }
 
-/// Reads message after message and answers each. Returns when the server stops, between two messages
-/// or with one that another server may answer, or with one that another has to; an error ends the
-/// connection at once.
+/// Reads messages and answers each of them. Returns when the server stops (between two messages, or
+/// with a message that another server may answer), or with a message for another shard. An error
+/// closes the connection at once.
 ///
-/// A client is known from its first message that was answered, or from its login where it needs one. Until
-/// then a message is small, and its memory comes from an account that all unknown clients share: a client
-/// that only connects cannot take what working clients need.
+/// A client is known once its first message was answered or, where authentication is required, once
+/// it has logged in. Until then messages must be small, and their memory comes from an account that
+/// all unknown clients share: connecting alone must not take memory from working clients.
 async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -142,7 +142,7 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
                 return Ok(Left::Elsewhere { message, held, database });
             }
         }
-        // Looked up now, since the payload is consumed by parsing.
+        // Read now, since parsing consumes the payload.
         let silent = wire::wants_no_reply(&header, &payload);
         Counters::add(&connection.counters.bytes_in, header.len as u64);
         let parsed = match refused {
@@ -175,7 +175,8 @@ async fn serve_messages<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     }
 }
 
-/// What has come of a message, and why no more of it is read.
+/// Returns the payload of a message that was read, and the reason if it was refused for lack of
+/// memory. An error closes the connection.
 fn taken(arrived: Arrived, is_known: bool) -> Result<(Vec<u8>, Option<Short>), ConnectionEnded> {
     match arrived {
         Arrived::Whole(payload) => Ok((payload, None)),
@@ -184,26 +185,25 @@ fn taken(arrived: Arrived, is_known: bool) -> Result<(Vec<u8>, Option<Short>), C
     }
 }
 
-/// Whether a client that has asked something is no stranger any more: where clients have to log in it
-/// has done so.
+/// Returns whether a client counts as known after an answered message: where authentication is
+/// required it must have logged in.
 fn is_let_in<S: Store>(door: &Door<S>, connection: &Connection) -> bool {
     !door.asks_for_login(connection) || connection.logins.lock().is_anybody()
 }
 
 fn note_malformed<S: Store>(door: &Door<S>, connection: &Connection, malformed: &Malformed) {
-    // There was no room for it: nothing is wrong with the message.
+    // The message is valid; it only lacked memory.
     if malformed.code != TemporarilyUnavailable {
         door.protocol_errors.report(&connection.peer, "a malformed message");
     }
 }
 
-/// Where a message takes its memory from: who has asked nothing yet shares a small part with all others
-/// like that.
+/// Returns the memory account of a client's messages: unknown clients share a small one.
 fn account_of<S: Store>(door: &Door<S>, is_known: bool) -> &Account {
     if is_known { &door.messages } else { &door.settings.strangers }
 }
 
-/// The header, if it is that of a message which this client may send.
+/// Returns the header if this client may send such a message; otherwise logs why and fails.
 fn understood_header<S: Store>(
     door: &Door<S>,
     connection: &Connection,
@@ -225,8 +225,8 @@ fn understood_header<S: Store>(
     Err(())
 }
 
-/// Waits until a message that has not come whole is given up: half of it is not a request yet. A client
-/// that may move has a while after the server has stopped.
+/// Waits until an incomplete message has to be abandoned: when the server stops, or for a movable
+/// client `MOVE_TIME` later.
 async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
     let _ = stop.wait_for(|stop| *stop).await;
     if moves {
@@ -234,7 +234,7 @@ async fn until_cut(stop: &mut watch::Receiver<bool>, moves: bool) {
     }
 }
 
-/// Answers a message when it is its turn.
+/// Runs a message's command and sends the reply, within the engine's admission control.
 async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -242,7 +242,7 @@ async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     message: &Message,
     stop: &mut watch::Receiver<bool>,
 ) -> Result<Answered, ConnectionEnded> {
-    // In a place of its own: a connection that asks nothing has no room for it.
+    // Boxed, so that an idle connection does not reserve space for this future.
     let mut answered = Box::pin(answer_message(door, connection, stream, message, stop));
     let weight = parsed_command::parsed_bytes(message, &door.commands);
     let answered =
@@ -252,7 +252,7 @@ async fn answer_in_turn<S: Store, C: AsyncRead + AsyncWrite + Unpin + Send>(
     answered
 }
 
-/// Keeps for the next server what a client has said of itself. What was not answered it says again by itself.
+/// Records the client's handshake for the next server. Compressed handshakes are not kept.
 fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, message: &Message) {
     if !client.is_movable() {
         return;
@@ -266,17 +266,17 @@ fn note_message<S: Store, C>(door: &Door<S>, client: &mut ClientStream<C>, messa
     }
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answered {
-    /// Its reply was sent, or it wants none.
+    /// The reply was sent, or none was wanted.
     Sent,
-    /// This server does not answer it, and another may.
+    /// This server does not answer it; another one may.
     Not,
 }
 
-/// Runs the command of a message and sends its reply in the form that the message came in. Nothing
-/// is sent to a message that wants no reply, whatever comes out.
+/// Runs the command of a message and sends its reply in the message's own format. A message that
+/// wants no reply gets none, whatever the outcome.
 async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
     door: &Arc<Door<S>>,
     connection: &Connection,
@@ -308,7 +308,7 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
             }
             let id = connection.reply_id();
             let reply = msg_reply(id, message.request_id, body.bytes(), false, checksum);
-            // The reply is there twice, and no longer.
+            // Frees one of the two copies of the reply before sending.
             drop(body);
             send_bytes(connection, stream, compress_reply(door, message, reply).await).await?;
         }
@@ -321,8 +321,9 @@ async fn answer_message<S: Store, C: AsyncRead + AsyncWrite + Unpin>(
     Ok(Answered::Sent)
 }
 
-/// Notes who is logged in now for the servers that come, and tells the one that passes the client on, if
-/// there is one. It hears that before the reply, so that no request of the client comes in between.
+/// Records the logged-in user for the client's next server. Where another server forwards the
+/// client, also sends it a login control frame, before the reply, so that no request of the client
+/// comes in between.
 async fn tell_user<C: AsyncRead + AsyncWrite + Unpin>(
     connection: &Connection,
     stream: &mut BufReader<&mut ClientStream<C>>,
@@ -341,8 +342,8 @@ async fn tell_user<C: AsyncRead + AsyncWrite + Unpin>(
     Ok(())
 }
 
-/// Whether another server is to answer a message: this one stops, or is not the right one any more and
-/// stops soon, and nothing happens twice by it.
+/// Returns whether another server should answer a message: this server stops, or no longer owns the
+/// shard and stops within `MOVE_TIME`, and the command can be repeated safely.
 async fn moves<S: Store>(
     door: &Door<S>,
     message: &Message,

@@ -1,57 +1,56 @@
-//! What a connection counts of its work. Each connection counts alone, so that no two write to one
-//! line of memory; the sums are made when `serverStatus` or `/metrics` asks.
+//! Work counters of a connection. Each connection has its own, so that no two threads write to one
+//! cache line; `serverStatus` and `/metrics` sum them up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use evaluation::Looked;
 
-/// How many counters there are.
+/// Number of counters.
 pub(crate) const COUNTERS: usize = 15;
 
-/// Counters of one connection. They only grow; those of a closed connection are added to the door's
-/// sum.
+/// Counters of one connection. They only grow; those of a closed connection are added to the
+/// `Door`'s sums.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Documents of `insert` commands, as `opcounters` counts them.
+    /// Documents of `insert` commands, as in `opcounters`.
     pub(crate) insert: AtomicU64,
-    /// Commands that begin a read: `find`, `aggregate`, `count`, `distinct`.
+    /// Commands that start a read: `find`, `aggregate`, `count`, `distinct`.
     pub(crate) query: AtomicU64,
-    /// Statements of updates.
+    /// Update statements.
     pub(crate) update: AtomicU64,
-    /// Statements of deletes.
+    /// Delete statements.
     pub(crate) delete: AtomicU64,
-    /// `getMore` commands.
     pub(crate) getmore: AtomicU64,
-    /// All commands that were found in the table.
+    /// All commands found in the table.
     pub(crate) command: AtomicU64,
-    /// Bytes of messages as they arrived, compressed or not.
+    /// Bytes of messages as received, compressed or not.
     pub(crate) bytes_in: AtomicU64,
-    /// Bytes of replies as they were sent.
+    /// Bytes of replies as sent.
     pub(crate) bytes_out: AtomicU64,
     /// Documents in batches of cursors.
     pub(crate) returned: AtomicU64,
-    /// Documents that an update changed.
+    /// Documents changed by updates.
     pub(crate) updated: AtomicU64,
-    /// Documents that were removed.
+    /// Documents removed.
     pub(crate) deleted: AtomicU64,
-    /// Keys of indexes that commands have looked at, expired ones included.
+    /// Index keys examined, including expired ones.
     pub(crate) keys_examined: AtomicU64,
-    /// Documents that commands have looked at, expired ones included.
+    /// Documents examined, including expired ones.
     pub(crate) documents_examined: AtomicU64,
-    /// Commands that walked over a collection without an index.
+    /// Commands that scanned a collection without an index.
     pub(crate) collection_scans: AtomicU64,
-    /// Queries whose sort no index served.
+    /// Queries that sorted without an index.
     pub(crate) sorts: AtomicU64,
 }
 
 impl Counters {
-    /// Adds to one of them.
+    /// Adds to a counter.
     pub(crate) fn add(counter: &AtomicU64, by: u64) {
-        // One connection, one writer: no read-modify-write is needed.
+        // Each counter has a single writer, so no read-modify-write is needed.
         counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
     }
 
-    /// Adds what a command has looked at. Each key of an index leads to a document, which is looked at too.
+    /// Adds what a command examined. Each index key also counts as an examined document.
     pub(crate) fn note_looked(&self, looked: &Looked) {
         let examined = looked.examined();
         match looked.access() {
@@ -65,7 +64,7 @@ impl Counters {
         Self::add(&self.documents_examined, examined);
     }
 
-    /// All of them by name, in a fixed order: sums rely on it.
+    /// Returns all counters by name, in a fixed order, which sums rely on.
     pub(crate) fn named_values(&self) -> [(&'static str, u64); COUNTERS] {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         [

@@ -1,6 +1,6 @@
-//! What is shown of a cursor that stays open: which command opened it, how it is run, and what it
-//! gave so far. `currentOp`, `$currentOp` and the portal read it. Texts are cut at a length, since
-//! a command may be as large as a message and is shown to others.
+//! The description of an open cursor: the command that opened it, its plan, and what it returned so
+//! far. `currentOp`, `$currentOp` and the portal show it. Texts are truncated, since a command may
+//! be as large as a message.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -10,8 +10,7 @@ use engine::{Explain, Namespace};
 
 use crate::{client::Sender, limits::SHOWN_BYTES, session::SessionId};
 
-/// A text that takes no more than [`SHOWN_BYTES`]. Writing fails where it is full, which ends the
-/// formatting of whatever is written.
+/// A text of at most [`SHOWN_BYTES`]. Writing fails when it is full, which stops the formatting.
 #[derive(Default)]
 struct CutText(String);
 
@@ -28,17 +27,17 @@ impl std::fmt::Write for CutText {
     }
 }
 
-/// A command as others are shown it: whole while it has at most `most` bytes, else
-/// `{$truncated: <beginning>}` as mongod shows it, and its comment, if that is small.
+/// Returns a command for display: in full up to `most` bytes, otherwise `{$truncated: <beginning>}`
+/// as in mongod, and its comment if that is small.
 pub(crate) fn shown_command(command: DocRef<'_>, most: usize) -> DocBuf {
     if let DocRef::Raw(bytes) = command
         && bytes.len() <= most
     {
-        // A copy: a small command may stand in a large message.
+        // A copy, so that a small command does not keep a large message in memory.
         return DocBuf::from_trusted(Bytes::copy_from_slice(bytes));
     }
     let mut text = CutText::default();
-    // It fails where the text is cut.
+    // Fails if the text is truncated.
     let _ = write!(text, "{}", shell(ValueRef::Document(command)));
     let mut cut = doc! { "$truncated": text.0 };
     if let Some(ValueRef::String(comment)) = command.get("comment")
@@ -49,14 +48,13 @@ pub(crate) fn shown_command(command: DocRef<'_>, most: usize) -> DocBuf {
     cut.to_buf()
 }
 
-/// MongoDB's short text for an access path: `IDHACK`, `IXSCAN {..}` or `COLLSCAN`.
+/// Returns MongoDB's short text for an access path: `IDHACK`, `IXSCAN {..}` or `COLLSCAN`.
 pub(crate) fn plan_summary(explain: &Explain) -> String {
     match &explain.index {
         _ if explain.by_id => "IDHACK".to_owned(),
         Some(_) => {
             let mut text = CutText::default();
             let pattern = ValueRef::Document(DocRef::Tree(&explain.pattern));
-            // It fails where the text is cut.
             let _ = write!(text, "IXSCAN {}", shell(pattern));
             text.0
         }
@@ -65,30 +63,28 @@ pub(crate) fn plan_summary(explain: &Explain) -> String {
             let mut text = CutText::default();
             let mut paths: Vec<String> = explain.branches.iter().map(plan_summary).collect();
             paths.dedup();
-            // It fails where the text is cut.
             let _ = write!(text, "{}", paths.join(", "));
             text.0
         }
     }
 }
 
-/// How a cursor came about, and what it gave so far.
+/// The origin of a cursor, and what it returned so far.
 #[derive(Clone, Debug)]
 pub(crate) struct CursorDescription {
-    /// The command that opened it.
     command: DocBuf,
-    /// How it is run, as `planSummary` shows it.
+    /// Its plan, as `planSummary` shows it.
     summary: String,
-    /// When it was opened, on the machine's monotonic clock.
+    /// Time of opening, on the machine's monotonic clock.
     opened: Duration,
-    /// Batches it gave, the first one included.
+    /// Number of batches, including the first one.
     batches: i64,
-    /// Documents in these batches.
+    /// Number of documents in these batches.
     documents: i64,
 }
 
 impl CursorDescription {
-    /// Describes a cursor that this command opens now.
+    /// Describes a cursor that this command is opening.
     pub(crate) fn new(command: DocRef<'_>, explain: &Explain) -> Self {
         let opened = clock::monotonic_time();
         let summary = plan_summary(explain);
@@ -101,31 +97,29 @@ impl CursorDescription {
         }
     }
 
-    /// Notes a batch of this many documents.
+    /// Records a batch of this many documents.
     pub(crate) fn note_batch(&mut self, documents: usize) {
         self.batches += 1;
         self.documents += i64::try_from(documents).unwrap_or(i64::MAX);
     }
 }
 
-/// A cursor as it is at the moment that somebody asks: a copy, so that no lock is held while a
-/// reply is made.
+/// A copy of a cursor's state, so that no lock is held while a reply is built.
 #[derive(Clone, Debug)]
 pub(crate) struct CursorSnapshot {
     pub(crate) id: i64,
     pub(crate) namespace: Namespace,
     pub(crate) session: Option<SessionId>,
-    /// Whether it may be idle without end.
+    /// Exempt from the idle timeout.
     pub(crate) keep: bool,
-    /// When it was used last, on the machine's monotonic clock.
+    /// Time of the last use, on the machine's monotonic clock.
     pub(crate) used: Duration,
-    /// Who opened it.
     pub(crate) owner: Sender,
     pub(crate) about: CursorDescription,
 }
 
-/// Two clocks at one instant: milliseconds of the database clock, and the machine's monotonic one.
-/// With both a monotonic instant of the past can be shown as a date.
+/// One moment on two clocks: milliseconds of the database clock, and the machine's monotonic clock.
+/// With both, a past monotonic time can be shown as a date.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
     pub(crate) now_ms: i64,
@@ -133,26 +127,26 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
-    /// A monotonic instant of the past as a date of the database clock.
+    /// Converts a past monotonic time to a date of the database clock.
     pub(crate) fn date_of(self, at: Duration) -> Value {
         let ago = self.monotonic.saturating_sub(at).as_millis();
         Value::DateTime(self.now_ms.saturating_sub(i64::try_from(ago).unwrap_or(i64::MAX)))
     }
 }
 
-/// The id of a session as a command carries it.
+/// Returns the id of a session as a command carries it.
 pub(crate) fn session_document(session: SessionId) -> Document {
     doc! { "id": Value::Binary { subtype: 4, bytes: session.to_vec() } }
 }
 
 impl CursorSnapshot {
-    /// How it is run.
+    /// Returns its plan, as `planSummary` shows it.
     pub(crate) fn summary(&self) -> &str {
         &self.about.summary
     }
 
-    /// The `cursor` of an operation that uses it, with that operation's number as `user`, or of its
-    /// own entry while nobody uses it.
+    /// Returns the `cursor` document, with the id of the operation that uses it as `user`, or
+    /// `None` for an idle cursor.
     pub(crate) fn cursor_document(&self, clocks: Clocks, user: Option<i32>) -> Document {
         let about = &self.about;
         let mut out = doc! {
@@ -172,7 +166,7 @@ impl CursorSnapshot {
         out
     }
 
-    /// The entry of a cursor that nobody uses, as `$currentOp` lists it with `idleCursors: true`.
+    /// Returns the entry of an idle cursor, as `$currentOp` lists it with `idleCursors: true`.
     pub(crate) fn idle_entry(&self, host: &str, clocks: Clocks) -> Document {
         let mut out = doc! {
             "type": "idleCursor",

@@ -1,15 +1,15 @@
-//! Open cursors: found by id, used by one request at a time, closed when nobody asks for them.
+//! Open cursors: found by id, used by one request at a time, closed after an idle timeout.
 //!
-//! A request takes its cursor out of the table while it reads, and puts it back afterwards; so the
-//! lock is never held while documents are read, and a second request for the same cursor gets an
-//! error instead of waiting. A cursor that is killed meanwhile is no longer in the table, and is
-//! dropped when its request would put it back.
+//! A request takes its cursor out of the table while it reads and puts it back afterwards. The lock
+//! is therefore never held while documents are read, and a second request for the same cursor gets
+//! an error instead of waiting. A cursor that is killed meanwhile is removed from the table and
+//! dropped when its request tries to put it back.
 //!
 //! ```text
 //! open -> idle -> take -> in use -> give back -> idle -> ...
 //!           |                |
 //!           |                +-- end, error, kill: closed
-//!           +-- kill, too long idle, memory short: closed
+//!           +-- kill, idle timeout, low memory: closed
 //! ```
 
 use std::{
@@ -37,31 +37,31 @@ use crate::{
 
 /// A cursor in the table.
 struct OpenCursor<S: Store> {
-    /// The collection it reads; a `getMore` has to name the same one.
+    /// The collection that it reads; a `getMore` must name the same one.
     namespace: Namespace,
-    /// The id of the session it was opened in.
+    /// The session that it was opened in.
     session: Option<SessionId>,
-    /// The cursor itself; `None` while a request uses it.
+    /// The cursor; `None` while a request uses it.
     cursor: Option<Cursor<S>>,
-    /// When a request used it last, on the machine's monotonic clock.
+    /// Time of the last use, on the machine's monotonic clock.
     used: Duration,
-    /// It may be idle without end (`noCursorTimeout`).
+    /// Exempt from the idle timeout (`noCursorTimeout`).
     keep: bool,
     /// The connection that opened it.
     connection: i32,
-    /// Whether that connection is closed. Its cursors stay usable: drivers may go on with them on
+    /// Whether that connection is closed. The cursor stays usable: drivers may continue it on
     /// another connection.
     orphan: bool,
-    /// The operation that it belongs to. Its time limit rests while nobody reads.
+    /// The operation that it belongs to. Its clock is stopped while no request reads.
     operation: Arc<Operation>,
     about: CursorDescription,
-    /// Who opened it.
+    /// The sender that opened it.
     owner: Sender,
 }
 
 impl<S: Store> OpenCursor<S> {
-    /// Whether this sender may use it. To one that was relayed and may only read, the cursors of others
-    /// are not there; a user hears whose they are not.
+    /// Checks that this sender may use the cursor. For a read-only relayed sender the cursors of
+    /// others do not exist (43); a user gets 13.
     fn check_sender(&self, id: i64, sender: &Sender) -> Result<()> {
         match (self.owner.admits(sender), sender.relayed) {
             (true, _) => Ok(()),
@@ -73,7 +73,7 @@ impl<S: Store> OpenCursor<S> {
         }
     }
 
-    /// A copy of what is shown about it.
+    /// Returns a description of the cursor.
     fn snapshot(&self, id: i64) -> CursorSnapshot {
         CursorSnapshot {
             id,
@@ -86,7 +86,7 @@ impl<S: Store> OpenCursor<S> {
         }
     }
 
-    /// Bytes that it holds while nobody uses it. One in use is charged to its request.
+    /// Returns the bytes that an idle cursor holds. A cursor in use is charged to its request.
     fn held_bytes(&self) -> usize {
         self.cursor.as_ref().map_or(0, Cursor::memory_used)
     }
@@ -95,47 +95,44 @@ impl<S: Store> OpenCursor<S> {
 /// All open cursors of the MongoDB API.
 pub(crate) struct Cursors<S: Store> {
     all: Mutex<HashMap<i64, OpenCursor<S>>>,
-    /// How many there may be.
+    /// Maximum number of open cursors.
     most: usize,
-    /// How many were opened, and how many of them were closed because nobody asked for them in time.
+    /// Number of cursors opened, and number of those closed by the idle timeout.
     opened: AtomicU64,
     timed_out: AtomicU64,
 }
 
-/// A cursor that a request opens, with what belongs to it.
+/// A cursor that a request opens, with its owner and options.
 pub(crate) struct NewCursor<S: Store> {
     pub(crate) cursor: Cursor<S>,
-    /// It may be idle without end.
+    /// Exempt from the idle timeout.
     pub(crate) keep: bool,
-    /// The session that asked for it.
     pub(crate) session: Option<SessionId>,
-    /// The connection that asked for it.
     pub(crate) connection: i32,
-    /// Who asked for it.
     pub(crate) owner: Sender,
     pub(crate) about: CursorDescription,
 }
 
-/// A cursor that a request uses. It has to be given back, or finished.
+/// A cursor that a request uses. The request must give it back or finish it.
 pub(crate) struct CursorInUse<S: Store> {
     pub(crate) id: i64,
     pub(crate) cursor: Cursor<S>,
-    /// The operation that opened it and goes on with this request.
+    /// The operation that opened the cursor and continues with this request.
     pub(crate) operation: Arc<Operation>,
 }
 
-/// The idle cursors of one connection that hold something.
+/// The idle cursors of one connection that hold memory.
 #[derive(Default)]
 struct IdleCursors {
     /// Bytes that they hold together.
     memory: usize,
-    /// Since when each is idle, its id, and the bytes that it holds.
+    /// Time of the last use, id and bytes held of each.
     cursors: Vec<(Duration, i64, usize)>,
 }
 
 impl<S: Store> Relief for Cursors<S> {
     fn relieve(&self, bytes: usize) {
-        // They are dropped here, without the lock.
+        // Dropped here, outside the lock.
         let closed = self.take_victims(bytes);
         if !closed.is_empty() {
             tracing::debug!(cursors = closed.len(), "idle cursors were closed to free memory");
@@ -143,13 +140,13 @@ impl<S: Store> Relief for Cursors<S> {
     }
 }
 
-/// 43 CursorNotFound, also for a cursor that exists and is nothing to this sender.
+/// Returns 43 CursorNotFound, also for a cursor that this sender may not see.
 fn not_found(id: i64) -> Error {
     Error::new(CursorNotFound, format!("cursor id {id} not found"))
 }
 
-/// A cursor goes on in the session it was opened in, or in none if it was opened in none. The three
-/// numbers are mongod's, one for each way to be wrong.
+/// Checks that a cursor is continued in the session that it was opened in, or without one if it was
+/// opened without one. The three codes are mongod's.
 fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -> Result<()> {
     let (code, message) = match (opened, asking) {
         (opened, asking) if opened == asking => return Ok(()),
@@ -161,21 +158,21 @@ fn same_session(id: i64, opened: Option<SessionId>, asking: Option<SessionId>) -
 }
 
 impl<S: Store> Cursors<S> {
-    /// No cursors, and room for this many.
+    /// Creates an empty table for at most `most` cursors.
     pub(crate) fn with_room(most: usize) -> Self {
         let (opened, timed_out) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { all: Mutex::default(), most, opened, timed_out }
     }
 
-    /// Locks the table, for as short as possible: nothing is awaited under this lock, and cursors
-    /// are dropped after it is released, since dropping one frees memory.
+    /// Locks the table. Nothing is awaited under this lock, and cursors are dropped after it is
+    /// released, since dropping one frees memory.
     fn lock_all(&self) -> MutexGuard<'_, HashMap<i64, OpenCursor<S>>> {
         self.all.lock()
     }
 
-    /// Keeps a cursor and returns the id that it gets. Ids are random, so that nobody can guess
-    /// that of another client. Fails with 146 when there are too many, and where the operation was told
-    /// to stop: [`Self::kill_sessions`] has looked at the table already or sees the cursor in it.
+    /// Adds a cursor to the table and returns its id. Ids are random, so that clients cannot guess
+    /// those of others. Fails with 146 at the limit, and if the operation was told to stop;
+    /// checking this under the lock ensures that [`Self::kill_sessions`] misses no cursor.
     pub(crate) fn open(
         &self,
         namespace: Namespace,
@@ -217,8 +214,9 @@ impl<S: Store> Cursors<S> {
 
     /// Takes a cursor for a request on its collection, in its session.
     ///
-    /// Fails with 43 if there is none for this sender, 13 if it is another user's or reads another
-    /// collection, 50736..50738 if it belongs to another session, and 12051 while another request uses it.
+    /// Fails with 43 if it does not exist for this sender, 13 if it is another user's or reads
+    /// another collection, 50736..50738 if it belongs to another session, and 12051 while another
+    /// request uses it.
     pub(crate) fn take(
         &self,
         id: i64,
@@ -246,18 +244,18 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// Gives a cursor back that was not read; its count of batches stays.
+    /// Returns a cursor that was not read; its count of batches stays.
     pub(crate) fn return_unread(&self, taken: CursorInUse<S>) {
         self.put_back(taken, |_| {});
     }
 
-    /// Gives a cursor back that gave a batch of this many documents. Returns whether it stays open:
-    /// one that was killed meanwhile is dropped.
+    /// Returns a cursor that produced a batch of this many documents. Returns whether it stays
+    /// open: one that was killed meanwhile is dropped.
     pub(crate) fn give_back(&self, taken: CursorInUse<S>, documents: usize) -> bool {
         self.put_back(taken, |about| about.note_batch(documents))
     }
 
-    /// Puts a cursor back, if it was not killed meanwhile, and lets its time limit rest.
+    /// Puts a cursor back unless it was killed meanwhile, and stops its operation's clock.
     fn put_back(&self, taken: CursorInUse<S>, note: impl FnOnce(&mut CursorDescription)) -> bool {
         let now = clock::monotonic_time();
         match self.lock_all().get_mut(&taken.id) {
@@ -272,12 +270,12 @@ impl<S: Store> Cursors<S> {
         }
     }
 
-    /// Closes a cursor that has no more.
+    /// Closes an exhausted cursor.
     pub(crate) fn finish_cursor(&self, taken: CursorInUse<S>) {
         self.close(taken.id);
     }
 
-    /// Marks the cursors of a connection that has closed: they end sooner if they hold much.
+    /// Marks the cursors of a closed connection, which shortens the idle timeout of large ones.
     pub(crate) fn mark_orphans(&self, connection: i32) {
         let mut all = self.lock_all();
         let own = all.values_mut().filter(|open| open.connection == connection);
@@ -289,33 +287,33 @@ impl<S: Store> Cursors<S> {
         self.lock_all().remove(&id).is_some()
     }
 
-    /// Returns the collection that a cursor reads, if this sender is not the one who may use it; `None`
-    /// also where there is no such cursor.
+    /// Returns the collection that a cursor reads if this sender may not use the cursor; `None`
+    /// also if the cursor does not exist.
     pub(crate) fn read_by_another(&self, id: i64, sender: &Sender) -> Option<Namespace> {
         let all = self.lock_all();
         let open = all.get(&id).filter(|open| !open.owner.admits(sender))?;
         Some(open.namespace.clone())
     }
 
-    /// Closes a cursor and ends the request that uses it. Returns whether it was open.
+    /// Closes a cursor and stops the request that uses it. Returns whether it was open.
     pub(crate) fn kill(&self, id: i64) -> bool {
         let killed = self.lock_all().remove(&id);
         killed.inspect(|open| open.operation.tell_to_stop(StopReason::CursorKilled)).is_some()
     }
 
-    /// Closes the cursors of sessions and ends the requests that use them.
+    /// Closes the cursors of sessions and stops the requests that use them.
     pub(crate) fn kill_sessions(&self, sessions: &SessionSet, why: StopReason) {
         let killed = self.remove_where(|open| sessions.has(open.session, &open.owner));
-        // An idle cursor's operation is told too: the request that has just taken it may not have begun.
+        // Also for idle cursors: a request may have taken the operation and not yet begun.
         killed.iter().for_each(|open| open.operation.tell_to_stop(why));
     }
 
-    /// Closes cursors that nobody asked for in time; returns how many. Those that hold much and
-    /// whose connection is gone have less time.
+    /// Closes cursors that exceeded their idle timeout; returns how many. Large cursors whose
+    /// connection is closed have a shorter one.
     pub(crate) fn close_idle(&self, now: Duration) -> usize {
         let closed = self.remove_where(|open| {
-            // Nobody is known to want it any more, and it holds memory: half a minute is enough for
-            // a client that reconnects.
+            // Such a cursor is probably abandoned and holds memory: half a minute is enough for a
+            // client that reconnects.
             let heavy = open.orphan && HEAVY_CURSOR_BYTES <= open.held_bytes();
             let most = if heavy { ORPHAN_IDLE } else { CURSOR_IDLE };
             !open.keep && open.cursor.is_some() && most <= now.saturating_sub(open.used)
@@ -324,21 +322,20 @@ impl<S: Store> Cursors<S> {
         closed.len()
     }
 
-    /// How many were opened since the start, and how many of them were closed because nobody asked for
-    /// them in time.
+    /// Returns the number of cursors opened since the start, and the number of those closed by the
+    /// idle timeout.
     pub(crate) fn since_the_start(&self) -> (u64, u64) {
         (self.opened.load(Relaxed), self.timed_out.load(Relaxed))
     }
 
-    /// Takes out those that are to be closed. The caller drops them without the lock.
+    /// Removes the matching cursors from the table. The caller drops them outside the lock.
     fn remove_where(&self, closes: impl Fn(&OpenCursor<S>) -> bool) -> Vec<OpenCursor<S>> {
         self.lock_all().extract_if(|_, open| closes(open)).map(|(_, open)| open).collect()
     }
 
-    /// Takes out the idle cursors that are closed so that `bytes` are given back: always the oldest
-    /// one of the connection whose cursors hold most. So one client that opens many large cursors
-    /// pays first, and does not push out those of others. Small ones are spared: closing many of
-    /// them would free little.
+    /// Removes idle cursors from the table to free `bytes`: always the oldest one of the connection
+    /// whose cursors hold most. A client that opens many large cursors thus loses its own first.
+    /// Small cursors are spared: closing many of them would free little.
     fn take_victims(&self, bytes: usize) -> Vec<OpenCursor<S>> {
         let mut all = self.lock_all();
         let mut owners: HashMap<i32, IdleCursors> = HashMap::new();
@@ -349,7 +346,7 @@ impl<S: Store> Cursors<S> {
             owner.memory += memory;
             owner.cursors.push((open.used, *id, memory));
         }
-        // The oldest one last.
+        // The oldest one is last.
         owners.values_mut().for_each(|owner| owner.cursors.sort_unstable_by(|a, b| b.cmp(a)));
         let (mut given, mut closed) = (0, Vec::new());
         while given < bytes {
@@ -362,25 +359,25 @@ impl<S: Store> Cursors<S> {
         closed
     }
 
-    /// What is shown about one of them.
+    /// Returns the description of a cursor.
     pub(crate) fn snapshot(&self, id: i64) -> Option<CursorSnapshot> {
         self.lock_all().get(&id).map(|open| open.snapshot(id))
     }
 
-    /// The ids of those that nobody uses.
+    /// Returns the ids of idle cursors.
     pub(crate) fn idle_ids(&self) -> Vec<i64> {
         let all = self.lock_all();
         all.iter().filter(|(_, open)| open.cursor.is_some()).map(|(id, _)| *id).collect()
     }
 
-    /// The sessions in which cursors are open, with who opened each and when it was used last.
+    /// Returns the sessions with open cursors, and the owner and last use of each cursor.
     pub(crate) fn sessions(&self) -> Vec<(SessionId, Sender, Duration)> {
         let all = self.lock_all();
         let of = |open: &OpenCursor<S>| Some((open.session?, open.owner.clone(), open.used));
         all.values().filter_map(of).collect()
     }
 
-    /// How many are open, used or not.
+    /// Returns the number of open cursors, idle and in use.
     pub(crate) fn count(&self) -> usize {
         self.lock_all().len()
     }

@@ -1,11 +1,11 @@
-//! The language in which filters of partial indexes are stored. The engine keeps such a filter as
-//! the document that the client sent, and asks for its meaning when it opens the index.
+//! The language of partial index filters. The engine stores such a filter as the document that the
+//! client sent, and has it parsed when it opens the index.
 
 use document::DocRef;
 use engine::{Dialect, Model};
 use pipeline::Filter;
 
-/// MongoDB's filters.
+/// MongoDB's filter language.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MongoDialect;
 

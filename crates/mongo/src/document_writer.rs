@@ -1,6 +1,5 @@
-//! What is checked and added when a client's document is about to be stored: its `_id`, its own
-//! `ttl`, and that it leaves the reserved property alone. The engine asks it too, for the documents
-//! that an upsert or a pipeline makes.
+//! Checks and completes a client's document before it is stored: its `_id`, its own `ttl`, and the
+//! reserved property. The engine also uses it for the documents that upserts and pipelines produce.
 
 use clock::Instant;
 use document::{DocBuf, DocRef, ObjectId, ValueRef};
@@ -12,35 +11,35 @@ use crate::{
     timestamps,
 };
 
-/// What one look at the root of a document says that is about to be stored. The root is walked
-/// once: for large batches of small documents every further walk shows.
+/// The result of checking a document's root fields. They are scanned once, since further scans are
+/// measurable for large batches of small documents.
 pub(crate) struct CheckedDocument {
-    /// When it expires by its own `ttl`, or that it follows its collection's default.
+    /// Its own expiry from `ttl`, or that it follows its collection's default.
     pub(crate) lifetime: Lifetime,
-    /// Whether a timestamp in it stands for the present and has to be filled in.
+    /// Whether it has an empty timestamp that must be filled in.
     pub(crate) has_empty_timestamp: bool,
 }
 
 /// Checks and completes documents for one operation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DocumentWriter {
-    /// Database time, for ids that are made here.
+    /// Database time, for generated ids.
     pub(crate) now: Instant,
     /// Whether a document's own `ttl` is interpreted.
     pub(crate) per_document: bool,
 }
 
 impl DocumentWriter {
-    /// Checks a document that is about to be stored. Fails with 2 if it sets the reserved property
-    /// or has two fields `_id`, with 53 or 52 if its `_id` cannot be one. Only the first `ttl` counts where the name stands
-    /// twice.
+    /// Checks a document that is to be stored. Fails with 2 if it sets the reserved property or has
+    /// two fields `_id`, and with 53 or 52 for an invalid `_id`. Of several fields `ttl` the first
+    /// one counts.
     pub(crate) fn check_document(&self, document: DocRef<'_>) -> Result<CheckedDocument> {
         let (mut ttl, mut has_empty_timestamp, mut has_id) = (None, false, false);
         for (name, value) in document.iter() {
             match name {
                 RESERVED => return Err(reserved_error()),
                 "ttl" if ttl.is_none() => ttl = Some(value),
-                // Of two only one could be the key, and readers would not agree on which.
+                // Only one of them could be the key, and readers would not agree on which.
                 "_id" if std::mem::replace(&mut has_id, true) => {
                     let message = "can't have multiple _id fields in one document";
                     return Err(Error::new(BadValue, message));
@@ -55,13 +54,12 @@ impl DocumentWriter {
     }
 }
 
-/// Checks an `_id`: no array, pattern or undefined (53), and no name with a dollar at any depth
-/// (52), as mongod does. A reference to a document (`$ref`, `$id`, `$db`) may be one.
+/// Checks an `_id`: no array, pattern or undefined (53), and no field name with a leading dollar at
+/// any depth (52), as mongod does. A document reference (`$ref`, `$id`, `$db`) is allowed.
 fn check_id(id: ValueRef<'_>) -> Result<()> {
     pipeline::edit::check_id_type(id)?;
     match id {
         ValueRef::Document(inner) => {
-            // A reference to a document may be an id.
             let reference = |name: &str| matches!(name, "$ref" | "$id" | "$db");
             inner.iter().try_for_each(|(name, value)| {
                 if reference(name) { Ok(()) } else { refuse_dollar(name) }?;
@@ -72,7 +70,7 @@ fn check_id(id: ValueRef<'_>) -> Result<()> {
     }
 }
 
-/// Looks for names with a dollar at any depth.
+/// Fails with 52 on a field name with a leading dollar, at any depth.
 fn refuse_dollars(value: ValueRef<'_>) -> Result<()> {
     match value {
         ValueRef::Document(inner) => inner.iter().try_for_each(|(name, value)| {
@@ -84,7 +82,7 @@ fn refuse_dollars(value: ValueRef<'_>) -> Result<()> {
     }
 }
 
-/// Fails with 52 on a name that begins with a dollar.
+/// Fails with 52 on a name with a leading dollar.
 fn refuse_dollar(name: &str) -> Result<()> {
     if !name.starts_with('$') {
         return Ok(());
@@ -95,9 +93,8 @@ fn refuse_dollar(name: &str) -> Result<()> {
     ))
 }
 
-/// A new ObjectId of this second of the database clock: with a manual clock, ids follow it. The
-/// random part is drawn once for the process and the counter never stands still, so two ids of one
-/// second differ.
+/// Returns a new ObjectId of this second of the database clock, which may be manual. The random
+/// part is drawn once per process and the counter always advances, so ids within one second differ.
 pub(crate) fn new_id(now: Instant) -> ObjectId {
     use std::sync::{
         OnceLock,
@@ -111,7 +108,7 @@ pub(crate) fn new_id(now: Instant) -> ObjectId {
     ObjectId::from_parts(seconds, random, counter.fetch_add(1, Ordering::Relaxed) & 0x00ff_ffff)
 }
 
-/// The same document with `_id` first, made when it is missing. mongod stores `_id` first too, and
+/// Returns the document with `_id` first, generated if missing. mongod stores `_id` first, too, and
 /// clients see that order.
 pub(crate) fn with_id(document: DocRef<'_>, now: Instant) -> DocBuf {
     let mut builder = document::DocBuilder::new();

@@ -1,6 +1,6 @@
-//! The MongoDB API's state: one value for all connections. It holds the engine, open cursors,
-//! counters and what clients have set, and knows every connection that is open. Commands stand
-//! above it and use it; of them it knows the rows of their table and nothing else.
+//! The MongoDB API's shared state: one value for all connections. It holds the engine, the open
+//! cursors, the counters, what clients have set, and the list of open connections. Commands use
+//! this module; it knows only the rows of the command table, not the commands themselves.
 
 use std::{
     collections::HashMap,
@@ -39,73 +39,76 @@ use crate::{
     users::Users,
 };
 
-/// What the server looks like to drivers.
+/// How the server presents itself to drivers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Topology {
-    /// One server by itself.
+    /// A standalone server.
     #[default]
     Standalone,
-    /// A router in front of a cluster, of which there may be any number: drivers number their writes,
-    /// and send one again that they have not heard of, perhaps to another router.
+    /// A `mongos` router, one of possibly several in front of a cluster. Drivers number their
+    /// writes (`txnNumber`) and may repeat an unacknowledged one, perhaps through another router.
     Router,
 }
 
-/// Settings of the API, made by the server before it listens.
+/// Settings of the API, fixed before the server listens.
 ///
-/// Those that may be switched while the server runs are shared atomics: the part of the server that
-/// switches them holds the other end.
+/// The shared atomics may be switched while the server runs, by the part of the server that holds
+/// the other reference.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Whether a document's own `ttl` is interpreted; shared with the part of the server that may
-    /// switch it.
+    /// Whether a document's own `ttl` field is interpreted. Shared; may be switched at run time.
     pub per_document_ttl: Arc<AtomicBool>,
-    /// The server's version, for `buildInfo`.
+    /// The server's version, reported by `buildInfo`.
     pub version: String,
-    /// Whether documents carry the second of their write to and from clients that dump and restore.
+    /// Whether clients that dump and restore read and write the second of each document's last
+    /// write.
     pub carry_timestamps: Arc<AtomicBool>,
-    /// Address it listens on, for `whatsmyuri` and `serverStatus`.
+    /// Listen address, reported by `whatsmyuri` and `serverStatus`.
     pub host: String,
-    /// Where operations take the memory that they hold from. Half of it is for messages, so that
-    /// replies and evaluation have the rest.
+    /// The memory account of all operations. Half of it is for messages, the rest for replies and
+    /// evaluation.
     pub memory: Account,
-    /// The same for clients that have not asked anything yet: a small part for all of them
-    /// together, so that those who never say anything cannot take memory from those who work.
+    /// The memory account of clients that have not yet sent a request: a small limit for all of
+    /// them together, so that idle connections cannot take memory from working ones.
     pub strangers: Account,
-    /// Where stages put what they cannot hold; `None` where the server writes no files.
+    /// Area for spill files; `None` if the server writes no temporary files.
     pub temporary: Option<spill::Area>,
-    /// Called every few milliseconds of a long evaluation, on the thread that it occupies: what
-    /// else waits for this thread may be given to another.
+    /// Called every few milliseconds during a long evaluation, on the thread that it occupies, so
+    /// that other tasks waiting for this thread can move to another one.
     pub give_way: fn(),
-    /// How a command is run that takes long to parse or to drop.
+    /// Runs work that occupies its thread for long, such as parsing or dropping a large command,
+    /// without blocking a worker thread.
     pub run_apart: RunApart,
-    /// Whether clients have to log in, and may do what their roles permit.
+    /// Whether authentication is required and roles are enforced.
     pub asks_for_login: bool,
-    /// Where logins, refusals and changes of what there is are written down; `None`: nowhere.
+    /// The audit log of logins, refusals and schema changes; `None` if auditing is off.
     pub audit: Option<Arc<AuditLog>>,
-    /// What it looks like to drivers.
+    /// How the server presents itself to drivers.
     pub topology: Topology,
-    /// Which databases have their home here; `None`: all.
+    /// Which databases this server serves in a sharded cluster; `None`: all.
     pub is_home: Option<IsHome>,
-    /// The servers of the cluster's other shards; `None`: there are none.
+    /// The owners of the cluster's other shards; `None` outside a sharded cluster.
     pub siblings: Option<Siblings>,
-    /// The server of the cluster's first shard, which keeps the users; `None`: they are kept here.
+    /// The owner of the cluster's first shard, which stores the users; `None` if this server stores
+    /// them.
     pub first_shard: Option<FirstShard>,
-    /// How long a command that only reads may take when it does not say itself; `None`: any time.
+    /// Default time limit of commands that only read; `None`: unlimited.
     pub max_time: Option<Duration>,
-    /// How many cursors are open at once.
+    /// Maximum number of open cursors.
     pub max_cursors: usize,
-    /// Bytes of the largest message that a client may send, of [`MESSAGE_BYTES`](crate::MESSAGE_BYTES). Drivers
-    /// are told, with the largest document that has room in it.
+    /// Largest message that a client may send, in bytes, within
+    /// [`MESSAGE_BYTES`](crate::MESSAGE_BYTES). Reported to drivers, with the document size that
+    /// follows.
     pub max_message_bytes: usize,
-    /// Which commands are slow: the log names them. `None`: none is.
+    /// The threshold and log of slow commands; `None`: no command is logged as slow.
     pub slow: Option<Arc<SlowOperations>>,
-    /// Who is told of each operation.
+    /// Receives an event for each finished operation.
     pub tracer: Tracer,
-    /// Returns what the process takes of its machine, for `serverStatus`.
+    /// Returns the process's resource usage, for `serverStatus`.
     pub usage: fn() -> Usage,
-    /// Returns what the machine is, for `hostInfo`.
+    /// Returns the description of the machine, for `hostInfo`.
     pub machine: fn() -> Machine,
-    /// Returns what the machine does, for `getDiagnosticData`.
+    /// Returns the machine's load figures, for `getDiagnosticData`.
     pub machine_figures: fn() -> MachineFigures,
 }
 
@@ -140,66 +143,66 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Bytes of the largest document that a client may send.
+    /// Returns the size in bytes of the largest document that a client may send.
     pub(crate) fn max_document_bytes(&self) -> usize {
         MAX_DOCUMENT_BYTES.min(self.max_message_bytes.saturating_sub(COMMAND_ROOM_BYTES))
     }
 }
 
-/// The connections that are open, and what closed ones counted.
+/// The open connections, and the counters of closed ones.
 #[derive(Debug, Default)]
 struct Connections {
-    /// Weak, so that a connection ends with its task and not with this list.
+    /// Weak references, so that a connection is freed when its task ends.
     open: Vec<Weak<Connection>>,
-    /// Sums of the counters of closed connections, in the order of their names.
+    /// Sums of the counters of closed connections, in the order of `Counters::named_values`.
     closed: [u64; COUNTERS],
 }
 
 /// The MongoDB API over one engine.
 pub struct Door<S: Store> {
     pub(crate) engine: Engine<S>,
-    /// What messages and what they are parsed into may hold together: half of the memory, the rest
-    /// is for replies and evaluation.
+    /// The memory account of messages and what is parsed from them: half of the total. The rest is
+    /// for replies and evaluation.
     pub(crate) messages: Account,
     pub(crate) settings: Settings,
     pub(crate) cursors: Arc<Cursors<S>>,
-    /// Users and roles.
     pub(crate) users: Users<S>,
-    /// How long who guesses passwords has to wait.
+    /// The login delay after wrong passwords.
     pub(crate) backoff: auth::Backoff,
-    /// The rows of the commands, without the functions that run them.
+    /// The rows of the command table, without the functions that run them.
     pub(crate) commands: CommandTable,
-    /// How long commands took, nanoseconds, by their places in the table.
+    /// Command latencies in nanoseconds, by position in the table.
     pub(crate) latencies: Latencies,
-    /// What was done with each collection.
+    /// Work counters by collection.
     pub(crate) work: AllWork,
-    /// How often commands failed, by their places in the table.
+    /// Number of failures of each command, by position in the table.
     pub(crate) failed: Vec<AtomicU64>,
-    /// Where clients that cannot be understood are logged.
+    /// Rate-limited log of clients that send malformed messages.
     pub(crate) protocol_errors: ProtocolErrorLog,
-    /// Where failed logins are logged.
+    /// Rate-limited log of failed logins.
     pub(crate) login_failures: ProtocolErrorLog,
-    /// When it was made, on the machine's monotonic clock.
+    /// Creation time on the machine's monotonic clock.
     pub(crate) started: Duration,
-    /// What `setParameter` has set. The other parameters have their values from the start.
+    /// Values set by `setParameter`. Other parameters keep their initial value.
     pub(crate) parameters: Mutex<HashMap<String, document::Value>>,
-    /// The fail points, on or off.
+    /// The fail points, enabled or disabled.
     pub(crate) fail_points: Mutex<FailPoints>,
-    /// Stands for this start of the server: drivers compare it (`topologyVersion.processId`) to
-    /// notice a restart.
+    /// Random id of this server start. Drivers compare it (`topologyVersion.processId`) to detect a
+    /// restart.
     pub(crate) process: ObjectId,
-    /// Timestamps that documents are stored with.
+    /// Source of the timestamps that replace empty ones in stored documents.
     pub(crate) timestamps: Timestamps,
-    /// Spares the lock while no fail point is on.
+    /// Whether any fail point is enabled; avoids taking the lock otherwise.
     pub(crate) has_fail_point: AtomicBool,
     next_connection: AtomicI32,
     next_operation: AtomicI32,
-    /// Connections that are open, for metrics, without the list's lock.
+    /// Number of open connections, readable without the list's lock.
     pub(crate) opened: AtomicI64,
     connections: Mutex<Connections>,
 }
 
-/// A client that has not begun yet. It counts among the connections that are open.
+/// A client that is connected and has not sent a request. It counts as an open connection until
+/// dropped.
 #[derive(Debug)]
 pub struct Silent<S: Store>(Arc<Door<S>>);
 
@@ -215,15 +218,15 @@ impl<S: Store> std::fmt::Debug for Door<S> {
     }
 }
 
-/// An id for this start of the server, and for no other. It is random throughout: two starts in one
-/// second have to differ too.
+/// Returns a random id for this server start. All 12 bytes are random: two starts within one second
+/// must differ, too.
 fn new_process_id() -> ObjectId {
     let random = std::array::from_fn(|_| fastrand::u8(..));
     ObjectId::from_parts(fastrand::u32(..), random, fastrand::u32(..1 << 24))
 }
 
 impl<S: Store> Door<S> {
-    /// The API over an engine, with the table of commands that it serves.
+    /// Creates the API over an engine with the given command table.
     pub(crate) fn with_commands(
         engine: Engine<S>,
         settings: Settings,
@@ -257,19 +260,19 @@ impl<S: Store> Door<S> {
         })
     }
 
-    /// What the server of another shard is told of users and roles that knows what it was told before; an
-    /// error is a sentence.
+    /// Returns the users and roles for the server of another shard, encoded; `seen` is the token of
+    /// the version that it already has. The error is a message text.
     pub fn told_users(&self, seen: &[u8]) -> Result<Vec<u8>, String> {
         self.users.told(self.process, seen).map_err(|error| error.message)
     }
 
-    /// Whether users or roles are others than somebody knows who was told them.
+    /// Returns whether users or roles have changed since the version with token `seen`.
     pub fn has_other_users(&self, seen: &[u8]) -> bool {
         self.users.token(self.process) != seen
     }
 
-    /// Follows the users that the first shard keeps, for as long as it is polled; never ready where they are
-    /// kept here.
+    /// Replicates the users from the first shard for as long as the future is polled. Never
+    /// completes, and does nothing where this server stores the users itself.
     pub async fn follow_users(&self) -> std::convert::Infallible {
         match self.users.copy() {
             Some(copy) => copy.follow().await,
@@ -277,41 +280,42 @@ impl<S: Store> Door<S> {
         }
     }
 
-    /// The engine below it.
+    /// Returns the engine that this API runs on.
     pub fn engine(&self) -> &Engine<S> {
         &self.engine
     }
 
-    /// Whether a document's own `ttl` is interpreted now.
+    /// Returns whether a document's own `ttl` is currently interpreted.
     pub fn per_document_ttl(&self) -> bool {
         self.settings.per_document_ttl.load(Ordering::Relaxed)
     }
 
-    /// Whether documents carry the second of their write to and from clients that dump and restore,
-    /// at this moment.
+    /// Returns whether clients that dump and restore currently read and write the second of each
+    /// document's last write.
     pub(crate) fn carries_timestamps(&self) -> bool {
         self.settings.carry_timestamps.load(Ordering::Relaxed)
     }
 
-    /// Closes cursors that nobody asked for. `now` is the machine's monotonic clock; returns when
-    /// the next call is due.
+    /// Closes cursors that exceeded their idle timeout. `now` is the machine's monotonic clock;
+    /// returns the time at which the next call is due.
     pub fn tick(&self, now: Duration) -> Duration {
         self.cursors.close_idle(now);
         now + Duration::from_secs(10)
     }
 
-    /// The number of the next operation, by which `killOp` names it.
+    /// Returns the next operation id, by which `killOp` names an operation.
     pub(crate) fn operation_id(&self) -> i32 {
         self.next_operation.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Counts a client that has come and has not begun yet, until what is returned is dropped.
+    /// Counts a connected client that has not sent a request, until the returned guard is dropped.
     pub fn count_silent(self: &Arc<Self>) -> Silent<S> {
         self.opened.fetch_add(1, Ordering::Relaxed);
         Silent(Arc::clone(self))
     }
 
-    /// Notes a client that has come. The caller takes it out again when it has gone.
+    /// Registers a connection. The caller must remove it with `remove_connection` when it
+    /// closes.
     pub(crate) fn add_connection(
         &self,
         peer: Peer,
@@ -324,17 +328,17 @@ impl<S: Store> Door<S> {
         connection
     }
 
-    /// How many connections there ever were, relayed commands included.
+    /// Returns the number of connections since the start, relayed commands included.
     pub(crate) fn connections_ever(&self) -> i32 {
         self.next_connection.load(Ordering::Relaxed).saturating_sub(1)
     }
 
-    /// All clients that are connected now.
+    /// Returns all open connections.
     pub(crate) fn connections(&self) -> Vec<Arc<Connection>> {
         self.connections.lock().open.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Takes out a client that has gone and keeps what it counted.
+    /// Removes a closed connection and keeps the sums of its counters.
     pub(crate) fn remove_connection(&self, connection: &Arc<Connection>) {
         self.opened.fetch_sub(1, Ordering::Relaxed);
         let mut connections = self.connections.lock();
@@ -347,8 +351,9 @@ impl<S: Store> Door<S> {
         connections.open.retain(|held| !held.ptr_eq(&own));
     }
 
-    /// Sums over all connections, closed ones included: name and value. A connection that closes at
-    /// this moment is in one of the two parts, never in both: both are read under one lock.
+    /// Returns name and value of each counter, summed over all connections, closed ones included.
+    /// Open and closed connections are read under one lock, so that a closing connection is counted
+    /// exactly once.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         let connections = self.connections.lock();
         let mut sums = connections.closed;
@@ -360,7 +365,8 @@ impl<S: Store> Door<S> {
         Counters::default().named_values().iter().map(|(name, _)| *name).zip(sums).collect()
     }
 
-    /// How long commands took since the start, nanoseconds: those that were run, by name.
+    /// Returns the latency distribution of each command that ran since the start, in nanoseconds,
+    /// sorted by name.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
         let read = |(place, row): (usize, &'static CommandRow)| {
             let read =
@@ -372,12 +378,12 @@ impl<S: Store> Door<S> {
         all
     }
 
-    /// How many commands failed since the start.
+    /// Returns the number of failed commands since the start.
     pub fn failures(&self) -> u64 {
         self.failed.iter().map(|failed| failed.load(Ordering::Relaxed)).sum()
     }
 
-    /// How many connections are open, and how many cursors.
+    /// Returns the numbers of open connections and of open cursors.
     pub fn open(&self) -> (i64, usize) {
         (self.opened.load(Ordering::Relaxed), self.cursors.count())
     }

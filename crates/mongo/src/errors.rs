@@ -1,25 +1,25 @@
 //! Errors as MongoDB's clients expect them: code, name, text, and for some a few more fields.
 //!
-//! The codes are a compatibility rule: drivers decide by them whether to retry, to look for another
+//! The codes are a compatibility rule: drivers decide by them whether to retry, to select another
 //! server or to give up, and applications test for them. Codes without a name are the numbers of
-//! single assertions in mongod; they are shown as `Location<n>`, as it shows them.
+//! single assertions in mongod; they are shown as `Location<n>`, as mongod does.
 //!
 //! ```text
 //! {ok: 0, errmsg: "..", code: 11000, codeName: "DuplicateKey", keyPattern: {..}, keyValue: {..}}
 //! ```
 //!
-//! The engine and the evaluator have kinds of failures of their own. They get their codes in the
-//! `From` implementations here and nowhere else, so a new kind does not compile without a code.
+//! The error kinds of the engine and the evaluator get their codes in the `From` implementations
+//! here and nowhere else, so a new kind does not compile without a code.
 
 use document::{Document, Value, doc, shell};
 use engine::{HintRefusal, IndexConflict, IndexRefusal, Namespace, What};
 
-/// A failed command or write.
+/// The error of a failed command or write.
 #[derive(Clone, Debug)]
 pub(crate) struct Error {
     /// MongoDB's error code.
     pub(crate) code: i32,
-    /// The text. Where mongod's is known it is the same, since applications match on it.
+    /// The message text. It equals mongod's where that is known, since applications match on it.
     pub(crate) message: String,
     /// Further fields of the reply, such as `keyPattern`.
     pub(crate) details: Document,
@@ -27,13 +27,13 @@ pub(crate) struct Error {
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// Makes a constant of each name and the function that goes back from number to name.
+/// Defines a constant for each name, and the function that maps a code to its name.
 macro_rules! codes {
     ($($name:ident = $code:literal),* $(,)?) => {
         $(#[allow(non_upper_case_globals, dead_code, reason = "MongoDB's own names")]
         pub(crate) const $name: i32 = $code;)*
 
-        /// The name of an error code; `Location<n>` where it has none.
+        /// Returns the name of an error code, or `Location<n>` if it has none.
         pub fn code_name(code: i32) -> std::borrow::Cow<'static, str> {
             match code {
                 $($code => stringify!($name).into(),)*
@@ -102,23 +102,24 @@ codes! {
     OutOfDiskSpace = 14031, KeyTooLong = 17280, NotARetryableWriteCommand = 50768,
 }
 
-/// A user of this name exists. The number is shown as `Location51003`, as mongod shows it.
+/// A user of this name exists. Shown as `Location51003`, as mongod does.
 pub(crate) const USER_EXISTS: i32 = 51003;
 /// A role of this name exists.
 pub(crate) const ROLE_EXISTS: i32 = 51002;
 
 impl Error {
-    /// An error without further fields.
+    /// Creates an error without further fields.
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: Document::new() }
     }
 
-    /// No collection has this name (26).
+    /// Returns the error of a collection that does not exist (26).
     pub(crate) fn no_collection(namespace: &Namespace) -> Self {
         Self::new(NamespaceNotFound, format!("ns does not exist: {namespace}"))
     }
 
-    /// A database is there whose name differs from a new one's in case only (13297).
+    /// Returns the error of a new database whose name differs from an existing one only in case
+    /// (13297).
     pub(crate) fn other_case(existing: &str, wanted: &str) -> Self {
         let message = format!(
             "db already exists with different case already have: [{existing}] trying to create [{wanted}]"
@@ -126,7 +127,7 @@ impl Error {
         Self::new(DatabaseDifferCase, message)
     }
 
-    /// The fields of an error reply, `ok` left out: they stand in an entry of `bulkWrite` too.
+    /// Returns the fields of an error reply without `ok`, as entries of `bulkWrite` have them, too.
     pub(crate) fn reply_fields(&self) -> Document {
         let mut fields = doc! {
             "errmsg": self.message.as_str(),
@@ -139,7 +140,7 @@ impl Error {
         fields
     }
 
-    /// A whole error reply.
+    /// Returns a complete error reply.
     pub(crate) fn to_reply(&self) -> Document {
         let mut reply = doc! { "ok": 0.0 };
         for (name, value) in self.reply_fields() {
@@ -155,8 +156,8 @@ impl From<mongo_query::Error> for Error {
     }
 }
 
-/// The one place where engine errors get codes, and MongoDB's own texts where it has some. The
-/// engine says what happened in the data of a kind; what is not listed here has the engine's text.
+/// The only mapping of engine errors to codes, and to MongoDB's own texts where it has them. Other
+/// errors keep the engine's text.
 impl From<engine::Error> for Error {
     fn from(error: engine::Error) -> Self {
         use engine::Kind;
@@ -177,14 +178,14 @@ impl From<engine::Error> for Error {
             Kind::TooLarge => BSONObjectTooLarge,
             Kind::Unsupported => CommandNotSupported,
             Kind::Gone => QueryPlanKilled,
-            // Evaluation and stopping know MongoDB's numbers themselves.
+            // Evaluation and stop requests carry MongoDB's numbers already.
             Kind::Stopped(error) | Kind::Query(error) => error.number,
             Kind::Busy => TemporarilyUnavailable,
             Kind::Full => OutOfDiskSpace,
-            // Not one of the codes by which drivers take a server for gone: they would wait for it.
+            // Not a code by which drivers mark a server as unavailable: they would wait for it.
             Kind::Unavailable | Kind::Reopened => TemporarilyUnavailable,
             Kind::ViewEnded => SnapshotTooOld,
-            // One by which drivers look for another server, and repeat what may be repeated.
+            // A code on which drivers select another server and retry retryable operations.
             Kind::Moved => ShutdownInProgress,
             Kind::Corrupt => DataCorruptionDetected,
         };
@@ -192,8 +193,7 @@ impl From<engine::Error> for Error {
     }
 }
 
-/// What an operation is about does not exist. This door's operations on documents never fail by
-/// that.
+/// Maps an object that does not exist. Operations on documents never fail this way in this API.
 fn not_found(what: What, message: String) -> Error {
     match what {
         What::Index(name) => Error::new(IndexNotFound, format!("cannot find index {name}")),
@@ -205,10 +205,10 @@ fn not_found(what: What, message: String) -> Error {
     }
 }
 
-/// What was to be made exists.
+/// Maps an object that already exists.
 fn exists_already(what: What, message: String) -> Error {
     match what {
-        // Items and records of the catalog: what a unique index refuses is `Kind::DuplicateKey`.
+        // Items and catalog records only: a unique index fails with `Kind::DuplicateKey`.
         What::Document => Error::new(DuplicateKey, message),
         What::Index(_) => Error::new(IndexOptionsConflict, message),
         What::Collection(namespace) => {
@@ -220,7 +220,7 @@ fn exists_already(what: What, message: String) -> Error {
     }
 }
 
-/// An index does not go with one that exists: 86 for the name, 85 for the rest.
+/// Maps a conflict with an existing index: 86 for the name, 85 for everything else.
 fn index_conflict(conflict: &IndexConflict) -> Error {
     match conflict {
         IndexConflict::NameTaken { wanted, existing } => {
@@ -252,7 +252,7 @@ fn index_conflict(conflict: &IndexConflict) -> Error {
     }
 }
 
-/// There cannot be such an index (67).
+/// Maps an index that cannot be created (67).
 fn index_refused(refusal: &IndexRefusal, message: String) -> Error {
     let message = match refusal {
         IndexRefusal::TooMany { namespace, pattern } => {
@@ -264,7 +264,7 @@ fn index_refused(refusal: &IndexRefusal, message: String) -> Error {
     Error::new(CannotCreateIndex, message)
 }
 
-/// A hint means no index (2), or several (27).
+/// Maps a hint that matches no index (2) or several (27).
 fn hint_refused(refusal: &HintRefusal) -> Error {
     match refusal {
         HintRefusal::NoIndex => {
@@ -292,9 +292,9 @@ impl From<evaluation::Error> for Error {
     }
 }
 
-/// The error (11000) of a value that a unique index has already. The collection's name is not known
-/// here: `$NS` stands for it until [`Error::with_namespace`] is called. Drivers read `keyPattern`
-/// and `keyValue`, and the text, which older applications parse.
+/// Returns the error (11000) of a value that a unique index already has. The collection's name is
+/// not known here: `$NS` is its placeholder until [`Error::with_namespace`] is called. Drivers read
+/// `keyPattern` and `keyValue`, and older applications parse the text.
 fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
     let shown = shell(document::ValueRef::Document(document::DocRef::Tree(&value))).to_string();
     let message =
@@ -304,7 +304,7 @@ fn duplicate_key(index: &str, pattern: Document, value: Document) -> Error {
 }
 
 impl Error {
-    /// The same error about a collection: some texts name it.
+    /// Fills in the collection's name, which some texts contain.
     pub(crate) fn with_namespace(mut self, namespace: &Namespace) -> Self {
         if self.code == DuplicateKey {
             self.message = self.message.replacen("$NS", &namespace.to_string(), 1);
@@ -312,7 +312,7 @@ impl Error {
         self
     }
 
-    /// An entry of `writeErrors` for the statement at this position.
+    /// Returns an entry of `writeErrors` for the statement at this position.
     pub(crate) fn write_error(&self, index: usize) -> Value {
         let mut entry = doc! {
             "index": i32::try_from(index).unwrap_or(i32::MAX),
@@ -336,7 +336,7 @@ mod tests {
         Namespace::new("db", "c")
     }
 
-    /// The code and the text that a client gets for a kind of the engine.
+    /// Returns the code and the text that a client gets for an engine error.
     fn shown(kind: Kind) -> (i32, String) {
         let error = Error::from(engine::Error::new(kind, "the engine's text"));
         (error.code, error.message)

@@ -1,5 +1,5 @@
-//! Replies that follow each other without being asked for (`exhaustAllowed`): batches of a cursor, and news
-//! of the server.
+//! Streams of replies to one request (`exhaustAllowed`): batches of a cursor, and state changes of
+//! the server.
 
 use std::sync::Arc;
 
@@ -22,19 +22,19 @@ use crate::{
     wire::{Message, Shape, msg_reply},
 };
 
-/// A client that wants news more often is answered once: it would keep a processor busy without asking for
-/// anything.
+/// A client that wants to wait less gets a single reply: a stream would occupy a processor without
+/// requests.
 const SHORTEST_WAIT_MS: u64 = 100;
 
-/// Whether a reply is followed by others: a batch of a cursor that has more, or a handshake of a client that
-/// knows this server and waits for news of it. Drivers take the end of the latter for the loss of the server, so
-/// it has none.
+/// Returns whether a reply is followed by others: the batch of a cursor that is not exhausted, or
+/// the handshake of a client that has this server's state and waits for changes. Drivers take the
+/// end of such a stream for the loss of the server, so it is endless.
 pub(crate) fn is_followed<S: Store>(door: &Door<S>, message: &Message, reply: &DocBuf) -> bool {
     has_open_cursor(reply) || (waits_for_news(door, message) && says_version(reply))
 }
 
-/// Whether the reply is that to a `getMore`, of a cursor that has more. A first batch is not followed by others
-/// without being asked for.
+/// Returns whether the reply is a `getMore` batch of an open cursor. First batches are not
+/// streamed.
 fn has_open_cursor(reply: &DocBuf) -> bool {
     let cursor = reply.get("cursor").and_then(ValueRef::as_document);
     cursor.is_some_and(|cursor| {
@@ -52,14 +52,13 @@ fn waits_for_news<S: Store>(door: &Door<S>, message: &Message) -> bool {
         && matches!(args.count("maxAwaitTimeMS"), Ok(Some(ms)) if SHORTEST_WAIT_MS <= ms)
 }
 
-/// Whether a handshake went well, at a server that tells when it becomes another.
+/// Returns whether a handshake succeeded on a server that announces state changes.
 fn says_version(reply: &DocBuf) -> bool {
     reply.get("topologyVersion").is_some()
 }
 
-/// Sends reply after reply without being asked for each, as a client allows with `exhaustAllowed`.
-/// Each but the last says that more comes, and refers to the one before it. The same command is run again
-/// for each.
+/// Sends replies until the stream ends. Each but the last one announces more and refers to the one
+/// before it. The command runs again for each reply.
 pub(crate) async fn send_all<S: Store>(
     door: &Arc<Door<S>>,
     connection: &Connection,

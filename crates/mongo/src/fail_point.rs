@@ -1,7 +1,7 @@
-//! Fail points as they are set: `failCommand`, with the commands it means and what it does to them,
-//! and `maxTimeAlwaysTimeOut` and `maxTimeNeverTimeOut`, which are about time limits.
-//! Applications and the test suites of drivers test their retries with them. Which command is struck
-//! is decided in `commands/fail_point.rs`.
+//! The settings of fail points: `failCommand`, with the commands it applies to and its effect, and
+//! `maxTimeAlwaysTimeOut` and `maxTimeNeverTimeOut` for time limits. Applications and drivers' test
+//! suites test their retries with them. Whether a fail point applies to a command is decided in
+//! `commands/fail_point.rs`.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ use crate::{
 #[derive(Debug, Default)]
 pub(crate) struct FailPoints {
     pub(crate) fail_command: FailPoint<FailCommand>,
-    /// Commands with a time limit fail as if it were over.
+    /// Commands with a time limit fail as if it had expired.
     pub(crate) always_time_out: FailPoint<()>,
-    /// Time limits do not end commands.
+    /// Time limits do not apply.
     pub(crate) never_time_out: FailPoint<()>,
 }
 
 impl FailPoints {
-    /// Whether any of them is on.
+    /// Returns whether any of them is enabled.
     pub(crate) fn is_any_on(&self) -> bool {
         self.fail_command.set.is_some()
             || self.always_time_out.set.is_some()
@@ -31,11 +31,11 @@ impl FailPoints {
     }
 }
 
-/// A fail point, on or off.
+/// A fail point, enabled or disabled.
 #[derive(Debug)]
 pub(crate) struct FailPoint<T> {
     set: Option<(Mode, T)>,
-    /// How often it has struck since the start of the server.
+    /// Number of times it triggered since the start of the server.
     total: u64,
 }
 
@@ -46,18 +46,18 @@ impl<T> Default for FailPoint<T> {
 }
 
 impl<T> FailPoint<T> {
-    /// Turns it on or off. Returns how often it has struck so far.
+    /// Enables or disables it. Returns how often it triggered so far.
     pub(crate) fn set(&mut self, set: Option<(Mode, T)>) -> u64 {
         self.set = set;
         self.total
     }
 
-    /// Returns what it does where it is on.
+    /// Returns its setting if it is enabled.
     pub(crate) fn planned(&self) -> Option<&T> {
         self.set.as_ref().map(|(_, planned)| planned)
     }
 
-    /// Whether it strikes now; each command that it means counts down to that.
+    /// Returns whether it triggers now. Each call counts toward `times` and `skip`.
     pub(crate) fn strikes(&mut self) -> bool {
         let strikes = self.set.as_mut().is_some_and(|(mode, _)| mode.strikes());
         self.total += u64::from(strikes);
@@ -65,20 +65,20 @@ impl<T> FailPoint<T> {
     }
 }
 
-/// When a fail point that is on strikes.
+/// When an enabled fail point triggers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mode {
-    /// How often it still strikes; `None`: always.
+    /// Remaining number of times; `None`: unlimited.
     times: Option<u64>,
-    /// How often it does not strike at first.
+    /// Remaining occasions to skip.
     skip: u64,
-    /// Of all occasions the part at which it strikes; 1: all.
+    /// Probability of triggering on an occasion, up to 1.
     probability: f64,
 }
 
 impl Mode {
-    /// Reads `mode`: `off`, `alwaysOn`, `{times}`, `{skip}` or `{activationProbability}`; `None` for
-    /// `off`.
+    /// Reads `mode`: `off`, `alwaysOn`, `{times}`, `{skip}` or `{activationProbability}`. Returns
+    /// `None` for `off`.
     pub(crate) fn parse(mode: ValueRef<'_>) -> Result<Option<Self>> {
         let always = Self { times: None, skip: 0, probability: 1.0 };
         let mode = match mode {
@@ -120,13 +120,13 @@ impl Mode {
         Ok(Some(Self { times, skip, probability }))
     }
 
-    /// Whether a fail point strikes on this occasion.
+    /// Returns whether it triggers on this occasion.
     fn strikes(&mut self) -> bool {
         if 0 < self.skip {
             self.skip -= 1;
             return false;
         }
-        // A random number is below 1, so that 1 strikes always, and 0 never.
+        // The random number is in `0..1`, so 1 always triggers and 0 never.
         if self.probability <= fastrand::f64() {
             return false;
         }
@@ -140,24 +140,24 @@ impl Mode {
     }
 }
 
-/// What `failCommand` does.
+/// The setting of `failCommand`.
 #[derive(Clone, Debug)]
 pub(crate) struct FailCommand {
-    /// The commands it means, by name.
+    /// Names of the commands it applies to.
     pub(crate) commands: Vec<String>,
-    /// Only commands about this collection, if it is given.
+    /// Only commands on this collection, if given.
     pub(crate) namespace: Option<String>,
-    /// Only clients of this application, if it is given.
+    /// Only clients of this application, if given.
     pub(crate) app_name: Option<String>,
-    /// The error that a command gets.
+    /// The error code of a failing command.
     pub(crate) code: Option<i32>,
     /// Whether the connection is closed instead of a reply.
     pub(crate) close: bool,
-    /// How long a command waits before anything else becomes of it.
+    /// Delay of a command before any other effect.
     pub(crate) block: Option<Duration>,
-    /// `errorLabels` of the error, which tell drivers what they may retry.
+    /// `errorLabels` of the error, by which drivers decide to retry.
     pub(crate) labels: Option<Value>,
-    /// Added to the reply of a command that has run, as `writeConcernError`.
+    /// Added to the reply of a command that ran, as `writeConcernError`.
     pub(crate) concern_error: Option<Document>,
 }
 
@@ -178,7 +178,7 @@ impl FailCommand {
             "failInternalCommands",
             "namespace",
         ])?;
-        // Without a list no command is meant.
+        // Without a list it applies to no command.
         let commands =
             args.array("failCommands")?.map(|names| names.to_values()).unwrap_or_default();
         let block = args.lax_bool("blockConnection")?.unwrap_or(false);

@@ -1,29 +1,30 @@
-//! The server of a cluster's first shard, which keeps the users of all. How it is reached is not known here.
+//! The owner of a cluster's first shard, which stores the users of all shards. How it is reached is
+//! decided elsewhere.
 
 use std::{fmt, io, pin::Pin, sync::Arc};
 
-/// What the first shard says of its users; `None`: nobody owns it, so that nobody can change any. An error:
-/// it is not reached.
+/// The reply of the first shard about users; `None` if it has no owner, so that users cannot
+/// change. An error means that it could not be reached.
 pub type Heard<'a> = Pin<Box<dyn Future<Output = io::Result<Option<Vec<u8>>>> + Send + 'a>>;
 
-/// The way to it.
+/// The transport to the first shard.
 pub trait AskFirstShard: Send + Sync {
-    /// Asks for users and roles, unless they are as they were with this mark, which an answer has brought.
-    /// One that waits is answered when they change, or after a while.
+    /// Requests users and roles, unless they still have the version with token `seen` from an
+    /// earlier reply. If `waits`, the reply is delayed until they change, up to a timeout.
     fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_>;
 }
 
-/// The server of the first shard.
+/// The owner of the first shard.
 #[derive(Clone)]
 pub struct FirstShard(Arc<dyn AskFirstShard>);
 
 impl FirstShard {
-    /// Reached so.
+    /// Uses this transport.
     pub fn new(ask: impl AskFirstShard + 'static) -> Self {
         Self(Arc::new(ask))
     }
 
-    /// [`AskFirstShard::ask`].
+    /// Calls [`AskFirstShard::ask`].
     pub(crate) fn ask(&self, seen: Vec<u8>, waits: bool) -> Heard<'_> {
         self.0.ask(seen, waits)
     }

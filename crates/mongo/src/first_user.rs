@@ -1,5 +1,5 @@
-//! What there has to be of users before the first client comes: the first user, where the server was
-//! started with one, and the secret of salts.
+//! The users required before the first client connects: the first user, if the server was started
+//! with one, and the secret for salts.
 
 use auth::Secret;
 use engine::Store;
@@ -15,11 +15,11 @@ use crate::{
 const DATABASE: &str = "admin";
 
 impl<S: Store> Door<S> {
-    /// Makes the user who may do everything, with this name and password in `admin`, unless there is a
-    /// user already. Called before clients come, so that none of them meets a server without it. In a cluster
-    /// that is the business of whoever owns the first shard, which one node does at a time.
+    /// Creates a user with all rights, with this name and password in `admin`, unless a user
+    /// exists. Called before clients are accepted, so that the user exists for all of them. In a
+    /// cluster only the owner of the first shard does this.
     ///
-    /// An error is a sentence for the person who starts the server.
+    /// The error is a message for the operator.
     pub async fn prepare_access(&self, root: Option<(&str, &Secret)>) -> Result<(), String> {
         if self.users.copy().is_some() {
             return Ok(());

@@ -1,10 +1,11 @@
-//! Clients that came to one server and are answered by another: their messages go there, and its
-//! replies come back. A message is kept until its reply begins, so that the next server may answer it
-//! where it may be done again. Who serves, and how it is reached, is not known here.
+//! Forwards a client's messages to another server and its replies back. A message is kept until its
+//! reply begins, so that the next server may answer it if it can be repeated. Which server that is
+//! and how it is reached is decided elsewhere.
 //!
-//! A server that closes its stream without a reply has not answered; one that says so before has not
-//! begun either (`unbegun.rs`), and what was sent to it may go to the next whatever it asks for. What a
-//! client that compresses asks for is not looked at: it ends with its server.
+//! A server that closes its stream without a reply has not answered. One that sends the NOT_STARTED
+//! control frame first (`unbegun.rs`) has not begun either, and any unanswered message may then go
+//! to the next server. The messages of a client that compresses are not interpreted: its connection
+//! closes with the server's.
 
 use std::{io, pin::Pin};
 
@@ -24,23 +25,23 @@ use crate::{
     wire::{self, HEADER_BYTES, Header, arriving::Arrived, msg_reply, whole_message},
 };
 
-/// Where messages of clients that are passed on take the memory that they hold from.
+/// The memory accounts of messages that are forwarded.
 #[derive(Clone, Debug)]
 pub struct Rooms {
-    /// Of clients whom a server has understood.
+    /// For clients that a server has answered.
     pub messages: Account,
-    /// Of those who have not asked anything yet.
+    /// For clients that have not been answered yet.
     pub strangers: Account,
 }
 
-/// A client, a server, and the message between them.
+/// A client and the server that its messages are forwarded to.
 struct Passing<'a, C, S, F> {
     client: BufReader<&'a mut ClientStream<C>>,
     server: BufReader<S>,
-    /// Completes when the server is not waited for any more. It is not asked again then: whatever waits
-    /// for it ends the passing on.
+    /// Completes when the server must not be waited for any longer. It is not polled after that:
+    /// every wait for it ends the forwarding.
     over: Pin<&'a mut F>,
-    /// Which databases have their home there; `None`: all.
+    /// Which databases belong to that server; `None`: all.
     is_home: Option<&'a IsHome>,
 }
 
@@ -48,23 +49,23 @@ struct Passing<'a, C, S, F> {
 struct Kept {
     bytes: Vec<u8>,
     held: Share,
-    /// Whether another server may get it, although this one may have done what it asks for.
+    /// Whether another server may receive it although this one may have executed it.
     is_repeatable: bool,
 }
 
-/// Why a server did not answer.
+/// Why there is no answer from the server.
 enum Lost {
-    /// It has ended.
+    /// The server closed its stream.
     Server,
-    /// It ends, and has not begun what was sent to it last.
+    /// The server closed its stream and has not begun the last message.
     Unbegun,
-    /// The client has, or it does not read.
+    /// The client disconnected or does not read.
     Client,
 }
 
 impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
-    /// Passes messages on to a server and its replies back, until one side has ended, until `over` completes
-    /// while the server does not answer, or until there is a message for another.
+    /// Forwards messages to a server and its replies back until one side closes, until `over`
+    /// completes while the server does not answer, or until a message is for another server.
     pub async fn pass_on(
         &mut self,
         server: impl AsyncRead + AsyncWrite + Unpin + Send,
@@ -92,8 +93,8 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send,
     F: Future<Output = ()> + Send,
 {
-    /// Returns when the server has ended, with the message that it has not answered; an error ends the
-    /// client.
+    /// Forwards messages until the server closes; returns the message that it has not answered. An
+    /// error closes the client.
     async fn run(&mut self, rooms: &Rooms) -> Result<Left, ConnectionEnded> {
         if self.introduce().await.is_err() {
             return Ok(Left::Stopped(None));
@@ -106,7 +107,7 @@ where
                         return Err(());
                     }
                 }
-                // Nothing was asked, so nothing but its end can come.
+                // No request is outstanding, so only the end of the stream can arrive.
                 _ = self.server.fill_buf() => return Ok(Left::Stopped(None)),
                 () = self.over.as_mut() => return Ok(Left::Stopped(None)),
             }
@@ -116,7 +117,7 @@ where
                 return Err(());
             }
             if !is_readable(&header) {
-                // It was not agreed on where messages have to be read.
+                // Routing requires uncompressed messages.
                 return if self.is_home.is_none() {
                     self.pass_bytes(header).await
                 } else {
@@ -153,8 +154,8 @@ where
         }
     }
 
-    /// Says to a server what the client has said of itself to one before: an unknown client may not ask
-    /// for much.
+    /// Replays the client's handshake to a server, which would otherwise limit it like an unknown
+    /// client.
     async fn introduce(&mut self) -> Result<(), Lost> {
         let client = self.client.get_ref();
         let introduction = match client.introduction() {
@@ -174,7 +175,7 @@ where
         Ok(())
     }
 
-    /// Passes one message on, and its replies back. Returns it where another server may answer it.
+    /// Forwards one message and its replies. Returns the message if another server may answer it.
     async fn pass_message(
         &mut self,
         header: Header,
@@ -188,7 +189,7 @@ where
         let introduction = introduction.map(introduction_of);
         let kept = Kept { bytes: whole_message(header, payload), held, is_repeatable: repeatable };
         if self.send(&kept.bytes).await.is_err() {
-            // No server has got it whole.
+            // No server has received it completely.
             return Ok(Some(kept));
         }
         if !wants_reply {
@@ -197,7 +198,8 @@ where
         match self.reply_header().await {
             Ok(reply) => {
                 self.pass_replies(reply).await?;
-                // Until it was answered, the message itself goes to the next server.
+                // Recorded only now: until it is answered, the message itself goes to the next
+                // server.
                 if let Some(said) = introduction {
                     self.client.get_mut().note_introduction(&said);
                 }
@@ -209,7 +211,7 @@ where
         }
     }
 
-    /// Passes on a message that is too long to be kept.
+    /// Streams a message that is too long to keep.
     async fn pass_long(&mut self, header: Header) -> Result<(), ConnectionEnded> {
         self.send(&header.to_bytes()).await?;
         let mut left = header.len - HEADER_BYTES;
@@ -233,7 +235,7 @@ where
         self.pass_replies(reply).await
     }
 
-    /// Passes a reply back, and those that follow it.
+    /// Forwards a reply, and those that follow it.
     async fn pass_replies(&mut self, mut header: Header) -> Result<(), ConnectionEnded> {
         loop {
             if self.pass_reply(header).await? {
@@ -247,7 +249,7 @@ where
         }
     }
 
-    /// Passes one reply back. True: another one follows.
+    /// Forwards one reply. Returns true if another one follows.
     async fn pass_reply(&mut self, header: Header) -> Result<bool, ConnectionEnded> {
         let mut chunk = Vec::with_capacity(header.len.min(PASSED_BYTES));
         header.write(&mut chunk);
@@ -258,7 +260,7 @@ where
             chunk.resize(begin + wanted, 0);
             let part = chunk.get_mut(begin..).unwrap_or_default();
             self.read_reply(part).await.map_err(|_| ())?;
-            // Only the first part begins behind a header.
+            // Only the first part starts right after the header.
             more |= 0 < begin && wire::more_follows(&header, part);
             write_within(&mut self.client, &chunk).await?;
             left -= wanted;
@@ -269,8 +271,7 @@ where
         }
     }
 
-    /// The header of the next reply, as soon as one begins. What the server says before it of who is logged
-    /// in is noted.
+    /// Returns the header of the next reply. Login control frames before it are recorded.
     async fn reply_header(&mut self) -> Result<Header, Lost> {
         loop {
             let header = self.next_header().await?;
@@ -314,12 +315,13 @@ where
         }
     }
 
-    /// Passes on what both sides say, from a header that was read on, until one of them has ended.
+    /// Copies bytes in both directions, starting with a header that was already read, until one
+    /// side closes.
     async fn pass_bytes(&mut self, header: Header) -> Result<Left, ConnectionEnded> {
         self.send(&header.to_bytes()).await?;
         let (mut from_client, mut to_client) = tokio::io::split(&mut self.client);
         let (mut from_server, mut to_server) = tokio::io::split(&mut self.server);
-        // Neither side is waited for once the other has ended: it might never end by itself.
+        // Stops when either side closes: the other one might never close by itself.
         tokio::select! {
             _ = tokio::io::copy(&mut from_client, &mut to_server) => {}
             _ = copy_messages(&mut from_server, &mut to_client) => {}
@@ -328,7 +330,7 @@ where
         Err(())
     }
 
-    /// Sends bytes to the server. An error: it has not got all of them.
+    /// Sends bytes to the server. Fails if it has not received all of them.
     async fn send(&mut self, bytes: &[u8]) -> Result<(), ConnectionEnded> {
         tokio::select! {
             biased;
@@ -338,7 +340,7 @@ where
     }
 }
 
-/// Passes on what a server says, message by message: its last word is not its client's business.
+/// Copies a server's messages to the client, without the control frames between servers.
 async fn copy_messages(
     server: &mut (impl AsyncRead + Unpin),
     client: &mut (impl AsyncWrite + Unpin),
@@ -353,7 +355,8 @@ async fn copy_messages(
         let left = (header.len - HEADER_BYTES) as u64;
         let mut rest = (&mut *server).take(left);
         if login_word::is_word(&header) {
-            // The client ends with this server: nobody needs to know who it is.
+            // Not recorded: this client's connection closes with the server's, so no other server
+            // will need it.
             tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;
             continue;
         }
@@ -362,9 +365,9 @@ async fn copy_messages(
     }
 }
 
-/// The message of a client that did not say who it is.
+/// Returns a minimal handshake, for a known client without one.
 fn hello() -> Vec<u8> {
     let body = document::doc! { "hello": 1, "$db": "admin" }.to_buf();
-    // A request has the form of a reply.
+    // An OP_MSG request has the same format as a reply.
     msg_reply(1, 0, body.bytes(), false, false)
 }

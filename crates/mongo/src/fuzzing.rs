@@ -1,19 +1,19 @@
-//! The reader of messages alone, for tests that hand it any bytes. No connection goes this way.
+//! The message parser alone, for tests with arbitrary bytes. Connections do not use this module.
 
 use crate::wire::{HEADER_BYTES, Header, parse_message};
 
-/// What was read of a message.
+/// A parsed message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadMessage {
     /// The command's document.
     pub body: Vec<u8>,
-    /// Documents beside it, by their argument.
+    /// Document sequences, by argument name.
     pub sequences: Vec<(String, Vec<Vec<u8>>)>,
-    /// The message again, as a client sends it that does not compress.
+    /// The message as a client sends it without compression.
     pub whole: Vec<u8>,
 }
 
-/// Reads one message, header and all, unpacking it where it is compressed; `None` where it is refused.
+/// Parses one message including its header, decompressing it if needed; `None` if it is refused.
 pub fn read_message(bytes: &[u8]) -> Option<ReadMessage> {
     let (head, payload) = bytes.split_first_chunk::<HEADER_BYTES>()?;
     let header = Header::read(head).ok()?;

@@ -1,5 +1,6 @@
-//! Which database a message is about. In a cluster of several shards each database has a home, and whoever
-//! is its server answers. Where that is, is not known here.
+//! The routing of messages by database. In a cluster of several shards each database belongs to one
+//! shard, whose owner answers. This module determines a message's database; how databases are
+//! assigned to shards is decided elsewhere.
 
 use std::{fmt, sync::Arc};
 
@@ -13,25 +14,25 @@ use crate::{
     wire::{Header, OpCode},
 };
 
-/// A database of the first shard.
+/// A database that belongs to the first shard.
 const FIRST: &str = "admin";
 
-/// Whether a server is the home of a database.
+/// Tells whether this server owns the shard of a database.
 #[derive(Clone)]
 pub struct IsHome(Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
 impl IsHome {
-    /// Asks this function.
+    /// Uses this function to decide.
     pub fn new(is_home: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_home))
     }
 
-    /// Whether it is that of this one.
+    /// Returns whether this server owns the shard of `database`.
     pub(crate) fn is(&self, database: &str) -> bool {
         (self.0)(database)
     }
 
-    /// The database for whose sake another server has to get the message; `None`: this one answers it.
+    /// Returns the database whose owner must receive the message; `None` if this server answers it.
     pub(crate) fn elsewhere(
         &self,
         commands: &CommandTable,
@@ -49,25 +50,26 @@ impl fmt::Debug for IsHome {
     }
 }
 
-/// Whether a message can be looked into. Servers that have to do so agree on no compression with their
-/// clients.
+/// Returns whether a message is uncompressed, so that its database can be read. Servers that route
+/// messages agree on no compression with their clients.
 pub(crate) fn is_readable(header: &Header) -> bool {
     header.code != OpCode::Compressed as i32
 }
 
-/// The database that a message is about. `None`: any server answers it, also that it is no command.
+/// Returns the database that a message is for; `None` if any server can answer it, with an error if
+/// it is not a command.
 fn database_of<'a>(commands: &CommandTable, header: &Header, payload: &'a [u8]) -> Option<&'a str> {
     let body = command_of(header, payload)?;
     database_of_command(commands, body, body.get("$db").and_then(text))
 }
 
-/// The same of a command, on the database that comes with it.
+/// Returns the database that decides which server runs a command; `database` is the command's own.
 pub(crate) fn database_of_command<'a>(
     commands: &CommandTable,
     body: DocRef<'a>,
     database: Option<&'a str>,
 ) -> Option<&'a str> {
-    // Whoever answers says that there is no such command.
+    // An unknown command fails on any server.
     let known = commands.find_body(body)?;
     match known.row.home {
         Home::Any => None,
@@ -87,7 +89,7 @@ fn has_login(handshake: DocRef<'_>) -> bool {
     handshake.iter().any(|(name, _)| is_of_login(name))
 }
 
-/// Whether a command logs its client in, by itself or beside something else.
+/// Returns whether a command carries a login, alone or as part of a handshake.
 pub(crate) fn carries_login(commands: &CommandTable, body: DocRef<'_>) -> bool {
     commands.find_body(body).is_some_and(|known| match known.row.home {
         Home::FirstForLogins => has_login(body),
@@ -100,7 +102,7 @@ fn text(value: ValueRef<'_>) -> Option<&str> {
     if let ValueRef::String(text) = value { Some(text) } else { None }
 }
 
-/// The database of a namespace `database.collection`.
+/// Returns the database of a namespace `database.collection`.
 fn database_in(namespace: &str) -> Option<&str> {
     namespace.split_once('.').map(|(database, _)| database)
 }
@@ -130,7 +132,7 @@ mod tests {
             (doc! { "dropDatabase": 1, "$db": "one" }, Some("one")),
             (doc! { "hello": 1, "$db": "admin" }, None),
             (doc! { "ping": 1, "$db": "one" }, None),
-            // Users are those of the first shard, and so are logins.
+            // The first shard stores the users and handles logins.
             (doc! { "hello": 1, "saslSupportedMechs": "admin.ann", "$db": "admin" }, Some("admin")),
             (doc! { "isMaster": 1, "speculativeAuthenticate": doc! {}, "$db": "x" }, Some("admin")),
             (doc! { "saslStart": 1, "$db": "one" }, Some("admin")),
@@ -140,7 +142,7 @@ mod tests {
             (doc! { "createUser": "ann", "$db": "one" }, Some("admin")),
             (doc! { "currentOp": 1, "$db": "admin" }, Some("admin")),
             (doc! { "ebbClock": 1, "$db": "one" }, Some("admin")),
-            // What one shard asks another is answered there, and nothing else is.
+            // Only commands of the first shard are answered by the shard that another one asks.
             (doc! { "ebbClock": 1, "$ebbShard": true, "$db": "admin" }, None),
             (doc! { "insert": "c", "$ebbShard": true, "$db": "one" }, Some("one")),
             (doc! { "renameCollection": "one.c", "to": "one.d", "$db": "admin" }, Some("one")),
@@ -154,7 +156,7 @@ mod tests {
         }
     }
 
-    /// Documents may come before the command that they belong to.
+    /// Document sequences may precede the body.
     #[test]
     fn a_body_behind_other_sections_is_found() {
         let body = doc! { "insert": "c", "$db": "one" }.to_buf();

@@ -1,5 +1,5 @@
-//! Messages of a client as they come in: when one begins, how long the rest of it may take, and what
-//! memory it holds. What a message asks for is not known here, and nothing is answered.
+//! Receiving a client's messages: waiting for one to begin, the timeout for the rest of it, and its
+//! memory. This module does not interpret or answer messages.
 
 use std::{future::pending, pin::pin, time::Duration};
 
@@ -22,11 +22,11 @@ use crate::{
     },
 };
 
-/// The connection is over, and nobody is left to hear why.
+/// The connection ended; no error can be reported.
 pub(crate) type ConnectionEnded = ();
 
-/// Waits until a message begins; false: the server stops before. Nothing is taken out of the buffer, so
-/// nothing is lost then.
+/// Waits until a message begins; returns false if the server stops first. Nothing is taken out of
+/// the buffer, so nothing is lost then.
 pub(crate) async fn has_begun(
     stream: &mut (impl AsyncBufRead + Unpin),
     stop: &mut watch::Receiver<bool>,
@@ -38,9 +38,9 @@ pub(crate) async fn has_begun(
     }
 }
 
-/// Waits for a message to begin as long as it takes, and for the rest of its header no longer than
-/// `within`. `None`: that is not a header of a message that clients send. Nothing is read of a
-/// message of an unknown kind, whose length may be noise too.
+/// Waits without limit for a message to begin, and at most `within` for the rest of its header.
+/// Returns `None` if it is not the header of a client's message. The payload of an unknown kind of
+/// message is not read, since its length may be noise, too.
 pub(crate) async fn read_header(
     stream: &mut (impl AsyncRead + Unpin),
     within: Duration,
@@ -55,9 +55,9 @@ pub(crate) async fn read_header(
     }))
 }
 
-/// Lets a long message wait a while for the memory that it will take, parsed too: many clients that
-/// insert at once are slowed down instead of refused. Nothing is held meanwhile, so that nobody waits
-/// for somebody who waits. Others may take the room before this one has read its message; then that is
+/// Waits for a limited time for the memory that a long message needs, including its parsed form, so
+/// that many concurrent inserts are throttled instead of refused. Nothing is reserved meanwhile,
+/// which prevents deadlocks. If the memory is taken before the message is read, the message is
 /// refused.
 async fn wait_for_room(account: &Account, header: &Header) {
     let looks = ROOM_WAIT.as_millis() / ROOM_LOOK.as_millis();
@@ -69,8 +69,8 @@ async fn wait_for_room(account: &Account, header: &Header) {
     }
 }
 
-/// Reads the rest of a message once there is room. What it takes is in `held` when this returns. A
-/// compressed message also holds what it claims to be unpacked, before it is unpacked.
+/// Reads the rest of a message once there is memory. Its reservation is in `held` afterwards. A
+/// compressed message also reserves its claimed decompressed size, before it is decompressed.
 pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     header: &Header,
@@ -84,13 +84,14 @@ pub(crate) async fn read_payload(
     read.map_err(|_| ())
 }
 
-/// There is no room for a message, or for what it is parsed into: 365, which may be tried again.
+/// Returns the error for a lack of memory for a message or its parsed form: 365, which is
+/// retryable.
 pub(crate) fn memory_refusal(short: Short) -> Malformed {
     Malformed::content(TemporarilyUnavailable, short.to_string())
 }
 
-/// Parses a message and holds what it will take. A long one waits for its turn, so that parsing
-/// many of them at once does not keep the processors from short ones.
+/// Parses a message and reserves the memory of its parsed form. Long messages wait for their turn,
+/// so that parsing many of them does not delay short ones.
 pub(crate) async fn parse_message<S: Store>(
     door: &Door<S>,
     header: &Header,
@@ -113,7 +114,7 @@ pub(crate) async fn parse_message<S: Store>(
     Ok(message)
 }
 
-/// Waits until the client has closed its side; one that sends its next message is there.
+/// Completes when the client has closed its side, and never if it sends another message.
 pub(crate) async fn client_left(stream: &mut (impl AsyncBufRead + Unpin)) {
     if matches!(stream.fill_buf().await, Ok(bytes) if !bytes.is_empty()) {
         pending::<()>().await;
@@ -132,7 +133,7 @@ mod tests {
         bytes
     }
 
-    /// What reading a header comes to when these bytes arrive and then nothing: `None` goes on
+    /// The result of reading a header when these bytes arrive and then nothing: `None` means still
     /// waiting.
     async fn read(
         bytes: &[u8],

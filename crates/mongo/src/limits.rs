@@ -1,126 +1,127 @@
 //! Sizes, counts and times of the MongoDB API. Those that `hello` reports (`MAX_MESSAGE_BYTES`,
-//! `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's figures: drivers split batches by them.
-//! The others are this server's own.
+//! `MAX_DOCUMENT_BYTES`, `MAX_WRITE_BATCH`) are mongod's values: drivers split batches by them. The
+//! others are this server's own.
 
 use std::{ops::RangeInclusive, time::Duration};
 
-/// Largest message, bytes.
+/// Largest message in bytes.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 48_000_000;
-/// Sizes that the largest message may be set to, bytes. Below are messages of clients that are not known yet.
+/// Allowed settings of the largest message in bytes. Smaller messages must be accepted from clients
+/// that are not known yet.
 pub const MESSAGE_BYTES: RangeInclusive<usize> = MAX_FIRST_BYTES..=MAX_MESSAGE_BYTES;
-/// Largest stored document, bytes.
+/// Largest stored document in bytes.
 pub(crate) const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
-/// Room for the command around a document.
+/// Space for the command around a document, in bytes.
 pub(crate) const COMMAND_ROOM_BYTES: usize = 16 * 1024;
-/// Largest command body: a document with room around it.
+/// Largest command body: a document and the command around it.
 pub(crate) const MAX_COMMAND_BYTES: usize = MAX_DOCUMENT_BYTES + COMMAND_ROOM_BYTES;
-/// Operations of one write command.
+/// Maximum number of operations in one write command.
 pub(crate) const MAX_WRITE_BATCH: usize = 100_000;
-/// Statements of a write command that are committed together, at most.
+/// Maximum number of statements of a write command that are committed together.
 pub(crate) const GROUP_STATEMENTS: usize = 1_000;
-/// Texts of one message that are not UTF-8, at most, for the error of each document that has one. A
-/// message with more of them fails as a whole.
+/// Maximum number of strings in one message that are not UTF-8 and get an error for their document.
+/// A message with more of them fails as a whole.
 pub(crate) const MAX_NOT_UTF8: usize = 100_000;
-/// Documents of a first batch when nothing is asked for.
+/// Default number of documents in a first batch.
 pub(crate) const FIRST_BATCH: usize = 101;
-/// Bytes of documents of one batch, at most.
+/// Maximum size of the documents of one batch, in bytes.
 pub(crate) const BATCH_BYTES: usize = MAX_DOCUMENT_BYTES;
-/// A cursor nobody asks for is closed after this long.
+/// Idle timeout of a cursor.
 pub(crate) const CURSOR_IDLE: Duration = Duration::from_secs(600);
-/// The same for one that holds much, when the connection has gone that opened it.
+/// Idle timeout of a large cursor whose connection is closed.
 pub(crate) const ORPHAN_IDLE: Duration = Duration::from_secs(30);
-/// What is much for a cursor that nobody uses.
+/// Size from which an idle cursor counts as large for `ORPHAN_IDLE`.
 pub(crate) const HEAVY_CURSOR_BYTES: usize = 1024 * 1024;
 /// A cursor that holds less is not closed to free memory.
 pub(crate) const LIGHT_CURSOR_BYTES: usize = 64 * 1024;
-/// Cursors open at once.
+/// Default maximum number of open cursors.
 pub(crate) const MAX_CURSORS: usize = 100_000;
-/// Bytes of a command, or of a text about it, that others are shown.
+/// Maximum size of a command, or of an error about it, in `currentOp` and logs.
 pub(crate) const SHOWN_BYTES: usize = 1024;
-/// Bytes of all larger commands together that are shown whole. An entry has to fit into a document, with
-/// all else that is in it.
+/// Total size of the larger commands that one reply of `currentOp` shows in full. The reply has to
+/// fit into a document, with everything else in it.
 pub(crate) const MAX_WHOLE_COMMANDS: usize = MAX_DOCUMENT_BYTES - 64 * 1024;
-/// The name of the application that is shown when documents were written, while that is switched
-/// on.
+/// Application name whose connections read documents with the second of their last write, while
+/// that is enabled.
 pub(crate) const DUMPING: &str = "mongodump";
-/// Connections that there may be, as far as this door knows.
+/// Maximum number of connections, as `serverStatus` reports it.
 pub(crate) const MAX_CONNECTIONS: i32 = 50_000;
-/// Minutes a session may be unused. What is kept of its writes lives as long.
+/// Session timeout in minutes. Receipts of the session's writes expire after the same time.
 pub(crate) const SESSION_MINUTES: i32 = 30;
 const _: () = assert!(SESSION_MINUTES as i64 * 60 == engine::limits::RECEIPT_SECONDS);
-/// Bytes of the receipt of a numbered write: a document that is answered, and room around it.
+/// Maximum size of the receipt of a retryable write: a returned document and the fields around it.
 pub(crate) const MAX_RECEIPT_BYTES: usize = MAX_DOCUMENT_BYTES + 64 * 1024;
-/// How often a numbered write begins again because another attempt of it came first.
+/// How often a retryable write restarts because another attempt of it was committed first.
 pub(crate) const MAX_BEGINNINGS: usize = 100;
-/// Bytes of client metadata.
+/// Maximum size of client metadata, in bytes.
 pub(crate) const MAX_CLIENT_BYTES: usize = 512;
-/// The rest of a message has to arrive within this long once it has begun.
+/// Time within which the rest of a message must arrive once it has begun.
 pub(crate) const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
-/// A long message waits this long for room at most before it is read, and looks this often.
+/// How long a long message waits at most for memory before it is read, and the polling interval.
 pub(crate) const ROOM_WAIT: Duration = Duration::from_secs(2);
 pub(crate) const ROOM_LOOK: Duration = Duration::from_millis(10);
-/// A command that still runs this long after the server began to stop is told to end.
+/// Grace period after which a stopping server interrupts running commands.
 pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
-/// A client that does not read is given up after this long.
+/// Time after which a client that does not read its reply is disconnected.
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Bytes of a message that room is made for when nothing of it has arrived.
+/// Initial buffer size of a message of which nothing has arrived.
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
-/// Bytes that room is made for at once when this many have arrived.
+/// Once this many bytes have arrived, the buffer may grow ahead of the data.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
-/// Address space that is taken ahead of what has arrived, in sizes of that: a batch of a thousand
-/// documents of 1 KB is copied once. A message of the largest size is copied three times.
+/// How far the buffer grows ahead of the data, as a multiple of what has arrived: a batch of a
+/// thousand documents of 1 KB is copied once, and a message of the largest size three times.
 pub(crate) const ROOM_AHEAD: usize = 16;
-/// What is said last to a client has to find room within this long.
+/// Timeout of the last bytes sent to a client when its connection is closed.
 pub(crate) const CLOSE_TIME: Duration = Duration::from_secs(1);
-/// What is read at once of small messages; every connection has such a buffer.
+/// Size of the read buffer of each connection, for small messages.
 pub(crate) const BUFFER_BYTES: usize = 4 * 1024;
-/// Bytes of a message of a client that has not asked anything yet.
+/// Largest message of a client that is not known yet, in bytes.
 pub(crate) const MAX_FIRST_BYTES: usize = 64 * 1024;
-/// Bytes of a message that is kept until it is answered, so that another server may answer it: a usual
-/// batch. One that is longer goes through as it comes.
+/// Largest message that is kept until it is answered, so that another server may answer it: a
+/// typical batch. Longer messages are streamed.
 pub(crate) const MAX_KEPT_BYTES: usize = 4 * 1024 * 1024;
-/// Bytes of the message by which a client says who it is, for the servers after the first.
+/// Largest handshake message that is kept for the next servers, in bytes.
 pub(crate) const MAX_INTRODUCTION_BYTES: usize = 4 * 1024;
-/// How many servers may get one message that none of them has answered.
+/// Maximum number of servers that receive one unanswered message.
 pub(crate) const MAX_SENDS: usize = 4;
-/// Bytes of a reply that are passed on at once.
+/// Chunk size for forwarding replies, in bytes.
 pub(crate) const PASSED_BYTES: usize = 64 * 1024;
-/// How long a server that says it is not the right one any more may take to stop.
+/// How long a server that no longer owns its shard may take to stop.
 pub(crate) const MOVE_TIME: Duration = Duration::from_secs(1);
-/// About what an element of a command takes once it is parsed, in the dearest case.
+/// Estimated memory of one element of a parsed command, in the worst case.
 pub(crate) const ELEMENT_BYTES: usize = 256;
-/// Bytes that take long enough to be looked at that others should not wait for it.
+/// Size from which processing blocks other tasks for too long.
 pub(crate) const LONG_BYTES: usize = 256 * 1024;
-/// Wire versions spoken: 8.0's, with `bulkWrite`.
+/// Highest wire version: that of 8.0, with `bulkWrite`.
 pub(crate) const MAX_WIRE_VERSION: i32 = 25;
-/// The version of MongoDB whose behaviour is offered, as `buildInfo` and others report it: the one that
-/// has this wire version, since clients branch on either of them.
+/// The version of MongoDB whose behavior is implemented, as reported by `buildInfo` and others. It
+/// must match the wire version, since clients check either of them.
 pub(crate) const SERVER_VERSION: &str = "8.0.0";
 /// The feature compatibility version of that version.
 pub(crate) const COMPATIBILITY_VERSION: &str = "8.0";
-/// Sections of one message.
+/// Maximum number of sections in one message.
 pub(crate) const MAX_SECTIONS: usize = 64;
-/// Ids of one `ebbExpiry`.
+/// Maximum number of ids in one `ebbExpiry`.
 pub(crate) const MAX_EXPIRY_IDS: usize = 1_000;
-/// Users and roles that a server keeps: all of them are in memory.
+/// Maximum number of users and roles, which are all kept in memory.
 pub(crate) const MAX_ACCESS_RECORDS: usize = 10_000;
-/// How long what another shard knows of them is gone by while the first shard, which keeps them, is not
-/// reached: it gets another owner in less.
+/// How long another shard's copy of the users stays valid while the first shard cannot be reached.
+/// A failover of the first shard takes less.
 pub(crate) const USERS_GOOD: Duration = Duration::from_secs(10);
-/// Between two questions to the first shard where the one before had no answer.
+/// Delay before asking the first shard again after a failed request.
 pub(crate) const USERS_AGAIN: Duration = Duration::from_millis(200);
-/// Bytes of all of them together.
+/// Maximum size of all users and roles together, in bytes.
 pub(crate) const MAX_ACCESS_BYTES: usize = 32 * 1024 * 1024;
-/// Longest time that a login waits because of wrong passwords before it; whoever would wait longer is
-/// refused.
+/// Maximum delay of a login because of earlier wrong passwords; a login that would have to wait
+/// longer is refused.
 pub(crate) const LOGIN_WAIT: Duration = Duration::from_secs(10);
-/// Resources that one set of privileges is about.
+/// Maximum number of resources in one set of privileges.
 pub(crate) const MAX_PRIVILEGES: usize = 4096;
-/// Roles that one user or role has, and names in a list of users or roles.
+/// Maximum number of roles of one user or role, and of names in a list of users or roles.
 pub(crate) const MAX_ROLES: usize = 1024;
-/// Roles that a user has through others, all together.
+/// Maximum number of roles that a user inherits.
 pub(crate) const MAX_INHERITED_ROLES: usize = 16 * MAX_ROLES;
-/// Bytes of the name of a user or a role, without its database.
+/// Maximum length in bytes of the name of a user or role, without its database.
 pub(crate) const MAX_ACCESS_NAME_BYTES: usize = 1024;
-/// Restrictions on where one user logs in from, and addresses in each list of one.
+/// Maximum number of authentication restrictions of one user, and of addresses in one list.
 pub(crate) const MAX_RESTRICTIONS: usize = 256;

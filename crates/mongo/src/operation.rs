@@ -1,9 +1,9 @@
-//! An operation under way: how long it may take, and whether it was told to stop. What it leaves in
-//! a cursor goes on with the next `getMore`.
+//! An operation in progress: its time limit and stop requests. A cursor keeps them for the next
+//! `getMore`.
 //!
-//! Nothing interrupts an operation from outside. Evaluation and walks ask it every so often
-//! (through `Watch`), and the one whose time is over ends itself. All fields are atomics, since
-//! `killOp` and the connection's task reach it while another thread runs it.
+//! Nothing interrupts an operation from outside. Evaluation and scans check it periodically
+//! (through `Watch`), and an operation that has to stop ends itself. All fields are atomics or
+//! locked, since `killOp` and the connection's task access it while another thread runs it.
 
 use std::{
     sync::{
@@ -26,7 +26,7 @@ use crate::{
     rights::Need,
 };
 
-/// Why an operation is to stop. The number says which error its client gets.
+/// Why an operation has to stop. It decides which error the client gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {
@@ -34,28 +34,28 @@ pub(crate) enum StopReason {
     Killed = 1,
     /// `killCursors` named its cursor: 237.
     CursorKilled = 2,
-    /// Its client has gone: 279, which nobody receives.
+    /// Its client disconnected: 279, which is never received.
     ClientLeft = 3,
-    /// The server stops and has waited for as long as it does: 11600, after which drivers try again
-    /// on another connection.
+    /// The server stops and its grace period has passed: 11600, after which drivers retry on
+    /// another connection.
     Stopping = 4,
 }
 
-/// Stands for no limit.
+/// The deadline that means no limit.
 const FOREVER: u64 = u64::MAX;
 
-/// What an operation may still do. It is shared by the operation, by those who may stop it and by
-/// the cursor that it leaves.
+/// The time limit and stop request of an operation, shared by the operation, those who may stop it
+/// and the cursor that it leaves.
 #[derive(Debug)]
 pub(crate) struct Operation {
-    /// A [`StopReason`] as a number, 0 while nobody has told it to stop.
+    /// A [`StopReason`] as a number, 0 if none was set.
     why: AtomicU8,
-    /// When it has to end, nanoseconds of the machine's monotonic clock. While it rests in a cursor
-    /// this is the time that is left, so that waiting for the client costs nothing of it.
+    /// Deadline in nanoseconds of the machine's monotonic clock. While the operation rests in a
+    /// cursor this is the remaining time instead, so that waiting for the client does not count.
     deadline: AtomicU64,
-    /// What it asks of its sender, where clients log in: a cursor asks again with each batch.
+    /// The rights that the command required; each batch of its cursor requires them again.
     needs: Mutex<Vec<Need>>,
-    /// What it has looked at, for the log.
+    /// Counts of keys and documents examined, for the slow log.
     pub(crate) looked: Looked,
 }
 
@@ -70,13 +70,13 @@ impl Default for Operation {
     }
 }
 
-/// Nanoseconds of a time; what does not fit counts as no limit.
+/// Returns a time in nanoseconds; one that does not fit counts as no limit.
 fn saturated_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(FOREVER)
 }
 
 impl Operation {
-    /// Notes what it asks of its sender, beside what was noted before.
+    /// Adds to the rights that the operation requires.
     pub(crate) fn note_needs(&self, mut needs: Vec<Need>) {
         let mut noted = self.needs.lock();
         if noted.is_empty() {
@@ -86,46 +86,46 @@ impl Operation {
         }
     }
 
-    /// What it asks of its sender.
+    /// Returns the rights that the operation requires.
     pub(crate) fn needs(&self) -> Vec<Need> {
         self.needs.lock().clone()
     }
 
-    /// Sets when it has to end, on the machine's monotonic clock; `None`: never.
+    /// Sets the deadline on the machine's monotonic clock; `None`: no limit.
     pub(crate) fn end_at(&self, deadline: Option<Duration>) {
         self.deadline.store(deadline.map_or(FOREVER, saturated_nanos), Relaxed);
     }
 
-    /// Whether it has to end at some time.
+    /// Returns whether it has a time limit.
     pub(crate) fn has_limit(&self) -> bool {
         self.deadline.load(Relaxed) != FOREVER
     }
 
-    /// Tells it to stop. It ends at its next look.
+    /// Tells the operation to stop. It ends at its next check.
     pub(crate) fn tell_to_stop(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
-    /// Whether it was told to stop and may still be running.
+    /// Returns whether it was told to stop; it may still be running.
     pub(crate) fn is_stopped(&self) -> bool {
         self.why.load(Relaxed) != 0
     }
 
-    /// Its cursor waits for the next request: from here to [`Self::resume_for`] the time is not its
-    /// own.
+    /// Stops the operation's clock while its cursor waits for the next request, until
+    /// [`Self::resume_for`].
     pub(crate) fn pause_clock(&self, now: Duration) {
         self.shift_deadline(|deadline| deadline.saturating_sub(saturated_nanos(now)));
     }
 
-    /// It goes on for the request of `asking`, which may have been told to stop already: that is
-    /// taken over, and what stopped an earlier request is forgotten.
+    /// Restarts the operation's clock for the request of `asking`. Takes over a stop request that
+    /// `asking` has received already, and clears that of an earlier request.
     pub(crate) fn resume_for(&self, now: Duration, asking: &Self) {
         self.shift_deadline(|left| left.saturating_add(saturated_nanos(now)));
         self.why.store(asking.why.load(Relaxed), Relaxed);
         self.looked.begin_again();
     }
 
-    /// Changes the limit, if there is one.
+    /// Changes the deadline, if there is one.
     fn shift_deadline(&self, to: impl Fn(u64) -> u64) {
         let held = self.deadline.load(Relaxed);
         if held != FOREVER {
@@ -133,8 +133,8 @@ impl Operation {
         }
     }
 
-    /// Fails when it has to end: by a stop, or with 50 when its time is over. A stop is looked at
-    /// first, since reading the clock costs more.
+    /// Fails if the operation has to end: after a stop request, or with 50 after its deadline. Stop
+    /// requests are checked first, since reading the clock costs more.
     pub(crate) fn check_running(&self) -> Result<(), Error> {
         self.check_stopped()?;
         match self.deadline.load(Relaxed) {
@@ -144,7 +144,7 @@ impl Operation {
         }
     }
 
-    /// Fails when it was told to stop.
+    /// Fails if the operation was told to stop.
     pub(crate) fn check_stopped(&self) -> Result<(), Error> {
         let (number, text) = match self.why.load(Relaxed) {
             0 => return Ok(()),
@@ -163,19 +163,18 @@ impl Operation {
     }
 }
 
-/// What a connection is doing, as `currentOp` shows it.
+/// The current command of a connection, as `currentOp` shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    /// The number by which `killOp` names it.
+    /// The id by which `killOp` names it.
     pub(crate) id: i32,
-    /// Its command.
     pub(crate) row: &'static CommandRow,
-    /// As the client sent it. It shares the message's bytes.
+    /// The command's body as the client sent it. It shares the message's bytes.
     pub(crate) command: DocBuf,
-    /// On the machine's monotonic clock.
+    /// Start time on the machine's monotonic clock.
     pub(crate) began: Duration,
     pub(crate) operation: Arc<Operation>,
-    /// The cursor that it reads on.
+    /// The cursor that a `getMore` continues.
     pub(crate) cursor: Option<i64>,
 }
 

@@ -1,8 +1,9 @@
-//! Runs one command for a caller that the portal has authenticated: bytes in, bytes out, through
-//! what a message from a socket goes through. It knows no command.
+//! Runs one command for a caller that the portal has authenticated: bytes in, bytes out, on the
+//! same path as a message from a socket. It has no code for particular commands.
 //!
-//! A page of the portal has no socket of its own, so each of its commands comes on a connection
-//! that lives as long as the command. What outlives it, a cursor, belongs to the caller's session.
+//! A page of the portal has no socket of its own, so each of its commands runs on a connection that
+//! lives as long as the command. What outlives the command, a cursor, belongs to the caller's
+//! session.
 
 use std::{fmt, pin::pin, sync::Arc};
 
@@ -29,30 +30,30 @@ use crate::{
 pub enum Right {
     /// Everything.
     Write,
-    /// What changes nothing: rows whose access says so.
+    /// Only commands whose access says that they change nothing.
     Read,
 }
 
-/// Who sends a command.
+/// The sender of a command.
 #[derive(Clone, Debug)]
 pub struct Sender {
     /// What it may do.
     pub right: Right,
-    /// Where it is, as `currentOp` shows it.
+    /// Its address, as `currentOp` shows it.
     pub peer: String,
-    /// What its commands have in common, each of which comes on a connection of its own: cursors of
-    /// others are nothing to one who may only read.
+    /// Identifies the sender's session across its commands, each of which has its own connection. A
+    /// read-only sender cannot use the cursors of other sessions.
     pub session: [u8; 32],
 }
 
 /// Why a command has no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoReply {
-    /// The bytes are not a command; the text says why.
+    /// The bytes are not a valid command; the text is the reason.
     Malformed(String),
-    /// It is larger than a command may be.
+    /// It exceeds the size limit of a command.
     TooLarge,
-    /// A socket would have been closed instead, as a fail point may order.
+    /// A socket would have been closed instead, for example by a fail point.
     Closed,
 }
 
@@ -68,7 +69,7 @@ impl fmt::Display for NoReply {
 
 impl std::error::Error for NoReply {}
 
-/// A connection that lives as long as its one command.
+/// The connection of one relayed command.
 struct RelayedConnection<S: Store> {
     door: Arc<Door<S>>,
     connection: Arc<Connection>,
@@ -80,15 +81,15 @@ impl<S: Store> Drop for RelayedConnection<S> {
     }
 }
 
-/// A reply that nobody has taken yet. The cursor that it names is closed with it: only who reads the
-/// reply knows of the cursor, and a batch that was lost cannot be read again.
+/// A reply that was not delivered yet. If it is dropped, its cursor is closed: only the reply has
+/// the cursor's id, and a lost batch cannot be read again.
 struct Reply<S: Store> {
     bytes: Bytes,
     cursor: UntakenCursor<S>,
 }
 
 impl<S: Store> Reply<S> {
-    /// What a command answered on this connection, counted as sent.
+    /// Wraps the reply of a command and counts it as sent.
     fn new(visit: &RelayedConnection<S>, reply: &DocBuf) -> Self {
         let cursor = reply.get("cursor").and_then(ValueRef::as_document);
         let id = cursor.and_then(|cursor| cursor.get("id"));
@@ -97,14 +98,14 @@ impl<S: Store> Reply<S> {
         Self { bytes: count_reply(&visit.connection, reply), cursor }
     }
 
-    /// Its bytes, for somebody who is there to read them.
+    /// Returns the bytes for delivery, and keeps the cursor open.
     fn take(mut self) -> Bytes {
         self.cursor.id = None;
         self.bytes
     }
 }
 
-/// Closes a cursor that its reader has not heard of.
+/// Closes a cursor unless its id was delivered.
 struct UntakenCursor<S: Store> {
     door: Arc<Door<S>>,
     id: Option<i64>,
@@ -118,12 +119,12 @@ impl<S: Store> Drop for UntakenCursor<S> {
     }
 }
 
-/// Tells a command to stop when its caller drops the future, if nobody needs it then: the page was
-/// left. Commands that write are finished.
+/// Stops a command when its caller drops the future, which means that the page was left. Commands
+/// that write run to completion.
 struct StopWhenDropped {
     connection: Arc<Connection>,
-    /// The operation of the command itself. The connection's is another one while a `getMore` goes
-    /// on with its cursor's, so both are told.
+    /// The command's own operation. During a `getMore` the connection has that of the cursor, so
+    /// both are told to stop.
     operation: Arc<Operation>,
     ends_with_client: bool,
 }
@@ -137,8 +138,8 @@ impl Drop for StopWhenDropped {
     }
 }
 
-/// The database that a command is about when it is relayed to a database. `None`: any server answers it,
-/// also that it is no command.
+/// Returns the database that decides which server runs a command relayed to `database`; `None` if
+/// any server can answer it, with an error if it is not a command.
 pub fn home_of_command(database: &str, command: &[u8]) -> Option<String> {
     validate(command).ok()?;
     let about = database_of_command(&COMMANDS, DocRef::Raw(command), Some(database));
@@ -146,11 +147,11 @@ pub fn home_of_command(database: &str, command: &[u8]) -> Option<String> {
 }
 
 impl<S: Store> Door<S> {
-    /// Runs one command on a database and returns its reply, also that of a failure. A command that
-    /// only reads ends when the future is dropped, everything else is finished.
+    /// Runs one command on a database and returns its reply, which may be an error. A command that
+    /// only reads is stopped when the future is dropped; others run to completion.
     ///
     /// A sender without the right to write gets 13 for a command that may change something, before
-    /// anything of it runs.
+    /// the command runs.
     pub async fn relay(
         self: &Arc<Self>,
         sender: Sender,
@@ -175,13 +176,14 @@ impl<S: Store> Door<S> {
             operation: Arc::clone(&operation),
             ends_with_client: known.is_some_and(|known| known.row.ends_with_client),
         };
-        // It may keep its thread for long: the caller's sees meanwhile whether the client is there.
+        // In a task of its own, since it may occupy its thread for long: the caller's thread must
+        // notice a disconnected client meanwhile.
         let run = tokio::spawn(run_message(visit, message, operation));
         run.await.unwrap_or(Err(NoReply::Closed)).map(Reply::take)
     }
 }
 
-/// Runs the command of a message. It owns all it needs, since it goes on in a task of its own.
+/// Runs the command of a message. It owns its arguments, since it runs in a task of its own.
 async fn run_message<S: Store>(
     visit: RelayedConnection<S>,
     message: Message,
@@ -207,18 +209,18 @@ async fn run_message<S: Store>(
     }
 }
 
-/// The bytes of a reply, which are counted as sent.
+/// Returns the bytes of a reply and counts them as sent.
 fn count_reply(connection: &Connection, reply: &DocBuf) -> Bytes {
     let bytes = Bytes::copy_from_slice(reply.bytes());
     Counters::add(&connection.counters.bytes_out, bytes.len() as u64);
     bytes
 }
 
-/// The message that a driver would have sent: the command with its database as last field.
+/// Builds the message that a driver would have sent: the command with its database as last field.
 ///
-/// The document is not parsed here: its length and its closing zero have to be right, the fields
-/// between are copied, `$db` is appended, and the whole goes through the same parser as bytes from
-/// a socket. So a command that names a `$db` itself ends up with two, and is refused.
+/// The document is not parsed here: its length and its terminating zero are checked, the fields
+/// between are copied, `$db` is appended, and the result goes through the same parser as bytes from
+/// a socket. A command that contains a `$db` itself ends up with two and is refused.
 fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
     let malformed = |why: &str| NoReply::Malformed(why.to_owned());
     if MAX_COMMAND_BYTES < command.len() {
@@ -254,7 +256,7 @@ fn parse_command(database: &str, command: &[u8]) -> Result<Message, NoReply> {
             NoReply::Malformed(wrong.message)
         }
     })?;
-    // A command that named a database itself would run on another one than its path says.
+    // A command with its own `$db` would run on another database than the request's path says.
     let named = |body: DocRef<'_>| body.iter().filter(|(name, _)| *name == "$db").count();
     match named(message.body()) {
         1 => Ok(message),

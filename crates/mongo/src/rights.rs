@@ -1,6 +1,6 @@
-//! What a command asks of whoever sends it, where clients have to log in: which actions on what. Each
-//! row of the table of commands says it in its column `rights`, and `authorize` holds it against what
-//! the sender's roles give. Nothing here knows roles or senders.
+//! The rights that a command requires where authentication is on: which actions on which objects.
+//! Each row of the command table declares them in its field `rights`, and `authorize` compares them
+//! with what the sender's roles grant. This module depends on neither roles nor senders.
 //!
 //! ```text
 //! {insert: "c", ..} on db      insert on db.c
@@ -20,12 +20,12 @@ use crate::{
     wire::Message,
 };
 
-/// What a command asks of its sender.
+/// The rights that a command requires.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rights {
-    /// Nothing: anybody may send it, also before a login.
+    /// None, not even a login.
     Open,
-    /// A login. What it does is the sender's own, or it looks at the sender's rights itself.
+    /// A login. The command affects only the sender, or checks further rights itself.
     Login,
     /// One of these actions on the server.
     Server(&'static [Action]),
@@ -33,36 +33,35 @@ pub(crate) enum Rights {
     Database(&'static [Action]),
     /// One of these actions on the collection that it names.
     Collection(&'static [Action]),
-    /// What its arguments say, beside a login.
+    /// A login, and the rights that its arguments determine.
     ByArguments(fn(&Asked<'_>) -> Result<Vec<Need>>),
 }
 
-/// A command before anything of it has run.
+/// A command that has not run yet, as input of the rights check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    /// The command's name.
     pub(crate) name: &'static str,
     /// The argument that names its collection.
     pub(crate) collection_in: &'static str,
     pub(crate) body: DocRef<'a>,
     pub(crate) database: &'a str,
-    /// The message it came in, which may hold lists beside the body.
+    /// The message that carried it, which may hold document sequences besides the body.
     pub(crate) message: &'a Message,
 }
 
 impl<'a> Asked<'a> {
-    /// Its arguments.
+    /// Returns its arguments.
     pub(crate) fn args(&self) -> Args<'a> {
         Args::new(self.name, self.body)
     }
 
-    /// The collection that it names.
+    /// Returns the collection that it names.
     pub(crate) fn namespace(&self) -> Result<Namespace> {
         let named = collection_argument(self.body, self.collection_in)?;
         names::parse_collection(self.database, named)
     }
 
-    /// The text of its first field, for commands that name a user or a role there.
+    /// Returns the string in its first field, for commands that name a user or a role there.
     pub(crate) fn first_text(&self) -> Result<&'a str> {
         match self.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
             ValueRef::String(text) => Ok(text),
@@ -70,12 +69,13 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// The collection that it names, as the object of a need.
+    /// Returns the collection that it names, as the object of an action.
     pub(crate) fn collection(&self) -> Result<Object> {
         Ok(Object::Collection(self.namespace()?))
     }
 
-    /// The documents of a list in the body or beside it, of what type whoever checks them later says.
+    /// Returns the documents of a list, in the body or in a sequence. Elements of other types are
+    /// left out; the command itself refuses them.
     pub(crate) fn listed(&self, name: &str) -> Vec<DocRef<'a>> {
         let beside = self.message.sequence(name).unwrap_or_default();
         let array = self.body.get(name).and_then(ValueRef::as_array);
@@ -87,14 +87,14 @@ impl<'a> Asked<'a> {
             .collect()
     }
 
-    /// Whether an argument that takes booleans in some form is set.
+    /// Returns whether a boolean argument is set.
     pub(crate) fn is_set(&self, name: &str) -> bool {
         is_set(self.body, name)
     }
 }
 
-/// Whether a field is true, or a number but 0: whichever way the command reads it, what it takes for
-/// true is among them.
+/// Returns whether a field is true or a number other than 0. This covers every way in which
+/// commands read booleans.
 pub(crate) fn is_set(document: DocRef<'_>, name: &str) -> bool {
     match document.get(name) {
         Some(ValueRef::Bool(set)) => set,
@@ -105,19 +105,16 @@ pub(crate) fn is_set(document: DocRef<'_>, name: &str) -> bool {
     }
 }
 
-/// What an action is done to.
+/// The object of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Object {
-    /// The server.
     Server,
-    /// A database.
     Database(String),
-    /// A collection.
     Collection(Namespace),
 }
 
 impl Object {
-    /// The same as privileges are asked about it.
+    /// Returns the target that privileges are looked up for.
     pub(crate) fn target(&self) -> Target<'_> {
         match self {
             Self::Server => Target::Cluster,
@@ -127,7 +124,7 @@ impl Object {
     }
 }
 
-/// What is needed of a sender's rights. A command may have several needs, and all have to be met.
+/// A condition on a sender's privileges. A command may have several, and all must be met.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// One of these actions on an object.
@@ -136,27 +133,27 @@ pub(crate) enum Need {
     All(Vec<Self>),
     /// One of these.
     Any(Vec<Self>),
-    /// Not this.
+    /// The opposite.
     Not(Box<Self>),
 }
 
 impl Need {
-    /// One of these actions on an object.
+    /// Requires one of these actions on an object.
     pub(crate) fn one_of(actions: &[Action], on: Object) -> Self {
         Self::OneOf(Actions::of(actions), on)
     }
 
-    /// An action on an object.
+    /// Requires an action on an object.
     pub(crate) fn of(action: Action, on: Object) -> Self {
         Self::one_of(&[action], on)
     }
 
-    /// An action on a database.
+    /// Requires an action on a database.
     pub(crate) fn on_database(action: Action, database: &str) -> Self {
         Self::of(action, Object::Database(database.to_owned()))
     }
 
-    /// Whether these privileges meet it.
+    /// Returns whether these privileges meet the condition.
     pub(crate) fn is_met(&self, privileges: &Privileges) -> bool {
         match self {
             Self::OneOf(actions, on) => privileges.allows_one_of(*actions, on.target()),
@@ -168,9 +165,8 @@ impl Need {
 }
 
 impl Rights {
-    /// What a command needs beside a login, where it needs one.
-    ///
-    /// Errors: those of the name of a collection that cannot be one.
+    /// Returns what a command requires besides a login. Fails if the command names an invalid
+    /// collection.
     pub(crate) fn needs(&self, asked: &Asked<'_>) -> Result<Vec<Need>> {
         Ok(match *self {
             Self::Open | Self::Login => Vec::new(),

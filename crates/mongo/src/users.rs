@@ -1,12 +1,12 @@
-//! Users and roles as they are kept: small records of the engine, which no command shows as documents.
-//! All of them are in memory, and each change is a commit, also one of many of them. Who may change
-//! them is not asked here. In a cluster the first shard keeps them; the others have a copy
-//! (`users_copy.rs`), which is read only.
+//! The storage of users and roles: small records of the engine that no command shows as documents.
+//! All of them are in memory, and each change is one commit, even of many records. Permissions are
+//! checked elsewhere. In a cluster the first shard stores them; the others have a read-only copy
+//! (`users_copy.rs`).
 //!
 //! ```text
 //! "mongodb access" / "user" / <database> / <user>
 //! "mongodb access" / "role" / <database> / <role>
-//! "mongodb access" / "secret"        what salts of unknown users are made of
+//! "mongodb access" / "secret"        the key for the salts of unknown users
 //! ```
 
 use std::{collections::HashSet, sync::Arc};
@@ -24,29 +24,29 @@ use crate::{
     users_copy::{UsersCopy, make_answer},
 };
 
-/// The first part of all paths.
+/// The first component of all paths.
 const ROOT: &str = "mongodb access";
-/// The second part of paths of users.
+/// The second component of paths of users.
 const USERS: &str = "user";
-/// The second part of paths of roles.
+/// The second component of paths of roles.
 const ROLES: &str = "role";
-/// The second part of the path of the secret.
+/// The second component of the path of the secret.
 const SECRET: &str = "secret";
-/// Bytes of the secret.
 const SECRET_BYTES: usize = 32;
 
-/// What is kept under a name, and its version: a change says which one it replaces, so that none is
-/// lost between two who change it at the same time.
+/// A stored value and its version. A change names the version that it replaces, so that concurrent
+/// changes do not overwrite each other.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept<T> {
-    /// What is kept.
+    /// The value.
     pub(crate) value: T,
-    /// Its version.
+    /// The version, which is the record's commit stamp.
     pub(crate) version: u64,
 }
 
 impl Kept<User> {
-    /// What is to be kept in its place; `None`: nothing.
+    /// Returns the change that replaces this version with `body`, or removes it if `body` is
+    /// `None`.
     fn change(&self, body: Option<Document>) -> ResourceChange {
         let name = &self.value.name;
         replace(&[ROOT, USERS, &name.database, &name.user], body, self.version)
@@ -54,14 +54,14 @@ impl Kept<User> {
 }
 
 impl Kept<Role> {
-    /// The same for a role.
+    /// As for a user.
     fn change(&self, body: Option<Document>) -> ResourceChange {
         let name = &self.value.name;
         replace(&[ROOT, ROLES, &name.database, &name.role], body, self.version)
     }
 }
 
-/// Has a record take the place of this version.
+/// Returns the change that replaces this version of a record.
 fn replace(path: &[&str], body: Option<Document>, version: u64) -> ResourceChange {
     match body {
         Some(body) => ResourceChange::put(path, body, Expected::Version(version)),
@@ -69,7 +69,7 @@ fn replace(path: &[&str], body: Option<Document>, version: u64) -> ResourceChang
     }
 }
 
-/// Takes roles from a list; whether any of them was in it.
+/// Removes roles from a list; returns whether it had any of them.
 fn take(gone: &HashSet<RoleName>, roles: &mut Vec<RoleName>) -> bool {
     let had = roles.len();
     roles.retain(|role| !gone.contains(role));
@@ -80,15 +80,15 @@ fn take(gone: &HashSet<RoleName>, roles: &mut Vec<RoleName>) -> bool {
 #[derive(Debug)]
 pub(crate) struct Users<S: Store> {
     engine: Engine<S>,
-    /// Those that the first shard keeps; `None`: they are kept here.
+    /// The copy of what the first shard stores; `None` if this server stores them.
     copy: Option<UsersCopy>,
-    /// Changes that look at several records are made one after the other.
+    /// Serializes changes that read several records.
     changing: tokio::sync::Mutex<()>,
-    /// Made of the secret, once it has been read.
+    /// Derived from the secret; cached after the first read.
     key: Mutex<Option<Key>>,
 }
 
-/// A record that is not one of a user or a role.
+/// Returns the error of a record that is not a valid user or role.
 fn damaged(what: &str) -> Error {
     Error::new(InternalError, format!("the record of a {what} is damaged"))
 }
@@ -104,13 +104,13 @@ fn kept_role(record: &Resource) -> Result<Kept<Role>> {
 }
 
 impl<S: Store> Users<S> {
-    /// Those that an engine keeps, or the server of the first shard.
+    /// Creates the storage on this engine, or on the first shard's server if `first` is given.
     pub(crate) fn new(engine: Engine<S>, first: Option<FirstShard>) -> Self {
         let copy = first.map(UsersCopy::new);
         Self { engine, copy, changing: tokio::sync::Mutex::default(), key: Mutex::default() }
     }
 
-    /// The copy of those that the first shard keeps; `None`: they are kept here.
+    /// Returns the copy of what the first shard stores; `None` if this server stores them.
     pub(crate) fn copy(&self) -> Option<&UsersCopy> {
         self.copy.as_ref()
     }
@@ -129,7 +129,8 @@ impl<S: Store> Users<S> {
         }
     }
 
-    /// What the server of another shard is told that knows what it was told with this token.
+    /// Returns the encoded answer for another shard's server that has the version with token
+    /// `seen`.
     pub(crate) fn told(&self, process: ObjectId, seen: &[u8]) -> Result<Vec<u8>> {
         let token = self.token(process);
         if token == seen {
@@ -138,7 +139,7 @@ impl<S: Store> Users<S> {
         let mut records = self.records_below(&[ROOT, ROLES]);
         for user in self.engine.resources_below(&[ROOT, USERS]) {
             let Kept { value, .. } = kept_user(&user)?;
-            // Logins are made here, so nobody else needs what is kept of passwords.
+            // Credentials are left out: only this server handles logins.
             let told = User { credentials: Default::default(), custom_data: None, ..value };
             let (path, body) = (user.path.clone(), told.to_stored());
             records.push(Arc::new(Resource { path, body, ..*user }));
@@ -146,33 +147,35 @@ impl<S: Store> Users<S> {
         Ok(make_answer(&token, Some(&records)))
     }
 
-    /// What tells one state of them from another, over all servers that keep them one after the other.
+    /// Returns a token that identifies this version of the records, distinct over all servers that
+    /// store them in turn.
     pub(crate) fn token(&self, process: ObjectId) -> Vec<u8> {
         [&process.0[..], &self.changes().to_le_bytes()].concat()
     }
 
-    /// How often any of them changed: what was made of them is right while this number stays the same.
+    /// Returns the number of changes. What was derived from the records is valid while this stays
+    /// the same.
     pub(crate) fn changes(&self) -> u64 {
         self.copy.as_ref().map_or_else(|| self.engine.resource_changes(), UsersCopy::changes)
     }
 
-    /// Whoever holds this is the only one who changes anything.
+    /// Takes the lock that serializes changes.
     pub(crate) async fn lock(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.changing.lock().await
     }
 
-    /// Whether there is any user.
+    /// Returns whether any user exists.
     pub(crate) fn has_any(&self) -> bool {
         !self.records_below(&[ROOT, USERS]).is_empty()
     }
 
-    /// The user of this name.
+    /// Returns the user of this name.
     pub(crate) fn user(&self, name: &UserName) -> Result<Option<Kept<User>>> {
         let record = self.record_at(&[ROOT, USERS, &name.database, &name.user]);
         record.map(|record| kept_user(&record)).transpose()
     }
 
-    /// The users of a database, or all; by database and name.
+    /// Returns the users of a database, or all users, ordered by database and name.
     pub(crate) fn users(&self, database: Option<&str>) -> Result<Vec<Kept<User>>> {
         let records = match database {
             Some(database) => self.records_below(&[ROOT, USERS, database]),
@@ -181,13 +184,13 @@ impl<S: Store> Users<S> {
         records.iter().map(|record| kept_user(record)).collect()
     }
 
-    /// The role of this name that somebody made; a built-in one is none of those.
+    /// Returns the user-defined role of this name; built-in roles are not found.
     pub(crate) fn role(&self, name: &RoleName) -> Result<Option<Kept<Role>>> {
         let record = self.record_at(&[ROOT, ROLES, &name.database, &name.role]);
         record.map(|record| kept_role(&record)).transpose()
     }
 
-    /// The roles that somebody made in a database, or all; by database and name.
+    /// Returns the user-defined roles of a database, or all of them, ordered by database and name.
     pub(crate) fn roles(&self, database: Option<&str>) -> Result<Vec<Kept<Role>>> {
         let records = match database {
             Some(database) => self.records_below(&[ROOT, ROLES, database]),
@@ -196,12 +199,13 @@ impl<S: Store> Users<S> {
         records.iter().map(|record| kept_role(record)).collect()
     }
 
-    /// Whether there is such a role, built-in ones among them.
+    /// Returns whether the role exists, built-in or user-defined.
     pub(crate) fn has_role(&self, name: &RoleName) -> Result<bool> {
         Ok(builtin::is_builtin(name) || self.role(name)?.is_some())
     }
 
-    /// All roles that these roles come to, and what they permit. A role that is no more gives nothing.
+    /// Returns all roles that these roles include, and their privileges. Roles that do not exist
+    /// grant nothing.
     pub(crate) fn expand(&self, names: &[RoleName]) -> (Vec<RoleName>, Privileges) {
         let kept = |name: &RoleName| match self.role(name) {
             Ok(role) => role.map(|role| role.value),
@@ -213,9 +217,9 @@ impl<S: Store> Users<S> {
         expand(names, kept)
     }
 
-    /// Keeps a user in the place of that version; `None`: where there is none.
+    /// Stores a user in place of version `over`, or as a new one if that is `None`.
     ///
-    /// Errors: of the kind [`Kind::Exists`] and its like, where that is not what is there.
+    /// Fails with [`Kind::Exists`] or a similar kind if the stored version differs.
     pub(crate) async fn put_user(
         &self,
         user: &User,
@@ -225,7 +229,7 @@ impl<S: Store> Users<S> {
         self.put(&path, user.to_stored(), over).await
     }
 
-    /// The same for a role.
+    /// As for a user.
     pub(crate) async fn put_role(
         &self,
         role: &Role,
@@ -262,7 +266,7 @@ impl<S: Store> Users<S> {
         Ok(())
     }
 
-    /// Removes a user; whether there was one.
+    /// Removes a user; returns whether it existed.
     pub(crate) async fn remove_user(&self, name: &UserName) -> Result<bool> {
         let path = [ROOT, USERS, &name.database, &name.user];
         match self.engine.remove_resource(&path, Expected::Present).await {
@@ -272,7 +276,7 @@ impl<S: Store> Users<S> {
         }
     }
 
-    /// Removes the users of a database, all or none; how many there were.
+    /// Removes all users of a database in one commit; returns how many there were.
     pub(crate) async fn remove_users(&self, database: &str) -> Result<usize> {
         let users = self.users(Some(database))?;
         let remove = |user: &Kept<User>| user.change(None);
@@ -280,12 +284,11 @@ impl<S: Store> Users<S> {
         Ok(users.len())
     }
 
-    /// Takes roles from everybody who has them, and removes them: all of it or nothing. Otherwise a
-    /// role that is made anew under the name of one that is gone could belong to those who had that
-    /// one.
+    /// Removes roles, and removes them from all users and roles that have them, in one commit.
+    /// Otherwise a new role with the name of a removed one would be granted to the old one's users.
     ///
-    /// Nobody has more by it, so there is room for what it sets; and each record is changed once, so
-    /// that the commit is at most as large as what is kept ([`MAX_ACCESS_BYTES`] and names).
+    /// Records only shrink, so the size limits hold; and each record is changed once, so that the
+    /// commit is at most as large as what is stored ([`MAX_ACCESS_BYTES`] and names).
     pub(crate) async fn remove_roles(&self, gone: &HashSet<RoleName>) -> Result<()> {
         let mut changes = Vec::new();
         for mut user in self.users(None)? {
@@ -304,8 +307,8 @@ impl<S: Store> Users<S> {
         Ok(())
     }
 
-    /// What salts of unknown users are made of, so that they stay the same as those of known ones do.
-    /// It is made once and kept.
+    /// Returns the key that the salts of unknown users are derived from, so that these salts are as
+    /// stable as those of existing users. It is created once and stored.
     pub(crate) async fn secret_key(&self) -> Result<Key> {
         if let Some(key) = &*self.key.lock() {
             return Ok(key.clone());
@@ -316,7 +319,7 @@ impl<S: Store> Users<S> {
             let body = doc! { "secret": Value::Binary { subtype: 0, bytes } };
             match self.engine.put_resource(&path, body, Expected::Absent).await {
                 Ok(_) => {}
-                // Another connection made it at the same time.
+                // Another connection created it concurrently.
                 Err(error) if matches!(error.kind, Kind::Exists(_)) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -331,7 +334,7 @@ impl<S: Store> Users<S> {
     }
 }
 
-/// Bytes from the system's generator: for salts, nonces and secrets.
+/// Returns bytes from the system's random generator, for salts, nonces and secrets.
 pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)
@@ -339,7 +342,7 @@ pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// The id of a new user: a UUID of version 4.
+/// Returns the id of a new user: a UUID of version 4.
 pub(crate) fn new_user_id() -> Result<[u8; 16]> {
     let mut id = random_bytes::<16>()?;
     id[6] = id[6] & 0x0f | 0x40;

@@ -1,14 +1,15 @@
-//! What the server of another shard knows of users and roles, which the first shard keeps: a copy in memory,
-//! that is asked for again whenever it may be old. It has no passwords, since logins are the first shard's.
+//! Another shard's copy of the users and roles that the first shard stores: kept in memory and
+//! requested again whenever it may be stale. It has no credentials, since the first shard handles
+//! logins.
 //!
 //! ```text
-//! answer   {token: <what it is as of>}                                        nothing has changed
-//!          {token, records: [{path: [..], body: {..}, stamp: ..}, ..]}        all of them
+//! answer   {token: <version>}                                                unchanged
+//!          {token, records: [{path: [..], body: {..}, stamp: ..}, ..]}        all records
 //! ```
 //!
-//! A copy is as of the moment in which the question was asked. Questions that wait bring changes at once; a
-//! copy that could not be asked for is good for a while, so that nobody notices when the first shard gets
-//! another owner.
+//! A copy is as recent as the moment its request was sent. Long-polling requests deliver changes at
+//! once. If the first shard cannot be reached the copy stays valid for a while, so that a failover
+//! of the first shard goes unnoticed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,35 +24,36 @@ use crate::{
     pause::sleep,
 };
 
-/// What is known.
+/// The current state of the copy.
 #[derive(Debug, Default)]
 struct Held {
-    /// What the first shard said that it is as of.
+    /// The version token of the first shard.
     token: Vec<u8>,
-    /// By their paths.
+    /// Sorted by path.
     records: Vec<Arc<Resource>>,
-    /// How often they became others.
+    /// Number of changes.
     changes: u64,
-    /// When the last question was asked that the first shard answered; `None`: none was.
+    /// When the last successful request was sent; `None` before the first.
     heard: Option<Duration>,
-    /// When it was last known that nobody can have changed anything since, beyond what the first shard may
-    /// have done before it lost its owner.
+    /// When the copy was last known to be complete, except for changes that the first shard made
+    /// before it lost its owner.
     as_of: Option<Duration>,
-    /// How many answers there were. One that was asked for before another came is not taken.
+    /// Number of accepted changes. An answer is dropped if another one was accepted after its
+    /// request.
     answers: u64,
 }
 
-/// The copy.
+/// A copy of the users and roles.
 #[derive(Debug)]
 pub(crate) struct UsersCopy {
     first: FirstShard,
     held: Mutex<Arc<Held>>,
-    /// Who has to have the state of this moment asks one after the other.
+    /// Serializes requests for the current state.
     asking: tokio::sync::Mutex<()>,
 }
 
 impl UsersCopy {
-    /// Nothing so far.
+    /// Creates an empty copy.
     pub(crate) fn new(first: FirstShard) -> Self {
         Self { first, held: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }
@@ -60,12 +62,12 @@ impl UsersCopy {
         Arc::clone(&self.held.lock())
     }
 
-    /// How often they became others.
+    /// Returns the number of changes.
     pub(crate) fn changes(&self) -> u64 {
         self.held().changes
     }
 
-    /// The record at a path.
+    /// Returns the record at a path.
     pub(crate) fn record_at(&self, path: &[&str]) -> Option<Arc<Resource>> {
         let held = self.held();
         let found = held.records.binary_search_by(|record| {
@@ -74,7 +76,7 @@ impl UsersCopy {
         found.ok().and_then(|at| held.records.get(at).cloned())
     }
 
-    /// The records below a path, in the order of their paths.
+    /// Returns the records below a path, in the order of their paths.
     pub(crate) fn records_below(&self, path: &[&str]) -> Vec<Arc<Resource>> {
         let is_below = |record: &&Arc<Resource>| {
             path.len() < record.path.len()
@@ -83,17 +85,18 @@ impl UsersCopy {
         self.held().records.iter().filter(is_below).cloned().collect()
     }
 
-    /// Has the state of this moment or of a later one; false: the first shard was not reached.
+    /// Updates the copy to the state at the time of the call or later; returns false if the first
+    /// shard could not be reached.
     pub(crate) async fn catch_up(&self) -> bool {
         let now = clock::monotonic_time();
         let _one = self.asking.lock().await;
-        // Somebody else may have asked since.
+        // Another task may have requested it meanwhile.
         self.held().heard.is_some_and(|heard| now <= heard) || self.ask(false).await
     }
 
-    /// Checks that what is known may still be gone by, and asks where it is old.
+    /// Checks that the copy is recent enough, and requests it again if it is stale.
     ///
-    /// Errors: 91 where the first shard was not reached for long.
+    /// Fails with 91 if the first shard could not be reached for `USERS_GOOD`.
     pub(crate) async fn check_good(&self) -> Result<()> {
         if !self.is_good() {
             self.catch_up().await;
@@ -106,7 +109,7 @@ impl UsersCopy {
         self.held().as_of.is_some_and(|as_of| age(as_of) < USERS_GOOD)
     }
 
-    /// Follows what changes, for as long as it is polled.
+    /// Replicates changes for as long as the future is polled.
     pub(crate) async fn follow(&self) -> std::convert::Infallible {
         loop {
             if !self.ask(true).await {
@@ -115,7 +118,7 @@ impl UsersCopy {
         }
     }
 
-    /// Asks, and takes the answer; whether the first shard gave one.
+    /// Requests the current state and stores the answer; returns whether the first shard answered.
     async fn ask(&self, waits: bool) -> bool {
         let asked = clock::monotonic_time();
         let before = self.held();
@@ -141,7 +144,8 @@ impl UsersCopy {
         }
     }
 
-    /// Takes an answer that was asked for at this time, when there had been so many.
+    /// Stores an answer to a request that was sent at `asked`, when `answers` answers had been
+    /// accepted.
     fn take(
         &self,
         (asked, answers): (Duration, u64),
@@ -149,7 +153,7 @@ impl UsersCopy {
         records: Option<Vec<Arc<Resource>>>,
     ) {
         let mut held = self.held.lock();
-        // An owner that was asked before may know less than the one that has answered since.
+        // A previous owner may have answered with an older state than its successor.
         let is_late = answers < held.answers;
         let is_same = token.as_ref().is_none_or(|token| *token == held.token);
         if !is_same && (is_late || records.is_none()) {
@@ -157,7 +161,7 @@ impl UsersCopy {
         }
         let changed = !is_same;
         let heard = if token.is_some() { held.heard.max(Some(asked)) } else { held.heard };
-        // Who was never told anything does not know that there is nothing.
+        // Without a first answer it is unknown whether users exist.
         let as_of = heard.and(held.as_of.max(Some(asked)));
         *held = Arc::new(Held {
             heard,
@@ -173,13 +177,13 @@ impl UsersCopy {
     }
 }
 
-/// What is answered where nobody knows whether users are still what they were.
+/// Returns the error for a copy that is too old to rely on.
 pub(crate) fn unreached() -> Error {
     let text = "the first shard of the cluster, which keeps the users, is not reached: try again";
     Error::new(ShutdownInProgress, text)
 }
 
-/// The answer of the first shard; without records where they are as the asker knows them.
+/// Encodes an answer of the first shard; without records if they are unchanged.
 pub(crate) fn make_answer(token: &[u8], records: Option<&[Arc<Resource>]>) -> Vec<u8> {
     let mut answer = doc! { "token": Value::Binary { subtype: 0, bytes: token.to_vec() } };
     if let Some(records) = records {
@@ -232,7 +236,7 @@ mod tests {
 
     type Answers = VecDeque<io::Result<Option<Vec<u8>>>>;
 
-    /// Gives these answers, one after the other, and then none.
+    /// Returns these answers one after the other, and then errors.
     #[derive(Clone, Default)]
     struct Script(Arc<Mutex<(Answers, Vec<Vec<u8>>)>>);
 
@@ -255,7 +259,7 @@ mod tests {
     async fn a_copy_is_what_was_answered_last_and_says_when_it_became_another() {
         let script = Script::default();
         let copy = UsersCopy::new(FirstShard::new(script.clone()));
-        // Nothing is known before the first answer, also where nobody owns the first shard.
+        // No state is known before the first answer, even if the first shard has no owner.
         script.0.lock().0.extend([Ok(None), Ok(None)]);
         assert!(!copy.catch_up().await);
         assert_eq!(copy.check_good().await.unwrap_err().code, ShutdownInProgress);

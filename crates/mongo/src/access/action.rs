@@ -1,16 +1,16 @@
-//! Actions: what a privilege permits, by MongoDB's names. Nothing here knows on what an action is
-//! permitted (`resource`) or which command asks for which.
+//! Actions: the operations that a privilege permits, by MongoDB's names. Which resources they apply
+//! to (`resource`) and which command requires which action is defined elsewhere.
 //!
-//! The names are a compatibility rule: they stand in roles that clients create and are shown. Those
-//! that no command here asks for are known as well, so that a role written for MongoDB can be
-//! created. Three names are not in MongoDB's manual: `configureFailPoint`, which is internal to
-//! MongoDB's server, `ebbClock` (moving the database clock; everybody who has logged in may read it)
-//! and `ebbExpiry` (forecasts of a collection, which go with `find`).
+//! The names are a compatibility rule: they occur in roles that clients create and read. Actions
+//! that no command here requires are known, too, so that a role written for MongoDB can be created.
+//! Three names are not in MongoDB's manual: `configureFailPoint`, which is internal to MongoDB's
+//! server, `ebbClock` (moving the database clock; every logged-in user may read it) and `ebbExpiry`
+//! (expiry forecasts of a collection, granted together with `find`).
 
-/// Makes the type, the list and the names from one table.
+/// Defines the type, the list and the names from one table.
 macro_rules! actions {
     ($($variant:ident = $name:literal),* $(,)?) => {
-        /// An action, in the order of the names.
+        /// An action. The variants are in the order of their names.
         #[expect(clippy::enum_variant_names, reason = "the names are MongoDB's")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) enum Action {
@@ -18,10 +18,9 @@ macro_rules! actions {
         }
 
         impl Action {
-            /// All actions, in the order of their names.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// Its name in a privilege document.
+            /// Returns its name in a privilege document.
             pub(crate) const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name),*
@@ -159,7 +158,7 @@ actions! {
 const _: () = assert!(Action::ALL.len() <= u128::BITS as usize);
 
 impl Action {
-    /// The action of this name. Upper and lower case are told apart.
+    /// Returns the action of this name; case matters.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let at = Self::ALL.binary_search_by(|action| action.name().cmp(name)).ok()?;
         Self::ALL.get(at).copied()
@@ -170,21 +169,18 @@ impl Action {
     }
 }
 
-/// A set of actions. `anyAction` stands for all: a set that gets it has every action, and it is not
-/// in a set from which any action was taken.
+/// A set of actions. `anyAction` means all: adding it adds every action, and removing any action
+/// removes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Actions(u128);
 
-/// One bit for each action.
 const ALL_BITS: u128 = u128::MAX >> (u128::BITS as usize - Action::ALL.len());
 
 impl Actions {
-    /// No action.
     pub(crate) const NONE: Self = Self(0);
-    /// Every action.
     pub(crate) const ALL: Self = Self(ALL_BITS);
 
-    /// A set of these.
+    /// Returns the set of these actions.
     pub(crate) const fn of(actions: &[Action]) -> Self {
         let mut set = Self::NONE;
         let mut rest = actions;
@@ -195,56 +191,54 @@ impl Actions {
         set
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     pub(crate) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// What is in this set and not in the other. Without `anyAction`, if anything was taken away.
+    /// Returns the difference of both sets, without `anyAction` if anything was removed.
     pub(crate) const fn without(self, other: Self) -> Self {
         let left = self.0 & !other.0;
         if left == self.0 { self } else { Self(left & !Action::AnyAction.bit()) }
     }
 
-    /// Whether there is nothing in it.
     pub(crate) const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether the action is in it.
     pub(crate) const fn contains(self, action: Action) -> bool {
         self.0 & action.bit() != 0
     }
 
-    /// Whether one of the actions of the other set is in it.
+    /// Returns whether the sets have a common action.
     pub(crate) const fn has_one_of(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether all actions of the other set are in it.
+    /// Returns whether it includes all actions of the other set.
     #[cfg(test)]
     pub(crate) const fn contains_all(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Adds an action.
+    /// Adds an action; `anyAction` adds all.
     pub(crate) const fn insert(&mut self, action: Action) {
         self.0 |= if matches!(action, Action::AnyAction) { ALL_BITS } else { action.bit() };
     }
 
-    /// Takes an action away; `anyAction` takes all away.
+    /// Removes an action; `anyAction` removes all.
     #[cfg(test)]
     pub(crate) const fn remove(&mut self, action: Action) {
         let taken = if matches!(action, Action::AnyAction) { ALL_BITS } else { action.bit() };
         *self = self.without(Self(taken));
     }
 
-    /// The actions in it, in the order of their names, `anyAction` among them if it is there.
+    /// Returns the actions in the order of their names, including `anyAction` itself.
     pub(crate) fn iter(self) -> impl Iterator<Item = Action> {
         Action::ALL.iter().copied().filter(move |action| self.contains(*action))
     }
 
-    /// The names as a privilege document has them: `anyAction` alone where it is in the set.
+    /// Returns the names for a privilege document: only `anyAction` if the set contains it.
     pub(crate) fn names(self) -> Vec<&'static str> {
         if self.contains(Action::AnyAction) {
             return vec![Action::AnyAction.name()];

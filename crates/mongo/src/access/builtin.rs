@@ -1,23 +1,23 @@
-//! MongoDB's built-in roles, as its manual describes them: one table, by name. Roles that clients
-//! create are in `role`; which roles a user has, in `roles_of`.
+//! MongoDB's built-in roles, as in its manual: one table, by name. User-defined roles are in
+//! `role`; the roles of a user are resolved in `roles_of`.
 //!
-//! The sets are limited to what can exist here. There are no system collections but `system.js`;
-//! `system.users`, `system.roles`, `system.views`, `system.profile` and `system.replset` are in the
-//! sets all the same, since tools look at what a role may do before they begin. `__system` is not
+//! The sets are limited to what can exist here. The only system collection is `system.js`, but the
+//! sets include `system.users`, `system.roles`, `system.views`, `system.profile` and
+//! `system.replset`, since tools check a role's privileges before they start. `__system` is not
 //! offered.
 //!
-//! What is this server's own: `ebbClock` goes with `hostManager`, `clusterAdmin` and `root`, as
-//! does `configureFailPoint`; `ebbExpiry` goes wherever `read` goes. `root` may do everything on
-//! the cluster, and owns `config` and `local` too, which MongoDB gives it in parts.
+//! EbbDB's additions: `ebbClock` and `configureFailPoint` belong to `hostManager`, `clusterAdmin`
+//! and `root`; `ebbExpiry` belongs to every role with `read`. `root` may do everything on the
+//! cluster and has all rights on `config` and `local`, of which MongoDB grants only some.
 
 mod sets;
 
 use super::{privilege::Privileges, role::Role, role_name::RoleName};
 
-/// The database of the roles that are about all databases.
+/// The database whose roles apply to all databases.
 const ADMIN: &str = "admin";
 
-/// What a role permits; the argument is its database.
+/// Adds the privileges of a role; the second argument is the role's database.
 type Permits = fn(&mut sets::Maker, &str);
 
 /// Roles that every database has, by name.
@@ -44,7 +44,7 @@ const ON_ADMIN: &[(&str, Permits)] = &[
     ("userAdminAnyDatabase", |to, _| sets::user_admin_any_database(to)),
 ];
 
-/// The tables that a database has. There are no roles in `$external`, where only users are.
+/// Returns the roles of a database. `$external` has none: it holds only users.
 fn tables(database: &str) -> impl Iterator<Item = &'static (&'static str, Permits)> {
     let everywhere = if database == "$external" { &[] } else { EVERYWHERE };
     let on_admin = if database == ADMIN { ON_ADMIN } else { &[] };
@@ -55,7 +55,7 @@ fn find(name: &RoleName) -> Option<Permits> {
     tables(&name.database).find(|(role, _)| *role == name.role).map(|(_, permits)| *permits)
 }
 
-/// What a built-in role permits; `None` if no built-in role has the name.
+/// Returns the privileges of a built-in role; `None` if the name is not built in.
 pub(crate) fn privileges_of(name: &RoleName) -> Option<Privileges> {
     let permits = find(name)?;
     let mut maker = sets::Maker::default();
@@ -63,12 +63,12 @@ pub(crate) fn privileges_of(name: &RoleName) -> Option<Privileges> {
     Some(maker.finish())
 }
 
-/// Whether a built-in role has the name. No other role can get it.
+/// Returns whether the name belongs to a built-in role; it cannot be used for another.
 pub(crate) fn is_builtin(name: &RoleName) -> bool {
     find(name).is_some()
 }
 
-/// The built-in roles of a database, in the order of their names.
+/// Returns the built-in roles of a database, in the order of their names.
 pub(crate) fn names_for(database: &str) -> Vec<RoleName> {
     let mut names: Vec<_> =
         tables(database).map(|(role, _)| RoleName::new(role, database)).collect();
@@ -76,8 +76,8 @@ pub(crate) fn names_for(database: &str) -> Vec<RoleName> {
     names
 }
 
-/// A built-in role in the form of one that clients create. It has no other roles: what it permits,
-/// it permits itself.
+/// Returns a built-in role in the form of a user-defined one. It includes no other roles, only its
+/// own privileges.
 pub(crate) fn role(name: &RoleName) -> Option<Role> {
     let privileges = privileges_of(name)?;
     Some(Role { name: name.clone(), privileges, roles: Vec::new() })

@@ -1,9 +1,9 @@
-//! What a server keeps of a user's password: SCRAM's keys, one set for each mechanism. Passwords
-//! are not kept, and nothing here computes or compares a key.
+//! The stored credentials of a user: SCRAM keys, one set for each mechanism. Passwords are not
+//! stored. This module neither computes nor compares keys.
 //!
 //! ```text
-//! {"SCRAM-SHA-256": {iterationCount, salt, storedKey, serverKey}, ..}   texts in base64, as in MongoDB
-//! {external: true}                                                      a user who logs in elsewhere
+//! {"SCRAM-SHA-256": {iterationCount, salt, storedKey, serverKey}, ..}   base64, as in MongoDB
+//! {external: true}                                                     authenticated externally
 //! ```
 
 use std::fmt;
@@ -16,17 +16,16 @@ use crate::{
     errors::{BadValue, Error, Result, UserDataInconsistent},
 };
 
-/// SCRAM with SHA-1, over the digest of the password.
+/// SCRAM with SHA-1, over a digest of the password.
 pub(crate) const SCRAM_SHA_1: &str = "SCRAM-SHA-1";
-/// SCRAM with SHA-256.
 pub(crate) const SCRAM_SHA_256: &str = "SCRAM-SHA-256";
 
 const EXTERNAL: &str = "external";
 
-/// Bytes of a salt, at most. MongoDB's have 16 and 28.
+/// Maximum length of a salt in bytes. MongoDB's have 16 and 28.
 const MAX_SALT: usize = 256;
 
-/// The credentials of a user. One without any cannot log in with a password.
+/// The credentials of a user. A user without any cannot log in with a password.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Credentials {
     /// For SCRAM-SHA-1; keys of 20 bytes.
@@ -35,20 +34,19 @@ pub(crate) struct Credentials {
     pub(crate) sha256: Option<StoredCredential>,
 }
 
-/// SCRAM's keys for one mechanism, as RFC 5802 names them.
+/// SCRAM's keys for one mechanism, named as in RFC 5802.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StoredCredential {
-    /// How often the password was hashed, at least once.
+    /// Number of hash iterations, at least 1.
     pub(crate) iterations: u32,
-    /// What was hashed with it.
     pub(crate) salt: Vec<u8>,
-    /// What a client's proof is checked against.
+    /// The key that a client's proof is verified with.
     pub(crate) stored_key: Vec<u8>,
-    /// What the server proves itself with.
+    /// The key of the server's own proof.
     pub(crate) server_key: Vec<u8>,
 }
 
-/// Keys stay out of logs.
+/// Leaves the keys out of logs.
 impl fmt::Debug for StoredCredential {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoredCredential")
@@ -58,25 +56,24 @@ impl fmt::Debug for StoredCredential {
 }
 
 impl Credentials {
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.sha1.is_none() && self.sha256.is_none()
     }
 
-    /// The mechanisms by which the user can log in with a password, by MongoDB's names and in the
-    /// order in which it lists them.
+    /// Returns the password mechanisms that the user has keys for, by MongoDB's names and in its
+    /// order.
     pub(crate) fn mechanisms(&self) -> Vec<&'static str> {
         self.each().map(|(name, _)| name).collect()
     }
 
-    /// The keys for a mechanism, if the user has some.
+    /// Returns the keys for a mechanism, if the user has them.
     pub(crate) fn of(&self, mechanism: &str) -> Option<&StoredCredential> {
         self.each().find(|(name, _)| *name == mechanism).map(|(_, credential)| credential)
     }
 
-    /// Leaves out the mechanisms that are not among these.
+    /// Removes the keys of all other mechanisms.
     ///
-    /// Errors: 2 for one that there is nothing for: the password would be needed for it.
+    /// Fails with 2 for a mechanism without keys, since creating them needs the password.
     pub(crate) fn keep_only(&mut self, mechanisms: &[&str]) -> Result<()> {
         if mechanisms.iter().any(|name| self.of(name).is_none()) {
             let text = "mechanisms field must be a subset of previously set mechanisms";
@@ -96,7 +93,7 @@ impl Credentials {
         sha1.chain(self.sha256.iter().map(|credential| (SCRAM_SHA_256, credential)))
     }
 
-    /// The document that is stored, and shown to whoever asks for credentials.
+    /// Returns the document that is stored, and shown by `showCredentials`.
     pub(crate) fn to_document(&self) -> Document {
         if self.is_empty() {
             return doc! { "external": true };
@@ -107,7 +104,7 @@ impl Credentials {
             .collect()
     }
 
-    /// Reads the document that was stored. Fails with 45 for anything that was not.
+    /// Reads a stored document. Fails with 45 if this server cannot have stored it.
     pub(super) fn from_document(document: DocRef<'_>) -> Result<Self> {
         let args = Args::new("credentials", document);
         args.allow_only(&[SCRAM_SHA_1, SCRAM_SHA_256, EXTERNAL])?;
@@ -136,7 +133,7 @@ impl StoredCredential {
         }
     }
 
-    /// Reads one with keys of this many bytes.
+    /// Reads credentials with keys of this many bytes.
     fn from_document(document: DocRef<'_>, key_bytes: usize) -> Result<Self> {
         let args = Args::new("credentials", document);
         args.allow_only(&["iterationCount", "salt", "storedKey", "serverKey"])?;
@@ -158,7 +155,7 @@ fn bytes(args: &Args<'_>, name: &str, least: usize, most: usize) -> Result<Vec<u
     if (least..=most).contains(&decoded.len()) { Ok(decoded) } else { Err(bad(name)) }
 }
 
-/// A field of stored credentials that cannot be used. The text does not show it.
+/// Returns the error of an invalid field, without its value.
 fn bad(name: &str) -> Error {
     Error::new(UserDataInconsistent, format!("stored credentials with an invalid {name}"))
 }

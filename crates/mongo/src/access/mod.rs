@@ -1,5 +1,5 @@
-//! Who may do what: users, roles and privileges as values, with MongoDB's rules and shapes. Nothing
-//! here stores, logs in or runs a command; those that do ask these types.
+//! Access control: users, roles and privileges as values, with MongoDB's rules and formats.
+//! Storage, logins and the checks of commands are elsewhere and use these types.
 //!
 //! ```text
 //! User ── roles ──► RoleName ──► built-in table ─┐

@@ -1,9 +1,9 @@
-//! What SCRAM-SHA-1 takes for a password in MongoDB's API: a digest instead of the password itself.
-//! SCRAM-SHA-256 takes the password, so it needs nothing from here.
+//! The password input of SCRAM-SHA-1 in MongoDB's API: a digest instead of the password itself.
+//! SCRAM-SHA-256 uses the password.
 
 use md5::{Digest, Md5};
 
-/// The digest: MD5 of `user:mongo:password`, as 32 lower-case hexadecimal digits. MongoDB's
+/// Returns the MD5 digest of `user:mongo:password` as 32 lower-case hexadecimal digits. MongoDB's
 /// authentication specification prescribes it, so drivers compute the same.
 pub(crate) fn sha1_digest(user: &str, password: &str) -> String {
     let mut hash = Md5::new();

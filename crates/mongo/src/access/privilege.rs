@@ -1,5 +1,5 @@
-//! Privileges: actions on resources, and sets of them. A set answers whether an action on a target
-//! is permitted; where the set comes from (roles, users) stands in `roles_of`.
+//! Privileges: actions on resources, and sets of them. A set tells whether an action on a target is
+//! permitted; `roles_of` builds it from roles.
 
 use document::{ArrayRef, DocRef, Document, Value, ValueRef, doc};
 
@@ -16,20 +16,16 @@ use crate::{
 /// Actions on one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Privilege {
-    /// What they are permitted on.
     pub(crate) resource: Resource,
-    /// What is permitted.
     pub(crate) actions: Actions,
 }
 
 impl Privilege {
-    /// A privilege with these actions.
     pub(crate) fn new(resource: Resource, actions: Actions) -> Self {
         Self { resource, actions }
     }
 
-    /// Reads `{resource: {..}, actions: [..]}`; names of actions that nobody knows are added to
-    /// `unknown`.
+    /// Reads `{resource: {..}, actions: [..]}`; unrecognized action names are added to `unknown`.
     fn parse(document: DocRef<'_>, unknown: &mut Vec<String>) -> Result<Self> {
         let args = Args::new("privilege", document);
         args.allow_only(&["resource", "actions"])?;
@@ -44,27 +40,27 @@ impl Privilege {
                 None => unknown.push(name.to_owned()),
             }
         }
-        // Such a privilege would be left out of a set, and with it the right that naming it requires.
+        // A set would drop an empty privilege, and with it the right that is required for naming
+        // its resource.
         if actions.is_empty() && unknown.is_empty() {
             return Err(Error::new(FailedToParse, "missing actions field"));
         }
         Ok(Self { resource, actions })
     }
 
-    /// The document that is read: `{resource: {..}, actions: [..]}`.
+    /// Returns the document that `parse` reads.
     pub(crate) fn to_document(&self) -> Document {
         let names: Vec<Value> = self.actions.names().into_iter().map(Value::from).collect();
         doc! { "resource": self.resource.to_document(), "actions": names }
     }
 }
 
-/// A set of privileges: one entry for each resource, none without actions, in the order of the
-/// resources, and no more than [`MAX_PRIVILEGES`].
+/// A set of privileges: one entry for each resource, none without actions, sorted by resource, and
+/// at most [`MAX_PRIVILEGES`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Privileges(Vec<Privilege>);
 
 impl Privileges {
-    /// A set of nothing.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -73,8 +69,8 @@ impl Privileges {
         self.0.binary_search_by(|entry| entry.resource.key().cmp(&key))
     }
 
-    /// The entry of a resource. What covers many databases comes first, and is found without a look at the
-    /// names of all others: each command of most users asks for it.
+    /// Returns the entry of a resource. Broad resources come first and are found without comparing
+    /// names, since the commands of most users need them.
     fn entry(&self, key: Key<'_>) -> Option<&Privilege> {
         if key.is_broad() {
             return self.0.iter().take(Key::BROAD).find(|entry| entry.resource.key() == key);
@@ -82,8 +78,8 @@ impl Privileges {
         self.0.get(self.place(key).ok()?)
     }
 
-    /// Adds a privilege to what there is for its resource. Fails with 2 if the set would have too
-    /// many entries; it is as it was then.
+    /// Adds a privilege to the entry of its resource. Fails with 2, without a change, if the set
+    /// would have too many entries.
     pub(crate) fn add(&mut self, privilege: Privilege) -> Result<()> {
         if privilege.actions.is_empty() {
             return Ok(());
@@ -103,14 +99,14 @@ impl Privileges {
         Ok(())
     }
 
-    /// Adds all privileges of another set. Fails with 2 if there would be too many entries; those
-    /// that had room are in the set then.
+    /// Adds all privileges of another set. Fails with 2 if the set would have too many entries;
+    /// those added before stay.
     pub(crate) fn add_all(&mut self, others: &Self) -> Result<()> {
         others.iter().try_for_each(|privilege| self.add(privilege.clone()))
     }
 
-    /// Takes the actions of a privilege from the entry of the same resource. What other resources
-    /// permit stays, also where they cover the same collections.
+    /// Removes the actions of a privilege from the entry of the same resource. Entries of other
+    /// resources stay, even if they cover the same collections.
     pub(crate) fn remove(&mut self, privilege: &Privilege) {
         let Ok(at) = self.place(privilege.resource.key()) else { return };
         let Some(entry) = self.0.get_mut(at) else { return };
@@ -120,70 +116,68 @@ impl Privileges {
         }
     }
 
-    /// Takes all privileges of another set from this one.
+    /// Removes all privileges of another set.
     pub(crate) fn remove_all(&mut self, others: &Self) {
         for privilege in others.iter() {
             self.remove(privilege);
         }
     }
 
-    /// The entries, in the order of their resources.
+    /// Returns the entries, sorted by resource.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Privilege> {
         self.0.iter()
     }
 
-    /// How many entries there are.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing is permitted.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The entries that say something of a target.
+    /// Returns the entries that cover a target.
     fn covering<'a>(&'a self, target: Target<'a>) -> impl Iterator<Item = &'a Privilege> {
         target.covering().filter_map(|key| self.entry(key))
     }
 
-    /// Whether the action is permitted on the target.
+    /// Returns whether the action is permitted on the target.
     pub(crate) fn allows(&self, action: Action, target: Target<'_>) -> bool {
         self.covering(target).any(|privilege| privilege.actions.contains(action))
     }
 
-    /// Whether one of these actions is permitted on the target.
+    /// Returns whether one of these actions is permitted on the target.
     pub(crate) fn allows_one_of(&self, actions: Actions, target: Target<'_>) -> bool {
         self.covering(target).any(|privilege| privilege.actions.has_one_of(actions))
     }
 
-    /// Whether all these actions are permitted on the target, by one entry or by several.
+    /// Returns whether all these actions are permitted on the target, by one entry or by several.
     #[cfg(test)]
     pub(crate) fn allows_all(&self, actions: Actions, target: Target<'_>) -> bool {
         self.actions_on(target).contains_all(actions)
     }
 
-    /// All that is permitted on the target.
+    /// Returns all actions that are permitted on the target.
     pub(crate) fn actions_on(&self, target: Target<'_>) -> Actions {
         self.covering(target).fold(Actions::NONE, |all, privilege| all.union(privilege.actions))
     }
 
-    /// Whether anything is permitted on the database or on any collection in it: then its name is
-    /// shown to whoever may not list all databases.
+    /// Returns whether anything is permitted on the database or on a collection in it. Users who
+    /// may not list all databases see such a database's name.
     pub(crate) fn allows_any_on_database(&self, database: &str) -> bool {
         self.iter().any(|privilege| privilege.resource.concerns(database))
     }
 
-    /// Whether anything is permitted on the collection: then its name is shown to whoever may not
-    /// list all collections of the database.
+    /// Returns whether anything is permitted on the collection. Users who may not list all
+    /// collections see such a collection's name.
     pub(crate) fn allows_any_on_collection(&self, database: &str, collection: &str) -> bool {
         !self.actions_on(Target::Collection(database, collection)).is_empty()
     }
 
-    /// Checks that a role in this database may have these privileges (49): one in `admin` may have
-    /// any, others only those on their own database.
+    /// Checks that a role in this database may have these privileges (49): roles in `admin` may
+    /// have any, others only those on their own database.
     pub(crate) fn check_scope(&self, database: &str) -> Result<()> {
         let is_inside = |entry: &Privilege| entry.resource.database() == Some(database);
         if database == "admin" || self.iter().all(is_inside) {
@@ -196,8 +190,8 @@ impl Privileges {
         Err(Error::new(InvalidRoleModification, message))
     }
 
-    /// Reads an array of privilege documents. As in MongoDB whatever is wrong with one is code 9;
-    /// too many entries are code 2.
+    /// Reads an array of privilege documents. As in MongoDB, every error in one of them has code 9;
+    /// too many entries have code 2.
     pub(crate) fn parse(array: ArrayRef<'_>) -> Result<Self> {
         let mut set = Self::new();
         let mut unknown = Vec::new();
@@ -218,7 +212,7 @@ impl Privileges {
         Ok(set)
     }
 
-    /// The array that is read.
+    /// Returns the array that `parse` reads.
     pub(crate) fn to_value(&self) -> Value {
         Value::from(self.iter().map(Privilege::to_document).collect::<Vec<_>>())
     }

@@ -1,7 +1,7 @@
-//! Resources: what a privilege is about, and what a command asks about. Which actions go with a
-//! resource stands in `privilege`.
+//! Resources: the objects of a privilege, and the targets of a command. The actions on a resource
+//! are in `privilege`.
 //!
-//! MongoDB's rules, from its manual and its behaviour:
+//! MongoDB's rules, from its manual and its behavior:
 //!
 //! ```text
 //! resource                       covers
@@ -21,16 +21,16 @@ use crate::{
     names,
 };
 
-/// Databases of MongoDB's own that a resource of any database leaves out.
+/// MongoDB's internal databases, which a resource of any database does not cover.
 pub(super) const OWN_DATABASES: [&str; 2] = ["config", "local"];
 
-/// Whether a collection is the system's own: a privilege for all collections leaves it out. Of
-/// these only `system.js` can exist here, but a resource may name any.
+/// Returns whether it is a system collection, which a privilege on all collections does not cover.
+/// Only `system.js` can exist here, but a resource may name any.
 fn is_system(collection: &str) -> bool {
     collection.starts_with("system.")
 }
 
-/// What a privilege is about. The order is that in which privileges are listed.
+/// The object of a privilege. Privileges are listed in this order.
 #[expect(clippy::enum_variant_names, reason = "the names are MongoDB's")]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Resource {
@@ -38,16 +38,16 @@ pub(crate) enum Resource {
     AnyResource,
     /// The server as a whole.
     Cluster,
-    /// Databases and collections; an empty name stands for any.
+    /// Databases and collections; an empty name means any.
     Namespace {
         /// A database, `""` for any.
         database: String,
-        /// A collection, `""` for any that is not the system's own.
+        /// A collection, `""` for any that is not a system collection.
         collection: String,
     },
 }
 
-/// The borrowed form of a [`Resource`], in the same order. Resources are looked up by it.
+/// The borrowed form of a [`Resource`], in the same order, used for lookups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key<'a> {
     AnyResource,
@@ -56,10 +56,10 @@ pub(super) enum Key<'a> {
 }
 
 impl Key<'_> {
-    /// How many keys are broad.
+    /// Number of broad keys.
     pub(super) const BROAD: usize = 3;
 
-    /// Whether it is one that names nothing. These are before all others in the order.
+    /// Returns whether it has no name. Broad keys sort before all others.
     pub(super) fn is_broad(self) -> bool {
         match self {
             Self::AnyResource | Self::Cluster => true,
@@ -68,19 +68,19 @@ impl Key<'_> {
     }
 }
 
-/// What a command asks about.
+/// The object that a command accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target<'a> {
     /// The server as a whole.
     Cluster,
     /// A database itself, such as its list of collections or its users.
     Database(&'a str),
-    /// A collection: its database and its name in it.
+    /// A collection: its database and its name.
     Collection(&'a str, &'a str),
 }
 
 impl<'a> Target<'a> {
-    /// The resources that cover it, each once.
+    /// Returns the resources that cover it, each once.
     pub(super) fn covering(self) -> impl Iterator<Item = Key<'a>> {
         let (any, database, every, exact) = match self {
             Self::Cluster => (None, None, None, Some(Key::Cluster)),
@@ -100,18 +100,18 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The resource of any database, if it covers this one.
+/// Returns the resource of any database, if it covers this one.
 fn any_database(database: &str) -> Option<Key<'static>> {
     (!OWN_DATABASES.contains(&database)).then_some(Key::Namespace("", ""))
 }
 
-/// The resource of all collections of one database.
+/// Returns the resource of all collections of one database.
 fn of_all(database: &str) -> Option<Key<'_>> {
     (!database.is_empty()).then_some(Key::Namespace(database, ""))
 }
 
 impl Resource {
-    /// Databases and their collections; `""` stands for any.
+    /// Creates a resource of databases and collections; `""` means any.
     pub(crate) fn namespace(database: &str, collection: &str) -> Self {
         Self::Namespace { database: database.to_owned(), collection: collection.to_owned() }
     }
@@ -124,13 +124,13 @@ impl Resource {
         }
     }
 
-    /// Whether a privilege for this resource is one for the target.
+    /// Returns whether a privilege on this resource covers the target.
     #[cfg(test)]
     pub(crate) fn covers(&self, target: Target<'_>) -> bool {
         target.covering().any(|key| key == self.key())
     }
 
-    /// Whether it concerns the database: the database itself or any collection in it.
+    /// Returns whether it covers the database itself or a collection in it.
     pub(crate) fn concerns(&self, database: &str) -> bool {
         match self.key() {
             Key::AnyResource => true,
@@ -140,7 +140,7 @@ impl Resource {
         }
     }
 
-    /// The one database it is about; `None` if it is about several or about the cluster.
+    /// Returns its database; `None` if it covers several databases or the cluster.
     pub(crate) fn database(&self) -> Option<&str> {
         match self {
             Self::Namespace { database, .. } if !database.is_empty() => Some(database),
@@ -148,9 +148,9 @@ impl Resource {
         }
     }
 
-    /// Reads `{db, collection}`, `{cluster: true}` or `{anyResource: true}`. Fails with 9 if it is
-    /// none of these or a mixture, with 14 for a field of another type, and with 73 for a name that
-    /// no database or collection can have.
+    /// Reads `{db, collection}`, `{cluster: true}` or `{anyResource: true}`. Fails with 9 for any
+    /// other combination, with 14 for a field of another type, and with 73 for an invalid database
+    /// or collection name.
     pub(crate) fn parse(document: DocRef<'_>) -> Result<Self> {
         let (mut database, mut collection) = (None, None);
         let (mut cluster, mut any_resource) = (None, None);
@@ -187,7 +187,7 @@ impl Resource {
         }
     }
 
-    /// The document that [`Resource::parse`] reads.
+    /// Returns the document that [`Resource::parse`] reads.
     pub(crate) fn to_document(&self) -> Document {
         match self {
             Self::AnyResource => doc! { "anyResource": true },
@@ -199,7 +199,7 @@ impl Resource {
     }
 }
 
-/// Names that a resource may have: empty ones, and those that a command may use.
+/// Checks the names of a resource: each is empty or valid for a command.
 fn check_namespace(database: &str, collection: &str) -> Result<()> {
     if !database.is_empty() {
         names::check_database(database)?;
@@ -277,7 +277,7 @@ mod tests {
             (of("x", "c"), collection("x", "cc"), false),
             (of("x", "c"), collection("y", "c"), false),
             (of("x", "system.js"), collection("x", "system.js"), true),
-            // An empty name in a question is no name at all, and not "any".
+            // An empty name in a target means no name, not "any".
             (of("", "c"), collection("", "c"), true),
             (of("x", ""), database(""), false),
             (of("x", "c"), collection("x", ""), false),

@@ -1,10 +1,10 @@
-//! From where a user may log in: `authenticationRestrictions`. Addresses of the client and of the
-//! server, each one address or a range in CIDR notation.
+//! The addresses from which a user may log in (`authenticationRestrictions`): addresses of the
+//! client and of the server, each one address or a range in CIDR notation.
 //!
 //! ```text
 //! [{clientSource: ["10.0.0.0/8", "::1"], serverAddress: ["10.0.0.7"]}, ..]
-//! one entry admits:  any of clientSource and any of serverAddress, where they are given
-//! a list admits:     any entry of it, and everybody if it is empty
+//! an entry admits:  any of clientSource and any of serverAddress, if given
+//! a list admits:    what any entry admits; everything if it is empty
 //! ```
 
 use std::{
@@ -21,20 +21,20 @@ use crate::{
     limits::{MAX_RESTRICTIONS, SHOWN_BYTES},
 };
 
-/// An address, or all that begin with the same bits.
+/// An IP address or an address range with a common prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IpNet {
     address: IpAddr,
-    /// How many bits count, no more than the address has.
+    /// Length of the prefix in bits.
     bits: u32,
 }
 
-/// How many bits an address has.
+/// Returns the number of bits of an address.
 fn width(address: IpAddr) -> u32 {
     if address.is_ipv4() { Ipv4Addr::BITS } else { Ipv6Addr::BITS }
 }
 
-/// The bits of an address, at the upper end.
+/// Returns the bits of an address, left-aligned.
 fn upper_bits(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => u128::from(address.to_bits()) << (Ipv6Addr::BITS - Ipv4Addr::BITS),
@@ -43,7 +43,7 @@ fn upper_bits(address: IpAddr) -> u128 {
 }
 
 impl IpNet {
-    /// Whether the address is in it. An IPv4 address that came as an IPv6 one counts as what it is.
+    /// Returns whether the range contains the address. IPv4-mapped IPv6 addresses count as IPv4.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         if address.is_ipv4() != self.address.is_ipv4() {
@@ -57,7 +57,7 @@ impl IpNet {
 impl FromStr for IpNet {
     type Err = ();
 
-    /// Reads `10.0.0.7`, `10.0.0.0/8` or the like of IPv6.
+    /// Parses `10.0.0.7`, `10.0.0.0/8` and the IPv6 equivalents.
     fn from_str(text: &str) -> std::result::Result<Self, ()> {
         let (address, bits) = text.split_once('/').map_or((text, None), |(a, b)| (a, Some(b)));
         let given: IpAddr = address.parse().map_err(|_| ())?;
@@ -71,7 +71,7 @@ impl FromStr for IpNet {
         if width(given) < bits {
             return Err(());
         }
-        // A range of IPv4 addresses that is written as one of IPv6 loses the bits before them.
+        // An IPv4 range written as IPv4-mapped IPv6 loses the common prefix.
         let address = given.to_canonical();
         match bits.checked_sub(width(given) - width(address)) {
             Some(bits) => Ok(Self { address, bits }),
@@ -91,12 +91,12 @@ impl fmt::Display for IpNet {
     }
 }
 
-/// One entry of `authenticationRestrictions`. An empty list restricts nothing.
+/// One entry of `authenticationRestrictions`. An empty list does not restrict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Restriction {
-    /// Addresses that the client may have.
+    /// Allowed addresses of the client.
     pub(crate) client_source: Vec<IpNet>,
-    /// Addresses of the server that the client may have connected to.
+    /// Allowed addresses of the server that the client connected to.
     pub(crate) server_address: Vec<IpNet>,
 }
 
@@ -104,9 +104,8 @@ const CLIENT_SOURCE: &str = "clientSource";
 const SERVER_ADDRESS: &str = "serverAddress";
 
 impl Restriction {
-    /// Reads `{clientSource: [..], serverAddress: [..]}`. Fails with 2 for one that restricts
-    /// nothing or has too many addresses, with 9 for a text that is no address, with 14 and 40415
-    /// for wrong fields.
+    /// Reads `{clientSource: [..], serverAddress: [..]}`. Fails with 2 if it has no addresses or
+    /// too many, with 9 for an invalid address, and with 14 and 40415 for wrong fields.
     pub(crate) fn parse(document: DocRef<'_>) -> Result<Self> {
         let args = Args::new("authenticationRestrictions", document);
         args.allow_only(&[CLIENT_SOURCE, SERVER_ADDRESS])?;
@@ -123,7 +122,8 @@ impl Restriction {
         Ok(restriction)
     }
 
-    /// Reads the array. Fails with 2 for too many entries, with 14 for one that is no document.
+    /// Reads the array. Fails with 2 for too many entries and with 14 for one that is not a
+    /// document.
     pub(crate) fn parse_list(array: ArrayRef<'_>) -> Result<Vec<Self>> {
         let mut list = Vec::new();
         for (at, value) in array.iter().enumerate() {
@@ -143,7 +143,7 @@ impl Restriction {
         Ok(list)
     }
 
-    /// The document that is read.
+    /// Returns the document that `parse` reads.
     pub(crate) fn to_document(&self) -> Document {
         let mut document = Document::new();
         for (name, list) in
@@ -157,12 +157,13 @@ impl Restriction {
         document
     }
 
-    /// The array that is read.
+    /// Returns the array that `parse_list` reads.
     pub(crate) fn list_to_value(list: &[Self]) -> Value {
         Value::from(list.iter().map(Self::to_document).collect::<Vec<_>>())
     }
 
-    /// Whether a client of this address may log in over a connection to this address.
+    /// Returns whether it admits a client address and the server address that the client connected
+    /// to.
     pub(crate) fn admits(&self, client: IpAddr, server: IpAddr) -> bool {
         let is_in = |list: &[IpNet], address| {
             list.is_empty() || list.iter().any(|net| net.contains(address))
@@ -170,7 +171,7 @@ impl Restriction {
         is_in(&self.client_source, client) && is_in(&self.server_address, server)
     }
 
-    /// Whether a list of restrictions admits the client: any entry of it, or there is none.
+    /// Returns whether any entry of the list admits the client, or the list is empty.
     pub(crate) fn list_admits(list: &[Self], client: IpAddr, server: IpAddr) -> bool {
         list.is_empty() || list.iter().any(|entry| entry.admits(client, server))
     }
@@ -180,8 +181,8 @@ fn too_many(name: &str) -> Error {
     Error::new(BadValue, format!("{name} has more than {MAX_RESTRICTIONS} entries"))
 }
 
-/// A list of addresses, empty where none is given. One that is given and empty is refused (2),
-/// since it could mean everybody or nobody.
+/// Reads a list of addresses; an absent one is empty. A present but empty one is refused (2), since
+/// it could mean all addresses or none.
 fn addresses(args: &Args<'_>, name: &str) -> Result<Vec<IpNet>> {
     let Some(array) = args.array(name)? else { return Ok(Vec::new()) };
     let mut list = Vec::new();

@@ -1,8 +1,9 @@
-//! A role that a client created: its own privileges, and the roles it has those of besides. In the
-//! form it is stored in, and as `rolesInfo` shows it.
+//! A user-defined role: its own privileges, and the roles that it inherits from; the stored format,
+//! and the format of `rolesInfo`.
 //!
 //! ```text
-//! stored   {format: 1, _id: "db.role", role, db, privileges: [{resource, actions}], roles: [{role, db}]}
+//! stored   {format: 1, _id: "db.role", role, db, privileges: [{resource, actions}],
+//!           roles: [{role, db}]}
 //! ```
 
 use document::{DocRef, Document, doc};
@@ -13,35 +14,32 @@ use crate::{
     errors::{Error, InvalidRoleModification, Result, RoleDataInconsistent, UnsupportedFormat},
 };
 
-/// The format of stored roles.
 const FORMAT: i64 = 1;
 
-/// The fields of a stored role.
 const FIELDS: &[&str] = &["format", "_id", "role", "db", "privileges", "roles"];
 
-/// A role.
+/// A user-defined role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Role {
-    /// Its name.
     pub(crate) name: RoleName,
-    /// What it permits itself.
+    /// Its own privileges.
     pub(crate) privileges: Privileges,
-    /// The roles it has the privileges of, not theirs in turn.
+    /// The roles that it directly inherits from.
     pub(crate) roles: Vec<RoleName>,
 }
 
-/// What a role or a user has through its roles, as `roles_of::expand` finds it.
+/// What a role or a user inherits, as computed by `roles_of::expand`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inherited<'a> {
-    /// All these roles, and theirs in turn.
+    /// All inherited roles, direct and indirect.
     pub(crate) roles: &'a [RoleName],
-    /// What these roles permit together. For a role, with its own privileges.
+    /// The privileges of these roles; for a role, together with its own.
     pub(crate) privileges: &'a Privileges,
 }
 
 impl Role {
-    /// Checks that a role in this database may have such privileges and roles (49): one outside
-    /// `admin` may have only those of its own database, and none may have itself.
+    /// Checks that a role in this database may have its privileges and roles (49): outside `admin`
+    /// only those of its own database, and never itself.
     pub(crate) fn check_scope(&self) -> Result<()> {
         let database = self.name.database.as_str();
         self.privileges.check_scope(database)?;
@@ -57,7 +55,7 @@ impl Role {
         Err(Error::new(InvalidRoleModification, message))
     }
 
-    /// The document to store.
+    /// Returns the document to store.
     pub(crate) fn to_stored(&self) -> Document {
         doc! {
             "format": FORMAT,
@@ -70,7 +68,7 @@ impl Role {
     }
 
     /// Reads a stored role. Fails with 12 for another format, and with 80 for anything else that
-    /// this server would not have stored.
+    /// this server cannot have stored.
     pub(crate) fn from_stored(stored: DocRef<'_>) -> Result<Self> {
         let args = Args::new("role", stored);
         check_format(&args, FORMAT)?;
@@ -90,7 +88,8 @@ impl Role {
         })
     }
 
-    /// An entry of `rolesInfo`. With `show_privileges` it has the privileges, its own and all.
+    /// Returns an entry of `rolesInfo`. `show_privileges` adds the own and the inherited
+    /// privileges.
     pub(crate) fn shown(&self, show_privileges: bool, inherited: Inherited<'_>) -> Document {
         let mut shown = doc! {
             "_id": self.name.id(),
@@ -110,8 +109,8 @@ impl Role {
     }
 }
 
-/// Checks the format of a stored user or role (12). One of a newer version is not read, since what
-/// it says besides may be a restriction.
+/// Checks the format of a stored user or role (12). A newer format is refused, since an unknown
+/// field might be a restriction.
 pub(super) fn check_format(args: &Args<'_>, known: i64) -> Result<()> {
     match args.int("format") {
         Ok(Some(format)) if format == known => Ok(()),
@@ -123,7 +122,7 @@ pub(super) fn check_format(args: &Args<'_>, known: i64) -> Result<()> {
     }
 }
 
-/// Checks that a stored user or role has the `_id` of its name.
+/// Checks that the `_id` of a stored user or role matches its name.
 pub(super) fn check_id(args: &Args<'_>, id: &str) -> Result<()> {
     if args.need_str("_id")? == id {
         return Ok(());

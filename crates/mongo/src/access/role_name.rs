@@ -1,5 +1,4 @@
-//! Names of roles and of users: each a name in a database. Whether a role of the name exists is
-//! for others to say.
+//! Names of roles and of users, each within a database. Whether they exist is not checked here.
 
 use std::{collections::HashSet, fmt};
 
@@ -11,39 +10,36 @@ use crate::{
     names,
 };
 
-/// The name of a role. Roles of different databases are different roles, whatever they are called.
+/// The name of a role. Roles of different databases are different roles.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct RoleName {
-    /// What it is called.
     pub(crate) role: String,
-    /// The database it belongs to.
     pub(crate) database: String,
 }
 
 /// The name of a user. Users of different databases are different users.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserName {
-    /// What it is called.
     pub(crate) user: String,
-    /// The database it belongs to: that against which it logs in.
+    /// The database that the user authenticates against.
     pub(crate) database: String,
 }
 
 impl RoleName {
-    /// A name as it is, not checked.
+    /// Creates a name without checking it.
     pub(crate) fn new(role: &str, database: &str) -> Self {
         Self { role: role.to_owned(), database: database.to_owned() }
     }
 
     /// Reads a string, a role of `database`, or a document `{role, db}`. Fails with 2 for another
-    /// type and for a name that no role can have, with 4 and 14 for fields that are missing or no
-    /// strings, with 40415 for others, with 73 for the name of the database.
+    /// type and for an invalid role name, with 4 for missing fields, with 14 for fields that are
+    /// not strings, with 40415 for other fields, and with 73 for an invalid database name.
     pub(crate) fn parse(value: ValueRef<'_>, database: &str) -> Result<Self> {
         let (role, database) = read("role", value, database)?;
         Ok(Self::new(role, database))
     }
 
-    /// Reads an array of such names. One that is repeated is taken once. Fails with 2 for more than
+    /// Reads an array of such names and removes duplicates. Fails with 2 for more than
     /// [`MAX_ROLES`].
     pub(crate) fn parse_list(array: ArrayRef<'_>, database: &str) -> Result<Vec<Self>> {
         list(array, |value| Self::parse(value, database))
@@ -65,42 +61,41 @@ impl RoleName {
         doc! { "role": self.role.as_str(), "db": self.database.as_str() }
     }
 
-    /// An array of `{role, db}`, as users and roles list theirs.
+    /// Checks the name of a new role (2 or 73).
     pub(crate) fn list_to_value(names: &[Self]) -> Value {
         Value::from(names.iter().map(Self::to_document).collect::<Vec<_>>())
     }
 }
 
 impl UserName {
-    /// A name as it is, not checked.
+    /// Returns the `_id` of a role: `database.role`.
     pub(crate) fn new(user: &str, database: &str) -> Self {
         Self { user: user.to_owned(), database: database.to_owned() }
     }
 
-    /// Reads a string, a user of `database`, or a document `{user, db}`, with the errors of
-    /// [`RoleName::parse`].
+    /// Returns `{role, db}`.
     pub(crate) fn parse(value: ValueRef<'_>, database: &str) -> Result<Self> {
         let (user, database) = read("user", value, database)?;
         Ok(Self::new(user, database))
     }
 
-    /// Reads an array of such names, as [`RoleName::parse_list`] does.
+    /// Returns an array of `{role, db}`, the format of stored users and roles.
     pub(crate) fn parse_list(array: ArrayRef<'_>, database: &str) -> Result<Vec<Self>> {
         list(array, |value| Self::parse(value, database))
     }
 
-    /// Checks a name that a user is to get (2 or 73).
+    /// Checks the name of a new user (2 or 73).
     pub(crate) fn check(&self) -> Result<()> {
         check("user", &self.user)?;
         names::check_database(&self.database)
     }
 
-    /// The `_id` of a user: `database.user`.
+    /// Returns the `_id` of a user: `database.user`.
     pub(crate) fn id(&self) -> String {
         format!("{}.{}", self.database, self.user)
     }
 
-    /// `{user, db}`.
+    /// Returns `{user, db}`.
     pub(crate) fn to_document(&self) -> Document {
         doc! { "user": self.user.as_str(), "db": self.database.as_str() }
     }
@@ -118,7 +113,7 @@ impl fmt::Display for UserName {
     }
 }
 
-/// A name in a database; `field` is `role` or `user`.
+/// Reads a name and its database; `field` is `role` or `user`.
 fn read<'a>(field: &str, value: ValueRef<'a>, database: &'a str) -> Result<(&'a str, &'a str)> {
     let (name, database) = match value {
         ValueRef::String(name) => (name, database),

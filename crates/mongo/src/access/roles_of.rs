@@ -1,17 +1,17 @@
-//! Which roles a list of roles comes to, and what they permit together. It walks the graph of
-//! roles without recursion: a role may have itself through others, and the walk ends all the same.
+//! Resolves a list of roles to all inherited roles and their privileges. Walks the graph of roles
+//! without recursion, and terminates on cycles.
 
 use std::collections::BTreeSet;
 
 use super::{builtin, privilege::Privileges, role::Role, role_name::RoleName};
 use crate::limits::MAX_INHERITED_ROLES;
 
-/// Names that were reached, and those still to be looked at.
+/// The names that were reached, and those still to be visited.
 #[derive(Default)]
 struct Walk {
     reached: BTreeSet<RoleName>,
     waiting: Vec<RoleName>,
-    /// Some were left out, since there are too many.
+    /// Some names were left out because of the limit.
     cut_short: bool,
 }
 
@@ -30,7 +30,7 @@ impl Walk {
         }
     }
 
-    /// Reaches everything, and shows each role that exists once.
+    /// Visits each reachable role that exists once.
     fn run(&mut self, lookup: impl Fn(&RoleName) -> Option<Role>, mut visit: impl FnMut(Role)) {
         while let Some(name) = self.waiting.pop() {
             let Some(role) = builtin::role(&name).or_else(|| lookup(&name)) else { continue };
@@ -40,12 +40,12 @@ impl Walk {
     }
 }
 
-/// All roles that these names come to, themselves among them, sorted and each once; and what they
-/// permit together. `lookup` finds a role that a client created; built-in roles are found first and
-/// without it. A name of which there is no role any more gives nothing and is not in the list.
+/// Returns all roles reachable from these names, including themselves, sorted and without
+/// duplicates, and their privileges together. `lookup` finds user-defined roles; built-in roles are
+/// found first. Names of roles that do not exist grant nothing and are not in the list.
 ///
-/// Of more than [`MAX_INHERITED_ROLES`] roles, or of more resources than a set of privileges can
-/// have, the rest gives nothing either: then less is permitted, never more.
+/// Beyond [`MAX_INHERITED_ROLES`] roles, or the maximum number of resources in a set of privileges,
+/// the rest grants nothing: the result permits less, never more.
 pub(crate) fn expand(
     names: &[RoleName],
     lookup: impl Fn(&RoleName) -> Option<Role>,
@@ -55,7 +55,7 @@ pub(crate) fn expand(
     walk.reach(names);
     walk.run(lookup, |role| {
         for privilege in &role.privileges {
-            // One that has no room is left out; others may still add to a resource that is there.
+            // A privilege beyond the limit is left out; others may still extend existing entries.
             let _ = privileges.add(privilege.clone());
         }
         found.insert(role.name);
@@ -63,8 +63,8 @@ pub(crate) fn expand(
     (found.into_iter().collect(), privileges)
 }
 
-/// Whether a role would have itself if it had these roles too. Also true where the graph is too
-/// large to tell.
+/// Returns whether a role would inherit from itself if it were granted these roles. Also returns
+/// true if the graph is too large to tell.
 pub(crate) fn would_cycle(
     role: &RoleName,
     granted: &[RoleName],
@@ -169,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Every role has the next one: a chain without an end, and so one with too many roles.
+    /// Each role has the next one: an infinite chain, which exceeds every limit.
     #[test]
     fn a_graph_without_an_end_ends() {
         let next = |name: &RoleName| {

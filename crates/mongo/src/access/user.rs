@@ -1,5 +1,5 @@
-//! A user: a name, roles and what is kept of the password. In the form it is stored in, and as
-//! `usersInfo` shows it. What the user may do is found by `roles_of::expand`.
+//! A user: its name, roles and credentials; the stored format, and the format of `usersInfo`. Its
+//! privileges are computed by `roles_of::expand`.
 //!
 //! ```text
 //! stored   {format: 1, _id: "db.user", userId: UUID, user, db, credentials: {..},
@@ -19,10 +19,8 @@ use crate::{
     errors::{Error, Result, UserDataInconsistent},
 };
 
-/// The format of stored users.
 const FORMAT: i64 = 1;
 
-/// The fields of a stored user.
 const FIELDS: &[&str] = &[
     "format",
     "_id",
@@ -35,44 +33,42 @@ const FIELDS: &[&str] = &[
     "authenticationRestrictions",
 ];
 
-/// The database of users who log in by other means than a password, such as a certificate.
+/// The database of users who authenticate without a password, for example with a certificate.
 pub(crate) const EXTERNAL_DATABASE: &str = "$external";
 
-/// BSON's subtype of a UUID.
+/// The BSON subtype of a UUID.
 const UUID: u8 = 4;
 
 /// A user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {
-    /// The name.
     pub(crate) name: UserName,
-    /// A UUID that tells this user from an earlier one of the same name.
+    /// A UUID that distinguishes this user from an earlier one of the same name.
     pub(crate) id: [u8; 16],
-    /// The roles given to the user, not theirs in turn.
+    /// The directly granted roles.
     pub(crate) roles: Vec<RoleName>,
-    /// What the client keeps with the user.
+    /// Application data stored with the user.
     pub(crate) custom_data: Option<DocBuf>,
-    /// What the user logs in with.
     pub(crate) credentials: Credentials,
-    /// From where the user may log in; from anywhere if there is none.
+    /// The addresses from which the user may log in; any if empty.
     pub(crate) restrictions: Vec<Restriction>,
 }
 
 /// What `usersInfo` shows of a user besides name, id, roles and mechanisms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UserView<'a> {
-    /// `showCredentials`.
+    /// Option `showCredentials`.
     pub(crate) credentials: bool,
-    /// `showCustomData`, which is on where it is not given.
+    /// Option `showCustomData`, which defaults to true.
     pub(crate) custom_data: bool,
-    /// `showAuthenticationRestrictions`.
+    /// Option `showAuthenticationRestrictions`.
     pub(crate) restrictions: bool,
-    /// `showPrivileges`: what the user has through the roles. Restrictions come with it.
+    /// Option `showPrivileges`, which implies restrictions.
     pub(crate) inherited: Option<Inherited<'a>>,
 }
 
 impl User {
-    /// The document to store.
+    /// Returns the document to store.
     pub(crate) fn to_stored(&self) -> Document {
         let mut stored = doc! {
             "format": FORMAT,
@@ -94,7 +90,7 @@ impl User {
     }
 
     /// Reads a stored user. Fails with 12 for another format, and with 45 for anything else that
-    /// this server would not have stored.
+    /// this server cannot have stored.
     pub(crate) fn from_stored(stored: DocRef<'_>) -> Result<Self> {
         let args = Args::new("user", stored);
         check_format(&args, FORMAT)?;
@@ -121,13 +117,13 @@ impl User {
         })
     }
 
-    /// The `userId`.
+    /// Returns the `userId`.
     pub(crate) fn uuid(&self) -> Value {
         Value::Binary { subtype: UUID, bytes: self.id.to_vec() }
     }
 
-    /// The mechanisms as `usersInfo` lists them: `external` for a user who has no password and
-    /// belongs to `$external`.
+    /// Returns the mechanisms as `usersInfo` lists them: `external` for a user of `$external`
+    /// without a password.
     pub(crate) fn mechanisms(&self) -> Vec<&'static str> {
         if self.credentials.is_empty() && self.name.database == EXTERNAL_DATABASE {
             return vec!["external"];
@@ -135,7 +131,7 @@ impl User {
         self.credentials.mechanisms()
     }
 
-    /// An entry of `usersInfo`.
+    /// Returns an entry of `usersInfo`.
     pub(crate) fn shown(&self, view: UserView<'_>) -> Document {
         let mut shown = doc! {
             "_id": self.name.id(),
@@ -159,7 +155,7 @@ impl User {
         if let Some(inherited) = view.inherited {
             shown.push("inheritedRoles", RoleName::list_to_value(inherited.roles));
             shown.push("inheritedPrivileges", inherited.privileges.to_value());
-            // Roles have no restrictions here.
+            // Roles have no authentication restrictions here.
             shown.push("inheritedAuthenticationRestrictions", Vec::<Value>::new());
         }
         shown

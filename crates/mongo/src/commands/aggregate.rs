@@ -1,8 +1,9 @@
-//! `aggregate`: a pipeline over a collection, or over no collection at all.
+//! `aggregate`: a pipeline over a collection, or over none.
 //!
-//! Some stages are not the engine's: `$collStats`, `$indexStats`, `$currentOp`, `$listLocalSessions` and
-//! `$listSessions` say something about the server. As the first stage of a pipeline they are replaced by
-//! the documents they make, and the rest of the pipeline runs over these.
+//! Some stages report on the server instead of reading the engine's documents: `$collStats`,
+//! `$indexStats`, `$currentOp`, `$listLocalSessions` and `$listSessions`. As the first stage of a
+//! pipeline they are replaced by the documents they produce, and the rest of the pipeline runs over
+//! these.
 //!
 //! ```text
 //! {aggregate: "c", pipeline: [..], cursor: {batchSize: n}}    over a collection
@@ -31,7 +32,7 @@ use crate::{
     rights::{Asked, Need},
 };
 
-/// Arguments of `aggregate`. Some that change nothing here are known because drivers send them.
+/// Arguments of `aggregate`. Some have no effect and are accepted because drivers send them.
 pub(super) const FIELDS: &[&str] = &[
     "pipeline",
     "cursor",
@@ -45,11 +46,11 @@ pub(super) const FIELDS: &[&str] = &[
     "exchange",
 ];
 
-/// Stages of a pipeline that write what comes to them. They are not there yet; a sender who may
-/// only read gets the error for that before anything is parsed.
+/// Stages that write their input. They are not implemented; a read-only sender is refused because
+/// of them before anything is parsed.
 const WRITING_STAGES: &[&str] = &["$out", "$merge"];
 
-/// Whether an aggregate changes something: it has a stage that writes, wherever it stands.
+/// Returns whether the pipeline has a writing stage, at any position.
 pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     let pipeline = command.get("pipeline").and_then(ValueRef::as_array);
     pipeline.is_some_and(|stages| {
@@ -58,8 +59,8 @@ pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     })
 }
 
-/// What it asks of its sender: to read the collection, or to see what the stage shows that stands for
-/// it. Collections that are joined are looked at when the query begins.
+/// Requires reading the collection, or the rights of a first stage that reports on the server.
+/// Joined collections are checked when the query starts.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let pipeline = asked.body.get("pipeline").and_then(ValueRef::as_array);
     let first = pipeline.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);
@@ -70,7 +71,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
         }
         Some(("$collStats", _)) => Need::of(Action::CollStats, asked.collection()?),
         Some(("$indexStats", _)) => Need::of(Action::IndexStats, asked.collection()?),
-        // Documents of the command itself; `aggregate` is 1.
+        // `{aggregate: 1}` takes its documents from the command itself.
         _ if !matches!(asked.body.get("aggregate"), Some(ValueRef::String(_))) => {
             return Ok(Vec::new());
         }
@@ -79,12 +80,11 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(vec![need])
 }
 
-/// Runs `aggregate`: replies with the first batch and a cursor. Without `cursor` it is error 9, as
-/// since MongoDB 3.6, unless it is only explained. Options are read before the pipeline, in
-/// mongod's order.
+/// Runs `aggregate`; replies with the first batch and a cursor. `cursor` is required except for
+/// `explain`, as since MongoDB 3.6. Options are read before the pipeline, in mongod's order.
 ///
-/// Errors: 9 without a cursor or for a wrong source, 73 for a name or a pipeline that does not fit
-/// its source, 115 for `exchange`, and those of the stages.
+/// Fails with 9 without `cursor` or for a wrong source, 73 for a name or a pipeline that does not
+/// match its source, 115 for `exchange`, and with the errors of the stages.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let args = call.args();
@@ -122,14 +122,14 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         None => (parse_plan(&args)?, 0),
     };
     let context = call.evaluation_context().await?;
-    // The cursor holds them.
+    // The documents are held by the cursor.
     context.holding.keep_for_operation(made)?;
     let cursor = begin_query(call, &namespace, plan, context)?;
     reply_with_cursor(call, &namespace, cursor, FirstBatch { size, single: false, keep: false })
         .await
 }
 
-/// The documents that a first stage about the server makes; `None` for a stage of the engine's.
+/// Returns the documents of a first stage that reports on the server; `None` for any other stage.
 async fn make_documents<S: Store>(
     call: &Call<'_, S>,
     args: &Args<'_>,
@@ -153,8 +153,8 @@ async fn make_documents<S: Store>(
     }))
 }
 
-/// A plan for a pipeline whose first stage was replaced by these documents, and the bytes that they take
-/// in memory.
+/// Returns the plan of a pipeline whose first stage was replaced by these documents, and the memory
+/// that they take.
 fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<(Plan, usize)> {
     let pipeline = args.need_array("pipeline")?;
     let rest: Vec<Value> = pipeline.iter().skip(1).map(ValueRef::to_value).collect();
@@ -162,11 +162,12 @@ fn plan_after_source(args: &Args<'_>, documents: Vec<Document>) -> Result<(Plan,
     let bytes = evaluation::memory_of(documents.as_ref());
     let mut stages = vec![Stage::Documents(pipeline::Expr::Literal(documents))];
     stages.extend(mongo_query::pipeline::parse_rest(ArrayRef::Tree(&rest))?);
-    // No document of the collection is looked at.
+    // The filter excludes all documents of the collection.
     Ok((Plan::new(Filter::Never).with_stages(stages), bytes))
 }
 
-/// The collection a pipeline reads; `{aggregate: 1}` reads none and has the name `$cmd.aggregate`.
+/// Returns the collection that a pipeline reads; for `{aggregate: 1}` a placeholder named
+/// `$cmd.aggregate`.
 pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace> {
     match call.body.get("aggregate") {
         Some(ValueRef::String(name)) => names::parse_collection(call.database, name),
@@ -183,7 +184,7 @@ pub(super) fn source_namespace<S: Store>(call: &Call<'_, S>) -> Result<Namespace
     }
 }
 
-/// A pipeline over no collection begins with a stage that makes documents, and no other one does
+/// Checks that a pipeline over no collection starts with `$documents`, and no other pipeline does
 /// (73).
 fn check_source(args: &Args<'_>) -> Result<()> {
     let pipeline = args.need_array("pipeline")?;
@@ -202,8 +203,8 @@ fn check_source(args: &Args<'_>) -> Result<()> {
     Err(Error::new(InvalidNamespace, message))
 }
 
-/// The plan of an aggregate's arguments: a leading `$match` becomes the filter, so that an index
-/// can serve it.
+/// Parses the plan of an aggregate. A leading `$match` becomes the filter, so that an index can
+/// serve it.
 pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     args.simple_collation()?;
     if args.get("exchange").is_some() {

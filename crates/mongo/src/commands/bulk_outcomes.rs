@@ -1,4 +1,5 @@
-//! What the operations of a `bulkWrite` did, and its reply: totals, and a cursor over the outcomes.
+//! The outcomes of the operations of a `bulkWrite`, and its reply: totals, and a cursor over the
+//! outcomes.
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use crate::{
     session,
 };
 
-/// The name of its cursor, in database `admin`.
+/// The namespace of its cursor, in database `admin`.
 const CURSOR: &str = "$cmd.bulkWrite";
 
-/// What all operations did together, as the reply counts it.
+/// The totals of all operations in the reply.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) inserted: usize,
@@ -31,7 +32,7 @@ pub(super) struct Totals {
     pub(super) errors: usize,
 }
 
-/// What one operation did.
+/// The result of one operation.
 pub(super) enum Done {
     Inserted,
     Updated(Updated),
@@ -39,7 +40,7 @@ pub(super) enum Done {
 }
 
 impl Totals {
-    /// Counts what an operation did. Returns what its outcome says beside its position.
+    /// Adds the result of an operation to the totals. Returns the fields of its outcome.
     pub(super) fn count(&mut self, done: Done) -> Document {
         match done {
             Done::Inserted => {
@@ -50,7 +51,7 @@ impl Totals {
                 self.matched += matched;
                 self.modified += modified;
                 self.upserted += usize::from(upserted.is_some());
-                // An upsert counts as one document that was touched, as in `update`.
+                // An upsert counts as one matched document, as in `update`.
                 let n = saturated_int(matched + usize::from(upserted.is_some()));
                 let mut fields = doc! { "n": n, "nModified": saturated_int(modified) };
                 if let Some(id) = upserted {
@@ -66,8 +67,7 @@ impl Totals {
     }
 }
 
-/// The outcome of one operation: whether it succeeded, its position, and what it did or why it
-/// failed.
+/// Returns the outcome of one operation: `ok`, its position, and its result or error.
 pub(super) fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
     let mut entry = doc! { "ok": ok, "idx": index };
     for (name, value) in fields {
@@ -76,7 +76,7 @@ pub(super) fn outcome_entry(ok: f64, index: i32, fields: Document) -> Document {
     entry
 }
 
-/// The first batch of outcomes; the others wait in a cursor.
+/// Replies with the first batch of outcomes and a cursor over the rest.
 pub(super) async fn reply_with_outcomes<S: Store>(
     call: &Call<'_, S>,
     results: Vec<Document>,
@@ -88,11 +88,11 @@ pub(super) async fn reply_with_outcomes<S: Store>(
     let results = Value::Array(results.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(results))];
     let plan = Plan::new(Filter::always()).with_stages(stages);
-    // The writes are done: their outcomes, which are small, are reported in any case.
-    // Limits of time and memory would lose what the client has to know now.
+    // Without limits of time and memory: the writes are done, and the client must get their small
+    // outcomes.
     let context = Arc::new(Context::default());
     let mut cursor = begin_query(call, &namespace, plan, context)?;
-    // A first batch of nothing is allowed, and still opens a cursor.
+    // An empty first batch is allowed and still opens a cursor.
     let wanted = match size {
         Some(0) => BatchLimit { documents: 0, bytes: 0 },
         size => batch_limit(size, usize::MAX, &call.door.settings.memory),
@@ -101,7 +101,6 @@ pub(super) async fn reply_with_outcomes<S: Store>(
     let id = match batch.done {
         true => 0,
         false => {
-            // The same as for a query's cursor, so that `currentOp` shows this one too.
             let mut about = CursorDescription::new(call.body, &cursor.explain());
             about.note_batch(batch.documents.len());
             let opened = NewCursor {
@@ -118,7 +117,7 @@ pub(super) async fn reply_with_outcomes<S: Store>(
     Ok(build_reply(&batch, id, totals, &repeated))
 }
 
-/// The reply: a batch of outcomes and the totals.
+/// Returns the reply: a batch of outcomes and the totals.
 fn build_reply(batch: &Batch, id: i64, totals: &Totals, repeated: &Document) -> DocBuf {
     let mut builder = document::DocBuilder::new();
     builder.document("cursor", |cursor| {

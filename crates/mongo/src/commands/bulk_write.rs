@@ -1,10 +1,10 @@
-//! `bulkWrite`: many writes of many collections in one command, with outcomes in a cursor. It is a
-//! command of MongoDB 8.0; drivers send it to servers whose wire version is 25.
+//! `bulkWrite`: writes to several collections in one command, with outcomes in a cursor. It is a
+//! command of MongoDB 8.0; drivers send it to servers with wire version 25.
 //!
-//! Operations run one after the other. Their shapes are checked before the first one runs; what
-//! their filters and updates mean is read when their turn comes, so that its error is that
+//! Operations run one after the other. Their structure is checked before the first one runs;
+//! filters and updates are parsed when their operation runs, so that their errors are that
 //! operation's outcome. Outcomes are documents like those of a query, and those that do not fit
-//! into the reply wait in a cursor on `admin.$cmd.bulkWrite`.
+//! into the reply are read from a cursor on `admin.$cmd.bulkWrite`.
 //!
 //! ```text
 //! {bulkWrite: 1, nsInfo: [{ns: "db.c"}], ops: [
@@ -16,8 +16,8 @@
 //!     nErrors: 0, nInserted: 1, nMatched: .., ok: 1}
 //! ```
 //!
-//! The number in the first field of an operation is its place in `nsInfo`. A command that ran is
-//! `ok: 1` even if operations failed: drivers look at `nErrors` and at the outcomes.
+//! The number in the first field of an operation is an index into `nsInfo`. The reply has `ok: 1`
+//! even if operations failed: drivers check `nErrors` and the outcomes.
 
 use std::sync::Arc;
 
@@ -46,15 +46,12 @@ use crate::{
     rights::{Asked, Need, Object, is_set},
 };
 
-/// Arguments of `bulkWrite`.
 pub(super) const FIELDS: &[&str] =
     &["ops", "nsInfo", "ordered", "errorsOnly", "bypassDocumentValidation", "let", "cursor"];
 
-/// Fields of an operation that inserts. The first one holds the position of its namespace in
-/// `nsInfo`.
+/// Fields of an insert. The first one is the index of its namespace in `nsInfo`.
 const INSERT_FIELDS: &[&str] = &["insert", "document"];
-/// What an operation that updates calls the fields of a statement; [`update`] has other names for
-/// them.
+/// Fields of an update. The command [`update`] has other names for them.
 const UPDATE_FIELDS: UpdateFields = UpdateFields {
     filter: "filter",
     update: "updateMods",
@@ -73,11 +70,11 @@ const UPDATE_FIELDS: UpdateFields = UpdateFields {
         "collation",
     ],
 };
-/// Fields of an operation that removes.
+/// Fields of a delete.
 const DELETE_FIELDS: &[&str] = &["delete", "filter", "multi", "hint", "collation"];
 
-/// What it asks of its sender: of each operation what the command of its kind would ask. One that
-/// cannot be read asks for nothing, and spoils the command before anything runs.
+/// Requires for each operation the rights of the corresponding command. A malformed operation
+/// requires none, since the command then fails before anything runs.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut namespaces = Vec::new();
     for info in asked.listed("nsInfo") {
@@ -85,7 +82,7 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
         namespaces.push(names::parse_full_name(name)?);
     }
     let bypasses = asked.is_set("bypassDocumentValidation");
-    // There may be many operations, and few kinds of them on each namespace.
+    // Collected per namespace, since there may be many operations but only few kinds.
     let mut actions = vec![Actions::NONE; namespaces.len()];
     for operation in asked.listed("ops") {
         let Some((kind, place)) = operation.iter().next() else { continue };
@@ -116,10 +113,10 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
 }
 
 /// Runs `bulkWrite`. In an `ordered` command the first failure is the last operation that runs.
-/// With `errorsOnly` the outcomes of those that succeeded are left out.
+/// `errorsOnly` omits the outcomes of successful operations.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    // All names first: an operation refers to one by its place.
+    // All names are checked first, since operations refer to them by index.
     let namespaces = call
         .listed_documents("nsInfo")?
         .into_iter()
@@ -133,7 +130,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     namespaces.iter().try_for_each(|namespace| call.check_home(&namespace.database))?;
     let operations = call.listed_documents("ops")?;
     check_batch(operations.len())?;
-    // Nothing runs unless every operation has the shape of one.
+    // Nothing runs unless every operation is well formed.
     operations.iter().try_for_each(|it| check_shape(*it, namespaces.len()))?;
     let ordered = args.bool("ordered")?.unwrap_or(true);
     let errors_only = args.bool("errorsOnly")?.unwrap_or(false);
@@ -165,13 +162,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_outcomes(call, results, &totals, repeated, size).await
 }
 
-/// A `bulkWrite` under way.
+/// A running `bulkWrite`.
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespaces: Vec<Namespace>,
     book: Option<&'a Book<'a, S>>,
     errors_only: bool,
-    /// They grow only with operations that succeed.
+    /// Include only successful operations.
     totals: Totals,
     results: Vec<Document>,
 }
@@ -262,16 +259,16 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
-/// What an operation does.
+/// A parsed operation.
 enum Planned<'d> {
     Insert(DocRef<'d>),
-    /// An update, and the context that it is evaluated in.
+    /// An update, and its evaluation context.
     Update(Box<UpdateStatement>, Arc<Context>),
     Remove(delete::Removal),
 }
 
 impl<S: Store> Run<'_, S> {
-    /// Reads an operation. Returns what it does, and with which collection.
+    /// Parses an operation. Returns it with its collection.
     fn parse<'d>(
         &self,
         operation: DocRef<'d>,
@@ -294,14 +291,13 @@ impl<S: Store> Run<'_, S> {
     }
 }
 
-/// What a delete removes.
 fn removal_of(args: &Args<'_>) -> Result<delete::Removal> {
     let find = parse_search(args, "filter")?;
     Ok(delete::Removal { find, many: args.bool("multi")?.unwrap_or(false) })
 }
 
-/// Checks what an operation looks like: one that is malformed spoils the command before any other
-/// operation runs.
+/// Checks the structure of an operation. A malformed one fails the command before any operation
+/// runs.
 fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
     let kind = operation.iter().next().map_or("", |(name, _)| name);
     let args = Args::new(kind, operation);
@@ -323,17 +319,17 @@ fn check_shape(operation: DocRef<'_>, namespaces: usize) -> Result<()> {
     namespace_place(&args, namespaces).map(|_| ())
 }
 
-/// The error of an operation that is none of the three.
+/// Returns the error of an operation that is not an insert, update or delete.
 fn unknown_kind(kind: &str) -> Error {
     Error::new(40415, format!("BSON field 'bulkWrite.ops.{kind}' is an unknown field."))
 }
 
-/// The error of an operation whose namespace is not in the list.
+/// Returns the error of an operation whose namespace index is out of range.
 fn no_place() -> Error {
     Error::new(BadValue, "BulkWrite ops entry has an invalid nsInfo index.")
 }
 
-/// Which of the namespaces an operation is about: the number in its first field.
+/// Returns the namespace index in an operation's first field.
 fn namespace_place(args: &Args<'_>, namespaces: usize) -> Result<usize> {
     let at = args.int(args.of)?.and_then(|at| usize::try_from(at).ok());
     at.filter(|at| *at < namespaces).ok_or_else(no_place)
@@ -350,6 +346,6 @@ async fn insert_one<S: Store>(
     let writer = call.document_writer(clock::Instant::from_ms(context.now_ms));
     let (_, mut errors) =
         insert::insert_documents(call, namespace, &[document], true, &writer, place).await?;
-    // One document, so at most one error.
+    // At most one error, since there is one document.
     errors.pop().map_or(Ok(Done::Inserted), |(_, error)| Err(error))
 }

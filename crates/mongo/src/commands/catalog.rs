@@ -1,9 +1,9 @@
-//! Collections and databases come, get other names and go: `create`, `drop`, `dropDatabase`,
+//! Creating, dropping and renaming collections and databases: `create`, `drop`, `dropDatabase`,
 //! `renameCollection`.
 //!
-//! Each of them is one change of the engine's catalog, which is durable before the reply is sent. A
-//! name is taken, given back or exchanged as a whole, so two clients that race see the one or the
-//! other order.
+//! Each of them is one change of the engine's catalog, which is durable before the reply is sent.
+//! Names are created, removed or exchanged atomically, so racing clients see the changes in one
+//! order.
 //!
 //! ```text
 //! {create: "c", ..options}                            => {ok: 1}
@@ -32,8 +32,8 @@ use crate::{
     rights::{Asked, Need, Object},
 };
 
-/// Arguments of `create`, supported or not: an unknown one is another error than one that is
-/// refused.
+/// Arguments of `create`, supported or not: unknown arguments and unsupported ones fail with
+/// different errors.
 pub(super) const CREATE_FIELDS: &[&str] = &[
     "capped",
     "autoIndexId",
@@ -57,19 +57,19 @@ pub(super) const CREATE_FIELDS: &[&str] = &[
     "flags",
 ];
 
-/// Options of `create` that would change what the collection is, whatever their value. They are
-/// refused by name instead of ignored.
+/// Options of `create` that would make a different kind of collection, whatever their value. They
+/// are refused instead of ignored.
 const UNSUPPORTED: &[&str] = &["viewOn", "pipeline", "timeseries", "encryptedFields"];
 
-/// Options of `create` that a collection keeps: they change nothing here, are shown by `listCollections`,
-/// and have to be the same where the collection exists.
+/// Options of `create` that are stored: they have no effect, are shown by `listCollections`, and
+/// must match those of an existing collection.
 const KEPT: &[&str] = &["storageEngine", "indexOptionDefaults"];
 
-/// Runs `create`. Options that would make it another kind of collection are refused first, then the
-/// other options are checked, and only then the collection is created. A collection that exists with
-/// the same options is left as it is.
+/// Runs `create`. Options for other kinds of collections are refused first, then the other options
+/// are checked, and then the collection is created. Creating an existing collection with the same
+/// options succeeds without effect.
 ///
-/// Errors: 48 where it exists with other options.
+/// Fails with 48 if it exists with other options.
 pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     names::new_collection(&namespace.database, &namespace.collection)?;
@@ -99,8 +99,7 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     let engine = &call.door.engine;
     match engine.create_collection(Model::Documents, &namespace, options.clone()).await {
         Ok(_) => {}
-        // It was there when the creation was refused. Where it is dropped before this look at it, the
-        // refusal stands: it may have had other options.
+        // If the collection was dropped since, the error stands: it may have had other options.
         Err(error @ engine::Error { kind: Kind::Exists(What::Collection(_)), .. }) => {
             let there = engine.collection(Model::Documents, &namespace);
             if there.is_none_or(|there| there.state().record.options != options) {
@@ -112,7 +111,7 @@ pub(super) async fn create_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     ok(doc! {})
 }
 
-/// The options that a collection keeps; what is empty is left out.
+/// Returns the options that are stored; empty ones are left out.
 fn kept_options(args: &Args<'_>) -> Document {
     let given = KEPT.iter().filter_map(|name| Some((*name, args.get(name)?)));
     let given = given.filter(|(_, value)| match value {
@@ -122,7 +121,7 @@ fn kept_options(args: &Args<'_>) -> Document {
     given.map(|(name, value)| (name.to_owned(), value.to_value())).collect()
 }
 
-/// Checks the options that change nothing here, as mongod does.
+/// Checks the options without effect, as mongod does.
 fn check_options(args: &Args<'_>) -> Result<()> {
     args.lax_bool("autoIndexId")?;
     args.int("flags")?;
@@ -146,26 +145,26 @@ fn check_options(args: &Args<'_>) -> Result<()> {
     }
 }
 
-/// Runs `drop`. Its reply counts the indexes that there were, that of the id included.
+/// Runs `drop`. The reply counts the dropped indexes, including `_id`.
 pub(super) async fn drop_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let indexes = call.find_collection(&namespace).map(|collection| index_count(&collection));
     if !call.door.engine.drop_collection(Model::Documents, &namespace).await? {
-        // As newer servers do, dropping what is not there succeeds.
+        // Dropping a missing collection succeeds, as on newer servers.
         return ok(doc! {});
     }
     ok(doc! { "nIndexesWas": indexes.unwrap_or(1), "ns": namespace.to_string() })
 }
 
-/// How many indexes a collection has, that of the id included.
+/// Returns the number of indexes of a collection, including `_id`.
 fn index_count(collection: &Collection) -> i32 {
     saturated_int(collection.state().record.indexes.len() + 1)
 }
 
-/// Runs `dropDatabase`. Collections are dropped one after the other, each for itself: one that is
-/// made meanwhile may stay.
+/// Runs `dropDatabase`. Collections are dropped one by one, so one that is created meanwhile may
+/// remain.
 ///
-/// Errors: 5255100 for another number than 1, 20 for `admin`.
+/// Fails with 5255100 for another number than 1, and with 20 for `admin`.
 pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     if args.int("dropDatabase")?.ok_or_else(|| args.missing_field("dropDatabase"))? != 1 {
@@ -184,15 +183,15 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
 }
 
-/// What `renameCollection` asks of its sender: to read and drop the one collection and to make the other.
-/// Within a database the right to rename will do for those to whom it shows nothing that they may not
-/// read.
+/// The rights of `renameCollection`: to read and drop the source and to create the target. Within a
+/// database the right to rename is enough, unless the sender could thereby read documents that it
+/// may not read now.
 pub(super) fn rename_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let name = |argument: &str| match asked.body.get(argument) {
         Some(ValueRef::String(name)) => names::parse_full_name(name).map(Some),
         _ => Ok(None),
     };
-    // Without both names the command fails by itself.
+    // Without both names the command fails anyway.
     let (Some(from), Some(to)) = (name("renameCollection")?, name("to")?) else {
         return Ok(Vec::new());
     };
@@ -221,12 +220,11 @@ pub(super) fn rename_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok([Some(renames), replace].into_iter().flatten().collect())
 }
 
-/// Runs `renameCollection`. Both names are full names. `dropTarget` is a flag, or the UUID that the
-/// target has to have; checks stand in mongod's order, since several of them may fail at once.
+/// Runs `renameCollection`. Both names are full names. `dropTarget` is a boolean, or the UUID that
+/// the target must have. The checks are in mongod's order, since several of them may fail at once.
 ///
-/// Errors: 2 for a source that is not text, 20 for a target that cannot be one, 207 and 14 for a
-/// wrong `dropTarget`, 361 for another collection than the UUID says, 26 without a source, 48 with
-/// a target.
+/// Fails with 2 for a source that is not a string, 20 for an invalid target, 207 and 14 for a wrong
+/// `dropTarget`, 361 for a UUID mismatch, 26 without a source, and 48 if the target exists.
 pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let from = match call.body.get("renameCollection") {
@@ -252,7 +250,7 @@ pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
         Error::new(IllegalOperation, format!("error with target namespace: {}", error.message))
     })?;
     call.check_home(&to.database)?;
-    // There are no temporary collections.
+    // Accepted without effect: temporary collections do not exist.
     args.bool("stayTemp")?;
     let (target, replace) = match args.body.get("dropTarget") {
         None => (None, false),
@@ -278,7 +276,7 @@ pub(super) async fn rename_collection<S: Store>(call: &Call<'_, S>) -> Result<Do
     ok(doc! {})
 }
 
-/// The UUID that the source has to have, if the client names one.
+/// Returns the UUID that the source must have, if the client gives one.
 fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
     match args.get("collectionUUID") {
         None => Ok(None),
@@ -290,7 +288,7 @@ fn source_uuid<'a>(args: &Args<'a>) -> Result<Option<&'a [u8]>> {
     }
 }
 
-/// A collection that is known by its UUID has to be that one, else 361.
+/// Checks that a collection has the expected UUID (361).
 fn check_uuid<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

@@ -1,6 +1,6 @@
-//! `collMod`: changes an index's TTL or hides it, with all of MongoDB's coercions. On the `_ts`
-//! index, which is the collection's default time to live, a wrong number is refused and never
-//! coerced: documents would expire at a time that nobody has chosen.
+//! `collMod`: changes an index's TTL or hides the index, with all of MongoDB's coercions. For the
+//! `_ts` index, which is the collection's default time to live, a wrong number is refused and never
+//! coerced: documents would otherwise expire at an unintended time.
 //!
 //! ```text
 //! {collMod: "c", index: {name: "a_1", expireAfterSeconds: 60}}
@@ -21,8 +21,7 @@ use crate::{
     replies::ok,
 };
 
-/// Arguments of `collMod`. What asks for a kind of collection or a feature that is not there is
-/// refused.
+/// Arguments of `collMod`. Those for missing features and other kinds of collections are refused.
 pub(super) const FIELDS: &[&str] = &[
     "index",
     "validator",
@@ -39,7 +38,7 @@ pub(super) const FIELDS: &[&str] = &[
     "recordPreImages",
 ];
 
-/// Runs `collMod`. The reply names what was before and what is now, where something changed.
+/// Runs `collMod`. The reply has the old and the new value of each changed setting.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
@@ -77,7 +76,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Refuses options of other kinds of collections: 72, as mongod answers on an ordinary collection.
+/// Refuses options of other kinds of collections with 72, as mongod does on an ordinary collection.
 fn check_kind(args: &Args<'_>) -> Result<()> {
     for (options, text) in [
         (["viewOn", "pipeline"].as_slice(), "option only supported on a view: "),
@@ -93,13 +92,13 @@ fn check_kind(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Error 72, which most refusals of this command are.
+/// Returns error 72, the most common one of this command.
 fn invalid_options(message: impl Into<String>) -> Error {
     Error::new(InvalidOptions, message)
 }
 
-/// Checks what the change of an index looks like, before the index is looked up: mongod gives these
-/// errors also where there is no such collection.
+/// Checks the structure of an index change before the index is looked up: mongod reports these
+/// errors even if the collection does not exist.
 fn check_shape(args: &Args<'_>) -> Result<()> {
     args.allow_only(&[
         "name",
@@ -133,11 +132,10 @@ fn check_shape(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Which index is meant, and what is to become of it. An index is named by its name or by its key
-/// pattern.
+/// Returns the index, given by its name or by its key pattern, and the change.
 ///
-/// Errors: 27 without such an index, 181 where several have the pattern, 72 for the index of the
-/// id.
+/// Fails with 27 if the index does not exist, 181 if several have the pattern, and 72 for the `_id`
+/// index.
 fn parse_change(
     collection: &Collection,
     args: &Args<'_>,
@@ -179,11 +177,11 @@ fn parse_change(
     Ok((name, IndexChange { expire_after, hidden }))
 }
 
-/// `expireAfterSeconds` as this index takes it.
+/// Returns `expireAfterSeconds` as this kind of index accepts it.
 ///
-/// A date index takes any number: NaN is 0, fractions are cut, what is too large is the most that
-/// there is, and only negative ones are refused. That is mongod's behaviour, which `createIndexes`
-/// does not share. The `_ts` index takes -1 (no default) or a whole number of at least 1.
+/// A date index accepts any number: NaN is 0, fractions are truncated, large values saturate, and
+/// only negative ones are refused. That is mongod's behavior, which differs from `createIndexes`.
+/// The `_ts` index accepts -1 (no default) or an integer of at least 1.
 fn coerced_seconds(value: ValueRef<'_>, index: &IndexSpec) -> Result<i64> {
     let Some(number) = Number::of(value) else {
         let message = format!(

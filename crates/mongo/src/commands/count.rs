@@ -1,5 +1,5 @@
-//! `count`: without a filter from the counters of the collection, otherwise by looking at
-//! documents, or at the entries of an index where these say all that the filter asks.
+//! `count`: without a filter from the collection's counters, otherwise by reading documents, or
+//! only index entries where these decide the filter.
 //!
 //! ```text
 //! {count: "c", query: {..}, skip: n, limit: n, hint: ..}  => {n: 12, ok: 1}
@@ -19,16 +19,16 @@ use crate::{
     replies::{numbers::int_or_long, ok},
 };
 
-/// Arguments of `count`. `fields` and `queryHash` are known and mean nothing here.
+/// Arguments of `count`. `fields` and `queryHash` have no effect.
 pub(super) const FIELDS: &[&str] =
     &["query", "limit", "skip", "hint", "collation", "fields", "queryHash"];
 
-/// A count as it was asked for.
+/// The parsed arguments of a count.
 struct Counted {
     filter: Filter,
     hint: Hint,
     skip: u64,
-    /// `None` is none.
+    /// `None`: no limit.
     limit: Option<u64>,
 }
 
@@ -55,8 +55,8 @@ impl Counted {
         Ok(Self { filter, hint: parse_hint(args)?, skip, limit })
     }
 
-    /// The count as a query of one row: `skip`, `limit` and the count are stages, so that all of it
-    /// is of one instant.
+    /// Returns the count as a query of one row. `skip`, `limit` and the count are stages, so that
+    /// everything is read at one instant.
     fn into_plan(self) -> Plan {
         let mut stages = Vec::new();
         if 0 < self.skip {
@@ -68,23 +68,23 @@ impl Counted {
     }
 }
 
-/// What the number is called in the row of a count's plan.
+/// Field of the number in the row of a count's plan.
 const COUNT_FIELD: &str = "n";
 
-/// The plan that a count runs where documents or index entries have to be looked at.
+/// Returns the plan of a count that has to read documents or index entries.
 pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     Ok(Counted::parse(args)?.into_plan())
 }
 
-/// The number in the row of such a plan; there is no row of no documents.
+/// Returns the number in the row of such a plan; without documents there is no row.
 pub(super) fn counted_of(row: Option<&[u8]>) -> u64 {
     let counted = row.and_then(|row| DocRef::Raw(row).get(COUNT_FIELD));
     let n = counted.and_then(document::Number::of).and_then(document::Number::to_i64_exact);
     u64::try_from(n.unwrap_or(0)).unwrap_or(0)
 }
 
-/// Runs `count`. Without a filter, and with a hint that leaves nothing out, no document is looked
-/// at; else it is a query.
+/// Runs `count`. Without a filter, and with a hint that covers all documents, no document is read;
+/// otherwise it is a query.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
@@ -102,7 +102,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     count_reply(counted_of(batch.documents.first().map(|row| &row[..])))
 }
 
-/// The reply: 32 bits while they suffice.
+/// Returns the reply, with a 32-bit number if it fits.
 fn count_reply(n: u64) -> Result<DocBuf> {
     let n = i64::try_from(n).map_err(|_| Error::new(BadValue, "a count beyond 64 bits"))?;
     ok(doc! { "n": int_or_long(n) })

@@ -1,12 +1,12 @@
-//! `createIndexes`: indexes are made online, and the reply comes when they are complete. Until then
-//! writers keep them up to date and no query uses them.
+//! `createIndexes`: builds indexes online and replies when they are complete. Until then writers
+//! maintain them and no query uses them.
 //!
 //! ```text
 //! {createIndexes: "c", indexes: [{key: {a: 1}, name: "a_1", expireAfterSeconds: 60}]}
 //! => {numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: false, ok: 1}
 //! ```
 //!
-//! What a specification may hold is read in `parsers/index_spec.rs`.
+//! Specifications are parsed in `parsers/index_spec.rs`.
 
 use document::{DocBuf, ValueRef, doc};
 use engine::{Collection, IndexSpec, Store};
@@ -22,11 +22,12 @@ use crate::{
     replies::{numbers::saturated_int, ok},
 };
 
-/// Runs `createIndexes`. All specifications are read and compared with what is there before a
-/// collection is made or an index begun, so that a command that is refused changes nothing.
+/// Runs `createIndexes`. All specifications are parsed and compared with existing indexes before a
+/// collection is created or a build started, so that a refused command changes nothing.
 ///
-/// Errors: 2 without a specification, 13103 for more than 32 fields, those of [`index_spec`], 85
-/// and 86 for an index that is there in another form, 11000 where documents break a unique one.
+/// Fails with 2 without a specification, 13103 for more than 32 fields, 85 and 86 for a conflict
+/// with an existing index, 11000 if documents violate a unique index, and with the errors of
+/// [`index_spec`].
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();
@@ -49,7 +50,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if 32 < wanted.iter().map(|spec| spec.key.len()).max().unwrap_or(0) {
         return Err(Error::new(13103, "too many compound keys"));
     }
-    // What cannot be made does not make a collection either.
+    // Checked first: a refused command must not create the collection.
     let there = call.find_collection(&namespace);
     let held = there.as_ref().map(|collection| collection.state());
     let held = held.as_ref().map_or(&[][..], |state| &state.record.indexes);
@@ -73,8 +74,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Takes over the filter of an index that is there, where it means the same in another order. An
-/// index that comes in between is compared as it was asked for.
+/// Takes over the filter of an existing index if it is equivalent but ordered differently. An index
+/// that is created concurrently is compared with the filter as given.
 fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
     let Some(wanted) = &spec.partial else { return };
     let mut filters =
@@ -84,8 +85,8 @@ fn as_held(spec: &mut IndexSpec, held: &[IndexSpec]) {
     }
 }
 
-/// Refuses an index that is asked for twice in one command. mongod gives one of two errors, by
-/// whether the collection is there, and accepts twins of an index that is there already.
+/// Refuses an index that occurs twice in one command. mongod's error depends on whether the
+/// collection exists, and duplicates of an existing index are accepted.
 fn refuse_twins(collection: Option<&Collection>, wanted: &[IndexSpec]) -> Result<()> {
     let mut seen: Vec<&IndexSpec> = Vec::new();
     for spec in wanted {

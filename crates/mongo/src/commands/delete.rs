@@ -29,17 +29,17 @@ use crate::{
     rights::{Asked, Need},
 };
 
-/// What it asks of its sender: to remove documents, and for the right that leaves out their validation,
-/// which removing does not need and mongod asks for nevertheless.
+/// Requires the right to remove documents and, like mongod, the right to bypass validation if the
+/// command has that option, although removing needs no validation.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let remove = Need::of(Action::Remove, asked.collection()?);
     Ok(std::iter::once(remove).chain(bypass_need(asked)?).collect())
 }
 
-/// Runs `delete`. The reply counts what was removed, failures are in `writeErrors`.
+/// Runs `delete`. The reply counts the removed documents; failures are in `writeErrors`.
 ///
-/// Errors of the command: 16 for too many statements or none, 40414 without a limit, 9 for another
-/// one than 0 and 1.
+/// The command fails with 16 for no statements or too many, 40414 without a limit, and 9 for a
+/// limit other than 0 and 1.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let statements = call.listed_documents("deletes")?;
@@ -63,7 +63,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// A `delete` under way, and how many documents its statements removed so far.
+/// A running `delete`, with the number of documents removed so far.
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespace: Namespace,
@@ -72,7 +72,7 @@ struct Run<'a, S: Store> {
 }
 
 impl<'a, S: Store> Run<'a, S> {
-    /// Reads a statement. Returns what it removes, and where it stands in a numbered command.
+    /// Parses a statement. Returns the removal, and its receipt slot in a retryable write.
     fn parse(&self, at: usize, statement: DocRef<'_>) -> Result<(Removal, Option<Place<'a, S>>)> {
         let args = Args::new("delete.deletes", statement);
         let removal = Removal { find: parse_search(&args, "q")?, many: deletes_many(&args)? };
@@ -113,14 +113,14 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
-/// What a statement removes.
+/// The removal of one statement.
 pub(super) struct Removal {
     pub(super) find: Find,
-    /// All documents that match, not only the first.
+    /// Removes all matching documents, not only the first.
     pub(super) many: bool,
 }
 
-/// Adds a statement to a group. A collection that is not there has nothing to remove.
+/// Adds a statement to a group. A missing collection has nothing to remove.
 pub(super) async fn stage_removal<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -138,23 +138,23 @@ pub(super) async fn stage_removal<S: Store>(
         return Ok(Staged::Added(0));
     };
     let removed = group.remove(at, &collection, &removal.find, removal.many, context).await;
-    // Alone it looks for the collection again.
+    // Run alone, the statement looks up the collection again.
     if Call::<S>::came_late(&removed) {
         return Ok(Staged::Left);
     }
     Ok(removed?.map_or(Staged::Left, Staged::Added))
 }
 
-/// What an earlier attempt of a numbered command removed for a statement. A statement with a place may
-/// only be about one document.
+/// Returns what an earlier attempt of a retryable write removed for a statement. A statement of a
+/// retryable write may remove only one document.
 async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<usize>> {
     check_one(place, many, "limit=0")?;
     let Some(Place { book, at }) = place else { return Ok(None) };
     Ok(book.find(at).await?.map(|done| usize::from(done.hit)))
 }
 
-/// Removes what is found, one document or all, and returns how many that were. A collection that is
-/// not there has nothing to remove.
+/// Removes one or all matching documents and returns the count. A missing collection has nothing to
+/// remove.
 pub(super) async fn remove_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -188,7 +188,7 @@ pub(super) async fn remove_documents<S: Store>(
     }
 }
 
-/// Notes what a statement removed, where the command counts and keeps it.
+/// Records the result of a statement in the counters and in the receipts.
 pub(super) fn note_removed<S: Store>(
     call: &Call<'_, S>,
     place: Option<Place<'_, S>>,
@@ -198,7 +198,7 @@ pub(super) fn note_removed<S: Store>(
     Counters::add(&call.connection.counters.deleted, removed as u64);
 }
 
-/// Notes in the receipts of a numbered delete that it removed nothing, where that is so.
+/// Records in the receipts of a retryable delete that a statement removed nothing.
 fn note_unwritten<S: Store>(place: Option<Place<'_, S>>, removed: usize) {
     if let Some(Place { book, at }) = place
         && removed == 0

@@ -1,10 +1,9 @@
-//! Small commands that tools and drivers ask on the way: versions, addresses, logs, this table.
-//! Their replies have the fields that these clients read; where there is nothing to say the value
-//! is empty.
+//! Small diagnostic commands of tools and drivers: versions, addresses, logs, the command table.
+//! Replies have the fields that these clients read; values without a meaning here are empty.
 //!
-//! Drivers of old versions send some of them at every connection (`buildInfo`, `whatsmyuri`),
-//! shells at every start (`getLog`, `getCmdLineOpts`), and exporters every few seconds; none of
-//! them touches a document.
+//! Old drivers send some of them on every connection (`buildInfo`, `whatsmyuri`), shells at every
+//! start (`getLog`, `getCmdLineOpts`), and exporters every few seconds; none of them reads a
+//! document.
 
 use document::{DocBuf, Document, Value, array, doc};
 use engine::Store;
@@ -18,13 +17,13 @@ use crate::{
     replies::ok,
 };
 
-/// Runs `ping`, by which clients see that the server is there.
+/// Runs `ping`.
 pub(super) async fn ping<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
-/// Runs `buildInfo`. The version is that of the MongoDB whose behaviour is offered: tools switch
-/// features by it. The product's own version stands under `ebb`.
+/// Runs `buildInfo`. The version is that of the MongoDB release whose behavior is implemented,
+/// since tools enable features by it. The product's own version is in `ebb`.
 pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let parts: Vec<Value> = SERVER_VERSION
         .split('.')
@@ -47,12 +46,13 @@ pub(super) async fn build_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Runs `whatsmyuri`: the client's address as the server sees it.
+/// Runs `whatsmyuri`: returns the client's address as the server sees it.
 pub(super) async fn whats_my_uri<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "you": call.connection.peer.as_str() })
 }
 
-/// Runs `connectionStatus`: who is logged in, with all roles and, when asked for, what they permit.
+/// Runs `connectionStatus`: returns the logged-in user, all its roles and, on request, its
+/// privileges.
 pub(super) async fn connection_status<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let privileges = call.args().lax_bool("showPrivileges")?.unwrap_or(false);
     let login = call.door.login_of(call.connection);
@@ -110,8 +110,8 @@ pub(super) async fn host_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Runs `getLog`: the names of logs, or an empty one. Log lines go to the server's output and are
-/// not kept.
+/// Runs `getLog`: returns the names of logs, or an empty log. Log lines go to the server's output
+/// and are not kept.
 pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     match call.args().need_str("getLog")? {
         "*" => ok(doc! { "names": array!["global", "startupWarnings"] }),
@@ -120,12 +120,12 @@ pub(super) async fn get_log<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
-/// Runs `getCmdLineOpts`. What was really on the command line may hold secrets, and is not shown.
+/// Runs `getCmdLineOpts`. The real command line may contain secrets and is not shown.
 pub(super) async fn command_line<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "argv": array!["ebb", "serve"], "parsed": doc! {} })
 }
 
-/// Runs `listCommands`: the rows of the table.
+/// Runs `listCommands`: returns the rows of the command table.
 pub(super) async fn list_commands<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let commands: Document = call
         .door

@@ -1,9 +1,10 @@
-//! `getDiagnosticData`: what exporters of metrics read in one command. MongoDB answers its last sample of
-//! each second; here it is gathered when it is asked for.
+//! `getDiagnosticData`: the metrics that exporters read in one command. MongoDB returns its last
+//! sample of each second; here the sample is taken on request.
 //!
 //! ```text
 //! {getDiagnosticData: 1}
-//! => {data: {start, serverStatus: {start, .., end}, systemMetrics: {start, cpu, memory, end}, end}, ok: 1}
+//! => {data: {start, serverStatus: {start, .., end}, systemMetrics: {start, cpu, memory, end}, end},
+//!     ok: 1}
 //! ```
 
 use document::{DocBuf, DocRef, Document, Value, doc};
@@ -18,7 +19,7 @@ use crate::{
     rights::{Asked, Need, Object},
 };
 
-/// What it asks of its sender: the rights to all that MongoDB's answer holds.
+/// Requires the rights to everything in MongoDB's reply.
 pub(super) fn needs(_: &Asked<'_>) -> Result<Vec<Need>> {
     let rights = [Action::ServerStatus, Action::ReplSetGetStatus];
     Ok(rights.map(|right| Need::of(right, Object::Server)).into())
@@ -45,12 +46,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "data": data })
 }
 
-/// The time by the database clock.
+/// Returns the time of the database clock.
 async fn now<S: Store>(call: &Call<'_, S>) -> Result<Value> {
     Ok(Value::DateTime(call.door.engine.now().await?.ms))
 }
 
-/// A sample with the times at which it was begun and done.
+/// Returns a sample with its start and end times.
 fn framed(start: Value, sample: Document, end: Value) -> Document {
     let mut framed = doc! { "start": start };
     sample.into_iter().for_each(|(name, value)| framed.push(name, value));

@@ -1,5 +1,5 @@
-//! `distinct`: the values of a field, each once; arrays give their elements. The reply is one
-//! document, so all values together have to fit into it.
+//! `distinct`: the distinct values of a field; arrays contribute their elements. The reply is one
+//! document, so all values together must fit into it.
 //!
 //! ```text
 //! {distinct: "c", key: "a.b", query: {..}}  => {values: [1, 2], ok: 1}
@@ -18,10 +18,9 @@ use crate::{
     replies::finish_reply,
 };
 
-/// Arguments of `distinct`.
 pub(super) const FIELDS: &[&str] = &["key", "query", "collation", "hint"];
 
-/// Runs `distinct` as a query with a stage that gathers the values.
+/// Runs `distinct` as a query with a stage that collects the values.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
@@ -36,7 +35,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         Some(filter) => mongo_query::filter::parse(filter)?,
         None => pipeline::Filter::always(),
     };
-    // A stage, so that all values are of one instant and no document waits for the others.
+    // A stage, so that all values are read at one instant and documents are not collected first.
     let stages = vec![Stage::Distinct(Path::new(key))];
     let plan = Plan { hint: parse_hint(&args)?, ..Plan::new(filter) }.with_stages(stages);
     let context = call.evaluation_context().await?;

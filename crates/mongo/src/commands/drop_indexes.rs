@@ -1,4 +1,4 @@
-//! `dropIndexes`: by name, by key pattern, several, or all but that of the id, which cannot be
+//! `dropIndexes`: drops indexes by name, by key pattern, several, or all. The `_id` index cannot be
 //! dropped.
 //!
 //! ```text
@@ -17,8 +17,8 @@ use crate::{
     replies::{index::index_entry, numbers::saturated_int, ok},
 };
 
-/// Runs `dropIndexes`. Every name is looked up before the first index goes; the reply counts what
-/// was there before.
+/// Runs `dropIndexes`. Every name is looked up before the first index is dropped; the reply has the
+/// number of indexes before.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let Some(index) = call.body.get("index") else {
@@ -32,7 +32,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let dropped = call.door.engine.drop_indexes(&collection, names).await;
     let was = dropped.map_err(|error| match error.kind {
-        // Another operation dropped it meanwhile; `collMod` has other words for the same.
+        // Another operation dropped it meanwhile; `collMod` has a different text for this error.
         engine::Kind::NotFound(What::Index(name)) => not_found(&name),
         _ => error.into(),
     })?;
@@ -46,7 +46,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// `"*"` and `["*"]` stand for all but the index of the id.
+/// Returns whether the argument is `"*"` or `["*"]`, which mean all indexes but `_id`.
 fn means_all(index: ValueRef<'_>) -> bool {
     match index {
         ValueRef::String(name) => name == "*",
@@ -57,8 +57,7 @@ fn means_all(index: ValueRef<'_>) -> bool {
     }
 }
 
-/// The names of the indexes that are meant. In a list each may stand once: when its turn comes
-/// again it would be gone.
+/// Returns the names of the indexes to drop. A list must not repeat a name.
 fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<String>> {
     match index {
         ValueRef::String(name) => Ok(vec![checked_name(state, name)?]),
@@ -70,7 +69,7 @@ fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<Str
                     return Err(Error::new(TypeMismatch, "dropIndexes takes names in an array"));
                 };
                 let name = checked_name(state, name)?;
-                // The one before it has dropped it.
+                // As if the first occurrence had already dropped it.
                 if names.contains(&name) {
                     return Err(not_found(&name));
                 }
@@ -85,7 +84,7 @@ fn names_to_drop(state: &CollectionState, index: ValueRef<'_>) -> Result<Vec<Str
     }
 }
 
-/// A name that an index has, and that is not that of the id.
+/// Returns the name of an existing index other than `_id`.
 fn checked_name(state: &CollectionState, name: &str) -> Result<String> {
     if name == "_id_" {
         return Err(Error::new(InvalidOptions, "cannot drop _id index"));
@@ -96,13 +95,13 @@ fn checked_name(state: &CollectionState, name: &str) -> Result<String> {
     }
 }
 
-/// 27 IndexNotFound.
+/// Returns error 27 IndexNotFound.
 fn not_found(name: &str) -> Error {
     Error::new(IndexNotFound, format!("index not found with name [{name}]"))
 }
 
-/// The name of the one index with this key pattern. Several may have it, with other options; then
-/// the name has to be given (181). `collMod` finds its index in the same way.
+/// Returns the name of the index with this key pattern. Fails with 181 if several indexes with
+/// different options have it. Also used by `collMod`.
 pub(super) fn name_by_pattern(state: &CollectionState, pattern: DocRef<'_>) -> Result<String> {
     let shown = shell(ValueRef::Document(pattern)).to_string();
     if let Some((name, value)) = pattern.iter().next()

@@ -1,5 +1,5 @@
-//! Our own commands: the database clock, and what a collection's expiry will do. Names of fields in
-//! their replies are part of the product's interface and stay as they are.
+//! EbbDB's own commands: the database clock, and expiry forecasts of a collection. The field names
+//! of their replies are part of the product's interface and must not change.
 //!
 //! ```text
 //! {ebbClock: 1, advanceSeconds: 60}    => {mode: "manual", now: ISODate(..), ok: 1}
@@ -12,7 +12,7 @@
 //! => {default: 3600, documents: [..], after: "1700000000000-0a", ok: 1}
 //! ```
 //!
-//! An index's name stands in `by` where a date index decides, `default` or `ttl` where they do.
+//! `by` is what decides the expiry: `default`, `ttl`, or the name of a date index.
 
 use std::sync::Arc;
 
@@ -33,19 +33,19 @@ use crate::{
     rights::{Asked, Need, Object},
 };
 
-/// Whether an `ebbClock` moves the clock, or only reads it.
+/// Returns whether an `ebbClock` moves the clock instead of only reading it.
 pub(super) fn moves_clock(command: DocRef<'_>) -> bool {
     command.get("advanceSeconds").is_some() || command.get("set").is_some()
 }
 
-/// What `ebbClock` asks of its sender: everybody may read the clock.
+/// Requires a right only for moving the clock.
 pub(super) fn clock_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let moves = moves_clock(asked.body);
     Ok(moves.then(|| Need::of(Action::EbbClock, Object::Server)).into_iter().collect())
 }
 
-/// Runs `{ebbClock: 1}`, with `advanceSeconds` (a number, fractions count) or `set` (a date).
-/// Without either it only reads. The reply says what kind of clock there is and where it stands.
+/// Runs `ebbClock`, with `advanceSeconds` (a number, may be fractional), `set` (a date), or
+/// neither, which only reads. The reply has the clock's mode and time.
 pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let clock = call.door.engine.clock();
     let advance = call.body.get("advanceSeconds");
@@ -71,12 +71,12 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     if let Some(to) = to {
         if let Some(siblings) = call.siblings() {
-            // The others first: where one is not reached, whoever asks again means the same time.
+            // The other shards first: if one of them cannot be reached, a retry sets the same time.
             let set = doc! { "ebbClock": 1, "set": Value::DateTime(to.ms) };
             siblings.ask(set, &call.door.settings.memory).await?;
         }
         match call.door.engine.move_clock(to).await {
-            // All clocks of a cluster are moved, and one may stand behind that time already.
+            // Another shard's clock may already be past that time.
             Err(ClockRefusal::Backwards { .. }) if call.body.get(OF_SHARD).is_some() => {}
             moved => drop(moved.map_err(clock_refusal)?),
         }
@@ -88,7 +88,7 @@ pub(super) async fn run_clock<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Why the clock does not move.
+/// Returns the error of a refused clock change.
 fn clock_refusal(refused: ClockRefusal) -> Error {
     let (code, message) = match refused {
         ClockRefusal::SystemClock => (
@@ -108,12 +108,10 @@ fn clock_refusal(refused: ClockRefusal) -> Error {
     Error::new(code, message)
 }
 
-/// A number of documents and their bytes.
 fn amount_fields(amount: Amount) -> Document {
     doc! { "documents": amount.documents, "bytes": amount.bytes }
 }
 
-/// What expires within an hour, a day and a week.
 fn horizon_fields(within: &HorizonAmounts) -> Document {
     doc! {
         "hour": amount_fields(within.hour),
@@ -122,7 +120,7 @@ fn horizon_fields(within: &HorizonAmounts) -> Document {
     }
 }
 
-/// A collection's default time to live as clients know it: null, -1 or seconds.
+/// Returns a collection's default time to live: null, -1 or seconds.
 fn default_of(default: DefaultTtl) -> Value {
     match default {
         DefaultTtl::Off => Value::Null,
@@ -131,12 +129,12 @@ fn default_of(default: DefaultTtl) -> Value {
     }
 }
 
-/// Runs `{ebbExpiry: "collection"}`: what is live, what expires when, and what is expired and not
-/// removed yet.
+/// Runs `{ebbExpiry: "collection"}`: reports what is live, what expires when, and what has expired
+/// and is not reaped yet.
 ///
-/// With `preview: {default: n}` it says what would expire if the default were n; with `ids: [id,
-/// ..]` when these documents expire and by which rule; with `next: n` which n documents expire next, and
-/// `after` where to go on.
+/// `preview: {default: n}` reports what would expire if the default were n; `ids: [id, ..]` when
+/// these documents expire and by which rule; `next: n` the n documents that expire next, and
+/// `after` where to continue.
 pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let collection = call.expect_collection(&namespace)?;
@@ -182,7 +180,8 @@ pub(super) async fn run_expiry<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// When the documents with these ids expire, and by which rule. One that is not there is left out.
+/// Reports when the documents with these ids expire, and by which rule. Missing documents are left
+/// out.
 async fn list_expirations<S: Store>(
     call: &Call<'_, S>,
     collection: &Arc<Collection>,
@@ -201,8 +200,8 @@ async fn list_expirations<S: Store>(
     })
 }
 
-/// Lists the documents that expire next, the earliest first: at most `next` of them, after the place that an
-/// earlier reply named in `after`.
+/// Lists the documents that expire next, the earliest first: at most `next` of them, from the
+/// position in `after` of an earlier reply.
 async fn list_next<S: Store>(
     call: &Call<'_, S>,
     collection: &Arc<Collection>,
@@ -230,12 +229,12 @@ async fn list_next<S: Store>(
     })
 }
 
-/// The error of a place that no reply named.
+/// Returns the error of an invalid `after`.
 fn bad_place() -> Error {
     Error::new(BadValue, "'after' must be the value of an earlier reply")
 }
 
-/// The entry of one document: when it was written, its class, when it expires and what says so.
+/// Returns the entry of one document: write time, class, expiry and its reason.
 fn expiration_entry(fate: DocumentExpiry) -> Document {
     let (dies_at, by) = match fate.expiry {
         None => (Value::Null, Value::Null),
@@ -261,7 +260,7 @@ fn expiration_entry(fate: DocumentExpiry) -> Document {
     }
 }
 
-/// The error of a default that cannot be one.
+/// Returns the error of an invalid default.
 fn bad_default() -> Error {
     Error::new(BadValue, "preview.default must be null, -1 or 1..2147483647")
 }

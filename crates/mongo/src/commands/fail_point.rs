@@ -1,5 +1,5 @@
-//! `configureFailPoint`: makes chosen commands fail, so that applications can test their retries.
-//! Each fail point has one setting at a time. While none is on a command pays for a look at an atomic.
+//! `configureFailPoint`: makes selected commands fail, so that applications can test their retries.
+//! Each fail point has one setting at a time. While none is enabled a command pays one atomic load.
 //!
 //! ```text
 //! {configureFailPoint: "failCommand", mode: {times: 2},
@@ -19,18 +19,19 @@ use crate::{
     replies::ok,
 };
 
-/// What becomes of a command.
+/// What happens to a command.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Action {
     /// It runs.
     Go,
     /// The connection is closed without a reply.
     CloseConnection,
-    /// It gets this error and does not run.
+    /// It fails with this error and does not run.
     Fail(Document),
 }
 
-/// Whether a fail point is about this command of this client. A command is meant by each of its names.
+/// Returns whether a fail point applies to this command and client. Aliases count as the same
+/// command.
 fn is_meant<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
     let meets = |name: &String| {
         call.connection.app_name().as_ref() == Some(name)
@@ -43,15 +44,15 @@ fn is_meant<S: Store>(point: &FailCommand, call: &Call<'_, S>) -> bool {
         && point.app_name.as_ref().is_none_or(meets)
 }
 
-/// Whether a command names this collection.
+/// Returns whether a command names this collection.
 fn is_about<S: Store>(call: &Call<'_, S>, namespace: &str) -> bool {
     let argument = call.known.and_then(|known| known.row.collection_in).unwrap_or(call.name);
     let named = call.body.get(argument).and_then(ValueRef::as_str);
     named.is_some_and(|collection| namespace.split_once('.') == Some((call.database, collection)))
 }
 
-/// The name of the application that this very command introduces: the first handshake is struck
-/// too.
+/// Returns the application name in this command's own client metadata, so that a fail point applies
+/// to the first handshake, too.
 fn introduced_name(body: DocRef<'_>) -> Option<&str> {
     let application = body.get("client")?.as_document()?.get("application")?;
     match application.as_document()?.get("name")? {
@@ -60,8 +61,8 @@ fn introduced_name(body: DocRef<'_>) -> Option<&str> {
     }
 }
 
-/// What becomes of the command that is called now, and how long it waits before. `configureFailPoint`
-/// itself is never struck, else nobody could turn it off.
+/// Returns the fail point's effect on a command, and a delay before it. `configureFailPoint` itself
+/// is exempt, since otherwise it could not be disabled.
 pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> (Option<Duration>, Action) {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return (None, Action::Go);
@@ -70,8 +71,8 @@ pub(super) fn check_command<S: Store>(call: &Call<'_, S>) -> (Option<Duration>, 
     struck.map_or((None, Action::Go), planned_action)
 }
 
-/// What a fail point does to a command that it strikes. A connection is closed rather than an error
-/// answered; either comes after the wait, as in mongod.
+/// Returns the effect of a fail point that triggered. Closing the connection takes precedence over
+/// an error; both follow the delay, as in mongod.
 fn planned_action(point: FailCommand) -> (Option<Duration>, Action) {
     let action = match point.code {
         _ if point.close => Action::CloseConnection,
@@ -88,8 +89,8 @@ fn planned_action(point: FailCommand) -> (Option<Duration>, Action) {
     (point.block, action)
 }
 
-/// Adds a planned write concern error to a reply: the command has run, and its write is said not to
-/// be on enough servers.
+/// Adds a configured write concern error to a reply: the command has run, but its write is reported
+/// as insufficiently replicated.
 pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if !call.door.has_fail_point.load(Ordering::Relaxed) {
         return reply;
@@ -104,8 +105,8 @@ pub(super) fn add_concern_error<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> 
     builder.finish()
 }
 
-/// Returns what `failCommand` does to a command, where it is on, means the command, does what `has`
-/// looks for, and strikes now.
+/// Returns the setting of `failCommand` if it is enabled, applies to the command, satisfies `has`,
+/// and triggers now.
 fn strike<S: Store>(call: &Call<'_, S>, has: impl Fn(&FailCommand) -> bool) -> Option<FailCommand> {
     let mut held = call.door.fail_points.lock();
     let point = held.fail_command.planned()?;
@@ -116,8 +117,8 @@ fn strike<S: Store>(call: &Call<'_, S>, has: impl Fn(&FailCommand) -> bool) -> O
     held.fail_command.strikes().then_some(point)
 }
 
-/// What the fail points say of an operation's time limit: whether it counts. Fails with 50 where it
-/// is to be over at once; then nothing has been done.
+/// Returns whether the operation's time limit applies, according to the fail points. Fails with 50,
+/// before anything was done, if the limit has to expire at once.
 pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
     if !call.door.has_fail_point.load(Ordering::Relaxed) || call.name == "configureFailPoint" {
         return Ok(true);
@@ -132,7 +133,7 @@ pub(super) fn check_time_limit<S: Store>(call: &Call<'_, S>) -> Result<bool> {
     Ok(true)
 }
 
-/// Runs `configureFailPoint`. The reply counts how often this fail point has struck.
+/// Runs `configureFailPoint`. The reply has the number of times that this fail point triggered.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let name = args.need_str("configureFailPoint")?;
@@ -166,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// What the fail point with this data does to a command that it strikes.
+    /// The effect of a fail point with this data on a command.
     fn planned(data: Document) -> (Option<Duration>, Action) {
         planned_action(FailCommand::parse(Some(DocRef::Tree(&data))).unwrap())
     }

@@ -1,12 +1,12 @@
-//! `find`: a filter, a sort, a part of the result, a projection.
+//! `find`: a filter, a sort, skip and limit, a projection.
 //!
 //! ```text
 //! {find: "c", filter: {..}, sort: {..}, skip: n, limit: n, projection: {..}, batchSize: n}
 //! => {cursor: {firstBatch: [..], id: long, ns: "db.c"}, ok: 1}
 //! ```
 //!
-//! Without a sort documents come in the order of `_id`, whatever order they were inserted in. A
-//! `limit` of 0 is none. What a batch holds is the smaller of `batchSize` and what fits.
+//! Without a sort, documents are returned in the order of `_id`, regardless of insertion order. A
+//! `limit` of 0 means none. A batch is limited by `batchSize` and by its size in bytes.
 
 use document::DocBuf;
 use engine::{Hint, Namespace, Plan, Store};
@@ -23,8 +23,8 @@ use crate::{
     replies::cursor::{FirstBatch, reply_with_cursor},
 };
 
-/// Arguments of `find`. Those that are not supported are known, to be refused by name where they
-/// ask for something.
+/// Arguments of `find`. Unsupported ones are included, so that they are refused by name if they
+/// have an effect.
 pub(super) const FIELDS: &[&str] = &[
     "filter",
     "sort",
@@ -50,12 +50,11 @@ pub(super) const FIELDS: &[&str] = &[
 
 /// Runs `find`: replies with the first batch, and a cursor for the rest.
 ///
-/// A client that calls itself [`DUMPING`] gets each document's `_ts` too, while that is switched
-/// on: a dump without it would begin every document's life anew when it is restored.
+/// A client whose application name is [`DUMPING`] also gets each document's `_ts` while that is
+/// enabled: restoring a dump without it would restart every document's time to live.
 ///
-/// Errors: those of the arguments, of filter, sort and projection, and 115 for options that are not
-/// supported. All of them come before the first document is read; a `batchSize` of 0 still gets
-/// them.
+/// Fails with the errors of the arguments, of filter, sort and projection, and with 115 for
+/// unsupported options; all of them before the first document is read, even if `batchSize` is 0.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.query, 1);
     let namespace = call.namespace_of_documents()?;
@@ -76,11 +75,11 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply_with_cursor(call, &namespace, cursor, wanted).await
 }
 
-/// The plan of a find's arguments: filter, hint, and the stages sort, skip, limit and project in
-/// this order.
+/// Parses the plan of a find: filter, hint, and the stages sort, skip, limit and projection in this
+/// order.
 ///
-/// A sort by `$natural` is not a stage but the direction of the walk, so a hint beside it means
-/// nothing.
+/// A sort by `$natural` is not a stage but the direction of the scan; a hint beside it has no
+/// effect.
 pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     refuse_unsupported(args)?;
     args.simple_collation()?;
@@ -100,7 +99,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
             }
             None => {
                 let sort = mongo_query::sort::parse(sort)?;
-                // The evaluator lets the sort look ahead to the skip and limit after it.
+                // The evaluator makes the sort use the skip and limit after it.
                 stages.push(Stage::Sort { sort, limit: None });
             }
         }
@@ -108,7 +107,7 @@ pub(super) fn parse_plan(args: &Args<'_>) -> Result<Plan> {
     finish_plan(args, Plan { hint, ..Plan::new(filter) }, stages, skip, limit)
 }
 
-/// Adds what comes after the sort: skip, limit and projection.
+/// Adds the stages after the sort: skip, limit and projection.
 fn finish_plan(
     args: &Args<'_>,
     plan: Plan,
@@ -130,11 +129,11 @@ fn finish_plan(
     Ok(plan.with_stages(stages))
 }
 
-/// Refuses a tailable cursor as mongod does where a collection is not capped, which none is here. One that
-/// is not there has nothing to wait for, and its cursor ends at once. Clients look for the text: they go
-/// on without such a cursor.
+/// Refuses a tailable cursor on an existing collection, as mongod does if the collection is not
+/// capped, which none is here. On a missing collection the cursor ends at once. Clients match on
+/// the text and continue without a tailable cursor.
 ///
-/// Errors: 9 for `awaitData` without `tailable`, 2 for a collection that is there.
+/// Fails with 9 for `awaitData` without `tailable`, and with 2 for an existing collection.
 pub(super) fn check_tailable<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -154,8 +153,8 @@ pub(super) fn check_tailable<S: Store>(
     Ok(())
 }
 
-/// Refuses what would change the result and is not supported: record ids and bounds of index keys. Options
-/// that change nothing here only have to be booleans; `oplogReplay` is one since MongoDB 4.4.
+/// Refuses unsupported options that would change the result: record ids and bounds of index keys.
+/// Options without effect here only have to be booleans; `oplogReplay` is one since MongoDB 4.4.
 fn refuse_unsupported(args: &Args<'_>) -> Result<()> {
     args.strict_bool("allowDiskUse")?;
     args.strict_bool("allowPartialResults")?;

@@ -1,6 +1,6 @@
-//! `findAndModify`: changes or removes one document and returns it, as it was before or as it is
-//! after. Everything that can be wrong with the command is found before it changes anything: there
-//! is one document, and no second chance to see its old state.
+//! `findAndModify`: changes or removes one document and returns it as it was before or is after.
+//! All errors of the command are detected before it changes anything, since the old document could
+//! not be returned later.
 //!
 //! ```text
 //! {findAndModify: "c", query: {..}, sort: {..}, update: {$inc: {a: 1}}, new: true, upsert: false}
@@ -9,7 +9,7 @@
 //! => {lastErrorObject: {n: 1}, value: {..} | null, ok: 1}
 //! ```
 //!
-//! The flags are numbers or booleans, since old drivers send 1 for true.
+//! Flags are numbers or booleans, since old drivers send 1 for true.
 
 use std::sync::Arc;
 
@@ -34,7 +34,6 @@ use crate::{
     rights::{Asked, Need},
 };
 
-/// Arguments of `findAndModify`.
 pub(super) const FIELDS: &[&str] = &[
     "query",
     "sort",
@@ -53,7 +52,7 @@ pub(super) const FIELDS: &[&str] = &[
     "singleBatch",
 ];
 
-/// What it asks of its sender: it shows a document, and changes, removes or inserts it.
+/// Requires the rights to read the document and to change, remove or insert it.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let collection = asked.collection()?;
     let mut needs = vec![Need::of(Action::Find, collection.clone())];
@@ -67,8 +66,8 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Runs `findAndModify`. The reply's `lastErrorObject` counts what happened, `value` is the
-/// document or null.
+/// Runs `findAndModify`. In the reply `lastErrorObject` has the counts, and `value` the document or
+/// null.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let args = call.args();
@@ -77,13 +76,13 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let new = args.lax_bool("new")?.unwrap_or(false);
     check_combination(remove, upsert, new, args.get("update").is_some())?;
     args.lax_bool("bypassDocumentValidation")?;
-    // Whatever can be wrong with the command is found before it changes anything.
+    // Everything that can fail is parsed before anything changes.
     let find = parse_find(&args)?;
-    // Without an update the document is removed; that exactly one is asked for was checked.
+    // Without an update the document is removed; the combination was checked above.
     let mut edit = args.get("update").map(|update| parse_edit(update, &args, false)).transpose()?;
     let projection = parse_projection(&args, new)?;
     let context = call.evaluation_context().await?;
-    // A replacement is a document that is stored whole, so its empty timestamps are filled in.
+    // A replacement is stored as a whole, so its empty timestamps are filled in.
     if let Some(edit) = &mut edit {
         call.door.timestamps.fill_edit(edit, context.now_ms);
     }
@@ -126,7 +125,7 @@ async fn remove_document<S: Store>(
 ) -> Result<(Done, Answer)> {
     Counters::add(&call.connection.counters.delete, 1);
     let removed = loop {
-        // Nothing can be found where there is no collection, and none is made for it.
+        // A missing collection is not created for a removal.
         let Some(collection) = call.find_collection(namespace) else { break None };
         let receipts = place.map(|place| place.begin(&[0]));
         let removed = call.door.engine.find_and_remove_with(&collection, find, context, receipts);
@@ -144,7 +143,7 @@ async fn remove_document<S: Store>(
     Ok((done, answer))
 }
 
-/// What is told of a change.
+/// Returns the counts and the reply of a change.
 fn outcome_of<S: Store>(
     edited: Edited,
     wanted: Wanted,
@@ -154,7 +153,7 @@ fn outcome_of<S: Store>(
     let wrote = edited.changed;
     let hit = existing || edited.upserted.is_some();
     let done = Done { hit, modified: existing && wrote, upserted: edited.upserted };
-    // The document after the change, or as it was found: null for an upsert without `new`.
+    // Null for an upsert without `new`.
     let value = if wanted.new { edited.after } else { edited.before };
     let answer = Answer { removed: false, new: wanted.new, existing, value };
     if let Some(Place { book, at }) = place.filter(|_| !wrote) {
@@ -163,7 +162,7 @@ fn outcome_of<S: Store>(
     (done, answer)
 }
 
-/// Changes the document, or inserts one. A collection is only made for an upsert.
+/// Changes the document, or inserts one. A missing collection is created only for an upsert.
 async fn change_document<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -196,8 +195,8 @@ async fn change_document<S: Store>(
     }
 }
 
-/// Which part of the document is returned. A positional projection needs the filter's match, which
-/// the new document may no longer have, so the two exclude each other.
+/// Parses the projection of the returned document. A positional one needs the position at which the
+/// filter matched, which the new document may not have, so it excludes `new`.
 fn parse_projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     let Some(fields) = args.document("fields")?.filter(|fields| !fields.is_empty()) else {
         return Ok(None);
@@ -210,7 +209,7 @@ fn parse_projection(args: &Args<'_>, new: bool) -> Result<Option<Projection>> {
     Ok(Some(projection))
 }
 
-/// Which document is meant: the first by `sort` of those that match. Without `query` any document
+/// Parses the search: the first matching document by `sort`. Without `query` every document
 /// matches.
 pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     match args.document("query")? {
@@ -225,9 +224,7 @@ pub(super) fn parse_find(args: &Args<'_>) -> Result<Find> {
     }
 }
 
-/// Which arguments exclude each other; number and texts are mongod's.
-///
-/// Errors: 9, with one text for each combination.
+/// Checks for exclusive arguments, with mongod's texts. Fails with 9.
 fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Result<()> {
     let message = match (remove, update) {
         (true, true) => "Cannot specify both an update and remove=true",
@@ -241,8 +238,8 @@ fn check_combination(remove: bool, upsert: bool, new: bool, update: bool) -> Res
     Err(Error::new(FailedToParse, message))
 }
 
-/// The reply: what happened, and the document or a part of it. `repeated` is the id of the statement
-/// when an earlier attempt did it.
+/// Returns the reply: the counts, and the document or its projection. `repeated` is the statement's
+/// id if an earlier attempt executed it.
 fn build_reply(
     done: &Done,
     answer: &Answer,

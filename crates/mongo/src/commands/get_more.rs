@@ -1,12 +1,12 @@
-//! `getMore`: the next batch of a cursor, read at its own instant: a document that has expired
-//! since the last batch is not in it.
+//! `getMore`: the next batch of a cursor, read at its own instant: documents that have expired
+//! since the last batch are not in it.
 //!
 //! ```text
 //! {getMore: long, collection: "c", batchSize: n}
 //! => {cursor: {nextBatch: [..], id: long | 0, ns: "db.c"}, ok: 1}
 //! ```
 //!
-//! An id of 0 says that there is no more. A `batchSize` of 0 counts as none.
+//! An id of 0 means that the cursor is exhausted. A `batchSize` of 0 means none.
 
 use document::{DocBuf, ValueRef};
 use engine::Store;
@@ -22,11 +22,11 @@ use crate::{
     session,
 };
 
-/// Runs `getMore`. The cursor is taken for the time of the read and given back afterwards, with an
-/// error it is closed.
+/// Runs `getMore`. The cursor is taken for the duration of the read and returned afterwards; an
+/// error closes it.
 ///
-/// The operation that opened the cursor goes on: its time limit is the one that counts, so
-/// `maxTimeMS` here is an error, as in mongod for cursors that do not wait for documents.
+/// The operation that opened the cursor continues with its own time limit, so `maxTimeMS` is an
+/// error here, as in mongod for cursors that do not wait for documents.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     Counters::add(&call.connection.counters.getmore, 1);
     let id = match call.body.get("getMore") {
@@ -43,14 +43,14 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = names::parse_collection(call.database, args.need_str("collection")?)?;
     let size = args.count("batchSize")?.filter(|size| 0 < *size);
     let cursors = &call.door.cursors;
-    // Only who is in the cursor's session and collection gets it.
+    // Checks the cursor's session and collection.
     let mut taken =
         cursors.take(id, &namespace, session::session_id(call.body), &call.connection.sender())?;
     if let Err(refused) = check_still_permitted(call, &taken.operation) {
         cursors.return_unread(taken);
         return Err(refused);
     }
-    // Before anything can fail: the operation now belongs to this request.
+    // Before anything can fail, since the operation now belongs to this request.
     call.connection.resume_operation(id, &taken.operation, clock::monotonic_time());
     if args.get("maxTimeMS").is_some() {
         cursors.return_unread(taken);
@@ -65,7 +65,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let limit = batch_limit(size, usize::MAX, &call.door.settings.memory);
     let batch = taken.cursor.next_batch(limit).await;
-    // Nobody waits for a batch of an operation that was told to stop meanwhile.
+    // The operation may have been stopped meanwhile.
     let batch = match (batch, taken.operation.check_stopped()) {
         (Ok(batch), Ok(())) => Ok(batch),
         (Ok(_), Err(stopped)) => Err(Error::from(stopped)),
@@ -80,8 +80,8 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             } else if cursors.give_back(taken, count) {
                 id
             } else {
-                // It was killed before this request was listed as its reader. An id of 0 would say that
-                // there are no more documents.
+                // It was killed before this request was listed as its reader. An id of 0 would
+                // claim that the cursor is exhausted.
                 return Err(Error::new(CursorKilled, "operation was interrupted"));
             };
             Counters::add(&call.connection.counters.returned, count as u64);

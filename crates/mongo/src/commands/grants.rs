@@ -1,5 +1,5 @@
-//! What commands share that give and take roles and privileges: the rights that they require, and their lists,
-//! which must not be empty.
+//! Code shared by the commands that grant and revoke roles and privileges: the rights that they
+//! require, and their lists, which must not be empty.
 
 use document::ArrayRef;
 
@@ -9,8 +9,8 @@ use crate::{
     rights::{Asked, Need},
 };
 
-/// Returns the rights that giving or taking roles requires: the action on the database of each role. An
-/// empty list requires none, so that the caller has to require something else.
+/// Returns the rights that granting or revoking roles requires: the action on the database of each
+/// role. Returns none for an empty list, so that the caller has to require something else.
 pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
     let mut needs: Vec<Need> = Vec::new();
     for role in roles {
@@ -22,15 +22,13 @@ pub(super) fn role_needs(action: Action, roles: &[RoleName]) -> Vec<Need> {
     needs
 }
 
-/// Returns these needs, or the right to the action on the command's own database where they are none: what
-/// a command requires must not vanish with the elements of its lists.
+/// Returns these rights or, if there are none, the right to the action on the command's own
+/// database: an empty list must not remove all requirements.
 pub(super) fn or_on_own_database(needs: Vec<Need>, action: Action, asked: &Asked<'_>) -> Vec<Need> {
     if needs.is_empty() { vec![Need::on_database(action, asked.database)] } else { needs }
 }
 
-/// Reads a list that must not be empty.
-///
-/// Errors: 2 for an empty one, as in MongoDB.
+/// Reads a list that must not be empty. Fails with 2 otherwise, as in MongoDB.
 pub(super) fn need_elements<'a>(asked: &Asked<'a>, field: &str) -> Result<ArrayRef<'a>> {
     let list = asked.args().need_array(field)?;
     if list.iter().next().is_none() {

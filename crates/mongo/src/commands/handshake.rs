@@ -1,18 +1,18 @@
-//! `hello` and its old names: who the server is and what it can do. Drivers decide by the reply how
-//! they talk to it: sizes of batches, wire versions, compressors, sessions. It says a standalone
-//! server or a router, either of which can always be written to.
+//! `hello` and its old names: the server's role and capabilities. Drivers decide by the reply how
+//! to use the server: batch sizes, wire versions, compressors, sessions. The server reports itself
+//! as a standalone server or a router, both of which always accept writes.
 //!
 //! ```text
 //! {hello: 1, client: {application: {name: ..}, driver: {..}}, compression: ["zstd"]}
 //! => {isWritablePrimary: true, maxBsonObjectSize: .., maxWireVersion: .., compression: ["zstd"], ..}
 //! ```
 //!
-//! A router says `msg: "isdbgrid"` instead of `readOnly`, and nothing else that a standalone server
-//! does not say: no name of a set and no other hosts, so that any number of them may be given to a
-//! driver. By its `logicalSessionTimeoutMinutes` drivers number their writes.
+//! A router reports `msg: "isdbgrid"` instead of `readOnly`, and otherwise the same as a standalone
+//! server: no set name and no other hosts, so that a driver may be given any number of routers.
+//! Because of `logicalSessionTimeoutMinutes` drivers number their writes.
 //!
-//! A client that sends `topologyVersion` and `maxAwaitTimeMS` asks to hear of a change; drivers
-//! keep one connection for that and measure the server's absence by it.
+//! A client that sends `topologyVersion` and `maxAwaitTimeMS` waits for a change of state; drivers
+//! use one connection for that and detect by it that the server is down.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -34,7 +34,7 @@ use crate::{
     wire::Compressor,
 };
 
-/// Arguments of a handshake. Drivers add new ones with every version, so any name is known.
+/// Arguments of a handshake. Any name is accepted, since drivers add new ones with every version.
 pub(super) const FIELDS: &[&str] = &[
     "helloOk",
     "client",
@@ -51,10 +51,10 @@ pub(super) const FIELDS: &[&str] = &[
     ANY_ARGUMENT,
 ];
 
-/// The longest time that a client may wait for another state of the server.
+/// Maximum time that a client may wait for a change of the server's state.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Longest application name, bytes; a limit of the handshake's specification.
+/// Maximum length of the application name in bytes, from the handshake's specification.
 const MAX_APP_NAME: usize = 128;
 
 /// Runs a handshake. `hello` and its old names differ in one field of the reply.
@@ -97,8 +97,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     sasl::in_handshake(call, &mut reply).await?;
     x509::in_handshake(call, &mut reply)?;
-    // Whoever is told it waits for news in answers without an end. A node of a cluster is not what serves its
-    // clients for good, so there they ask every few seconds, as they ask servers of long ago.
+    // A client that gets it waits for changes in a stream of replies. Nodes of a cluster do not
+    // serve their clients permanently, so these clients poll every few seconds, as with old
+    // servers.
     if !router {
         let process = Value::ObjectId(call.door.process);
         reply.push("topologyVersion", doc! { "processId": process, "counter": 0_i64 });
@@ -106,13 +107,12 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// How long a client that knows this server's state wants to wait for another one. There is none: a
-/// server alone stays as it is, so the client hears again when its time is over. A client that
-/// knows another process's state is answered at once. The errors are those of the specification of
-/// `hello`.
+/// Returns how long a client that has this server's current state wants to wait for a change. The
+/// state never changes, so such a client gets its reply at the timeout, and a client that has
+/// another process's state at once. The errors are those of the specification of `hello`.
 ///
-/// Errors: 31368 for one of the two arguments without the other, 31372 and 51764 for a counter that
-/// cannot be.
+/// Fails with 31368 for one of the two arguments without the other, and with 31372 and 51764 for an
+/// invalid counter.
 fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     let args = call.args();
     let (wait, known) = match (args.count("maxAwaitTimeMS")?, args.document("topologyVersion")?) {
@@ -153,8 +153,8 @@ fn await_change<S: Store>(call: &Call<'_, S>) -> Result<Option<Duration>> {
     Ok(Some(Duration::from_millis(wait).min(LONGEST_WAIT)))
 }
 
-/// Notes who a client says that it is, which it may do once (186). Tools show the application's
-/// name, and fail points go by it.
+/// Records the client metadata, which may be sent once (186). Tools show the application's name,
+/// and fail points can select by it.
 fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     let size = client.to_buf().bytes().len();
     if MAX_CLIENT_BYTES < size {
@@ -183,9 +183,10 @@ fn note_client<S: Store>(call: &Call<'_, S>, client: DocRef<'_>) -> Result<()> {
     }
 }
 
-/// The compressors both sides know, in the client's order. The first one is what drivers use.
+/// Returns the compressors that both sides support, in the client's order. Drivers use the first
+/// one.
 fn agree_compressors<S: Store>(call: &Call<'_, S>, asked: ArrayRef<'_>) -> Value {
-    // Whoever passes messages on to the homes of databases has to read them.
+    // Messages that may be forwarded to the owner of their database must be readable.
     if call.door.settings.is_home.is_some() {
         return Value::Array(Vec::new());
     }

@@ -1,5 +1,5 @@
-//! Builds of indexes as `currentOp` shows them: what a `createIndexes` has done so far, and builds that
-//! no client waits for, since the server has gone on with them at its start.
+//! Index builds as `currentOp` shows them: the progress of a `createIndexes`, and builds without a
+//! client, which the server resumed at its start.
 //!
 //! ```text
 //! {op: "command", command: {createIndexes: "c", ..}, msg: "Index Build: ..: 30/100 30%",
@@ -11,13 +11,13 @@ use engine::{BuildProgress, Collection, IndexSpec, Model, Namespace, Store};
 
 use crate::{door::Door, operation::Running, replies::index::index_entry};
 
-/// mongod's words for a build that looks at the documents, by which tools know one.
+/// mongod's text for a build that scans documents, by which tools recognize one.
 const MESSAGE: &str = "Index Build: scanning collection";
 
-/// Indexes that are being built for clients, by their collections and their own ids.
+/// Indexes that are being built by commands, as ids of collection and index.
 pub(super) type BuiltForClients = Vec<(u32, u32)>;
 
-/// Adds to the entry of a command how far its indexes are, and notes which these are.
+/// Adds the progress of its indexes to the entry of a command, and records their ids.
 pub(super) fn describe_build<S: Store>(
     door: &Door<S>,
     running: &Running,
@@ -40,7 +40,7 @@ pub(super) fn describe_build<S: Store>(
     built.extend(indexes.iter().map(|index| (collection.id, index.id)));
 }
 
-/// The names of the indexes that a command makes.
+/// Returns the names of the indexes that a command builds.
 fn names_of(command: DocRef<'_>) -> Vec<&str> {
     let specs = command.get("indexes").and_then(ValueRef::as_array);
     let specs = specs.into_iter().flat_map(|specs| specs.iter());
@@ -48,13 +48,13 @@ fn names_of(command: DocRef<'_>) -> Vec<&str> {
     names.collect()
 }
 
-/// Adds how far the furthest behind of these indexes is, if one of them is being built.
+/// Adds the progress of the slowest of these indexes, if one of them is being built.
 fn push_progress(collection: &Collection, indexes: &[&IndexSpec], out: &mut Document) {
     let progress = indexes.iter().filter_map(|index| collection.build_progress(index));
     let Some(BuildProgress { rows, of }) = progress.min_by_key(|progress| progress.rows) else {
         return;
     };
-    // Nothing is known before the first documents were looked at.
+    // The total is unknown before the first documents were scanned.
     if of == 0 {
         out.push("msg", MESSAGE);
         return;
@@ -65,8 +65,8 @@ fn push_progress(collection: &Collection, indexes: &[&IndexSpec], out: &mut Docu
     out.push("progress", doc! { "done": long(rows), "total": long(of) });
 }
 
-/// An entry for each collection with builds that no client waits for. They have no number, since
-/// nobody can end them.
+/// Returns an entry for each collection with builds without a client. They have no operation id,
+/// since they cannot be stopped.
 pub(super) fn builds_without_client<S: Store>(
     door: &Door<S>,
     built: &BuiltForClients,

@@ -1,5 +1,5 @@
-//! `$indexStats`: how often each index of a collection was used, since it was made or this server
-//! started. The counts are the engine's, in memory alone.
+//! `$indexStats`: how often each index of a collection was used, since its creation or the server's
+//! start. The engine keeps the counts in memory only.
 //!
 //! ```text
 //! {aggregate: "c", pipeline: [{$indexStats: {}}], cursor: {}}
@@ -15,11 +15,11 @@ use crate::{
     replies::index::{id_index_entry, index_entry},
 };
 
-/// The number of the error of a stage that says something: it says nothing but its name.
+/// The code of the error of a stage with options.
 const NOT_EMPTY: i32 = 28803;
 
-/// The documents that a leading `$indexStats` stage begins with: one an index, in the order of
-/// `listIndexes`, and none where there is no collection.
+/// Returns the documents of a leading `$indexStats` stage: one for each index, in the order of
+/// `listIndexes`; none if the collection does not exist.
 pub(super) fn index_stats_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -43,7 +43,7 @@ pub(super) fn index_stats_stage<S: Store>(
     Ok(by_id.into_iter().chain(others).collect())
 }
 
-/// What is said of an index; `None`: it was dropped since it was listed.
+/// Returns the document of an index; `None` if it was dropped since it was listed.
 fn stats_of(collection: &Collection, index: u32, spec: Document, host: &str) -> Option<Document> {
     let usage = collection.index_usage(index)?;
     let shown = |name: &str| spec.get(name).cloned().unwrap_or(Value::Null);

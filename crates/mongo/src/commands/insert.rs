@@ -1,11 +1,11 @@
-//! `insert`: documents, each with an outcome of its own under one wait for the disk.
+//! `insert`: inserts documents, each with its own outcome, with one wait for durability.
 //!
 //! ```text
 //! {insert: "c", documents: [{..}, {..}], ordered: true}
 //! => {n: 2, writeErrors: [{index: 1, code: 11000, keyPattern: {..}, errmsg: ..}], ok: 1}
 //! ```
 //!
-//! A command that ran is `ok: 1`, whatever became of its documents.
+//! The reply has `ok: 1` even if documents failed.
 
 use document::{DocBuf, DocBuilder, DocRef, depth_within, doc, limits::MAX_STORED_DEPTH};
 use engine::{ListOrdering, Namespace, NewDocument, Store, WriteGroup};
@@ -24,24 +24,24 @@ use crate::{
     utf8,
 };
 
-/// What it asks of its sender.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = vec![Need::of(Action::Insert, asked.collection()?)];
     needs.extend(bypass_need(asked)?);
     Ok(needs)
 }
 
-/// What a write asks for that leaves out the validation of documents.
+/// Returns the right that a write requires for bypassing document validation, if it does.
 pub(super) fn bypass_need(asked: &Asked<'_>) -> Result<Option<Need>> {
     let bypasses = asked.is_set("bypassDocumentValidation");
     let need = |on| Need::of(Action::BypassDocumentValidation, on);
     bypasses.then(|| asked.collection().map(need)).transpose()
 }
 
-/// Runs `insert`. No evaluation is needed, so none is set up: many inserts are small.
+/// Runs `insert`. No evaluation context is created, since many inserts are small.
 ///
-/// Errors of the command: 16 for too many documents or none. Each document has its own: 10334 too
-/// large, 15 too deep, 2 the reserved property, 52 and 53 its id, 11000 a value that is taken.
+/// The command fails with 16 for no documents or too many. Single documents fail with 10334 if too
+/// large, 15 if too deep, 2 for the reserved property, 52 and 53 for the id, and 11000 for a
+/// duplicate key.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let documents = call.listed_documents("documents")?;
@@ -63,8 +63,9 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// Checks size and depth of a document that is about to be stored, of at most `most` bytes. Messages may be
-/// larger and deeper than what is stored, since a command stands around its documents.
+/// Checks the size and depth of a document that is to be stored; `most` is the maximum size in
+/// bytes. Messages may be larger and deeper than stored documents, because of the surrounding
+/// command.
 pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
     let DocRef::Raw(bytes) = document else { return Ok(()) };
     if most < bytes.len() {
@@ -72,7 +73,7 @@ pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
             format!("object to insert too large. size in bytes: {}, max size: {most}", bytes.len());
         return Err(Error::new(BSONObjectTooLarge, message));
     }
-    // The message was validated as a whole.
+    // Not validated again: the message was validated as a whole.
     if depth_within(bytes, MAX_STORED_DEPTH) {
         return Ok(());
     }
@@ -81,14 +82,14 @@ pub(super) fn check_stored(document: DocRef<'_>, most: usize) -> Result<()> {
     Err(Error::new(Overflow, message))
 }
 
-/// Inserts documents; returns how many, and failures by position.
+/// Inserts documents; returns the number inserted, and the errors by position.
 ///
 /// All documents are checked first. In an `ordered` insert those before the first bad one are
-/// inserted and nothing after it; an error of the engine then takes the place of the check's, since
-/// it is at an earlier position. Else every good one is inserted.
+/// inserted and nothing after it; an error of the engine then replaces that of the check, since it
+/// is at an earlier position. Otherwise every good one is inserted.
 ///
-/// `place` is that of the first document in a numbered command. What an earlier attempt inserted is
-/// counted and passed over.
+/// `place` is the first document's receipt slot in a retryable write. Documents that an earlier
+/// attempt inserted are counted and skipped.
 pub(super) async fn insert_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -127,11 +128,12 @@ pub(super) async fn insert_documents<S: Store>(
             break inserted?;
         }
         if place.is_some() {
-            // What was inserted until then is done, and dropped; the rest begins again.
+            // The documents inserted so far are done, and were dropped; the command is retried for
+            // the rest.
             let message = "the collection was dropped";
             return Err(Error::new(WriteConflict, message));
         }
-        // What was inserted until then went with the collection.
+        // The documents inserted so far were dropped with the collection.
         ready = positions
             .iter()
             .filter_map(|at| documents.get(*at))
@@ -165,7 +167,7 @@ pub(super) async fn stage_insert<S: Store>(
     let new = prepare_document(call, document, writer)?;
     let (collection, _) = call.ensure_collection(namespace).await?;
     let inserted = group.insert(at, &collection, new).await;
-    // Alone it looks for the collection again.
+    // Run alone, the statement looks up the collection again.
     if Call::<S>::came_late(&inserted) {
         return Ok(Staged::Left);
     }
@@ -173,7 +175,7 @@ pub(super) async fn stage_insert<S: Store>(
     Ok(inserted.map_or(Staged::Left, Staged::Added))
 }
 
-/// The positions of a list that no earlier attempt has done.
+/// Returns the positions that no earlier attempt has executed.
 async fn positions_left<S: Store>(
     documents: usize,
     place: Option<Place<'_, S>>,
@@ -188,8 +190,8 @@ async fn positions_left<S: Store>(
     Ok(left)
 }
 
-/// A document as it is stored, and when it expires. While timestamps are carried, one that comes
-/// from a dump has the second of its first write, which is taken out of it.
+/// Returns the document to store and its expiry. While timestamps are carried, a document from a
+/// dump contains the second of its first write, which is removed from it.
 fn prepare_document<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,
@@ -206,7 +208,7 @@ fn prepare_document<S: Store>(
     as_stored(call, document, writer, None)
 }
 
-/// The same document without a root-level field.
+/// Returns a document without one of its root-level fields.
 fn without_field(document: DocRef<'_>, left_out: &str) -> DocBuf {
     let mut builder = DocBuilder::new();
     for (name, value) in document.iter().filter(|(name, _)| *name != left_out) {
@@ -215,8 +217,8 @@ fn without_field(document: DocRef<'_>, left_out: &str) -> DocBuf {
     builder.finish()
 }
 
-/// A document that is checked and completed: `_id` stands first, and without one it is made here.
-/// Empty timestamps are filled in.
+/// Returns the checked and completed document: `_id` is first and is generated if missing; empty
+/// timestamps are filled in.
 fn as_stored<S: Store>(
     call: &Call<'_, S>,
     document: DocRef<'_>,

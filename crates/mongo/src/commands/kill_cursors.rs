@@ -1,5 +1,5 @@
-//! `killCursors`: closes cursors by their ids and ends the requests that read them. Drivers send it when
-//! a cursor is left before its end. The collection that it names selects nothing, as in mongod.
+//! `killCursors`: closes cursors by id and stops the requests that read them. Drivers send it when
+//! they abandon a cursor. As in mongod, the collection in the command selects nothing.
 //!
 //! ```text
 //! {killCursors: "c", cursors: [long, ..]}
@@ -20,10 +20,10 @@ use crate::{
     rights::{Need, Object},
 };
 
-/// Runs `killCursors`. The reply says of each id whether it was closed.
+/// Runs `killCursors`. The reply lists the ids that were closed and those that were not found.
 ///
-/// Errors: 13 for the cursor of another user, without the right to kill any cursor of its collection; then
-/// none is closed. A relayed sender is not told of the cursors of others: they are not found.
+/// Fails with 13, closing none, for the cursor of another user without the right to kill any cursor
+/// of its collection. For a relayed sender the cursors of others do not exist.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.namespace()?;
     let ids = cursor_ids(&call.args())?;
@@ -42,7 +42,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(Unauthorized, text));
         }
     }
-    // An id is given once, so what was looked at is what is closed.
+    // Ids are never reused, so the cursors checked are the cursors closed.
     let (killed, missing): (Vec<i64>, Vec<i64>) =
         ids.into_iter().partition(|id| !hidden.contains(id) && cursors.kill(*id));
     let list = |ids: Vec<i64>| Value::Array(ids.into_iter().map(Value::Int64).collect());
@@ -54,7 +54,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Returns the ids in the argument `cursors`. Each has to be a number of 64 bits (14).
+/// Returns the ids in the argument `cursors`. Each must be a 64-bit number (14).
 fn cursor_ids(args: &Args<'_>) -> Result<Vec<i64>> {
     let id = |(at, id): (usize, ValueRef<'_>)| match id {
         ValueRef::Int64(id) => Ok(id),

@@ -1,5 +1,4 @@
-//! Lists of what there is: databases, collections, indexes. Filters are applied to the entries as
-//! they are shown.
+//! Lists databases, collections and indexes. Filters apply to the entries as shown.
 //!
 //! ```text
 //! {listDatabases: 1, nameOnly: false}  => {databases: [{name, sizeOnDisk, empty}], totalSize: .., ok: 1}
@@ -28,7 +27,7 @@ use crate::{
     rights::{Asked, Need, Object},
 };
 
-/// The filter of a list; without one everything is listed.
+/// Parses the filter of a list; without one everything is listed.
 fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     match args.document("filter")? {
         Some(filter) => Ok(mongo_query::filter::parse(filter)?),
@@ -36,14 +35,13 @@ fn parse_filter(args: &Args<'_>) -> Result<Filter> {
     }
 }
 
-/// Whether an entry of a list matches the filter. It is work of the operation: a filter may be long,
-/// and there may be many entries.
+/// Returns whether an entry matches the filter. Charged to the operation's budget, since there may
+/// be a long filter and many entries.
 fn entry_matches(filter: &Filter, entry: &Document, context: &Context) -> Result<bool> {
     Ok(filter.matches(DocRef::Tree(entry), context)?)
 }
 
-/// How many entries the first batch of a list may have; `None` where the client does not say, which
-/// means all.
+/// Returns the maximum number of entries in the first batch; `None` means all.
 fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     let Some(cursor) = args.document("cursor")? else { return Ok(None) };
     let of = format!("{}.cursor", args.of);
@@ -52,16 +50,16 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     args.count("batchSize")
 }
 
-/// What `listDatabases` asks of its sender: who may not see all of them sees those where they may do
-/// anything, unless they ask for all.
+/// The rights of `listDatabases`. A sender without the right to all databases sees those on which
+/// it has any right; only an explicit request for all requires it.
 pub(super) fn databases_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let wants_all = asked.args().bool("authorizedDatabases")? == Some(false);
     let need = Need::of(Action::ListDatabases, Object::Server);
     Ok(if wants_all { vec![need] } else { Vec::new() })
 }
 
-/// What `listCollections` asks of its sender. Those who may not may ask for the names of collections
-/// that they may do anything with.
+/// The rights of `listCollections`. None are required for the names of those collections on which
+/// the sender has any right.
 pub(super) fn collections_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let own = asked.is_set("nameOnly") && asked.is_set("authorizedCollections");
     let database = Object::Database(asked.database.to_owned());
@@ -75,13 +73,13 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     let filter = parse_filter(&args)?;
     let names_only = args.lax_bool("nameOnly")?.unwrap_or(false);
     let only_own = args.bool("authorizedDatabases")? == Some(true);
-    // These are there from the start on every server; tools leave them out by name.
+    // Every server has these databases; tools skip them by name.
     let own = ["admin", "config", "local"].map(|name| (name.to_owned(), 0));
     let mut sizes: BTreeMap<String, i64> = BTreeMap::from(own);
     for (namespace, collection) in call.door.engine.collections(Model::Documents) {
         *sizes.entry(namespace.database).or_default() += disk_bytes(call, &collection);
     }
-    // What they say is in the sizes, as long as this lasts.
+    // Keeps the memory of the replies, whose entries are in `sizes`, reserved until the end.
     let mut _held = None;
     if let Some(siblings) = call.siblings() {
         let ask = doc! { "listDatabases": 1 };
@@ -97,7 +95,8 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
         if !sees(&name) {
             continue;
         }
-        // None is ever empty: a database is there because of what is in it, or as one of the server's own.
+        // No listed database counts as empty: it has a collection, or it is one of the server's
+        // own.
         let entry = match names_only {
             true => doc! { "name": name },
             false => doc! { "name": name, "sizeOnDisk": size, "empty": false },
@@ -115,7 +114,7 @@ pub(super) async fn list_databases<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
-/// Which databases the sender of a call is shown.
+/// Returns a predicate for the databases that the sender may see.
 fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str) -> bool {
     let asks = call.door.asks_for_login(call.connection);
     let login = if asks { call.door.login_of(call.connection) } else { None };
@@ -128,7 +127,7 @@ fn seen_databases<S: Store>(call: &Call<'_, S>, only_own: bool) -> impl Fn(&str)
     }
 }
 
-/// Which collections of a database the sender of a call is shown.
+/// Returns a predicate for the collections of a database that the sender may see.
 fn seen_collections<S: Store>(call: &Call<'_, S>) -> impl Fn(&Namespace) -> bool {
     let asks = call.door.asks_for_login(call.connection);
     let login = if asks { call.door.login_of(call.connection) } else { None };
@@ -182,8 +181,8 @@ pub(super) async fn list_collections<S: Store>(call: &Call<'_, S>) -> Result<Doc
     reply_with_list(call, entries, &namespace, size).await
 }
 
-/// Runs `listIndexes`: that of the id first, the others as the catalog has them. 26 without a
-/// collection.
+/// Runs `listIndexes`: the `_id` index first, the others in catalog order. Fails with 26 if the
+/// collection does not exist.
 pub(super) async fn list_indexes<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     let args = call.args();

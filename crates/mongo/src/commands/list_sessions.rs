@@ -1,12 +1,12 @@
-//! `$listLocalSessions` and `$listSessions`: the sessions that have an operation under way or an open
-//! cursor on this server. Nothing else is kept of a session, so one that has neither is not listed. A
-//! test of a driver takes the first stage for an aggregate without a collection: it finds the session of
+//! `$listLocalSessions` and `$listSessions`: the sessions with a running operation or an open
+//! cursor on this server. No other state is kept of a session, so idle ones are not listed.
+//! Drivers' tests use the first stage as an aggregate without a collection: it finds the session of
 //! the command itself.
 //!
 //! ```text
 //! {aggregate: 1, pipeline: [{$listLocalSessions: {allUsers: bool, users: [{user, db}, ..]}}], cursor: {}}
 //! {aggregate: "system.sessions", pipeline: [{$listSessions: ..}], cursor: {}, $db: "config"}    the same
-//! => {_id: {id: UUID, uid: digest}, lastUse: date, user: "name@db"}    `user` where somebody is logged in
+//! => {_id: {id: UUID, uid: digest}, lastUse: date, user: "name@db"}    `user` only with a login
 //! ```
 
 use std::{
@@ -32,22 +32,22 @@ use crate::{
     session_set::{SessionSet, UserDigest, user_digest},
 };
 
-/// The stage about the sessions of this server, which reads no collection.
+/// The stage for the sessions of this server, which reads no collection.
 pub(super) const LOCAL: &str = "$listLocalSessions";
-/// The stage about the sessions that MongoDB stores in a collection.
+/// The stage for the sessions that MongoDB stores in a collection.
 pub(super) const STORED: &str = "$listSessions";
 
-/// The collection of that name in MongoDB.
+/// MongoDB's collection of stored sessions.
 const STORED_IN: (&str, &str) = ("config", "system.sessions");
 
-/// Bytes that an entry takes until the reply is made.
+/// Memory of an entry until the reply is built, in bytes.
 const ENTRY_BYTES: usize = 2 * 1024;
 
-/// The sessions that are found: when each was used last, and by whom.
+/// Sessions with their last use and user.
 type Found = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
 
-/// What either stage asks of its sender: everybody may see the own sessions. Users that are named are
-/// compared with the sender when the stage runs.
+/// The rights of either stage: none for the sender's own sessions. Named users are compared with
+/// the sender when the stage runs.
 pub(super) fn stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { vec![sessions_of_all()] } else { Vec::new() }
@@ -57,10 +57,10 @@ fn sessions_of_all() -> Need {
     Need::of(Action::ListSessions, Object::Server)
 }
 
-/// The documents that stand for either stage at the beginning of a pipeline.
+/// Returns the documents of either stage at the start of a pipeline.
 ///
-/// Errors: 73 for another source than the stage has, 14, 12, 40414 and 40415 for options, 13 for the
-/// sessions of others without the right.
+/// Fails with 73 for a wrong source, 14, 12, 40414 and 40415 for options, and 13 for the sessions
+/// of others without the right.
 pub(super) async fn list_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -84,7 +84,7 @@ pub(super) async fn list_stage<S: Store>(
     Ok(found.into_iter().map(|(key, found)| entry(key, found, clocks)).collect())
 }
 
-/// Which users' sessions a stage asks for; without options those of the sender.
+/// Returns the sessions to list; without options those of the sender.
 fn parse_users<S: Store>(
     call: &Call<'_, S>,
     stage: &str,
@@ -117,7 +117,7 @@ fn parse_users<S: Store>(
     Ok(wanted)
 }
 
-/// The users that are named; null counts as no element.
+/// Reads the named users; null elements are skipped.
 fn user_names(args: &Args<'_>) -> Result<Vec<UserName>> {
     let path = format!("{}.users", args.of);
     let mut names = Vec::new();
@@ -131,8 +131,8 @@ fn user_names(args: &Args<'_>) -> Result<Vec<UserName>> {
     Ok(names)
 }
 
-/// Finds the sessions of this set: that of the command itself, those of other operations under way, and
-/// those in which cursors are open.
+/// Finds the wanted sessions: those of this command, of other running operations, and of open
+/// cursors.
 fn find_sessions<S: Store>(
     call: &Call<'_, S>,
     wanted: &SessionSet,
@@ -166,7 +166,7 @@ fn find_sessions<S: Store>(
     Ok(found)
 }
 
-/// A session as it is shown.
+/// Returns the entry of a session.
 fn entry(
     (id, user): (SessionId, UserDigest),
     (used, name): (Duration, Option<UserName>),

@@ -1,14 +1,14 @@
-//! The commands: one table, one row a command, and the way from a message to a row and back. Each
-//! command has a file of its own, or shares one with its kin; all of them are run by [`run`] and
-//! tested on the wire in `crates/mongo/tests`.
+//! The commands: a table with one row per command, and the dispatch of a message to its command.
+//! Each command has a file of its own or shares one with related commands; all of them run through
+//! [`run`] and are tested over the wire in `crates/mongo/tests`.
 //!
-//! What is the same for every command is checked here, in the order in which mongod does, since a
-//! command that is wrong in two ways has to get the error that mongod would give: fail points, the
-//! name, the version of the API, unknown fields, the database, the shared arguments.
+//! Checks that all commands share are made here, in mongod's order, since a command with two errors
+//! must get the one that mongod reports: fail points, the name, the API version, unknown fields,
+//! the database, the shared arguments.
 
 /// `aggregate`
 mod aggregate;
-/// What the operations of `bulkWrite` did.
+/// The outcomes of the operations of `bulkWrite`.
 mod bulk_outcomes;
 /// `bulkWrite`
 mod bulk_write;
@@ -22,7 +22,7 @@ mod count;
 mod create_indexes;
 /// `delete`
 mod delete;
-/// `ping`, `buildInfo`, `hostInfo`, `listCommands` and their kin.
+/// `ping`, `buildInfo`, `hostInfo`, `listCommands` and other diagnostics.
 mod diagnosis;
 /// `getDiagnosticData`
 mod diagnostic_data;
@@ -34,7 +34,7 @@ mod drop_indexes;
 mod ebb;
 /// `explain`
 mod explain;
-/// `configureFailPoint`, and what it does to other commands.
+/// `configureFailPoint`, and the effect of fail points on other commands.
 mod fail_point;
 /// `find`
 mod find;
@@ -42,11 +42,11 @@ mod find;
 mod find_and_modify;
 /// `getMore`
 mod get_more;
-/// What commands share that give and take roles and privileges.
+/// Granting and revoking of roles and privileges.
 mod grants;
 /// `hello`, `isMaster`
 mod handshake;
-/// Builds of indexes in `currentOp`.
+/// Index builds in `currentOp`.
 mod index_builds;
 /// `$indexStats`
 mod index_stats;
@@ -62,7 +62,7 @@ mod list_sessions;
 mod operations;
 /// `getParameter`, `setParameter`
 mod parameters;
-/// `createRole` and its kin.
+/// `createRole` and the other commands on roles.
 mod roles;
 /// `saslStart`, `saslContinue`, `logout`
 mod sasl;
@@ -70,19 +70,19 @@ mod sasl;
 mod server_status;
 /// `startSession`, `endSessions`, `logout`
 mod sessions;
-/// What `insert`, `update`, `delete` and `bulkWrite` share.
+/// Code shared by `insert`, `update`, `delete` and `bulkWrite`.
 mod statements;
 /// `collStats`, `dbStats`, `validate`
 mod stats;
-/// The table of all of them.
+/// The table of commands.
 mod table;
 /// `top`
 mod top;
 /// `update`
 mod update;
-/// `createUser` and its kin.
+/// `createUser` and the other commands on users.
 mod users;
-/// `authenticate`.
+/// `authenticate`
 mod x509;
 
 pub(crate) use table::COMMANDS;
@@ -114,15 +114,15 @@ use crate::{
     slow::{Before, note_end},
 };
 
-/// What a client gets for a message.
+/// The response to a message.
 pub(crate) enum Response {
-    /// A document, that of an error among them.
+    /// A reply document, which may be an error.
     Reply(DocBuf),
-    /// Nothing: the connection is closed instead, as a fail point or the server's stop wants it.
+    /// No reply: the connection is closed, by a fail point or because the server stops.
     CloseConnection,
 }
 
-/// Runs the command of a message. An error becomes a reply here, so that nobody above knows errors.
+/// Runs the command of a message. Errors are converted to replies here; callers see none.
 pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     let (wait, planned) = fail_point::check_command(call);
     if let Some(time) = wait {
@@ -144,15 +144,15 @@ pub(crate) async fn run<S: Store>(call: &Call<'_, S>) -> Response {
     Response::Reply(labelled(call, fail_point::add_concern_error(call, reply)))
 }
 
-/// The reply with what a driver needs to know in order to send the command again.
+/// Adds the label by which a driver retries a failed retryable write.
 fn labelled<S: Store>(call: &Call<'_, S>, reply: DocBuf) -> DocBuf {
     if call.has_number() { label::with_label(reply) } else { reply }
 }
 
-/// Finds the row of a command, checks what all commands share, and runs it.
+/// Finds the row of a command, makes the shared checks, and runs the command.
 ///
-/// While it runs it is listed as under way, with a number of its own; afterwards its time and its
-/// failure are counted at its place in the table.
+/// While it runs it is listed as the connection's current command, with an operation id; afterwards
+/// its latency and failure are counted by its position in the table.
 async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let found = call.known.and_then(|known| Some((known, Runs::<S>::at(known.place)?)));
     let Some((Known { place, row }, run)) = found else { return Err(unknown_command(call)) };
@@ -167,7 +167,8 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let deadline = check_shared(&args, row, call.door.settings.topology)?;
     let began = clock::monotonic_time();
-    // Only of what ends with its client, which only reads: half a write would be left otherwise.
+    // The default limit applies only to commands that end with their client, which only read:
+    // stopping a write could leave half of it.
     let usual = call.door.settings.max_time.filter(|_| is_bounded(call, row));
     let has_limit = deadline.is_none() || fail_point::check_time_limit(call)?;
     let ends = deadline.or_else(|| usual.map(|most| began.saturating_add(most)));
@@ -182,8 +183,8 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         cursor: None,
     });
     let mut reply = run(call).await;
-    // Another attempt of the same write came first: what it did is known now. What this one did is
-    // in its receipts, so that nothing is done twice.
+    // Another attempt of the same write was committed first, so its receipts are visible now. What
+    // this attempt did is in its own receipts, so nothing is done twice.
     let mut beginnings = 1..MAX_BEGINNINGS;
     while call.has_number()
         && reply.as_ref().is_err_and(|error| error.code == WriteConflict)
@@ -196,7 +197,7 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     {
         failed.fetch_add(1, Relaxed);
     }
-    // How long a client chose to wait for news says nothing about the server.
+    // Commands that wait for a change of state would distort the latencies.
     if call.body.get("maxAwaitTimeMS").is_none() {
         let took = clock::monotonic_time().saturating_sub(began);
         call.door.latencies.observe(place, took);
@@ -206,9 +207,9 @@ async fn run_command<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     reply
 }
 
-/// Counts a command among what was done with its collection, and what it has looked at.
+/// Adds a command to the statistics of its collection, and counts what it examined.
 fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
-    // A `getMore` goes on with the operation that opened its cursor.
+    // A `getMore` continues the operation that opened its cursor.
     let resumed = match row.work {
         Work::GetMore => call.connection.running_command().map(|running| running.operation),
         _ => None,
@@ -227,13 +228,13 @@ fn note_work<S: Store>(call: &Call<'_, S>, row: &CommandRow, took: Duration) {
     call.door.work.note(last, name, (row, took), exists);
 }
 
-/// Whether the usual time limit holds for a command: it only reads, waits for no news, and does not say
-/// itself how long it may take (0 means any time).
+/// Returns whether the default time limit applies to a command: it only reads, does not wait for a
+/// change of state, and has no `maxTimeMS` of its own (where 0 means unlimited).
 fn is_bounded<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> bool {
     row.ends_with_client && !row.awaits_state && call.body.get("maxTimeMS").is_none()
 }
 
-/// A command as it may be shown to others while it runs.
+/// Returns a command's body for `currentOp`, redacted if it may contain passwords.
 fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
     if row.hides_arguments {
         let mut shown = Document::new();
@@ -244,9 +245,9 @@ fn shown_body<S: Store>(call: &Call<'_, S>, row: &CommandRow) -> DocBuf {
     call.message.owned_document(call.body)
 }
 
-/// The error of a command that has no row: 115 with what it belongs to if MongoDB has it (323 where a
-/// client keeps to an API without it), else 59.
-/// Drivers and tools probe for commands and take 59 for "an older server".
+/// Returns the error of a command without a row: 115 with the missing feature if MongoDB has the
+/// command (323 if the client requires an API version without it), otherwise 59. Drivers and tools
+/// probe for commands and take 59 for an older server.
 fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     let name = call.name;
     match call.door.commands.find_not_yet(name) {
@@ -261,8 +262,8 @@ fn unknown_command<S: Store>(call: &Call<'_, S>) -> Error {
     }
 }
 
-/// The first field names the command; every other one has to be known to the command or to all of
-/// them (40415).
+/// Checks that every field but the first, which names the command, is an argument of the command or
+/// of all commands (40415).
 fn check_fields<S: Store>(call: &Call<'_, S>, known: &[&str]) -> Result<()> {
     for (name, _) in call.body.iter().skip(1) {
         let known =

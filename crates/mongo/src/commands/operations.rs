@@ -1,5 +1,5 @@
-//! Operations under way, as `currentOp` and `$currentOp` show them and `killOp` ends them; and
-//! commands of operators that have little to do here.
+//! Running operations: `currentOp` and `$currentOp` list them, `killOp` stops them. Also operators'
+//! commands with little effect here.
 //!
 //! ```text
 //! {currentOp: 1, $all: true, secs_running: {$gt: 3}}
@@ -7,8 +7,8 @@
 //! {killOp: 1, op: 7}  => {info: "attempting to kill op", ok: 1}
 //! ```
 //!
-//! An entry is made of what the connection says at that moment: the operation may end while the
-//! reply is made. Commands are cut (see `cursor_description`), so the list stays small.
+//! An entry is a snapshot of a connection's state: the operation may end while the reply is built.
+//! Commands are truncated (see `cursor_description`) to keep the list small.
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, doc, shell};
 use engine::Store;
@@ -34,20 +34,19 @@ use crate::{
     siblings::Siblings,
 };
 
-/// How many copies of a shown command exist until the reply is sent, with what is shown beside it:
-/// memory for them is taken before they are made, since there may be as many operations as
-/// connections.
+/// Number of copies of a shown command and its other fields that exist until the reply is sent.
+/// Their memory is reserved first, since there may be as many operations as connections.
 const SHOWN_COPIES: usize = 4;
 
-/// What shards are called.
+/// Prefix of the names of shards.
 const SHARD: &str = "shard";
 
-/// What `currentOp` asks of its sender: everybody may see the own operations.
+/// The rights of `currentOp`: none for the sender's own operations.
 pub(super) fn current_op_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(if asked.is_set("$ownOps") { Vec::new() } else { all_operations() })
 }
 
-/// The same for the stage, which shows the own operations unless it is told otherwise.
+/// The rights of the stage, which shows the sender's own operations by default.
 pub(super) fn current_op_stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { all_operations() } else { Vec::new() }
@@ -57,7 +56,7 @@ fn all_operations() -> Vec<Need> {
     vec![Need::of(Action::InProg, Object::Server)]
 }
 
-/// Runs `currentOp`: whatever is not one of its own arguments is a filter over the entries.
+/// Runs `currentOp`. Fields other than its arguments are a filter over the entries.
 pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
     let only_own = args.lax_bool("$ownOps")?.unwrap_or(false);
@@ -82,8 +81,8 @@ pub(super) async fn current_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "inprog": Value::Array(shown) })
 }
 
-/// The documents that stand for `$currentOp` at the beginning of a pipeline. It has to run on
-/// `admin` with `{aggregate: 1}`, since it is about the server.
+/// Returns the documents of `$currentOp` at the start of a pipeline. The stage requires the
+/// database `admin` and `{aggregate: 1}`.
 pub(super) async fn current_op_stage<S: Store>(
     call: &Call<'_, S>,
     spec: ValueRef<'_>,
@@ -107,21 +106,21 @@ pub(super) async fn current_op_stage<S: Store>(
     Ok(operations)
 }
 
-/// Which operations are shown, and what beside those under way.
+/// Which entries are listed.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
-    /// Those of the sender alone, where clients log in.
+    /// Only those of the sender's user, where authentication is on.
     only_own: bool,
-    /// Connections without one.
+    /// Include idle connections.
     idle: bool,
-    /// Cursors that wait for the next request.
+    /// Include idle cursors.
     cursors: bool,
-    /// Commands of this server as they were sent, also large ones.
+    /// Show large commands of this server in full.
     whole: bool,
 }
 
-/// All operations under way, this one among them, and what else is asked for; and the memory that
-/// these take, which the caller holds until its reply is made.
+/// Returns the entries of all running operations, including this one, and the other requested
+/// entries. The caller holds the returned memory reservation until its reply is built.
 async fn list_operations<S: Store>(
     call: &Call<'_, S>,
     asked: Shown,
@@ -146,8 +145,8 @@ async fn list_operations<S: Store>(
         }
         held.grow(SHOWN_COPIES * SHOWN_BYTES)?;
         let bytes = running.as_ref().map_or(0, |running| running.command.bytes().len());
-        // It is cut where there is no memory for the whole: whoever looks for what takes the memory has to
-        // see something.
+        // Without memory for the full command it is truncated, so that `currentOp` works when
+        // memory is low.
         let whole = SHOWN_BYTES < bytes && bytes <= left && held.grow(SHOWN_COPIES * bytes).is_ok();
         let most = if whole { bytes } else { SHOWN_BYTES };
         left -= if whole { bytes } else { 0 };
@@ -191,7 +190,7 @@ async fn list_operations<S: Store>(
     Ok((shown, held))
 }
 
-/// The operations that all other shards show, for which memory is taken.
+/// Returns the operations of all other shards; their memory is added to `held`.
 async fn list_elsewhere<S: Store>(
     call: &Call<'_, S>,
     idle: bool,
@@ -208,8 +207,8 @@ async fn list_elsewhere<S: Store>(
     Ok(shown)
 }
 
-/// The operations that another shard shows. Their numbers are those of the shard, which is said as a
-/// router says it.
+/// Returns the operations in another shard's reply. Operation ids get the shard's name as prefix,
+/// as a router shows them.
 fn operations_of(shard: u32, reply: &DocBuf) -> Vec<Document> {
     let reply = DocRef::Raw(reply.bytes()).to_tree();
     let Some(Value::Array(operations)) = reply.get("inprog") else { return Vec::new() };
@@ -226,13 +225,13 @@ fn operations_of(shard: u32, reply: &DocBuf) -> Vec<Document> {
     operations.iter().filter_map(of_shard).collect()
 }
 
-/// Whether an operation that another shard shows is this user's.
+/// Returns whether an operation of another shard belongs to this user.
 fn is_of(operation: &Document, user: Option<&UserName>) -> bool {
     let shown = user.map(|user| Value::Array(vec![Value::Document(user.to_document())]));
     operation.get("effectiveUsers") == shown.as_ref()
 }
 
-/// Ends an operation of another shard. Who may not end any may end the own ones.
+/// Stops an operation of another shard. A sender without the right to do so may stop its own.
 async fn kill_elsewhere<S: Store>(
     call: &Call<'_, S>,
     siblings: &Siblings,
@@ -257,14 +256,14 @@ fn not_own() -> Error {
     Error::new(Unauthorized, "not authorized on admin to end the operations of others")
 }
 
-/// The shard and the number of an operation of another shard.
+/// Parses the id of an operation of another shard into shard and number.
 fn operation_of_shard(id: ValueRef<'_>) -> Option<(u32, i32)> {
     let ValueRef::String(text) = id else { return None };
     let (shard, number) = text.strip_prefix(SHARD)?.split_once(':')?;
     Some((shard.parse().ok()?, number.parse().ok()?))
 }
 
-/// Adds what a connection is doing to its entry. Its command is cut where it has more than `most` bytes.
+/// Adds a connection's current command to its entry, truncated to `most` bytes.
 fn describe_running(
     running: &Running,
     most: usize,
@@ -293,12 +292,12 @@ fn describe_running(
     out.push("waitingForLock", false);
 }
 
-/// A number of 64 bits; what does not fit is shown as the largest one.
+/// Returns a 64-bit number, saturated.
 fn saturated_long(number: u128) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The collection a command names, as `ns` shows it.
+/// Returns the namespace of a command for `ns`.
 fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
     let text = |field: &str| command.get(field).and_then(|value| value.as_str());
     let database = text("$db").unwrap_or_default();
@@ -306,11 +305,10 @@ fn shown_namespace(row: &CommandRow, command: DocRef<'_>) -> String {
     format!("{database}.{}", collection.unwrap_or(row.without_collection))
 }
 
-/// Runs `killOp`. An operation that has ended meanwhile is not a failure: between looking and
-/// killing it may always end.
+/// Runs `killOp`. Succeeds even if the operation has ended, which it may do at any time.
 ///
-/// Errors: 4 without a number, 14 for another type, 2 for a fraction, 26823 for a number that no
-/// operation can have.
+/// Fails with 4 without a number, 14 for another type, 2 for a fraction, and 26823 for a number
+/// beyond 32 bits.
 pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let elsewhere = call.body.get("op").and_then(operation_of_shard);
     if let (Some(operation), Some(siblings)) = (elsewhere, call.siblings()) {
@@ -338,7 +336,7 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
         let message = format!("invalid op : {id}. Op ID cannot be represented with 32 bits");
         return Err(Error::new(26823, message));
     };
-    // Everybody may end the own operations.
+    // A sender may always stop its own operations.
     let any = call.door.permits(call.connection, &[Need::of(Action::KillOp, Object::Server)]);
     let own = call.connection.sender();
     let killed = |connection: &std::sync::Arc<Connection>| {
@@ -350,8 +348,8 @@ pub(super) async fn kill_op<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "info": "attempting to kill op" })
 }
 
-/// Runs `fsync`: an acknowledged write is durable already, so there is nothing to flush. Locking
-/// all writes is not supported.
+/// Runs `fsync`. Acknowledged writes are durable already, so there is nothing to flush. Locking all
+/// writes is not supported.
 pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.args().lax_bool("lock")?.unwrap_or(false) {
         let message = "fsync with lock is not supported";
@@ -360,7 +358,7 @@ pub(super) async fn fsync<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "numFiles": 1 })
 }
 
-/// Runs `replSetGetStatus`: 76, by which tools see a standalone server.
+/// Runs `replSetGetStatus`: fails with 76, by which tools detect a standalone server.
 pub(super) async fn replica_set_status<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     Err(Error::new(NoReplicationEnabled, "not running with --replSet"))
 }

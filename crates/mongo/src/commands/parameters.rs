@@ -1,13 +1,13 @@
-//! `getParameter` and `setParameter`: the settings that tools and tests ask for. None of them
-//! changes what a client gets; tests of applications set those of the TTL monitor to wait less, and
-//! here nothing waits for a monitor.
+//! `getParameter` and `setParameter`: the settings that tools and tests use. None of them changes
+//! behavior: application tests shorten the interval of the TTL monitor, and here nothing waits for
+//! one.
 //!
 //! ```text
 //! {getParameter: 1, ttlMonitorSleepSecs: 1}  => {ttlMonitorSleepSecs: 60, ok: 1}
 //! {setParameter: 1, ttlMonitorSleepSecs: 1}  => {was: 60, ok: 1}
 //! ```
 //!
-//! Values live as long as the server: nothing is stored.
+//! Values are kept in memory until the server stops.
 
 use document::{DocBuf, Document, Number, Value, ValueRef, array, doc};
 use engine::Store;
@@ -21,10 +21,9 @@ use crate::{
     replies::ok,
 };
 
-/// A name, its value at the start, and whether it may be set.
+/// Name, initial value, and whether it may be set.
 type Known = (&'static str, fn() -> Value, bool);
 
-/// Names with their values at the start, and whether they may be set.
 const KNOWN: &[Known] = &[
     ("ttlMonitorEnabled", || Value::Bool(true), true),
     ("ttlMonitorSleepSecs", || Value::Int32(60), true),
@@ -32,10 +31,10 @@ const KNOWN: &[Known] = &[
     ("ttlMonitorSubPassTargetSecs", || Value::Int32(60), true),
     ("ttlIndexDeleteTargetTimeMS", || Value::Int64(1000), true),
     ("ttlIndexDeleteTargetDocs", || Value::Int64(50_000), true),
-    // There are fail points.
+    // Fail points are available.
     ("enableTestCommands", || Value::Bool(true), false),
     ("authenticationMechanisms", || array!["MONGODB-X509", "SCRAM-SHA-1", "SCRAM-SHA-256"], false),
-    // Test suites of drivers read these two before each test of the Stable API.
+    // Drivers' test suites read these two before each test of the Stable API.
     ("requireApiVersion", || Value::Bool(false), false),
     ("acceptApiVersion2", || Value::Bool(false), false),
     ("authSchemaVersion", || Value::Int32(5), false),
@@ -48,25 +47,25 @@ const KNOWN: &[Known] = &[
     ("internalQueryMaxBlockingSortMemoryUsageBytes", || Value::Int32(104_857_600), false),
 ];
 
-/// The feature compatibility version, which is no setting: other servers of the same version agree on it.
+/// The feature compatibility version, which is not a setting: it follows from the server's version.
 const COMPATIBILITY: &str = "featureCompatibilityVersion";
 
-/// The value of a parameter now.
+/// Returns the current value of a parameter.
 fn value_of<S: Store>(call: &Call<'_, S>, name: &str, start: fn() -> Value) -> Value {
     call.door.parameters.lock().get(name).cloned().unwrap_or_else(start)
 }
 
-/// Which parameters are asked for beside those that are named, and how they are shown.
+/// Which parameters are requested besides named ones, and in which format.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
-    /// All of them.
+    /// All parameters.
     all: bool,
-    /// With the facts whether each may be set.
+    /// Include whether each may be set.
     details: bool,
 }
 
 impl Asked {
-    /// Parses the value of `getParameter`: `"*"`, or a document of options; anything else asks for
+    /// Parses the value of `getParameter`: `"*"`, or a document of options; other values request
     /// nothing.
     fn parse(value: Option<ValueRef<'_>>) -> Result<Self> {
         let ValueRef::Document(options) = value.unwrap_or(ValueRef::Null) else {
@@ -81,7 +80,7 @@ impl Asked {
         })
     }
 
-    /// A parameter as it is shown.
+    /// Returns a parameter's value in the requested format.
     fn shown(self, value: Value, settable: bool) -> Value {
         if !self.details {
             return value;
@@ -94,8 +93,8 @@ impl Asked {
     }
 }
 
-/// Runs `getParameter` for the parameters that are named, or for all. Names that are not known are
-/// ignored beside those that are.
+/// Runs `getParameter` for the named parameters, or for all. Unknown names are ignored if there is
+/// a known one.
 pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let asked = Asked::parse(call.body.get("getParameter"))?;
     let is_named = |name: &str| call.body.iter().skip(1).any(|(given, _)| given == name);
@@ -115,9 +114,11 @@ pub(super) async fn get_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
-/// Runs `setParameter`; returns the last old value. All are checked before the first is set.
+/// Runs `setParameter`; returns the old value of the last parameter. All are checked before the
+/// first is set.
 ///
-/// Errors: 72 for a name that is not known, 20 for a parameter that cannot be set, 2 and 14 for a value.
+/// Fails with 72 for an unknown name, 20 for a read-only parameter, and 2 and 14 for an invalid
+/// value.
 pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let given = call.body.iter().skip(1).filter(|(name, _)| !GENERIC.contains(name));
     let mut taken = Vec::new();
@@ -147,8 +148,8 @@ pub(super) async fn set_parameters<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     }
 }
 
-/// Returns the value that a parameter takes. A bool takes any value by its truth, as in mongod; another
-/// parameter a value of its own kind, where all numbers are one kind.
+/// Returns the value that a parameter is set to. A boolean accepts any value by its truth, as in
+/// mongod; other parameters accept values of their own type, where all numbers are one type.
 fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> {
     let start = start.as_ref();
     if let ValueRef::Bool(_) = start {
@@ -168,8 +169,8 @@ fn taken_value(name: &str, value: ValueRef<'_>, start: &Value) -> Result<Value> 
     Ok(value.to_value())
 }
 
-/// Runs `getDefaultRWConcern`. Only a cluster has default concerns: elsewhere it fails with 51300, as
-/// on a standalone mongod.
+/// Runs `getDefaultRWConcern`. Only a cluster has default concerns: otherwise it fails with 51300,
+/// as on a standalone mongod.
 pub(super) async fn default_concerns<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.door.settings.topology == Topology::Standalone {
         let message = "'getDefaultRWConcern' is not supported on standalone nodes.";
@@ -183,8 +184,7 @@ pub(super) async fn default_concerns<S: Store>(call: &Call<'_, S>) -> Result<Doc
     })
 }
 
-/// Runs `setFeatureCompatibilityVersion`, which upgrade scripts call: accepted, and nothing
-/// changes.
+/// Runs `setFeatureCompatibilityVersion`, which upgrade scripts call. It has no effect.
 pub(super) async fn set_compatibility<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     call.args().need_str(call.name)?;
     call.args().lax_bool("confirm")?;

@@ -1,5 +1,5 @@
-//! Commands that make, change, show and remove roles. Those that are built in are shown and cannot be
-//! changed. What a role permits changes at once for every user who has it.
+//! Commands that create, change, show and drop roles. Built-in roles are shown and cannot be
+//! changed. Changes of a role take effect at once for all its users.
 //!
 //! ```text
 //! {createRole: "r", privileges: [{resource: {db: "x", collection: ""}, actions: ["find"]}], roles: []}
@@ -35,17 +35,16 @@ use crate::{
 
 /// Arguments of `createRole` and `updateRole`.
 pub(super) const CREATE_FIELDS: &[&str] = &["privileges", "roles", "authenticationRestrictions"];
-/// Arguments of `rolesInfo`.
 pub(super) const INFO_FIELDS: &[&str] =
     &["showPrivileges", "showBuiltinRoles", "showAuthenticationRestrictions"];
 
-/// The role that a command names in its first field, in its own database.
+/// Returns the role that a command names in its first field, in the command's database.
 fn named(asked: &Asked<'_>) -> Result<RoleName> {
     Ok(RoleName::new(asked.first_text()?, asked.database))
 }
 
-/// What giving or taking privileges asks for: the right to give roles on the databases that they are
-/// about, and on `admin` where they are about all databases or the server.
+/// Returns the rights for granting or revoking privileges: the action on the databases of their
+/// resources, and on `admin` for resources of all databases or the server.
 fn privilege_needs(action: Action, privileges: Option<ArrayRef<'_>>) -> Result<Vec<Need>> {
     let Some(privileges) = privileges else { return Ok(Vec::new()) };
     let mut needs = Vec::new();
@@ -59,7 +58,7 @@ fn privilege_needs(action: Action, privileges: Option<ArrayRef<'_>>) -> Result<V
     Ok(needs)
 }
 
-/// What the lists of roles and privileges in a command ask of its sender.
+/// Returns the rights for the lists of roles and privileges in a command.
 fn listed_needs(asked: &Asked<'_>, action: Action) -> Result<Vec<Need>> {
     let args = asked.args();
     let mut needs = privilege_needs(action, args.array("privileges")?)?;
@@ -69,27 +68,27 @@ fn listed_needs(asked: &Asked<'_>, action: Action) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// What `createRole` asks of its sender.
+/// The rights of `createRole`.
 pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
     needs.push(Need::on_database(Action::CreateRole, asked.database));
     Ok(needs)
 }
 
-/// What `updateRole` asks of its sender: to take away what there is, and to give what is said.
+/// The rights of `updateRole`: to revoke what the role has, and to grant what is given.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
     needs.push(Need::on_database(Action::RevokeRole, asked.database));
     Ok(needs)
 }
 
-/// What commands ask of their sender that add to a role.
+/// The rights of the commands that extend a role.
 pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = listed_needs(asked, Action::GrantRole)?;
     Ok(or_on_own_database(needs, Action::GrantRole, asked))
 }
 
-/// What commands ask of their sender that take from a role.
+/// The rights of the commands that reduce a role.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = listed_needs(asked, Action::RevokeRole)?;
     Ok(or_on_own_database(needs, Action::RevokeRole, asked))
@@ -99,7 +98,7 @@ fn no_role(name: &RoleName) -> Error {
     Error::new(RoleNotFound, format!("Role '{name}' not found"))
 }
 
-/// Checks that roles have no restrictions on where users come from: here only users do.
+/// Checks that a role has no authentication restrictions, which only users have here.
 fn check_unrestricted(asked: &Asked<'_>) -> Result<()> {
     match asked.args().array("authenticationRestrictions")? {
         Some(list) if list.iter().next().is_some() => {
@@ -110,7 +109,7 @@ fn check_unrestricted(asked: &Asked<'_>) -> Result<()> {
     }
 }
 
-/// Checks that a role may have what it has now, and does not come to itself.
+/// Checks that a role may have its privileges and roles, and does not inherit from itself.
 fn check_role<S: Store>(call: &Call<'_, S>, role: &Role) -> Result<()> {
     role.check_scope()?;
     check_roles(call, &role.roles)?;
@@ -122,7 +121,7 @@ fn check_role<S: Store>(call: &Call<'_, S>, role: &Role) -> Result<()> {
     Ok(())
 }
 
-/// The role that a command is about, to be changed.
+/// Returns the role to change. Fails with 49 for a built-in role.
 fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Kept<Role>> {
     if builtin::is_builtin(name) {
         let text = format!("{name} is a built-in role and cannot be modified.");
@@ -133,8 +132,8 @@ fn changeable<S: Store>(call: &Call<'_, S>, name: &RoleName) -> Result<Kept<Role
 
 /// Runs `createRole`.
 ///
-/// Errors: 51002 for a name that is taken, 31 for a role that does not exist, 49 for what a role of
-/// this database may not have.
+/// Fails with 51002 if the role exists, 31 for an unknown role, and 49 for what a role of this
+/// database may not have.
 pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let asked = call.asked()?;
@@ -162,7 +161,7 @@ pub(super) async fn create_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     ok(doc! {})
 }
 
-/// Changes the role that a command names. `listed` names the list that must not be empty, if there is one.
+/// Changes the role that a command names. `listed` names the list that must not be empty, if any.
 async fn change_role<'a, S: Store>(
     call: &Call<'a, S>,
     listed: Option<&str>,
@@ -171,7 +170,7 @@ async fn change_role<'a, S: Store>(
     check_users(call)?;
     let asked = call.asked()?;
     let name = named(&asked)?;
-    // Before the role is looked for, as MongoDB does.
+    // Checked before the role is looked up, as in MongoDB.
     listed.map(|field| need_elements(&asked, field)).transpose()?;
     let _one = call.door.users.lock().await;
     let Kept { value: mut role, version } = changeable(call, &name)?;
@@ -181,7 +180,7 @@ async fn change_role<'a, S: Store>(
     ok(doc! {})
 }
 
-/// Runs `updateRole`: what is given takes the place of what was.
+/// Runs `updateRole`: the given lists replace those of the role.
 pub(super) async fn update_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     change_role(call, None, |role, asked| {
         check_unrestricted(asked)?;
@@ -244,12 +243,12 @@ pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
     .await
 }
 
-/// What `dropRole` and `dropAllRolesFromDatabase` ask of their sender.
+/// The rights of `dropRole` and `dropAllRolesFromDatabase`.
 pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(vec![Need::on_database(Action::DropRole, asked.database)])
 }
 
-/// Runs `dropRole`: nobody has it any more. 31 without such a role.
+/// Runs `dropRole`, which also revokes the role everywhere. Fails with 31 if it does not exist.
 pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let name = named(&call.asked()?)?;
@@ -259,7 +258,7 @@ pub(super) async fn drop_role<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }
 
-/// Runs `dropAllRolesFromDatabase`; the reply says how many there were.
+/// Runs `dropAllRolesFromDatabase`; the reply has the number of dropped roles.
 pub(super) async fn drop_all_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let _one = call.door.users.lock().await;
@@ -269,7 +268,7 @@ pub(super) async fn drop_all_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(doc! { "n": saturated_int(gone.len()) })
 }
 
-/// Which roles `rolesInfo` is about; `None`: those of its database.
+/// Returns the roles that `rolesInfo` names; `None` means all of its database.
 fn wanted(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     Ok(match asked.body.iter().next().map_or(ValueRef::Null, |(_, value)| value) {
         value if value.is_number() => None,
@@ -278,7 +277,8 @@ fn wanted(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     })
 }
 
-/// What `rolesInfo` asks of its sender; everybody may see the own roles, which [`roles_info`] looks at.
+/// The rights of `rolesInfo`. Named roles are checked in [`roles_info`], since a sender may see its
+/// own.
 pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let own = wanted(asked)?.is_some();
     Ok(if own { Vec::new() } else { vec![Need::on_database(Action::ViewRole, asked.database)] })
@@ -315,7 +315,7 @@ pub(super) async fn roles_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     };
     let shown = found.iter().map(|role| {
         let (roles, mut granted) = users.expand(&role.roles);
-        // What has no room is not shown, and is not permitted either.
+        // Privileges beyond the limit are neither shown nor granted.
         let _ = granted.add_all(&role.privileges);
         let inherited = Inherited { roles: &roles, privileges: &granted };
         Value::Document(role.shown(privileges, inherited))

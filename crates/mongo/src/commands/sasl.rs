@@ -1,5 +1,5 @@
-//! Logging in: `saslStart` and `saslContinue` with SCRAM, and the same inside a handshake, which spares
-//! a round trip.
+//! Logins with SCRAM: `saslStart` and `saslContinue`, and the first step within a handshake, which
+//! saves a round trip.
 //!
 //! ```text
 //! {saslStart: 1, mechanism: "SCRAM-SHA-256", payload: client-first, options: {skipEmptyExchange: true}}
@@ -8,8 +8,9 @@
 //! => {conversationId: 1, done: true, payload: server-final, ok: 1}
 //! ```
 //!
-//! Whatever is wrong with a login is error 18 with one text, so that nobody learns which users there
-//! are; what it was stands in the log. A connection has one login under way, and each failure ends it.
+//! A failed login always gets error 18 with the same text, so that it does not reveal which users
+//! exist; the log has the reason. A connection has at most one login in progress, and any failure
+//! ends it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -37,18 +38,16 @@ use crate::{
     users::random_bytes,
 };
 
-/// Arguments of `saslStart`.
 pub(super) const START_FIELDS: &[&str] =
     &["mechanism", "payload", "autoAuthorize", "options", "db"];
-/// Arguments of `saslContinue`.
 pub(super) const CONTINUE_FIELDS: &[&str] = &["conversationId", "payload"];
 
-/// What anybody is told whose login failed.
+/// Returns the error of a failed login.
 fn refused() -> Error {
     Error::new(AuthenticationFailed, "Authentication failed.")
 }
 
-/// What is answered to a mechanism that is not offered.
+/// Returns the error for an unsupported mechanism.
 pub(super) fn unknown_mechanism(named: &str) -> Error {
     let shown: String = named.chars().take(64).collect();
     let text =
@@ -56,7 +55,7 @@ pub(super) fn unknown_mechanism(named: &str) -> Error {
     Error::new(MechanismUnavailable, text)
 }
 
-/// The bytes of a message of SCRAM: binary, or base64 as shells of long ago sent it.
+/// Returns the payload of a SCRAM message: binary, or base64 as legacy shells sent it.
 fn payload(args: &Args<'_>) -> Result<Vec<u8>> {
     match args.get("payload") {
         Some(ValueRef::Binary { bytes, .. }) => Ok(bytes.to_vec()),
@@ -71,9 +70,9 @@ pub(super) async fn start<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(begin(call, call.body, call.database).await?)
 }
 
-/// Begins a login, which replaces the one that was under way.
+/// Starts a login, which replaces one in progress.
 ///
-/// Errors: 334 for a mechanism that is not offered, 18 for everything else that is wrong.
+/// Fails with 334 for an unsupported mechanism, and with 18 for everything else.
 pub(super) async fn begin<S: Store>(
     call: &Call<'_, S>,
     body: DocRef<'_>,
@@ -96,13 +95,13 @@ pub(super) async fn begin<S: Store>(
     wait_for_turn(call, &name).await?;
     let user = call.door.users.user(&name)?.map(|user| user.value);
     let user = user.filter(|user| may_come_from(call.connection, user));
-    // That a user has no password for a mechanism, a handshake tells anyway; a driver that hears of it
-    // takes another one.
+    // Does not reveal more than a handshake, which lists the user's mechanisms; a driver then uses
+    // another mechanism.
     if user.as_ref().is_some_and(|user| user.credentials.of(mechanism.name()).is_none()) {
         return Err(note_failure(call, Some(&name), "a user without a password for the mechanism"));
     }
     let verifier = user.as_ref().and_then(|user| verifier_of(&user.credentials, mechanism));
-    // Made for known users too, so that the time does not tell who is one.
+    // Also computed for existing users, so that the timing does not reveal which users exist.
     let fake = Verifier::fake(mechanism, &name.to_string(), &call.door.users.secret_key().await?);
     let (verifier, user) = match verifier {
         Some(verifier) => (verifier, user),
@@ -118,12 +117,13 @@ pub(super) async fn begin<S: Store>(
     Ok(step_reply(id, false, reply))
 }
 
-/// Runs `saslContinue`: the client's proof, or the empty message behind it.
+/// Runs `saslContinue`: the client's proof, or the empty message after it.
 ///
-/// Errors: 17 without a login under way and for the number of another one, 18 for a wrong proof.
+/// Fails with 17 without a login in progress or for another conversation id, and with 18 for a
+/// wrong proof.
 pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let args = call.args();
-    // Taken out: a message that is not the right one ends the login.
+    // Removed at once: any unexpected message ends the login.
     let Some(conversation) = call.connection.logins.lock().under_way.take() else {
         return Err(without_conversation(call));
     };
@@ -135,7 +135,8 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let Conversation { id, name, mechanism, skips_empty, step } = conversation;
     match step {
         Step::Proof(exchange, user) => {
-            // Others may have guessed wrong since this one began: then it is not even looked at.
+            // Wrong passwords on other connections may have triggered the delay since this login
+            // began; then the proof is not checked.
             if 0 < time_to_wait(call, &name).as_millis() {
                 return Err(note_failure(call, Some(&name), "too many wrong passwords"));
             }
@@ -166,8 +167,8 @@ pub(super) async fn proceed<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
 }
 
-/// What is answered to a message of a login that is not under way. In a cluster it may have begun with a
-/// server that is gone: drivers begin again.
+/// Returns the error of a message without a login in progress. In a cluster the login may have
+/// begun on a server that has stopped: drivers then restart it.
 fn without_conversation<S: Store>(call: &Call<'_, S>) -> Error {
     match call.door.settings.topology {
         Topology::Standalone => Error::new(ProtocolError, "No SASL session state found"),
@@ -186,8 +187,8 @@ fn step_reply(id: i32, done: bool, bytes: Vec<u8>) -> Document {
     }
 }
 
-/// Logs a user in on the connection, in the place of whoever was. One who was removed, made anew or
-/// restricted to other addresses while the login was under way is not.
+/// Logs a user in on the connection, replacing any previous user. Fails if the user was removed,
+/// recreated or restricted to other addresses during the login.
 fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<()> {
     let now = call.door.login_as(&user.name)?;
     let same = |now: &User| now.id == user.id && now.credentials == user.credentials;
@@ -206,7 +207,7 @@ fn log_in<S: Store>(call: &Call<'_, S>, user: &User, mechanism: &str) -> Result<
     Ok(())
 }
 
-/// Logs what is wrong with a login, and returns what the client is told of it.
+/// Logs the reason of a failed login, and returns the client's error.
 pub(super) fn note_failure<S: Store>(
     call: &Call<'_, S>,
     name: Option<&UserName>,
@@ -229,7 +230,7 @@ fn note_wrong<S: Store>(call: &Call<'_, S>, name: &UserName) {
     call.door.backoff.note_wrong(call.connection.peer_address(), &name.to_string(), now);
 }
 
-/// Waits as long as wrong passwords of late ask for it. Who would have to wait long is refused.
+/// Waits for the login delay after recent wrong passwords. Fails if the delay is too long.
 async fn wait_for_turn<S: Store>(call: &Call<'_, S>, name: &UserName) -> Result<()> {
     let wait = time_to_wait(call, name);
     if LOGIN_WAIT < wait {
@@ -241,8 +242,8 @@ async fn wait_for_turn<S: Store>(call: &Call<'_, S>, name: &UserName) -> Result<
     Ok(())
 }
 
-/// What a handshake says of logins: the mechanisms of the user that the client asks about, and the first
-/// step of a login that it carries.
+/// Adds login information to a handshake's reply: the mechanisms of the user that the client names,
+/// and the reply to a first login step.
 pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Document) -> Result<()> {
     let args = call.args();
     if let Some(asked) = args.get("saslSupportedMechs") {
@@ -255,7 +256,7 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
         };
         let name = UserName::new(user, database);
         let user = call.door.users.user(&name)?;
-        // An unknown user looks like one who may use all of them.
+        // An unknown user appears to support all mechanisms.
         let names = match &user {
             Some(user) => user.value.mechanisms(),
             None => vec![Mechanism::Sha1.name(), Mechanism::Sha256.name()],
@@ -265,7 +266,7 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
     }
     if let Some(speculative) = args.document("speculativeAuthenticate")? {
         let database = speculative.get("db").and_then(ValueRef::as_str).unwrap_or("admin");
-        // What cannot begin here begins again in a command of its own, which says what is wrong.
+        // If it fails here, the client repeats it in a `saslStart`, which reports the error.
         if speculative.iter().next().is_some_and(|(name, _)| name == "saslStart")
             && let Ok(begun) = begin(call, speculative, database).await
         {
@@ -275,7 +276,7 @@ pub(super) async fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Docum
     Ok(())
 }
 
-/// Runs `logout`: nobody is logged in afterwards.
+/// Runs `logout`.
 pub(super) async fn log_out<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut logins = call.connection.logins.lock();
     let gone = (logins.current.take(), logins.known.take());

@@ -1,15 +1,15 @@
-//! `startSession`, `refreshSessions`, and the commands that end what sessions have: their cursors, and
-//! for the `kill` commands also the operations under way. Nothing else hangs on a session, so an id that
-//! was never used is as good as any.
+//! `startSession`, `refreshSessions`, and the commands that end sessions: they close cursors, and
+//! the `kill` commands also stop running operations. Sessions have no other state, so any id is
+//! valid.
 //!
 //! ```text
 //! {killSessions: [{id: UUID}, ..]}                 the sender's own sessions; [] all of them
-//! {killAllSessions: [{user, db}, ..]}              all sessions of users; [] of everybody
+//! {killAllSessions: [{user, db}, ..]}              all sessions of users; [] of all users
 //! {killAllSessionsByPattern: [{lsid: {id, uid}} | {uid} | {}, ..]}
-//! {endSessions: [{id: UUID}, ..]}                  cursors alone, when a client leaves
+//! {endSessions: [{id: UUID}, ..]}                  only cursors, when a client disconnects
 //! ```
 //!
-//! In a cluster the `kill` commands end sessions in all shards, and `endSessions` in one.
+//! In a cluster the `kill` commands act on all shards, and `endSessions` on one.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
@@ -29,10 +29,10 @@ use crate::{
     session_set::{SessionSet, UserDigest, user_digest},
 };
 
-/// Runs `startSession`: a new id. Drivers make ids themselves and ask for none.
+/// Runs `startSession`: returns a new id. Drivers generate ids themselves.
 pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     let mut bytes: Vec<u8> = (0..16).map(|_| fastrand::u8(..)).collect();
-    // Version 4, variant 1.
+    // UUID version 4, variant 1.
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     ok(doc! {
@@ -41,21 +41,21 @@ pub(super) async fn start_session<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     })
 }
 
-/// Runs `refreshSessions`: checks the ids. Sessions that hold nothing do not end by themselves.
+/// Runs `refreshSessions`: only checks the ids. Sessions do not expire.
 pub(super) async fn refresh_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     named_sessions(call, "refreshSessions", "refreshSessionsFromClient")?;
     ok(doc! {})
 }
 
-/// Runs `endSessions`: closes the cursors of sessions that their client needs no more. Operations under
-/// way go on: clients send this while a write that nobody waits for may still run.
+/// Runs `endSessions`: closes the cursors of sessions. Running operations continue: clients send
+/// this while an unacknowledged write may still run.
 pub(super) async fn end_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let ended = named_sessions(call, "endSessions", "endSessionsFromClient")?;
     call.door.cursors.kill_sessions(&ended, StopReason::CursorKilled);
     ok(doc! {})
 }
 
-/// Runs `killSessions`. An empty list names all sessions of the sender.
+/// Runs `killSessions`. An empty list means all sessions of the sender.
 pub(super) async fn kill_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut killed = named_sessions(call, "KillSessionsCmd", "killSessions")?;
     if killed.single.is_empty() {
@@ -64,9 +64,7 @@ pub(super) async fn kill_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
     kill(call, &killed).await
 }
 
-/// Runs `killAllSessions`.
-///
-/// Errors: 11 for a user who does not exist.
+/// Runs `killAllSessions`. Fails with 11 for an unknown user.
 pub(super) async fn kill_all_sessions<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let mut killed = SessionSet::default();
     let elements = elements(call, "KillAllSessionsCmd")?;
@@ -84,8 +82,8 @@ pub(super) async fn kill_all_sessions<S: Store>(call: &Call<'_, S>) -> Result<Do
     kill(call, &killed).await
 }
 
-/// Runs `killAllSessionsByPattern`. `users` and `roles` of a pattern say on whose behalf a router asks;
-/// they select no sessions, so their form alone is checked.
+/// Runs `killAllSessionsByPattern`. `users` and `roles` of a pattern tell on whose behalf a router
+/// acts; they select no sessions, so only their format is checked.
 pub(super) async fn kill_by_pattern<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let of = "KillAllSessionsByPatternCmd.killAllSessionsByPattern";
     let mut killed = SessionSet::default();
@@ -115,8 +113,8 @@ pub(super) async fn kill_by_pattern<S: Store>(call: &Call<'_, S>) -> Result<DocB
     kill(call, &killed).await
 }
 
-/// Ends the operations and closes the cursors of sessions, in all shards of a cluster. The command that
-/// asks for it goes on.
+/// Stops the operations and closes the cursors of sessions, in all shards of a cluster, except for
+/// the command itself.
 async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBuf> {
     for connection in call.door.connections() {
         let running = connection.running_command();
@@ -127,7 +125,7 @@ async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBu
             connection.stop_command(Some(running.id), StopReason::Killed);
         }
     }
-    // In this order: an operation that was told to stop opens no cursor any more.
+    // After the operations: one that was told to stop opens no cursor.
     call.door.cursors.kill_sessions(killed, StopReason::Killed);
     if let Some(siblings) = call.siblings() {
         let ask = doc! { "killAllSessionsByPattern": Value::Array(as_patterns(killed)) };
@@ -136,7 +134,7 @@ async fn kill<S: Store>(call: &Call<'_, S>, killed: &SessionSet) -> Result<DocBu
     ok(doc! {})
 }
 
-/// Returns the patterns that name the same sessions.
+/// Returns the patterns that select the same sessions.
 fn as_patterns(killed: &SessionSet) -> Vec<Value> {
     if killed.all {
         return Vec::new();
@@ -150,9 +148,9 @@ fn as_patterns(killed: &SessionSet) -> Vec<Value> {
     users.chain(single).map(|pattern: Document| Value::Document(pattern)).collect()
 }
 
-/// Returns the sessions that a list of ids names. An id without a user is that of the sender's session.
+/// Returns the sessions in a list of ids. An id without a user is that of the sender's session.
 ///
-/// Errors: 13 for the session of another user, without the right to kill any session.
+/// Fails with 13 for the session of another user, without the right to kill any session.
 fn named_sessions<S: Store>(
     call: &Call<'_, S>,
     command: &str,
@@ -176,8 +174,8 @@ fn named_sessions<S: Store>(
     Ok(named)
 }
 
-/// Returns the documents in the command's list. Errors call the command `of`; a null element counts as
-/// none, as in mongod.
+/// Returns the documents in the command's list. `of` is the command's name in errors; null elements
+/// are skipped, as in mongod.
 fn elements<'a, S: Store>(call: &Call<'a, S>, of: &str) -> Result<Vec<DocRef<'a>>> {
     let args = Args::new(of, call.body);
     args.need_array(call.name)?;
@@ -195,7 +193,7 @@ fn elements<'a, S: Store>(call: &Call<'a, S>, of: &str) -> Result<Vec<DocRef<'a>
     Ok(elements)
 }
 
-/// The `id` of a session: a UUID.
+/// Returns the `id` of a session: a UUID.
 fn parse_id(args: &Args<'_>) -> Result<SessionId> {
     match args.get("id") {
         None => Err(args.missing_field("id")),
@@ -214,7 +212,7 @@ fn parse_id(args: &Args<'_>) -> Result<SessionId> {
     }
 }
 
-/// The `uid` of a session, if there is one: the digest of its user's name.
+/// Returns the `uid` of a session, if given: the digest of its user's name.
 fn parse_user(args: &Args<'_>) -> Result<Option<UserDigest>> {
     match args.get("uid") {
         None => Ok(None),
@@ -233,14 +231,14 @@ fn parse_user(args: &Args<'_>) -> Result<Option<UserDigest>> {
     }
 }
 
-/// The user that a document names.
+/// Returns the user that a document names.
 pub(super) fn named_user(args: &Args<'_>) -> Result<UserName> {
     args.allow_only(&["user", "db"])?;
     let (name, database) = (args.need_str("user")?, args.need_str("db")?);
     Ok(UserName::new(name, database))
 }
 
-/// Checks a list of users or roles.
+/// Checks the format of a list of users or roles.
 fn check_names(args: &Args<'_>, list: &str, name: &str) -> Result<()> {
     if args.get(list).is_none() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The statements of one write command: how many there may be, in which order they run, and how
-//! their failures are reported.
+//! The statements of a write command: their maximum number, their order, and the report of their
+//! failures.
 //!
 //! ```text
 //! ordered:    s0 ok, s1 fails, s2 does not run        writeErrors: [{index: 1}]
@@ -22,7 +22,7 @@ use crate::{
     utf8,
 };
 
-/// How many operations one command may hold: one at least, and as many as `hello` allows.
+/// Checks the number of operations in a command: at least one, and at most the number in `hello`.
 pub(super) fn check_batch(len: usize) -> Result<()> {
     if (1..=MAX_WRITE_BATCH).contains(&len) {
         return Ok(());
@@ -33,7 +33,7 @@ pub(super) fn check_batch(len: usize) -> Result<()> {
     Err(Error::new(InvalidLength, message))
 }
 
-/// Adds `writeErrors` to a reply when there are any. Drivers take its absence for success.
+/// Adds `writeErrors` to a reply if there are any. Drivers take its absence for success.
 pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
     if !errors.is_empty() {
         let errors = errors.iter().map(|(at, error)| error.write_error(*at)).collect();
@@ -41,7 +41,7 @@ pub(super) fn push_errors(reply: &mut Document, errors: &[(usize, Error)]) {
     }
 }
 
-/// The receipts of a command, where it has a number.
+/// Opens the receipts of a command, if it is a retryable write.
 pub(super) async fn open_book<'a, S: Store>(
     call: &Call<'a, S>,
     statements: usize,
@@ -55,16 +55,16 @@ pub(super) async fn open_book<'a, S: Store>(
     }
 }
 
-/// Whether the failure of a statement is that of its whole command. On a router those are failures
-/// after which a driver may send the command again: it looks for them in no other place. A numbered
-/// write has two more: another attempt came first, and the session is at a higher number.
+/// Returns whether the failure of a statement fails the whole command. On a router these are
+/// retryable errors, which drivers look for only in the command's reply. A retryable write has two
+/// more: another attempt was committed first, and the session has moved to a higher number.
 pub(super) fn ends_command<S: Store>(call: &Call<'_, S>, error: &Error) -> bool {
     call.door.settings.topology == Topology::Router && may_repeat(error.code)
         || call.has_number() && [WriteConflict, TransactionTooOld].contains(&error.code)
 }
 
-/// A numbered write can only be about one document (72): of several nobody could tell which were
-/// written before. `why` is the argument that says so.
+/// Checks that a retryable write affects only one document (72): for several, it would be unknown
+/// which were written before. `why` is the argument that selects several.
 pub(super) fn check_one<S: Store>(
     place: Option<Place<'_, S>>,
     many: bool,
@@ -77,18 +77,18 @@ pub(super) fn check_one<S: Store>(
     Err(Error::new(InvalidOptions, message))
 }
 
-/// What a statement did that was not run alone.
+/// The result of adding a statement to a group.
 pub(super) enum Staged<T> {
-    /// It is part of the group, and has done this once the group is committed.
+    /// Added to the group; the outcome takes effect when the group is committed.
     Added(T),
-    /// An earlier attempt of the command did this.
+    /// An earlier attempt of the command had this outcome.
     Repeated(T),
-    /// It is not part of the group: what it does may depend on the group's other statements.
+    /// Not added: the outcome may depend on the group's other statements.
     Left,
 }
 
 impl<T> Staged<T> {
-    /// The same with what the statement did turned into something else.
+    /// Converts the outcome.
     pub(super) fn map<U>(self, turn: impl FnOnce(T) -> U) -> Staged<U> {
         match self {
             Self::Added(done) => Staged::Added(turn(done)),
@@ -98,9 +98,9 @@ impl<T> Staged<T> {
     }
 }
 
-/// Runs the statements of one command and adds up what they did.
+/// Runs the statements of one command and sums up their outcomes.
 pub(super) trait RunStatement<S: Store> {
-    /// What a statement did.
+    /// The outcome of a statement.
     type Outcome: Send;
 
     /// Adds a statement to a group; `at` is its position in the command.
@@ -112,10 +112,10 @@ pub(super) trait RunStatement<S: Store> {
         group: &mut WriteGroup<'_, S>,
     ) -> impl Future<Output = Result<Staged<Self::Outcome>>> + Send;
 
-    /// A statement of a group has taken place.
+    /// Called when a statement was committed with its group.
     fn note_staged(&mut self, at: usize, outcome: &Self::Outcome);
 
-    /// Runs one statement alone, with commits of its own.
+    /// Runs one statement alone, in its own commits.
     fn run_statement(
         &mut self,
         at: usize,
@@ -123,25 +123,23 @@ pub(super) trait RunStatement<S: Store> {
         context: &Arc<Context>,
     ) -> impl Future<Output = Result<Self::Outcome>> + Send;
 
-    /// Adds up what a statement did. Called in the order of statements.
+    /// Sums up the outcome of a statement. Called in the order of statements.
     fn add_up(&mut self, at: usize, outcome: Self::Outcome);
 
-    /// A statement has failed. Called in the order of statements, between calls of
+    /// Records the failure of a statement. Called in the order of statements, between calls of
     /// [`add_up`](Self::add_up).
     fn note_failure(&mut self, _at: usize, _error: &Error) {}
 }
 
-/// Runs statements in their order, and returns the failures by position. In an `ordered` command the
-/// first failure is the last statement that runs; else each has its turn.
+/// Runs statements in order, and returns the failures by position. In an `ordered` command the
+/// first failure is the last statement that runs; otherwise all run.
 ///
-/// Statements are committed in groups, so that the command waits for the disk once per group and not
-/// once per statement. Results are those that the statements have one after the other, see
-/// [`WriteGroup`]. A statement that cannot be part of a group runs alone.
+/// Statements are committed in groups, so that the command waits for durability once per group and
+/// not once per statement. The results are those of sequential execution, see [`WriteGroup`]. A
+/// statement that cannot be part of a group runs alone.
 ///
-/// Errors: those that are no statement's own, see [`ends_command`].
-///
-/// `context` is the command's. What is wrong with its constants fails each statement and not the
-/// command, so it is handed on as it is.
+/// Fails with the errors of [`ends_command`]. An error in `context` fails each statement instead of
+/// the command, so it is passed as a result.
 pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
     call: &Call<'_, S>,
     statements: Vec<DocRef<'_>>,
@@ -178,8 +176,8 @@ pub(super) async fn run_statements<S: Store, R: RunStatement<S> + Send>(
         match run.run_group(context).await? {
             Ended::Command => break,
             Ended::Group => {}
-            // A group that took nothing, or that another writer came before, goes on with one
-            // statement that waits for what it has to.
+            // If a group took no statement, or conflicted with another writer, one statement runs
+            // alone and waits as needed.
             Ended::Early => alone = run.next + 1,
             Ended::Full(end) => alone = end,
         }
@@ -193,32 +191,31 @@ enum Ended {
     Command,
     /// It was committed.
     Group,
-    /// The next statement was left out of it, or evaluated too early.
+    /// The next statement was left out, or evaluated too early.
     Early,
-    /// The store was full and nothing was written; the group had the statements up to this position.
+    /// The store was full and nothing was written; the position after the group's last statement.
     Full(usize),
 }
 
-/// Failures by position.
 struct Failures<'c, 'a, S: Store> {
     call: &'c Call<'a, S>,
     ordered: bool,
     errors: Vec<(usize, Error)>,
 }
 
-/// Statements under way.
+/// The run of a command's statements.
 struct Run<'c, 'a, 's, 'r, S: Store, R> {
     call: &'c Call<'a, S>,
     statements: Vec<DocRef<'s>>,
     book: Option<&'c Book<'a, S>>,
     runner: &'r mut R,
     failures: Failures<'c, 'a, S>,
-    /// The position of the first one that has not run.
+    /// Position of the next statement.
     next: usize,
 }
 
 impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
-    /// Notes what the next statement did. Returns whether it is the last that runs.
+    /// Records the outcome of the next statement. Returns whether it is the last to run.
     fn note(&mut self, ran: Result<R::Outcome>) -> Result<bool> {
         let at = self.next;
         self.next += 1;
@@ -234,7 +231,7 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
         Ok(false)
     }
 
-    /// Runs as many of the next statements as make a group.
+    /// Runs the next statements as one group.
     async fn run_group(&mut self, context: &Arc<Context>) -> Result<Ended> {
         let first = self.next;
         let mut group = self.call.door.engine.write_group(GROUP_STATEMENTS);
@@ -267,11 +264,11 @@ impl<S: Store, R: RunStatement<S> + Send> Run<'_, '_, '_, '_, S, R> {
         match group.commit(receipts).await {
             Ok(None) => {}
             Ok(Some(again)) => {
-                // What is behind it was evaluated as if it had taken place.
+                // Later statements were evaluated as if it had been committed.
                 staged.truncate(again.saturating_sub(first));
                 ended = Ended::Early;
             }
-            // Alone, statements that make room are told from others.
+            // Run alone, statements that free space can succeed.
             Err(error) if error.kind == engine::Kind::Full => return Ok(Ended::Full(end)),
             Err(error) => {
                 let error = Error::from(error);

@@ -1,5 +1,5 @@
-//! Counts and sizes of collections and databases. Counts come from the engine's counters, sizes
-//! from the store's files, so none of them walks documents; only `validate` does.
+//! Counts and sizes of collections and databases. Counts come from the engine's counters and sizes
+//! from the store's files; only `validate` scans documents.
 //!
 //! ```text
 //! {collStats: "c", scale: 1024}  => {ns, size, count, avgObjSize, storageSize, nindexes, indexSizes, ..}
@@ -7,8 +7,8 @@
 //! {validate: "c"}                => {ns, nrecords, keysPerIndex, valid, errors, ..}
 //! ```
 //!
-//! Counts are exact and of live documents only; sizes on disk are estimates and hold expired
-//! documents until they are removed.
+//! Counts are exact and cover live documents only; sizes on disk are estimates and include expired
+//! documents until they are reaped.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ use crate::{
     },
 };
 
-/// Returns by what sizes are divided: 1, or a number of at least 1, of which no more than 32 bits count.
-/// Fails with 51024 for a smaller number.
+/// Returns the divisor of sizes: 1, or a 32-bit number of at least 1. Fails with 51024 for a
+/// smaller number.
 fn parse_scale(args: &Args<'_>) -> Result<i64> {
     let scale = args.int("scale")?.unwrap_or(1).clamp(i32::MIN.into(), i32::MAX.into());
     match scale {
@@ -40,8 +40,8 @@ fn parse_scale(args: &Args<'_>) -> Result<i64> {
     }
 }
 
-/// Bytes of each index. The store keeps all indexes of a collection together, so each is shown with
-/// its share; that of the id is the rows' own order and takes nothing.
+/// Returns the size of each index. The store keeps all indexes of a collection together, so each is
+/// shown with an equal share; `_id` is the order of the rows and takes no space.
 fn index_sizes<S: Store>(call: &Call<'_, S>, collection: &Collection, scale: i64) -> Document {
     let state = collection.state();
     let total = call.door.engine.store().space_bytes(Space::Index(collection.id));
@@ -61,7 +61,7 @@ pub(super) async fn collection_stats<S: Store>(call: &Call<'_, S>) -> Result<Doc
     ok(storage_stats(call, &namespace, scale).await?)
 }
 
-/// Counts and sizes of a collection, all zero where there is none.
+/// Returns the counts and sizes of a collection; all zero if it does not exist.
 async fn storage_stats<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -105,10 +105,10 @@ async fn storage_stats<S: Store>(
     Ok(reply)
 }
 
-/// The document that a leading `$collStats` stage begins with.
+/// Returns the document of a leading `$collStats` stage.
 ///
-/// Errors: 26 where counts or sizes are asked for of a collection that is not there, 115 for
-/// `queryExecStats`, which are not counted by collection.
+/// Fails with 26 for counts or sizes of a missing collection, and with 115 for `queryExecStats`,
+/// which are not counted by collection.
 pub(super) async fn stats_stage<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -156,9 +156,9 @@ pub(super) async fn stats_stage<S: Store>(
     Ok(out)
 }
 
-/// Runs `dbStats`: sums over a database's collections. Sizes are doubles here, and whole numbers of a
-/// database that is not there, as in mongod. `freeStorage` asks for the space that could be used again,
-/// of which there is none: what is removed is compacted away.
+/// Runs `dbStats`: sums over a database's collections. Sizes are doubles, or integers if the
+/// database does not exist, as in mongod. `freeStorage` requests reusable space, which is always 0
+/// since removed data is compacted away.
 pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let scale = parse_scale(&call.args())?;
     let all = call.door.engine.collections(Model::Documents);
@@ -210,7 +210,7 @@ pub(super) async fn database_stats<S: Store>(call: &Call<'_, S>) -> Result<DocBu
     ok(reply)
 }
 
-/// Checks the options of `validate`: 72 for those that do not go together. All find the same here.
+/// Checks for exclusive options of `validate` (72). They have no other effect.
 fn check_validate_options(args: &Args<'_>) -> Result<()> {
     let is_set = |name: &str| args.get(name).is_some_and(ValueRef::is_truthy);
     let refuse = |what: &str| {
@@ -231,11 +231,10 @@ fn check_validate_options(args: &Args<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Runs `validate`: walks a collection, every live row and every live index entry, and reports what
-/// does not agree.
+/// Runs `validate`: scans every live row and every live index entry, and reports inconsistencies.
 ///
-/// Errors: 26 without a collection. What is wrong with the data is not an error but an entry of
-/// `errors`.
+/// Fails with 26 if the collection does not exist. Inconsistent data is not an error but an entry
+/// of `errors`.
 pub(super) async fn validate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace()?;
     check_validate_options(&call.args())?;

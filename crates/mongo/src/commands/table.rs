@@ -1,10 +1,9 @@
-//! The table of commands: one row each, with the function that runs it and what else is known about
-//! it. `listCommands` and `docs/compat/mongodb.md` are printed from it. A new command is one file
-//! and one row here; what its columns mean stands in `command_row.rs`.
+//! The table of commands: one row each, with the function that runs it and its properties.
+//! `listCommands` and `docs/compat/mongodb.md` are generated from it. A new command is one file and
+//! one row here; the columns are documented in `command_row.rs`.
 //!
-//! A row names the function, the arguments beside those that all commands share, a few words for
-//! the documentation, and the columns that differ from a command that reads or writes and has
-//! nothing else about it.
+//! A row has the function, the arguments besides those that all commands share, a short
+//! description, and the properties that differ from the defaults.
 
 use std::{future::Future, marker::PhantomData, pin::Pin};
 
@@ -28,18 +27,18 @@ use crate::{
 
 mod stable_api;
 
-/// A command under way: its reply without what the message around it adds.
+/// The future of a running command. Its reply excludes what the message adds.
 type Running<'a> = Pin<Box<dyn Future<Output = Result<DocBuf>> + Send + 'a>>;
 
-/// Runs one command.
+/// The function that runs a command.
 pub(super) type Run<S> = for<'a> fn(&'a Call<'a, S>) -> Running<'a>;
 
-/// The functions that run commands over a store, by the places of their rows. Rows are the same for
-/// every store, functions are not, so they stand beside each other instead of in one struct.
+/// The functions that run commands over a store, by position of their rows. Rows do not depend on
+/// the store type and functions do, so they are separate tables.
 pub(super) struct Runs<S>(PhantomData<S>);
 
-/// The rows and the functions beside them are made from one list, so that neither can miss one. The
-/// compiler finds a name that stands in it twice, since the second arm of `place` is unreachable.
+/// Defines rows and functions from one list, so that they match. The compiler rejects a duplicate
+/// name, since the second arm of `place` is unreachable.
 macro_rules! rows {
     ($($name:literal => $module:ident :: $run:ident, $fields:expr, $help:literal, $row:expr;)*) => {
         const NAMES: &[&str] = &[$($name),*];
@@ -57,7 +56,7 @@ macro_rules! rows {
         impl<S: Store> Runs<S> {
             const ALL: &'static [Run<S>] = &[$(|call| Box::pin($module::$run(call))),*];
 
-            /// The function of the row at a place.
+            /// Returns the function of the row at a position.
             pub(super) fn at(place: usize) -> Option<Run<S>> {
                 Self::ALL.get(place).copied()
             }
@@ -65,7 +64,7 @@ macro_rules! rows {
     };
 }
 
-/// The place of a name in the list, found while compiling.
+/// Returns the position of a name in the list, at compile time.
 const fn place_of(name: &str) -> usize {
     let mut place = 0;
     while place < NAMES.len() {
@@ -77,7 +76,7 @@ const fn place_of(name: &str) -> usize {
     place
 }
 
-/// Equality of bytes, which `==` does not offer to a `const fn`.
+/// Compares bytes; `==` is not available in a `const fn`.
 const fn is_same(one: &[u8], other: &[u8]) -> bool {
     let mut at = 0;
     while at < one.len() && at < other.len() && one[at] == other[at] {
@@ -288,7 +287,7 @@ rows! {
         CommandRow::reads(Rights::Collection(&[Action::EbbExpiry, Action::Find])).in_api(&[]);
 }
 
-/// Commands of MongoDB that are known and not there yet, with what they belong to.
+/// MongoDB commands that are known but not implemented, with the feature that they belong to.
 pub static NOT_YET: &[NotYet] = &[
     not_yet("commitTransaction", "transactions").in_api(),
     not_yet("abortTransaction", "transactions").in_api(),
@@ -308,17 +307,16 @@ pub static NOT_YET: &[NotYet] = &[
     not_yet("testVersion2", "commands for tests of the Stable API"),
 ];
 
-/// A command that is not there yet.
 const fn not_yet(name: &'static str, area: &'static str) -> NotYet {
     NotYet { name, area, compress: true, in_api: false }
 }
 
-/// All commands, in the order of the documentation.
+/// Returns the rows of all commands, in the order of the documentation.
 pub fn table() -> &'static [CommandRow] {
     ROWS
 }
 
-/// The table as the door is given it.
+/// The table without the functions, as the rest of the crate uses it.
 pub(crate) const COMMANDS: CommandTable = CommandTable { rows: ROWS, not_yet: NOT_YET, place };
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! `top`: how often clients used each collection, and how long that took. In a cluster it is that of all
-//! shards: a collection is in one of them.
+//! `top`: how often clients used each collection, and for how long. In a cluster the reply covers
+//! all shards; each collection is in one of them.
 //!
 //! ```text
 //! {top: 1}
@@ -23,7 +23,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     for (name, entry) in call.door.work.top_entries(exists) {
         totals.push(name, Value::Document(entry));
     }
-    // What they say is in the totals, as long as this lasts.
+    // Keeps the memory of the replies, whose entries are in `totals`, reserved until the end.
     let mut _held = None;
     if let Some(siblings) = call.siblings() {
         let (answers, counted) =

@@ -5,8 +5,8 @@
 //! => {n: 1, nModified: 0, upserted: [{index: 0, _id: ..}], ok: 1}
 //! ```
 //!
-//! `n` counts documents that were found or inserted, `nModified` those whose bytes changed.
-//! Statements take effect one after the other: a command is not a transaction.
+//! `n` counts matched and inserted documents, `nModified` those whose bytes changed. Statements
+//! take effect one after the other: a command is not a transaction.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::{
     rights::{Asked, Need, is_set},
 };
 
-/// What it asks of its sender: a statement that may insert asks for that too.
+/// Requires the rights to update and, for upserts, to insert.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let collection = asked.collection()?;
     let mut needs = vec![Need::of(Action::Update, collection.clone())];
@@ -43,11 +43,11 @@ pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Runs `update`. Stages of pipelines are looked at before the first statement runs: one of an
-/// unknown name fails the command, as in mongod, where it is part of the statement's shape.
+/// Runs `update`. An unknown pipeline stage fails the command before the first statement runs, as
+/// in mongod, where it belongs to the statement's structure.
 ///
-/// Errors of the command: 16 for too many statements or none, and those of a statement's shape.
-/// Everything else is an entry of `writeErrors`.
+/// The command fails with 16 for no statements or too many, and with errors of a statement's
+/// structure. Everything else is an entry of `writeErrors`.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let namespace = call.namespace_of_documents()?;
     let statements = call.listed_documents("updates")?;
@@ -55,7 +55,6 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     statements
         .iter()
         .try_for_each(|it| check_update(&Args::new("update.updates", *it), &UPDATE_FIELDS))?;
-    // A pipeline that is none fails the command, before its first statement.
     for statement in &statements {
         if let Some(ValueRef::Array(stages)) = statement.get("u") {
             mongo_query::pipeline::check_stages(stages)?;
@@ -83,20 +82,20 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// An `update` under way, and what its statements did so far.
+/// A running `update`, with the sums of its statements so far.
 struct Run<'a, S: Store> {
     call: &'a Call<'a, S>,
     namespace: Namespace,
     book: Option<&'a Book<'a, S>>,
     matched: usize,
     modified: usize,
-    /// The entries of `upserted`, by the positions of their statements.
+    /// The entries of `upserted`, by statement position.
     upserted: Vec<Value>,
 }
 
 impl<'a, S: Store> Run<'a, S> {
-    /// Reads a statement. Returns what it does, the context that it is evaluated in, and where it
-    /// stands in a numbered command.
+    /// Parses a statement. Returns it, its evaluation context, and its receipt slot in a retryable
+    /// write.
     fn parse(
         &self,
         at: usize,
@@ -150,7 +149,7 @@ impl<S: Store> RunStatement<S> for Run<'_, S> {
     }
 }
 
-/// Adds a statement to a group. A collection is only made for an upsert.
+/// Adds a statement to a group. A missing collection is created only for an upsert.
 pub(super) async fn stage_update<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -182,15 +181,15 @@ pub(super) async fn stage_update<S: Store>(
         }
     };
     let updated = group.update(at, &collection, &update).await;
-    // Alone it looks for the collection again.
+    // Run alone, the statement looks up the collection again.
     if Call::<S>::came_late(&updated) {
         return Ok(Staged::Left);
     }
     Ok(updated?.map_or(Staged::Left, Staged::Added))
 }
 
-/// What an earlier attempt of a numbered command did for a statement. A statement with a place may
-/// only be about one document.
+/// Returns what an earlier attempt of a retryable write did for a statement. A statement of a
+/// retryable write may update only one document.
 async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Result<Option<Updated>> {
     check_one(place, many, "multi=true")?;
     let Some(Place { book, at }) = place else { return Ok(None) };
@@ -201,7 +200,7 @@ async fn done_before<S: Store>(place: Option<Place<'_, S>>, many: bool) -> Resul
     }))
 }
 
-/// Notes what a statement did, where the command counts and keeps it.
+/// Records the result of a statement in the counters and in the receipts.
 pub(super) fn note_updated<S: Store>(
     call: &Call<'_, S>,
     place: Option<Place<'_, S>>,
@@ -211,7 +210,7 @@ pub(super) fn note_updated<S: Store>(
     Counters::add(&call.connection.counters.updated, updated.modified as u64);
 }
 
-/// Runs a statement. A collection is only made for an upsert.
+/// Runs a statement. A missing collection is created only for an upsert.
 pub(super) async fn update_documents<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -253,7 +252,7 @@ pub(super) async fn update_documents<S: Store>(
     }
 }
 
-/// Updates the first document that is found, with its receipt.
+/// Updates the first matching document, together with its receipt.
 async fn update_once<S: Store>(
     call: &Call<'_, S>,
     collection: &Arc<Collection>,
@@ -269,7 +268,7 @@ async fn update_once<S: Store>(
     })
 }
 
-/// Notes in the receipts of a numbered write that it wrote nothing, where that is so.
+/// Records in the receipts of a retryable write that a statement wrote nothing.
 fn note_unwritten<S: Store>(place: Option<Place<'_, S>>, updated: &Updated) {
     if let Some(Place { book, at }) = place
         && updated.modified == 0

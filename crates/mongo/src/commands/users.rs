@@ -1,5 +1,5 @@
-//! Commands that make, change, show and remove users. What they permit stands in the row of each; that
-//! a role may be given needs the right to give it, on the role's own database.
+//! Commands that create, change, show and drop users. The rights they require are in their rows;
+//! granting a role requires the right to grant on the role's own database.
 //!
 //! ```text
 //! {createUser: "ann", pwd: "..", roles: ["readWrite", {role: "read", db: "other"}]}    => {ok: 1}
@@ -9,8 +9,7 @@
 //! {usersInfo: 1 | "ann" | {user: "ann", db: "x"} | [..] | {forAllDBs: true}}           => {users: [..]}
 //! ```
 //!
-//! A user's logins end at once where it is removed; what it may do changes at once for those who are
-//! logged in.
+//! Dropping a user ends its logins at once; changes of its rights apply at once to existing logins.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef, doc};
 use engine::Store;
@@ -30,12 +29,9 @@ use crate::{
     users::{Kept, new_user_id},
 };
 
-/// Arguments of `createUser`.
 pub(super) const CREATE_FIELDS: &[&str] =
     &["pwd", "customData", "roles", "digestPassword", "authenticationRestrictions", "mechanisms"];
-/// Arguments of `updateUser`.
 pub(super) const UPDATE_FIELDS: &[&str] = CREATE_FIELDS;
-/// Arguments of `usersInfo`.
 pub(super) const INFO_FIELDS: &[&str] = &[
     "showCredentials",
     "showCustomData",
@@ -44,18 +40,18 @@ pub(super) const INFO_FIELDS: &[&str] = &[
     "filter",
 ];
 
-/// The user that a command names in its first field, in its own database.
+/// Returns the user that a command names in its first field, in the command's database.
 fn named(asked: &Asked<'_>) -> Result<UserName> {
     Ok(UserName::new(asked.first_text()?, asked.database))
 }
 
-/// The roles that a command lists.
+/// Returns the roles that a command lists.
 fn listed_roles(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     let roles = asked.args().array("roles")?;
     roles.map(|roles| RoleName::parse_list(roles, asked.database)).transpose()
 }
 
-/// What `createUser` asks of its sender.
+/// The rights of `createUser`.
 pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = vec![Need::on_database(Action::CreateUser, asked.database)];
     needs.extend(role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default()));
@@ -65,13 +61,13 @@ pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// Returns what `updateUser` requires, except for a change of the sender's own password or data, which
+/// The rights of `updateUser`, except for changes of the sender's own password or data, which
 /// [`update_user`] checks.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = Vec::new();
     if let Some(roles) = listed_roles(asked)? {
-        // The roles that the user has now are taken away. `update_user` checks the databases of those that
-        // are not given again; this right is needed whatever there is, also for a user without roles.
+        // The user's current roles are revoked. `update_user` checks the databases of those that
+        // are not granted again; this right is always required, even for a user without roles.
         needs.push(Need::on_database(Action::RevokeRole, asked.database));
         needs.extend(role_needs(Action::GrantRole, &roles));
     }
@@ -81,18 +77,18 @@ pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// What `dropUser` and `dropAllUsersFromDatabase` ask of their sender.
+/// The rights of `dropUser` and `dropAllUsersFromDatabase`.
 pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(vec![Need::on_database(Action::DropUser, asked.database)])
 }
 
-/// What `grantRolesToUser` asks of its sender.
+/// The rights of `grantRolesToUser`.
 pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default());
     Ok(or_on_own_database(needs, Action::GrantRole, asked))
 }
 
-/// What `revokeRolesFromUser` asks of its sender.
+/// The rights of `revokeRolesFromUser`.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = role_needs(Action::RevokeRole, &listed_roles(asked)?.unwrap_or_default());
     Ok(or_on_own_database(needs, Action::RevokeRole, asked))
@@ -113,7 +109,6 @@ pub(super) fn check_roles<S: Store>(call: &Call<'_, S>, roles: &[RoleName]) -> R
     Ok(())
 }
 
-/// Reads `authenticationRestrictions`.
 fn restrictions(asked: &Asked<'_>) -> Result<Option<Vec<Restriction>>> {
     let list = asked.args().array("authenticationRestrictions")?;
     list.map(Restriction::parse_list).transpose()
@@ -121,8 +116,8 @@ fn restrictions(asked: &Asked<'_>) -> Result<Option<Vec<Restriction>>> {
 
 /// Runs `createUser`.
 ///
-/// Errors: 51003 for a name that is taken, 31 for a role that does not exist, 2 without a password and
-/// for one that cannot be.
+/// Fails with 51003 if the user exists, 31 for an unknown role, and 2 without a password and for an
+/// invalid one.
 pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let asked = call.asked()?;
@@ -157,8 +152,8 @@ pub(super) async fn create_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     ok(doc! {})
 }
 
-/// Checks that a user's password or data may be changed by the sender: with the right to do so to any
-/// user of the database, or to oneself.
+/// Checks that the sender may change a user's password or data: either for any user of the
+/// database, or for itself.
 fn check_change<S: Store>(
     call: &Call<'_, S>,
     name: &UserName,
@@ -171,7 +166,7 @@ fn check_change<S: Store>(
     check_needs(call, &[Need::one_of(&actions, on)])
 }
 
-/// Runs `updateUser`: what is given takes the place of what was.
+/// Runs `updateUser`: the given fields replace those of the user.
 pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let asked = call.asked()?;
@@ -203,7 +198,7 @@ pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     };
     if let Some(roles) = roles {
         check_roles(call, &roles)?;
-        // Those that are taken away may be of other databases.
+        // Revoked roles may belong to other databases.
         let gone: Vec<_> = user.roles.iter().filter(|it| !roles.contains(it)).cloned().collect();
         check_needs(call, &role_needs(Action::RevokeRole, &gone))?;
         user.roles = roles;
@@ -227,7 +222,7 @@ pub(super) async fn update_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> 
     ok(doc! {})
 }
 
-/// Runs `dropUser`; 11 without such a user.
+/// Runs `dropUser`; fails with 11 if the user does not exist.
 pub(super) async fn drop_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let name = named(&call.asked()?)?;
@@ -235,7 +230,7 @@ pub(super) async fn drop_user<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     if call.door.users.remove_user(&name).await? { ok(doc! {}) } else { Err(no_user(&name)) }
 }
 
-/// Runs `dropAllUsersFromDatabase`; the reply says how many there were.
+/// Runs `dropAllUsersFromDatabase`; the reply has the number of dropped users.
 pub(super) async fn drop_all_users<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     check_users(call)?;
     let _one = call.door.users.lock().await;
@@ -257,7 +252,7 @@ pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
     change_roles(call, |held, roles| held.retain(|role| !roles.contains(role))).await
 }
 
-/// Changes the roles of a user; the roles that are named have to exist.
+/// Changes the roles of a user; the named roles must exist.
 async fn change_roles<S: Store>(
     call: &Call<'_, S>,
     change: impl Fn(&mut Vec<RoleName>, Vec<RoleName>),
@@ -276,7 +271,7 @@ async fn change_roles<S: Store>(
     ok(doc! {})
 }
 
-/// Which users `usersInfo` is about.
+/// The users that `usersInfo` selects.
 enum Wanted {
     All,
     OfDatabase,
@@ -299,7 +294,8 @@ fn wanted(asked: &Asked<'_>) -> Result<Wanted> {
     })
 }
 
-/// What `usersInfo` asks of its sender; everybody may see oneself, which [`users_info`] looks at.
+/// The rights of `usersInfo`. Named users are checked in [`users_info`], since a sender may see
+/// itself.
 pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(match wanted(asked)? {
         Wanted::All => vec![Need::Any(vec![
@@ -311,8 +307,8 @@ pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     })
 }
 
-/// Whether `usersInfo` shows what is kept of passwords: who may only read gets that from nobody, so it
-/// counts as a change.
+/// Whether `usersInfo` shows password verifiers. This counts as a change, so that read-only senders
+/// are refused.
 pub(super) fn shows_credentials(command: DocRef<'_>) -> bool {
     is_set(command, "showCredentials")
 }
@@ -375,7 +371,7 @@ pub(super) async fn users_info<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! { "users": Value::Array(shown) })
 }
 
-/// Runs `invalidateUserCache`: what users may do is never kept longer than it is right.
+/// Runs `invalidateUserCache`, which has no effect: cached rights are never stale.
 pub(super) async fn invalidate<S: Store>(_: &Call<'_, S>) -> Result<DocBuf> {
     ok(doc! {})
 }

@@ -1,13 +1,12 @@
-//! Logging in with a certificate: `authenticate` with MONGODB-X509, and the same inside a handshake.
-//! Who the client is was found when the connection began; here it only says that it wants to be the
-//! user of that name.
+//! Logins with a certificate: `authenticate` with MONGODB-X509, alone or within a handshake. TLS
+//! has verified the certificate when the connection was opened; this command only logs in its user.
 //!
 //! ```text
 //! {authenticate: 1, mechanism: "MONGODB-X509", user?: "CN=ann,O=y", $db: "$external"}
 //! => {dbname: "$external", user: "CN=ann,O=y", ok: 1}
 //! ```
 //!
-//! Whatever is wrong is error 18 with the text of any other failed login.
+//! A failure gets error 18 with the text of any other failed login.
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
 use engine::Store;
@@ -23,21 +22,18 @@ use crate::{
     replies::ok,
 };
 
-/// Arguments of `authenticate`. Some drivers name the database a second time.
+/// Arguments of `authenticate`. Some drivers repeat the database.
 pub(super) const FIELDS: &[&str] = &["mechanism", "user", "db"];
 
-/// The name of the mechanism.
 const MECHANISM: &str = "MONGODB-X509";
 
-/// Runs `authenticate`.
-///
-/// Errors: 334 for another mechanism, 18 for everything else that is wrong.
+/// Runs `authenticate`. Fails with 334 for another mechanism, and with 18 for everything else.
 pub(super) async fn authenticate<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(log_in(call, call.body, call.database)?)
 }
 
-/// The login that a handshake carries. What cannot be done here is asked for again in a command of its
-/// own, which says what is wrong.
+/// Performs the login within a handshake. If it fails, the client repeats it in an `authenticate`,
+/// which reports the error.
 pub(super) fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Document) -> Result<()> {
     let Some(speculative) = call.args().document("speculativeAuthenticate")? else {
         return Ok(());
@@ -51,7 +47,7 @@ pub(super) fn in_handshake<S: Store>(call: &Call<'_, S>, reply: &mut Document) -
     Ok(())
 }
 
-/// Logs in the user whose name is the subject of the client's certificate, in the place of whoever was.
+/// Logs in the user named by the subject of the client's certificate, replacing any previous user.
 fn log_in<S: Store>(call: &Call<'_, S>, body: DocRef<'_>, database: &str) -> Result<Document> {
     check_users(call)?;
     let args = Args::new("authenticate", body);

@@ -1,5 +1,5 @@
-//! What each built-in role permits: the sets of actions, and on which resources they go. The table
-//! of the names stands above.
+//! The privileges of each built-in role: sets of actions and the resources that they apply to. The
+//! parent module maps names to them.
 
 use crate::access::{
     action::{Action, Actions},
@@ -40,7 +40,7 @@ const READ_WRITE: Actions = READ.union(Actions::of(&[
     Action::UpdateSearchIndex,
 ]));
 
-/// Looking after a database without reading its documents.
+/// Administering a database without reading its documents.
 const DB_ADMIN: Actions = Actions::of(&[
     Action::BypassDocumentValidation,
     Action::CollMod,
@@ -69,14 +69,14 @@ const DB_ADMIN: Actions = Actions::of(&[
     Action::Validate,
 ]);
 
-/// What `dbAdmin` may do with the profiler's collection.
+/// Actions of `dbAdmin` on the profiler's collection.
 const PROFILE: Actions = READ.union(Actions::of(&[
     Action::ConvertToCapped,
     Action::CreateCollection,
     Action::DropCollection,
 ]));
 
-/// Users and roles of a database.
+/// Administering the users and roles of a database.
 const USER_ADMIN: Actions = Actions::of(&[
     Action::ChangeCustomData,
     Action::ChangePassword,
@@ -91,10 +91,10 @@ const USER_ADMIN: Actions = Actions::of(&[
     Action::ViewUser,
 ]);
 
-/// Reading a collection in order to watch it: without the stream of its changes.
+/// Reading a collection for monitoring: without its change stream.
 const WATCH: Actions = READ.without(Actions::of(&[Action::ChangeStream]));
 
-/// What `clusterMonitor` asks the cluster.
+/// Actions of `clusterMonitor` on the cluster.
 const MONITOR_CLUSTER: Actions = Actions::of(&[
     Action::CheckFreeMonitoringStatus,
     Action::ConnPoolStats,
@@ -122,11 +122,11 @@ const MONITOR_CLUSTER: Actions = Actions::of(&[
     Action::UseUUID,
 ]);
 
-/// What `clusterMonitor` asks any database.
+/// Actions of `clusterMonitor` on any database.
 const MONITOR_DATABASES: Actions =
     Actions::of(&[Action::CollStats, Action::DbStats, Action::GetShardVersion, Action::IndexStats]);
 
-/// What `clusterManager` does with the cluster.
+/// Actions of `clusterManager` on the cluster.
 const MANAGE_CLUSTER: Actions = Actions::of(&[
     Action::AddShard,
     Action::AppendOplogNote,
@@ -149,7 +149,7 @@ const MANAGE_CLUSTER: Actions = Actions::of(&[
     Action::SetFreeMonitoring,
 ]);
 
-/// What `clusterManager` does with any database.
+/// Actions of `clusterManager` on any database.
 const MANAGE_DATABASES: Actions = Actions::of(&[
     Action::AnalyzeShardKey,
     Action::ClearJumboFlag,
@@ -161,7 +161,7 @@ const MANAGE_DATABASES: Actions = Actions::of(&[
     Action::SplitVector,
 ]);
 
-/// What `clusterManager` does with the databases of the cluster's own data.
+/// Actions of `clusterManager` on the databases of the cluster's own data.
 const MANAGE_OWN: Actions = Actions::of(&[
     Action::EnableSharding,
     Action::Insert,
@@ -172,7 +172,7 @@ const MANAGE_OWN: Actions = Actions::of(&[
     Action::Update,
 ]);
 
-/// What `hostManager` does with the servers.
+/// Actions of `hostManager` on the servers.
 const MANAGE_HOSTS: Actions = Actions::of(&[
     Action::ApplicationMessage,
     Action::CloseAllDatabases,
@@ -195,7 +195,7 @@ const MANAGE_HOSTS: Actions = Actions::of(&[
     Action::Unlock,
 ]);
 
-/// What `restore` makes of the collections in a backup.
+/// Actions of `restore` on the collections in a backup.
 const RESTORE: Actions = Actions::of(&[
     Action::BypassDocumentValidation,
     Action::CollMod,
@@ -207,7 +207,7 @@ const RESTORE: Actions = Actions::of(&[
     Action::Insert,
 ]);
 
-/// What `restore` makes of the users and roles in a backup.
+/// Actions of `restore` on the users and roles in a backup.
 const RESTORE_USERS: Actions = Actions::of(&[
     Action::ChangeCustomData,
     Action::ChangePassword,
@@ -221,16 +221,15 @@ const RESTORE_USERS: Actions = Actions::of(&[
     Action::ViewUser,
 ]);
 
-/// Collections of users and roles.
 const USERS: [&str; 2] = ["system.roles", "system.users"];
 
-/// A set that is being filled.
+/// Builds the privileges of a role.
 #[derive(Default)]
 pub(super) struct Maker(Privileges);
 
 impl Maker {
     fn add(&mut self, resource: Resource, actions: Actions) {
-        // The table has far fewer resources than a set may have; the tests count them.
+        // Cannot fail: the roles have far fewer resources than the limit, which a test checks.
         let _ = self.0.add(Privilege::new(resource, actions));
     }
 
@@ -242,7 +241,6 @@ impl Maker {
         self.add(Resource::Cluster, actions);
     }
 
-    /// The whole set.
     pub(super) fn finish(self) -> Privileges {
         self.0
     }

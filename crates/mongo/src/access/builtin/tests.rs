@@ -1,4 +1,4 @@
-//! What the built-in roles permit, asked with two dozen questions each.
+//! The privileges of the built-in roles, checked for some two dozen actions each.
 
 use document::ArrayRef;
 
@@ -9,7 +9,7 @@ use crate::access::{
     resource::{Resource, Target},
 };
 
-/// Questions in groups, as the answers are.
+/// Actions to check, in the groups of `ANSWERS`.
 const QUESTIONS: &[&[(Action, Target<'_>)]] = &[
     &[
         (Action::Find, Target::Collection("x", "c")),
@@ -44,7 +44,7 @@ const QUESTIONS: &[&[(Action, Target<'_>)]] = &[
     &[(Action::EbbClock, Target::Cluster), (Action::ConfigureFailPoint, Target::Cluster)],
 ];
 
-/// A letter for each question, in its order: `y` where the role permits it.
+/// One letter for each of `QUESTIONS`: `y` if the role permits it.
 const ANSWERS: &[(&str, &str)] = &[
     ("dbAdmin@x", "..yy. .. .... yy. .. ... ... .."),
     ("dbOwner@x", "yyyyy .. y... yy. y. ... ... .."),
@@ -74,7 +74,7 @@ fn answers(name: &RoleName) -> String {
     groups.join(" ")
 }
 
-/// The roles of a database of a client, and those that only `admin` has.
+/// The roles of a user database, and those that only `admin` has.
 fn all() -> Vec<RoleName> {
     let mut names = names_for("x");
     names.extend(ON_ADMIN.iter().map(|(role, _)| RoleName::new(role, ADMIN)));
@@ -85,7 +85,7 @@ fn of(role: &str) -> Privileges {
     privileges_of(&RoleName::new(role, ADMIN)).unwrap()
 }
 
-/// Whether a set permits all that another does, by the same or by wider resources.
+/// Returns whether a set permits all that another does, on the same or on wider resources.
 fn permits_all(set: &Privileges, other: &Privileges) -> bool {
     other.iter().all(|Privilege { resource, actions }| {
         set.iter()
@@ -122,7 +122,7 @@ fn names_are_found_where_they_are() {
     }
 }
 
-/// A set leaves nothing out for want of room, and is the same after a way through BSON.
+/// No privilege is lost to the size limit, and a set survives a round trip through BSON.
 #[test]
 fn sets_are_whole() {
     for name in all() {
@@ -157,7 +157,7 @@ fn wide_roles_have_what_narrow_ones_have() {
     }
 }
 
-/// Whatever a command here asks of the cluster, of a database or of a collection that can exist.
+/// Covers every action on the cluster, and every one on a database or collection that can exist.
 #[test]
 fn root_may_do_everything() {
     let root = of("root");

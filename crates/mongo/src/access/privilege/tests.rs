@@ -1,4 +1,4 @@
-//! Sets of privileges: what they permit, and laws over random ones.
+//! Sets of privileges: what they permit, and laws over random sets.
 
 use document::array;
 
@@ -29,7 +29,7 @@ fn random_resource(random: &mut fastrand::Rng) -> Resource {
     }
 }
 
-/// Few actions mostly, now and then all of them.
+/// Mostly few actions, sometimes all of them.
 fn random_actions(random: &mut fastrand::Rng) -> Actions {
     let count = if random.u8(..10) == 0 { Action::ALL.len() } else { random.usize(..4) };
     (0..count).map(|_| Action::ALL[random.usize(..Action::ALL.len())]).collect()
@@ -52,8 +52,8 @@ fn parse(value: Value) -> Result<Privileges> {
     Privileges::parse(value.as_ref().as_array().unwrap())
 }
 
-/// A set permits what any of its parts permits, is the same after a way through BSON, and does not
-/// depend on the order in which it was made.
+/// A set permits what any of its parts permits, survives a round trip through BSON, and does not
+/// depend on the order of insertion.
 #[test]
 fn a_set_permits_what_any_part_permits() {
     for seed in 0..300 {
@@ -79,7 +79,7 @@ fn a_set_permits_what_any_part_permits() {
     }
 }
 
-/// Nothing is left of what was removed, and everything of the rest.
+/// Removal removes exactly the removed actions.
 #[test]
 fn what_is_removed_is_gone() {
     for seed in 0..300 {

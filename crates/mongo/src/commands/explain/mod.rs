@@ -1,9 +1,9 @@
-//! `explain`: the access path that was chosen and, when asked for, what it looked at. A write is
-//! explained by the search it begins with, and changes nothing.
+//! `explain`: reports the chosen access path and, on request, what it examined. A write is
+//! explained by its search, and changes nothing.
 //!
-//! The command inside is parsed by the same parsers as when it runs. What it becomes is a plan and
-//! an [`Outcome`]: what would be done with the documents that are found. With `executionStats` the
-//! plan is run to its end and the outcome counts instead of acting.
+//! The inner command is parsed by the same parsers as when it runs, into a plan and an [`Outcome`]:
+//! what would be done with the documents found. With `executionStats` the plan runs to its end, and
+//! the outcome is counted instead of applied.
 //!
 //! ```text
 //! {explain: {find: "c", filter: {a: 1}}, verbosity: "executionStats"}
@@ -11,9 +11,9 @@
 //!     executionStats: {nReturned: 1, totalKeysExamined: 1, totalDocsExamined: 1, ..}, ok: 1}
 //! ```
 
-/// The form of the reply.
+/// The format of the reply.
 mod shape;
-/// Writes, which are counted and not done.
+/// Writes, which are counted instead of applied.
 mod write;
 
 use document::{DocBuf, DocRef, Document, ValueRef, doc};
@@ -39,29 +39,28 @@ use crate::{
     rights::{Asked, Need},
 };
 
-/// What a command looks for, and what it does with what it finds.
+/// A parsed command: its search, and what it does with the documents found.
 struct Explained {
     plan: Plan,
-    /// The last stage is a limit that the command's meaning needs, and that is not shown.
+    /// The plan's last stage is a limit implied by the command, which is not shown.
     bounded: bool,
-    /// The filter as it came, for `parsedQuery`.
+    /// The filter as given, for `parsedQuery`.
     filter: Document,
     then: Outcome,
 }
 
-/// What a command does with the documents it finds.
+/// What a command does with the documents found.
 enum Outcome {
-    /// They are the reply.
+    /// Returns them.
     Answer,
-    /// They are counted.
+    /// Counts them.
     Count,
-    /// They are changed or removed.
+    /// Changes or removes them.
     Write(Box<PlannedWrite>),
 }
 
 impl Outcome {
-    /// The command's own stage, which stands above the search; `None` where the documents are the
-    /// reply.
+    /// Returns the command's own stage above the search; `None` if the documents are the reply.
     fn planned_stage(&self) -> Option<Document> {
         match self {
             Self::Answer => None,
@@ -70,7 +69,7 @@ impl Outcome {
         }
     }
 
-    /// The same after a run that has found this many documents.
+    /// Returns the same stage after a run that found this many documents.
     fn counted_stage(&self, found: usize) -> Option<Document> {
         match self {
             Self::Answer => None,
@@ -82,7 +81,7 @@ impl Outcome {
         }
     }
 
-    /// How many documents the client would get, which for counts and writes is not what was found.
+    /// Returns the number of documents that the client would get.
     fn returned_count(&self, found: usize) -> usize {
         match self {
             Self::Answer => found,
@@ -92,17 +91,17 @@ impl Outcome {
     }
 }
 
-/// Whether an explanation changes something: only an aggregate that writes counts as a change,
-/// since any other command is searched and not run.
+/// Returns whether the inner command is an aggregate that writes. Other inner commands are searched
+/// but not run.
 pub(super) fn changes_data(command: DocRef<'_>) -> bool {
     let explained = command.get("explain").and_then(ValueRef::as_document);
     explained.is_some_and(aggregate::changes_data)
 }
 
-/// What it asks of its sender: the same as the command inside, which it may run.
+/// Requires the rights of the inner command.
 pub(super) fn needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let Some(body) = asked.args().document("explain")? else { return Ok(Vec::new()) };
-    // What cannot be explained is refused by its name.
+    // A command that cannot be explained is refused by its name.
     let inner = COMMANDS.find_body(body).filter(|known| known.row.name != asked.name);
     let Some(known) = inner else { return Ok(Vec::new()) };
     let inner = known.row.asked(body, asked.database, asked.message);
@@ -124,7 +123,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
             return Err(Error::new(BadValue, message));
         }
     };
-    // The command inside has no `$db` of its own; it is about the database of `explain`.
+    // The inner command has no `$db`; it runs on the database of `explain`.
     let name = command.iter().next().map_or("", |(name, _)| name);
     check_api(call.body, name, command)?;
     let args = Args::new(name, command);
@@ -137,14 +136,15 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     }
     let explained = explained_command(name, &args)?;
     let plan = &explained.plan;
-    // The same test decides when `count` runs, so that the explanation is of what would happen.
+    // The same test as in `count` itself.
     if name == "count" && plan.filter.is_always() && covers_all(&plan.hint) {
         return explain_fast_count(call, &namespace, command, execute).await;
     }
     reply_with_plan(call, &namespace, explained, command, execute).await
 }
 
-/// Checks that the command inside keeps to version 1 of the Stable API where `explain` asks for that.
+/// Checks that the inner command conforms to version 1 of the Stable API if `explain` requires
+/// that.
 fn check_api(explain: DocRef<'_>, name: &str, command: DocRef<'_>) -> Result<()> {
     if !api_version::is_strict(explain) {
         return Ok(());
@@ -158,14 +158,14 @@ fn check_api(explain: DocRef<'_>, name: &str, command: DocRef<'_>) -> Result<()>
     }
 }
 
-/// A count without a filter, which looks at no document: mongod calls it `RECORD_STORE_FAST_COUNT`.
+/// Explains a count without a filter, which reads no document: mongod's `RECORD_STORE_FAST_COUNT`.
 async fn explain_fast_count<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
     command: DocRef<'_>,
     execute: bool,
 ) -> Result<DocBuf> {
-    // mongod shows a collection that is not there as a plan that ends at once.
+    // mongod shows a missing collection as a plan that ends at once.
     let there = call.find_collection(namespace).is_some();
     let mut stage = doc! { "stage": if there { "RECORD_STORE_FAST_COUNT" } else { "EOF" } };
     let planned = planner_section(namespace, Document::new(), stage.clone());
@@ -183,7 +183,7 @@ async fn explain_fast_count<S: Store>(
     build_reply(call, planned, stats, command)
 }
 
-/// What a command does. Of `update` and `delete` the first statement is explained, as mongod
+/// Parses the inner command. For `update` and `delete` the first statement is explained, as mongod
 /// accepts no other.
 fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     let filter_of = |field: &str| -> Result<Document> {
@@ -206,7 +206,7 @@ fn explained_command(name: &str, args: &Args<'_>) -> Result<Explained> {
     }
 }
 
-/// The plan of a command whose filter is called `query`.
+/// Returns the plan of a command whose filter is in `query`.
 fn by_query(args: &Args<'_>) -> Result<Plan> {
     let filter = match args.document("query")? {
         Some(filter) => mongo_query::filter::parse(filter)?,
@@ -215,13 +215,13 @@ fn by_query(args: &Args<'_>) -> Result<Plan> {
     Ok(Plan { hint: parse_hint(args)?, ..Plan::new(filter) })
 }
 
-/// The first statement of a list.
+/// Returns the first statement of a list.
 fn first_statement<'a>(args: &Args<'a>, list: &'a str) -> Result<Args<'a>> {
     let first = args.documents(list)?.into_iter().next();
     Ok(Args::new(list, first.ok_or_else(|| args.missing_field(list))?))
 }
 
-/// The filter of a pipeline that begins with one.
+/// Returns the filter of a leading `$match`.
 fn first_match(args: &Args<'_>) -> Document {
     let stages = args.body.get("pipeline").and_then(ValueRef::as_array);
     let first = stages.and_then(|stages| stages.get(0)).and_then(ValueRef::as_document);
@@ -229,7 +229,8 @@ fn first_match(args: &Args<'_>) -> Document {
     filter.map(DocRef::to_tree).unwrap_or_default()
 }
 
-/// A search for documents, or for the first one, and whether its last stage is that limit.
+/// Returns the plan of a search for one document or for all, and whether its last stage is the
+/// limit.
 fn search_plan(find: engine::Find, many: bool) -> (Plan, bool) {
     let filter = std::sync::Arc::unwrap_or_clone(find.filter);
     let hint: Hint = find.hint;
@@ -252,8 +253,8 @@ pub(super) async fn explain_aggregate<S: Store>(
     reply_with_plan(call, namespace, explained, call.body, false).await
 }
 
-/// Plans, executes where that is asked for, and builds the reply. It reads batches as a client
-/// would, so that the operation can be told to stop between them.
+/// Plans, executes on request, and builds the reply. It reads batches as a client would, so that
+/// the operation can be stopped between them.
 async fn reply_with_plan<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -263,14 +264,13 @@ async fn reply_with_plan<S: Store>(
 ) -> Result<DocBuf> {
     let Explained { plan, bounded, filter, mut then } = explained;
     let context = call.evaluation_context().await?;
-    // Names are taken before the plan is handed over.
+    // Before the plan is moved.
     let mut stages: Vec<&'static str> = plan.stages.iter().map(Stage::name).collect();
-    // The limit is how a search for one document is planned, not a stage that the client has
-    // written.
+    // The limit is implied by the search for one document; the client did not write it.
     if bounded {
         stages.pop();
     }
-    // These are what the command does.
+    // They implement the command itself.
     if matches!(then, Outcome::Count) {
         stages.clear();
     }
@@ -282,7 +282,8 @@ async fn reply_with_plan<S: Store>(
     let started = clock::monotonic_time();
     if execute {
         loop {
-            // Batches are thrown away: they are bounded so that a large result is never held whole.
+            // Batches are discarded; their size is bounded so that a large result is never held
+            // whole.
             let limit = BatchLimit { documents: 10_000, bytes: 16 * 1024 * 1024 };
             let batch = cursor.next_batch(limit).await?;
             found += match then {

@@ -1,5 +1,5 @@
-//! What an explanation looks like, with MongoDB's names of stages. Numbers are of MongoDB's types,
-//! since tools and tests of applications read the tree by name: `winningPlan.stage`, `inputStage`,
+//! The format of an explanation, with MongoDB's stage names and number types, since tools and
+//! application tests read its fields by name: `winningPlan.stage`, `inputStage`,
 //! `totalDocsExamined`.
 
 use document::{DocBuf, DocRef, Document, Value, doc};
@@ -7,22 +7,22 @@ use engine::{Explain, Namespace, Store};
 
 use crate::{call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
-/// What a run looked at.
+/// The counts of a run.
 #[derive(Default)]
 pub(super) struct Stats {
-    /// Documents that the command would return.
+    /// Number of documents that the command would return.
     pub(super) returned: usize,
-    /// How long it took.
+    /// Duration of the run.
     pub(super) millis: u128,
-    /// Index keys that were looked at.
+    /// Number of index keys examined.
     pub(super) keys: u64,
-    /// Documents that were looked at.
+    /// Number of documents examined.
     pub(super) documents: u64,
     /// The tree of stages with their counts.
     pub(super) stage: Document,
 }
 
-/// A 32-bit number, as MongoDB gives it while it fits.
+/// Returns a 32-bit number if the value fits, as MongoDB does.
 pub(super) fn shortest_int(value: u64) -> Value {
     match i32::try_from(value) {
         Ok(value) => Value::Int32(value),
@@ -30,8 +30,8 @@ pub(super) fn shortest_int(value: u64) -> Value {
     }
 }
 
-/// `queryPlanner`: the filter as it came, and the chosen plan. Other plans are not kept, so none is
-/// shown as rejected.
+/// Returns `queryPlanner`: the filter as given, and the chosen plan. Rejected plans are not kept,
+/// so none is shown.
 pub(super) fn planner_section(
     namespace: &Namespace,
     filter: Document,
@@ -46,7 +46,7 @@ pub(super) fn planner_section(
     }
 }
 
-/// The reply: the plan, the counts of a run if there was one, and the command.
+/// Returns the reply: the plan, the counts of a run if there was one, and the command.
 pub(super) fn build_reply<S: Store>(
     call: &Call<'_, S>,
     planned: Document,
@@ -78,8 +78,9 @@ pub(super) fn build_reply<S: Store>(
     ok(reply)
 }
 
-/// MongoDB's names for what was chosen, from the access path outwards. Where it was run, `found` is
-/// how many documents came out of the last of these stages; `top` stands above them.
+/// Returns the plan with MongoDB's stage names, from the access path outwards. After a run, `found`
+/// is the number of documents returned by the last of these stages; `top` is the command's own
+/// stage.
 pub(super) fn winning_plan(
     explain: &Explain,
     stages: &[&'static str],
@@ -90,7 +91,7 @@ pub(super) fn winning_plan(
     let mut plan = access_stage(explain, found.is_some());
     for (place, stage) in stages.iter().enumerate() {
         let name = match *stage {
-            // The access path gives this order already, so nothing is sorted. It serves the first alone.
+            // The access path yields this order already. That applies only to a leading sort.
             "$sort" if !sorts && place == 0 => continue,
             "$sort" => "SORT",
             "$limit" => "LIMIT",
@@ -102,7 +103,7 @@ pub(super) fn winning_plan(
         };
         plan = doc! { "stage": name, "inputStage": plan };
     }
-    // Only the outermost stage of the search is counted.
+    // Only the outermost stage of the search has a count.
     if let Some(found) = found {
         plan.push("nReturned", shortest_int(found as u64));
     }
@@ -115,11 +116,10 @@ pub(super) fn winning_plan(
     }
 }
 
-/// The way to the documents. An index says which they are, and not what they hold, so `FETCH` stands
-/// over every `IXSCAN`, unless they are only counted: `COUNT_SCAN` is mongod's name for counting one
-/// range. Several access paths stand side by side.
+/// Returns the stage of the access path. An `IXSCAN` is always below a `FETCH`, unless documents
+/// are only counted; `COUNT_SCAN` is mongod's name for counting one range. Several access paths are
+/// siblings.
 fn access_stage(explain: &Explain, run: bool) -> Document {
-    // mongod's words for the direction of a walk.
     let direction = if explain.backward { "backward" } else { "forward" };
     let (keys, documents) =
         (shortest_int(explain.keys_examined), shortest_int(explain.documents_examined));
@@ -146,7 +146,6 @@ fn access_stage(explain: &Explain, run: bool) -> Document {
         if !counts {
             scan.push("direction", direction);
         }
-        // Counts exist only where the plan was run.
         if run {
             scan.push("keysExamined", keys.clone());
         }

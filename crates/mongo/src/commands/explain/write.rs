@@ -1,5 +1,5 @@
-//! What a write would do to the documents it finds. Nothing is written: updates are applied to
-//! copies, to see whether they would change anything.
+//! Explains what a write would do to the documents it finds, without writing: updates are applied
+//! to copies to see whether they would change anything.
 
 use document::{DocRef, Document, doc};
 use engine::{Find, Plan};
@@ -18,17 +18,17 @@ use crate::{
 
 /// A write, and what it would have done so far.
 pub(super) struct PlannedWrite {
-    /// How a document is changed; `None`: it is removed.
+    /// The change to a document; `None` removes it.
     edit: Option<Edit>,
-    /// Whether it inserts where nothing is found.
+    /// Whether it inserts a document if none matches.
     upsert: bool,
-    /// Whether it returns the document that it found.
+    /// Whether it returns the matched document.
     answers: bool,
     found: u64,
     modified: u64,
 }
 
-/// An update's statement.
+/// Explains a statement of `update`.
 pub(super) fn explain_update(args: &Args<'_>) -> Result<Explained> {
     check_update(args, &UPDATE_FIELDS)?;
     let many = args.bool("multi")?.unwrap_or(false);
@@ -44,19 +44,19 @@ pub(super) fn explain_update(args: &Args<'_>) -> Result<Explained> {
     )
 }
 
-/// A delete's statement.
+/// Explains a statement of `delete`.
 pub(super) fn explain_delete(args: &Args<'_>) -> Result<Explained> {
     check_delete(args)?;
     let many = deletes_many(args)?;
     explain_search(args, "q", parse_search(args, "q")?, many, PlannedWrite::new(None, false, false))
 }
 
-/// A `findAndModify`, which finds one document.
+/// Explains a `findAndModify`, which matches one document.
 pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     let remove = args.lax_bool("remove")?.unwrap_or(false);
     let upsert = args.lax_bool("upsert")?.unwrap_or(false);
     let edit = args.get("update").map(|update| parse_edit(update, args, false)).transpose()?;
-    // Exactly one of both, as when the command runs.
+    // Exactly one of them, as when the command runs.
     if edit.is_none() != remove {
         let message = "Either an update or remove=true must be specified";
         return Err(Error::new(BadValue, message));
@@ -65,7 +65,7 @@ pub(super) fn explain_find_and_modify(args: &Args<'_>) -> Result<Explained> {
     explain_search(args, "query", find, false, PlannedWrite::new(edit, upsert, true))
 }
 
-/// The search of a write, with the write as its outcome.
+/// Returns the search of a write, with the write as its outcome.
 fn explain_search(
     args: &Args<'_>,
     filter: &str,
@@ -79,19 +79,17 @@ fn explain_search(
 }
 
 impl PlannedWrite {
-    /// A write that has found nothing yet.
     fn new(edit: Option<Edit>, upsert: bool, answers: bool) -> Self {
         Self { edit, upsert, answers, found: 0, modified: 0 }
     }
 
-    /// Counts a document that is found, and whether the edit would change it.
+    /// Counts a matched document, and whether the edit would change it.
     pub(super) fn count_found(
         &mut self,
         document: DocRef<'_>,
         filter: &Filter,
         context: &Context,
     ) -> Result<()> {
-        // An update without a change counts as found and not as modified.
         self.found += 1;
         if let Some(edit) = &self.edit {
             self.modified += u64::from(edit.apply(document, Some(filter), context)?.changed);
@@ -99,23 +97,23 @@ impl PlannedWrite {
         Ok(())
     }
 
-    /// MongoDB's name for it.
+    /// Returns MongoDB's name of the stage.
     pub(super) fn stage_name(&self) -> &'static str {
         if self.edit.is_some() { "UPDATE" } else { "DELETE" }
     }
 
-    /// How many documents it returns.
+    /// Returns the number of documents that it returns.
     pub(super) fn returned_count(&self) -> usize {
         usize::from(self.answers && 0 < self.found)
     }
 
-    /// The stage with what it would have done.
+    /// Returns the stage with what it would have done.
     pub(super) fn stage_stats(&self) -> Document {
         let mut out = doc! { "stage": self.stage_name(), "nReturned": shortest_int(self.returned_count() as u64) };
         if self.edit.is_some() {
             out.push("nMatched", shortest_int(self.found));
             out.push("nWouldModify", shortest_int(self.modified));
-            // Where nothing is found one document would be inserted.
+            // If nothing matches, one document would be inserted.
             out.push("nWouldUpsert", shortest_int(u64::from(self.upsert && self.found == 0)));
         } else {
             out.push("nWouldDelete", shortest_int(self.found));

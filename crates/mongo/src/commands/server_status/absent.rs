@@ -1,21 +1,21 @@
-//! Sections about what does not exist here, for exporters that read them: all is 0. The names are
-//! those that exporters ask for; one that is missing makes some of them fail as a whole.
+//! Sections for features that do not exist here, with all values 0. Some exporters fail as a whole
+//! if a name that they read is missing.
 
 use document::{Document, Value, doc};
 
 use super::work::Tickets;
 
-/// These names with 0 in 64 bits.
+/// Returns 64-bit zeros for these names.
 fn long_zeros(names: &[&str]) -> Document {
     names.iter().map(|name| ((*name).to_owned(), Value::Int64(0))).collect()
 }
 
-/// The same in 32 bits, as MongoDB counts some things.
+/// Returns 32-bit zeros, which MongoDB uses for some counters.
 fn int_zeros(names: &[&str]) -> Document {
     names.iter().map(|name| ((*name).to_owned(), Value::Int32(0))).collect()
 }
 
-/// A section that counts nothing; empty where the name is not known.
+/// Returns a section of zeros; empty for an unknown name.
 pub(super) fn absent_section(name: &str) -> Document {
     match name {
         "locks" => locks(),
@@ -49,13 +49,13 @@ pub(super) fn absent_section(name: &str) -> Document {
     }
 }
 
-/// Nothing is locked: writers meet when they commit.
+/// There are no locks: concurrent writers conflict when they commit.
 fn locks() -> Document {
     let one = || doc! { "acquireCount": long_zeros(&["r", "w", "R", "W"]) };
     doc! { "Global": one(), "Database": one(), "Collection": one() }
 }
 
-/// `metrics.repl`: no other server follows this one by MongoDB's protocol.
+/// `metrics.repl`: no server replicates from this one by MongoDB's protocol.
 pub(super) fn replication() -> Document {
     let timed = || doc! { "num": 0, "totalMillis": 0 };
     let network = doc! {
@@ -104,7 +104,7 @@ fn security() -> Document {
     doc! { "authentication": doc! { "saslSupportedMechsReceived": 0_i64, "mechanisms": mechanisms } }
 }
 
-/// `wiredTiger`: there is another store, but operations do run beside each other.
+/// `wiredTiger`: the store is a different one, but concurrent operations are reported.
 pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
     let concurrent: Document = tickets
         .iter()

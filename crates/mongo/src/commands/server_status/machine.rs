@@ -1,12 +1,11 @@
-//! What the process takes of its machine, in MongoDB's sections and units: megabytes in one,
-//! kilobytes in the other.
+//! The process's resource usage, in MongoDB's sections and units.
 
 use document::{Document, doc};
 
 use super::{int, long};
 use crate::usage::Usage;
 
-/// `mem`: megabytes.
+/// `mem`, in megabytes.
 pub(super) fn memory_section(usage: &Usage) -> Document {
     doc! {
         "bits": 64,

@@ -1,15 +1,14 @@
-//! `serverStatus`: state and counters, in sections that exporters know. Figures are true where
-//! there is something to count, and 0 where MongoDB counts what does not exist here: an exporter
-//! that misses a field stops reading. Users' tests wait for `metrics.ttl.passes` to grow, which
-//! stands for a pass of the TTL monitor that there is not.
+//! `serverStatus`: state and counters, in the sections that exporters read. Values are real where
+//! they apply, and 0 for features that do not exist here, since exporters fail on a missing field.
+//! `metrics.ttl.passes`, which application tests wait for, counts reaping passes.
 //!
 //! ```text
 //! {serverStatus: 1, locks: 0}          all sections but one
 //! {serverStatus: 1, none: 1, mem: 1}   one section
 //! ```
 //!
-//! A section is a function that returns a document. `work` counts what clients do, `machine` what
-//! the process takes, and `absent` has the zeros.
+//! A section is a function that returns a document: `work` for the work of clients, `machine` for
+//! resource usage, `absent` for zeros.
 
 /// Sections of zeros.
 mod absent;
@@ -25,7 +24,7 @@ use work::WorkCounts;
 
 use crate::{arguments::Args, call::Call, errors::Result, limits::SERVER_VERSION, replies::ok};
 
-/// The sections that may be left out, or asked for by name, in the order of the reply.
+/// The sections that may be excluded or selected by name, in the order of the reply.
 pub(super) const SECTIONS: &[&str] = &[
     "asserts",
     "connections",
@@ -46,25 +45,24 @@ pub(super) const SECTIONS: &[&str] = &[
     "ebbClock",
 ];
 
-/// A number of 64 bits.
 fn long(value: u64) -> Value {
     Value::Int64(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// A number of 32 bits; what does not fit is shown as the largest one.
+/// Returns a 32-bit number, saturated.
 fn int(value: u64) -> Value {
     Value::Int32(i32::try_from(value).unwrap_or(i32::MAX))
 }
 
-/// Which sections a command wants: what it does not name it gets, unless it wants `none`.
+/// The sections that a command selects: all that it does not exclude, or with `none` only those
+/// that it names.
 struct WantedSections<'a> {
     args: Args<'a>,
-    /// Whether sections that are not named are wanted.
+    /// Whether unnamed sections are included.
     others: bool,
 }
 
 impl WantedSections<'_> {
-    /// Whether a section is wanted.
     fn wants(&self, section: &str) -> bool {
         match self.args.body.get(section) {
             Some(asked) => is_true(asked),
@@ -73,14 +71,14 @@ impl WantedSections<'_> {
     }
 }
 
-/// As MongoDB takes any value for a flag here: everything but null, false and 0.
+/// Returns whether MongoDB takes a value as true here: everything but null, false and 0.
 fn is_true(value: ValueRef<'_>) -> bool {
     !value.is_nullish()
         && (value.is_truthy() || !matches!(value, ValueRef::Bool(_)) && !value.is_number())
 }
 
-/// Runs `serverStatus`. Counters are read one after the other while others count, so sums may be
-/// apart by what happens meanwhile.
+/// Runs `serverStatus`. Counters are read one after the other without a lock, so sums may differ
+/// slightly.
 pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     let door = call.door;
     let now = door.engine.now().await?;
@@ -121,7 +119,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// `storageEngine`. Tools decide by its name what else they ask for.
+/// `storageEngine`. Tools choose by its name what else they read.
 fn engine_section() -> Document {
     doc! {
         "name": "ebb",
@@ -134,7 +132,7 @@ fn engine_section() -> Document {
     }
 }
 
-/// `metrics`: commands, cursors, documents, what was looked at, and the state of expiry under `ttl`.
+/// `metrics`: commands, cursors, documents, what was examined, and the state of expiry in `ttl`.
 fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
     let (passes, deleted) = call.door.engine.reap_statistics();
     let backlog = call.door.engine.reap_backlog();
@@ -163,7 +161,7 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
     }
 }
 
-/// `ebbClock`: our own section, the database clock.
+/// `ebbClock`: EbbDB's own section on the database clock.
 fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
     let clock = call.door.engine.clock().status();
     let mode = match clock.mode {

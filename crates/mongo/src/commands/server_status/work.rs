@@ -1,5 +1,5 @@
-//! What clients did and do, counted, in MongoDB's sections. All of it is read once, so that
-//! sections of one reply agree.
+//! Counts of clients' past and current work, in MongoDB's sections. They are read once, so that the
+//! sections of a reply are consistent.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -9,7 +9,7 @@ use engine::Store;
 use super::{int, long};
 use crate::{call::Call, command_row::CommandRow, limits::MAX_CONNECTIONS};
 
-/// How commands are counted where reads, writes and others are kept apart.
+/// The classes of commands in `opLatencies` and the tickets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Read,
@@ -17,7 +17,7 @@ enum Kind {
     Other,
 }
 
-/// The kind of a command, from its row.
+/// Returns the class of a command, from its row.
 fn work_kind(row: &CommandRow) -> Kind {
     match row.work {
         work if work.is_read() => Kind::Read,
@@ -26,15 +26,14 @@ fn work_kind(row: &CommandRow) -> Kind {
     }
 }
 
-/// How many operations of a kind run beside each other, and how many might.
+/// Number of concurrent operations of a class, and its maximum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tickets {
-    /// How many run.
     pub(super) out: i32,
     pub(super) total: i32,
 }
 
-/// A command that was called: how often, how often in vain, and how long it took in all.
+/// The counts of one command: calls, failures, and total time.
 struct CommandCounts {
     row: &'static CommandRow,
     times: u64,
@@ -42,24 +41,24 @@ struct CommandCounts {
     nanos: u64,
 }
 
-/// What there is to count, at one moment.
+/// All counts at one moment.
 pub(super) struct WorkCounts {
-    /// Counters of all connections by name.
+    /// Sums over all connections, by name.
     counters: Vec<(&'static str, u64)>,
-    /// Commands that were called, by name.
+    /// Commands that were called at least once, by name.
     called: Vec<CommandCounts>,
     connections: i64,
     connections_ever: i32,
-    /// Cursors that are open, and those of them that are idle.
+    /// Numbers of open cursors and of idle ones.
     cursors: (usize, usize),
-    /// Cursors that were ever opened, and that were closed because nobody asked for them.
+    /// Number of cursors opened, and number of those closed by the idle timeout.
     cursors_ever: (u64, u64),
-    /// Commands under way.
+    /// Rows of the running commands.
     running: Vec<&'static CommandRow>,
 }
 
 impl WorkCounts {
-    /// Reads everything there is to count.
+    /// Reads all counts.
     pub(super) fn gather<S: Store>(call: &Call<'_, S>) -> Self {
         let door = call.door;
         let (connections, cursors) = door.open();
@@ -87,18 +86,18 @@ impl WorkCounts {
         }
     }
 
-    /// One of the counters.
+    /// Returns the sum of one counter.
     fn counter_value(&self, name: &str) -> u64 {
         self.counters.iter().find(|(held, _)| *held == name).map_or(0, |(_, count)| *count)
     }
 
-    /// How many commands of a kind are under way.
+    /// Returns the number of running commands of a class.
     fn under_way(&self, wanted: Kind) -> i32 {
         let count = self.running.iter().filter(|row| work_kind(row) == wanted).count();
         i32::try_from(count).unwrap_or(i32::MAX)
     }
 
-    /// `asserts`: commands that failed are those of users.
+    /// `asserts`: failed commands count as user asserts.
     pub(super) fn asserts(&self) -> Document {
         let failed = self.called.iter().map(|called| called.failed).sum();
         doc! {
@@ -123,7 +122,7 @@ impl WorkCounts {
         }
     }
 
-    /// `globalLock`: nobody waits for a lock.
+    /// `globalLock`: nothing waits for a lock.
     pub(super) fn global_lock(&self, micros: u64) -> Document {
         let (readers, writers) = (self.under_way(Kind::Read), self.under_way(Kind::Write));
         doc! {
@@ -137,7 +136,7 @@ impl WorkCounts {
         }
     }
 
-    /// What may run beside each other: as much as there may be connections.
+    /// Returns the tickets, of which there are as many as connections.
     pub(super) fn tickets(&self) -> [(&'static str, Tickets); 2] {
         let of = |kind| Tickets { out: self.under_way(kind), total: MAX_CONNECTIONS };
         [("write", of(Kind::Write)), ("read", of(Kind::Read))]
@@ -155,13 +154,13 @@ impl WorkCounts {
         }
     }
 
-    /// `opcounters`: what has a counter of its own does not count as a command.
+    /// `opcounters`: operations with a counter of their own do not count as commands.
     pub(super) fn op_counters(&self) -> Document {
         let names = ["insert", "query", "update", "delete", "getmore", "command"];
         names.iter().map(|name| ((*name).to_owned(), long(self.counter_value(name)))).collect()
     }
 
-    /// `opLatencies`: microseconds.
+    /// `opLatencies`, in microseconds.
     pub(super) fn op_latencies(&self) -> Document {
         let of = |wanted| {
             let called = self.called.iter().filter(|called| work_kind(called.row) == wanted);
@@ -202,7 +201,7 @@ impl WorkCounts {
         }
     }
 
-    /// `metrics.operation`: writers that meet begin again by themselves, which is not counted.
+    /// `metrics.operation`: write conflicts are retried internally and not counted.
     pub(super) fn operation(&self) -> Document {
         doc! { "scanAndOrder": long(self.counter_value("sorts")), "writeConflicts": 0_i64 }
     }

@@ -1,22 +1,22 @@
-//! What commands require when their arguments are empty. A right that is made of the elements of a list is
-//! no right where the list is empty, so each command that requires nothing then is named here with the
-//! reason why that is safe. A new command without a fixed right has to be named too.
+//! The rights that commands require with empty arguments. A right derived from the elements of a
+//! list disappears if the list is empty, so each command that then requires nothing is listed here
+//! with the reason why that is safe. A new command without a fixed right must be added.
 
 use document::{Document, Value, array};
 
 use super::{ROWS, roles_tests::message};
 use crate::{access::Privileges, command_row::CommandRow, errors::Result, rights::Rights};
 
-/// What a command does that may require nothing.
+/// What a command with empty arguments requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Empty {
-    /// It requires a right whatever its arguments are.
+    /// It always requires a right.
     Requires,
-    /// It requires nothing, since it is for everybody, before a login too.
+    /// It requires nothing, not even a login.
     Everybody(&'static str),
-    /// It requires nothing beside a login, since it is about the sender's own, or looks at rights as it runs.
+    /// It requires only a login: it affects the sender alone, or checks further rights as it runs.
     Own(&'static str),
-    /// It requires nothing in some forms without arguments, and these are refused or do nothing.
+    /// It may require nothing, but is then refused or has no effect.
     Refused(&'static str),
 }
 
@@ -87,7 +87,7 @@ const COMMANDS: &[(&str, Empty)] = &[
     ("dropAllRolesFromDatabase", Requires),
 ];
 
-/// A command with all forms of empty arguments: none, and each of them nothing.
+/// Returns a command in all forms of empty arguments: none, and each kind of empty value.
 fn bodies(row: &CommandRow) -> Vec<Document> {
     let empty = [Value::Array(Vec::new()), Value::Document(Document::new()), Value::from(false)];
     let firsts = [1.into(), "c".into(), "shop.c".into()].into_iter().chain(empty.clone());
@@ -103,7 +103,7 @@ fn bodies(row: &CommandRow) -> Vec<Document> {
         };
         bodies.push(of(None));
         bodies.extend(empty.iter().map(|value| of(Some(value))));
-        // One empty list beside nothing else, and one element that has nothing in it.
+        // One empty list alone, and a list with one empty element.
         for field in row.fields {
             for value in [array![], array![Document::new()]] {
                 let mut body = of(None);
@@ -115,7 +115,7 @@ fn bodies(row: &CommandRow) -> Vec<Document> {
     bodies
 }
 
-/// Whether the sender needs no privilege for a command. An error is a refusal.
+/// Returns whether a command requires no privilege. An error is a refusal.
 fn asks_for_nothing(row: &'static CommandRow, body: &Document) -> Result<bool> {
     let database = if row.admin_only { "admin" } else { "shop" };
     let message = message(database, body);

@@ -1,6 +1,6 @@
-//! Which built-in role may send which command: a page that is printed from the column `rights` of the
-//! table and from the roles, so that neither changes unseen. That every row has the column, the compiler
-//! sees to.
+//! Which built-in role may send which command: a page generated from the column `rights` of the
+//! table and from the roles, so that changes of either are noticed. The compiler ensures that every
+//! row has the column.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -14,7 +14,7 @@ use crate::{
     wire::{self, HEADER_BYTES, Header, Message, OpCode},
 };
 
-/// The database of the roles that belong to one, and that commands are sent to.
+/// The database of the roles that belong to one, and the target of the commands.
 const OWN: &str = "shop";
 
 const HEAD: &str = "# Roles and commands of the MongoDB API
@@ -25,7 +25,7 @@ those of one database, and the command is sent to that database; the others are 
 is sent is in braces where the arguments decide. `$external` users have the roles that they are given, as
 all others. Commands that are not listed are open to everybody before a login: ";
 
-/// What is sent where the arguments decide, beside the plainest form.
+/// Returns the forms of a command to check, if its arguments decide.
 fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
     let name = row.name;
     let command = |first: Value, arguments: Document| {
@@ -125,7 +125,7 @@ fn bodies(row: &CommandRow) -> Vec<(&'static str, Document)> {
     }
 }
 
-/// The message that a driver would send.
+/// Returns the message that a driver would send.
 pub(super) fn message(database: &str, body: &Document) -> Message {
     let mut body = body.clone();
     body.push("$db", database);
@@ -136,7 +136,7 @@ pub(super) fn message(database: &str, body: &Document) -> Message {
     wire::parse_message(&header, payload).unwrap()
 }
 
-/// Whether privileges suffice for a command.
+/// Returns whether privileges are sufficient for a command.
 fn may_send(row: &'static CommandRow, body: &Document, privileges: &Privileges) -> bool {
     let database = if row.admin_only { "admin" } else { OWN };
     let message = message(database, body);
@@ -145,7 +145,7 @@ fn may_send(row: &'static CommandRow, body: &Document, privileges: &Privileges) 
     needs.iter().all(|need| need.is_met(privileges))
 }
 
-/// The roles: their names, and what they permit.
+/// Returns the roles: their names and privileges.
 fn roles() -> Vec<(&'static str, Privileges)> {
     let of = |names: &[&'static str], database: &str| -> Vec<(&'static str, Privileges)> {
         let role =
@@ -203,8 +203,8 @@ fn the_page_of_roles_is_what_the_tables_say() {
     assert!(written == page(), "run EBB_UPDATE=1 cargo test -p mongo roles");
 }
 
-/// What must not change by accident, whatever the page says: who has nothing may do nothing, `root`
-/// may do everything, and nobody who only reads changes anything.
+/// Rules that hold whatever the page says: without privileges nothing is permitted, `root` may do
+/// everything, and read-only roles change nothing.
 #[test]
 fn roles_permit_no_more_than_their_names_say() {
     let (nothing, roles) = (Privileges::new(), roles());

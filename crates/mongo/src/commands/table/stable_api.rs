@@ -1,9 +1,9 @@
-//! Arguments that version 1 of MongoDB's Stable API leaves out, command by command, as MongoDB 8.0 has
-//! it. A path of two parts is a field of the document, or of each document of the list, that the first
-//! part names. Arguments that this server has under no circumstances are listed too: a client that asks
-//! for version 1 strictly gets the error of the version for them.
+//! Arguments that version 1 of MongoDB's Stable API excludes, by command, as in MongoDB 8.0. A path
+//! of two parts is a field of the document, or of each document of the list, in the first part.
+//! Arguments that this server never supports are included: a client with `apiStrict` gets the API's
+//! error for them.
 
-/// Of `create`. `capped` is in the version, and a capped collection is not, since it needs a `size`.
+/// `capped` is part of the version, but a capped collection is not, since it needs a `size`.
 pub(super) const CREATE: &[&str] = &[
     "autoIndexId",
     "changeStreamPreAndPostImages",
@@ -16,7 +16,6 @@ pub(super) const CREATE: &[&str] = &[
     "temp",
 ];
 
-/// Of `collMod`.
 pub(super) const COLL_MOD: &[&str] = &[
     "changeStreamPreAndPostImages",
     "collectionUUID",
@@ -27,7 +26,6 @@ pub(super) const COLL_MOD: &[&str] = &[
     "index.unique",
 ];
 
-/// Of `createIndexes`.
 pub(super) const CREATE_INDEXES: &[&str] = &[
     "collectionUUID",
     "ignoreUnknownIndexOptions",
@@ -43,16 +41,12 @@ pub(super) const CREATE_INDEXES: &[&str] = &[
     "indexes.storageEngine",
 ];
 
-/// Of `dropIndexes`.
 pub(super) const DROP_INDEXES: &[&str] = &["collectionUUID"];
 
-/// Of `listCollections`.
 pub(super) const LIST_COLLECTIONS: &[&str] = &["includePendingDrops"];
 
-/// Of `listIndexes`.
 pub(super) const LIST_INDEXES: &[&str] = &["includeBuildUUIDs", "includeIndexBuildInfo"];
 
-/// Of `find`.
 pub(super) const FIND: &[&str] = &[
     "$_requestResumeToken",
     "$_resumeAfter",
@@ -74,7 +68,6 @@ pub(super) const FIND: &[&str] = &[
     "term",
 ];
 
-/// Of `aggregate`.
 pub(super) const AGGREGATE: &[&str] = &[
     "$_passthroughToShard",
     "$_requestReshardingResumeToken",
@@ -85,11 +78,9 @@ pub(super) const AGGREGATE: &[&str] = &[
     "runtimeConstants",
 ];
 
-/// Of `count`.
 pub(super) const COUNT: &[&str] = &["encryptionInformation", "fields", "mirrored"];
 
-/// Of `getMore`.
 pub(super) const GET_MORE: &[&str] = &["lastKnownCommittedOpTime", "term"];
 
-/// Of `insert`, `update`, `delete` and `findAndModify`.
+/// For `insert`, `update`, `delete` and `findAndModify`.
 pub(super) const WRITES: &[&str] = &["collectionUUID", "encryptionInformation"];

@@ -1,4 +1,4 @@
-//! The rows agree with each other and with what must not change by accident.
+//! The rows are consistent with each other and with rules that must not change by accident.
 
 use document::{DocRef, Document, array, doc};
 
@@ -8,8 +8,8 @@ use crate::{
     command_row::{Access, ApiVersion1, CommandRow, ReadLevels},
 };
 
-/// Commands that change something whatever their arguments are. A row that says otherwise of one of
-/// these would let a sender who may only read change data, so they are named here a second time.
+/// Commands that always change something. A row that claimed otherwise would let a read-only sender
+/// change data, so they are listed here a second time.
 const CHANGES: &[&str] = &[
     "setParameter",
     "setFeatureCompatibilityVersion",
@@ -125,7 +125,7 @@ fn columns_agree() {
         assert!(!writes || !row.work.is_read(), "{name} writes and counts as a read");
         assert!(writes || !row.work.is_write(), "{name} counts as a write and only reads");
         assert!(!writes || !row.ends_with_client, "{name} would be cut off in the middle");
-        // What ends operations stores nothing that a write concern could wait for.
+        // Stopping operations stores nothing that a write concern could wait for.
         let stores = writes && !name.starts_with("kill");
         assert!(!stores || row.write_concern, "{name} writes and takes no write concern");
         assert!(!row.stores_bytes || row.work.is_write(), "{name} stores nothing");
@@ -133,7 +133,8 @@ fn columns_agree() {
         assert!(row.sees_documents || !row.work.is_write(), "{name} writes documents");
         let levels = row.read_levels != ReadLevels::Local;
         assert!(!levels || row.work.is_read(), "{name} has levels and does not read");
-        // As OP_QUERY only what comes before a login is understood: handshakes, and the login itself.
+        // Only commands that precede a login are accepted as OP_QUERY: handshakes and the login
+        // itself.
         assert!(!row.legacy || row.before_login(), "{name} comes before any login");
         assert!(row.legacy || !row.awaits_state, "{name}: only handshakes wait for news");
         let carries = row.awaits_state || row.hides_arguments;
@@ -152,7 +153,7 @@ fn columns_agree() {
     }
 }
 
-/// An alias is its command: a row that differed in a column would be another one.
+/// An alias must not differ from its command in any column.
 #[test]
 fn aliases_are_their_commands() {
     for row in ROWS {
@@ -171,7 +172,7 @@ fn aliases_are_their_commands() {
     }
 }
 
-/// The specification of OP_COMPRESSED names these; drivers do not ask for it either.
+/// Required by the specification of OP_COMPRESSED; drivers do not request it either.
 #[test]
 fn handshakes_and_credentials_are_never_compressed() {
     let names = ROWS.iter().map(|row| row.name).chain(NOT_YET.iter().map(|row| row.name));
