@@ -1,6 +1,6 @@
-//! What a server tells another one that passes a client on to it: who is logged in from now on. It comes
-//! right before the reply to the command that changed that, and only over the link between servers, where
-//! clients are not heard: a client that sends such a message is not understood.
+//! The login control frame: tells a server that forwards a client which user is logged in from now
+//! on. It precedes the reply to the command that changed the user, and is sent only between
+//! servers; a client that sends such a message is disconnected.
 //!
 //! ```text
 //! header (its kind is CODE), {user, db, id} or {}
@@ -13,17 +13,17 @@ use crate::{
     wire::{HEADER_BYTES, Header},
 };
 
-/// A kind of message that clients never see; MongoDB's have small numbers.
+/// An opcode that clients never use; MongoDB's are small numbers.
 const CODE: i32 = 0x6562_6201;
-/// Bytes of one at the most: a name and its database are shorter.
+/// Maximum size in bytes; names are shorter.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Whether a message is the word, by its header.
+/// Returns whether a header is that of the control frame.
 pub(crate) fn is_word(header: &Header) -> bool {
     header.code == CODE && header.len <= MAX_BYTES
 }
 
-/// The word as a message.
+/// Returns the control frame as a message.
 pub(crate) fn word(user: Option<&KnownUser>) -> Vec<u8> {
     let body: DocBuf = user.map_or_else(Document::new, KnownUser::to_document).to_buf();
     let len = HEADER_BYTES + body.bytes().len();
@@ -33,7 +33,7 @@ pub(crate) fn word(user: Option<&KnownUser>) -> Vec<u8> {
     message
 }
 
-/// Who is logged in, by what follows the header; `None`: nobody.
+/// Returns the user in the frame's payload; `None` if no user is logged in.
 pub(crate) fn read(payload: &[u8]) -> Option<KnownUser> {
     validate(payload).ok()?;
     KnownUser::from_document(DocRef::Raw(payload))

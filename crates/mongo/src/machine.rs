@@ -1,36 +1,36 @@
-//! The machine that the process runs on, for `hostInfo` and `getDiagnosticData`. The server asks the
-//! machine; here are only the facts and figures.
+//! The machine that the process runs on, for `hostInfo` and `getDiagnosticData`. The server
+//! collects the values.
 
-/// What the machine is; 0 or empty where it does not say.
+/// Properties of the machine; 0 or empty if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub memory: u64,
-    /// Bytes of memory that the process may use: fewer in a container with a limit.
+    /// Memory that the process may use, in bytes: less in a container with a limit.
     pub memory_limit: u64,
-    /// Processor cores that are no threads of others.
+    /// Number of physical processor cores.
     pub physical_cores: u32,
-    /// Processors.
+    /// Number of processor sockets.
     pub sockets: u32,
-    /// Parts of memory that are nearer to some processors than to others.
+    /// Number of NUMA nodes.
     pub numa_nodes: u32,
-    /// Hertz of the first core, in millions, as the system writes it.
+    /// Clock rate of the first core in MHz, as the system reports it.
     pub core_mhz: String,
-    /// The name of the operating system, as it is shown to people.
+    /// Display name of the operating system.
     pub system: String,
-    /// The version of its kernel.
+    /// Kernel version.
     pub kernel: String,
-    /// Bytes of a page of memory.
+    /// Memory page size in bytes.
     pub page_bytes: u64,
-    /// Files that the process may have open at once.
+    /// Maximum number of open files of the process.
     pub max_open_files: u64,
 }
 
-/// What the machine does, as it was read; sections without an entry where the machine does not say.
+/// A sample of the machine's load figures; unknown ones are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineFigures {
-    /// Times of all cores in milliseconds, and counts, since the machine started.
+    /// Processor times of all cores in milliseconds, and counts, since the machine started.
     pub cpu: Vec<(String, u64)>,
-    /// Kilobytes of memory by use.
+    /// Memory by use, in kilobytes.
     pub memory: Vec<(String, u64)>,
 }

@@ -1,24 +1,24 @@
-//! Names of databases and collections: what is allowed, checked on the server. A name that is used
-//! is checked less than one that is made: what was allowed once stays readable.
+//! Rules for names of databases and collections. A name in use is checked less strictly than a new
+//! one: what was allowed once stays readable.
 
 use engine::Namespace;
 
 use crate::errors::{Error, InvalidNamespace, Result};
 
-/// Longest database name, bytes.
+/// Maximum length of a database name in bytes.
 const MAX_DATABASE: usize = 63;
 
-/// A collection of a system's name that clients make and fill themselves: stored functions, which
-/// tools read and write although nothing here runs them.
+/// The system collection that clients may create and write: stored functions, which tools read and
+/// write although they cannot be run here.
 const OPEN: &str = "system.js";
 
-/// Databases that always exist: they hold users and settings in MongoDB. In these even [`OPEN`] is not
-/// for clients.
+/// Databases that always exist, since MongoDB keeps users and settings in them. In these even
+/// [`OPEN`] is reserved.
 const OWN: [&str; 4] = ["admin", "config", "local", "$external"];
 
-/// Checks the name of a database: 73 if it is empty, longer than 63 bytes or has a character that
-/// file names or namespaces cannot have. `$external` is the one exception, which drivers use for
-/// logins.
+/// Checks the name of a database: fails with 73 if it is empty, longer than 63 bytes or has a
+/// character that file names or namespaces cannot have. `$external`, which drivers use for logins,
+/// is valid.
 pub(crate) fn check_database(name: &str) -> Result<()> {
     let bad = name.is_empty()
         || MAX_DATABASE < name.len()
@@ -31,7 +31,7 @@ pub(crate) fn check_database(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Checks and builds the name of a collection that is used, not made.
+/// Checks the name of a collection in use, and returns the namespace.
 pub(crate) fn parse_collection(database_name: &str, name: &str) -> Result<Namespace> {
     check_database(database_name)?;
     let message = if name.is_empty() {
@@ -46,8 +46,8 @@ pub(crate) fn parse_collection(database_name: &str, name: &str) -> Result<Namesp
     Err(Error::new(InvalidNamespace, message))
 }
 
-/// Fails with 73 where no collection can have this name, as MongoDB does for reads and writes of
-/// documents. Collections that were made under an older rule are no exception: there are none.
+/// Fails with 73 on a name that no collection can have, as MongoDB does for reads and writes of
+/// documents.
 pub(crate) fn check_no_dollar(namespace: &Namespace) -> Result<()> {
     if !namespace.collection.contains('$') {
         return Ok(());
@@ -56,21 +56,20 @@ pub(crate) fn check_no_dollar(namespace: &Namespace) -> Result<()> {
     Err(Error::new(InvalidNamespace, message))
 }
 
-/// Checks and builds the name of a collection from `database.collection`. Only the first dot
-/// divides.
+/// Splits `database.collection` at the first dot, checks both names, and returns the namespace.
 pub(crate) fn parse_full_name(name: &str) -> Result<Namespace> {
     let (database, collection_name) = name.split_once('.').unwrap_or((name, ""));
     parse_collection(database, collection_name)
 }
 
-/// Whether a name is the system's own, and not one that any client may use.
+/// Returns whether a name is a system collection that clients cannot use.
 fn is_reserved(database: &str, name: &str) -> bool {
     name.starts_with("system.") && (name != OPEN || OWN.contains(&database))
 }
 
-/// Checks and builds the name of a collection that may be made: no dollar, not the system's own, not in a
-/// database that differs from one of the system's in case only (13297), and short enough for a key of the
-/// catalog. Other databases that differ in case are found by the engine.
+/// Checks the name of a new collection, and returns the namespace: no dollar, no system collection,
+/// no database that differs from a system database only in case (13297), and short enough for a
+/// catalog key. The engine detects other databases that differ only in case.
 pub(crate) fn new_collection(database_name: &str, name: &str) -> Result<Namespace> {
     let namespace = parse_collection(database_name, name)?;
     check_no_dollar(&namespace)?;

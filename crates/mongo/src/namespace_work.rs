@@ -1,8 +1,8 @@
-//! What clients did with each collection, and how long it took: for `top` and for `latencyStats` of
-//! `$collStats`. Counts begin with the server and are kept in memory alone.
+//! Counts and latencies of clients' commands by collection, for `top` and for `latencyStats` of
+//! `$collStats`. They start with the server and are kept in memory only.
 //!
-//! A collection is counted from its first command on. There are at most [`MAX_COUNTED`] of them, and
-//! those that no longer exist make room; what is done with further ones is not counted.
+//! A collection is counted from its first command on. At most [`MAX_COUNTED`] collections are
+//! counted; entries of dropped ones are evicted, and further collections are not counted.
 
 use std::{
     collections::HashMap,
@@ -19,11 +19,11 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::command_row::{Access, CommandRow, Work};
 
-/// The most collections that are counted.
+/// Maximum number of counted collections.
 const MAX_COUNTED: usize = 5_000;
 
-/// Upper bounds of latencies in microseconds, each one below the lower bound of the next class, which
-/// is what MongoDB shows: 0, 2, 4 .. 2048, then two classes for each power of 2.
+/// Upper bounds of the latency classes in microseconds, each one less than the next lower bound.
+/// MongoDB shows the lower bounds: 0, 2, 4 .. 2048, then two classes for each power of 2.
 const BOUNDS_US: &[u64] = &{
     let mut bounds = [0; CLASSES - 1];
     let mut class = 1;
@@ -34,14 +34,13 @@ const BOUNDS_US: &[u64] = &{
     bounds
 };
 
-/// How many classes of latencies there are; the last one begins beyond 8 seconds per power of 2 and holds
-/// all that took longer.
+/// Number of latency classes. The last one starts at 1.5 * 2^30 microseconds and is unbounded.
 const CLASSES: usize = 51;
 
-/// The last class below which each power of 2 is one class.
+/// Up to this class lower bounds are consecutive powers of 2; above it each power is split in two.
 const WHOLE_POWERS: usize = 11;
 
-/// The least number of microseconds of a class.
+/// Returns the lower bound of a class in microseconds.
 const fn lower_bound(class: usize) -> u64 {
     match class {
         0 => 0,
@@ -54,7 +53,7 @@ const fn lower_bound(class: usize) -> u64 {
     }
 }
 
-/// Times and microseconds of one kind of work.
+/// Number and total microseconds of one kind of work.
 #[derive(Debug, Default)]
 struct Count {
     times: AtomicU64,
@@ -67,23 +66,23 @@ impl Count {
         self.micros.fetch_add(micros, Relaxed);
     }
 
-    /// The microseconds and the times.
+    /// Returns microseconds and number.
     fn read(&self) -> (u64, u64) {
         (self.micros.load(Relaxed), self.times.load(Relaxed))
     }
 }
 
-/// The kinds of work that `top` tells apart, in its order.
+/// The kinds of work in `top`, in its order.
 const KINDS: [&str; 6] = ["queries", "getmore", "insert", "update", "remove", "commands"];
 
-/// What was done with one collection.
+/// The statistics of one collection.
 #[derive(Debug)]
 pub(crate) struct NamespaceWork {
     kinds: [Count; KINDS.len()],
     /// Commands that change nothing, and others.
     reading: Count,
     writing: Count,
-    /// Latencies of reads, of writes and of other commands, microseconds.
+    /// Latencies of reads, of writes and of other commands, in microseconds.
     latencies: [Histogram; 3],
 }
 
@@ -123,7 +122,7 @@ impl NamespaceWork {
         .observe(micros);
     }
 
-    /// Its entry in the reply of `top`.
+    /// Returns its entry in the reply of `top`.
     fn top_entry(&self) -> Document {
         let shown =
             |(micros, times): (u64, u64)| doc! { "time": long(micros), "count": long(times) };
@@ -140,7 +139,7 @@ impl NamespaceWork {
         entry
     }
 
-    /// `latencyStats` of `$collStats`.
+    /// Returns `latencyStats` of `$collStats`.
     pub(crate) fn latency_stats(&self, with_histograms: bool) -> Document {
         let mut stats = Document::new();
         for (name, latencies) in ["reads", "writes", "commands"].iter().zip(&self.latencies) {
@@ -152,7 +151,8 @@ impl NamespaceWork {
     }
 }
 
-/// A distribution as MongoDB shows it: the classes that are not empty, by their lower bounds.
+/// Returns a distribution in MongoDB's format: the classes that are not empty, by their lower
+/// bounds.
 fn latency_entry(latencies: &Distribution, with_histograms: bool) -> Document {
     let mut entry = Document::new();
     if with_histograms {
@@ -171,20 +171,20 @@ fn long(value: u64) -> Value {
     Value::Int64(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// Collections by database and name, so that both are found without a new text.
+/// Nested by database and collection, so that a lookup needs no combined key.
 type Counted = HashMap<String, HashMap<String, Arc<NamespaceWork>>>;
 
-/// The collection that a connection worked with last, so that most commands look nothing up.
+/// The collection of a connection's last command, which saves most commands the lookup.
 #[derive(Debug, Default)]
 pub(crate) struct LastWork(Mutex<Option<(String, String, Arc<NamespaceWork>)>>);
 
-/// What was done with all collections.
+/// The statistics of all collections.
 #[derive(Debug, Default)]
 pub(crate) struct AllWork(RwLock<Counted>);
 
 impl AllWork {
-    /// Counts a command on a collection. `exists` says whether a collection is there; it is asked where one
-    /// was not counted before, or where room is needed.
+    /// Counts a command on a collection. `exists` tells whether a collection exists; it is called
+    /// for a collection that was not counted before, and to evict entries.
     pub(crate) fn note(
         &self,
         last: &LastWork,
@@ -207,12 +207,12 @@ impl AllWork {
         }
     }
 
-    /// What was done with a collection, if it is counted.
+    /// Returns the statistics of a collection, if it is counted.
     pub(crate) fn of(&self, database: &str, collection: &str) -> Option<Arc<NamespaceWork>> {
         self.0.read().get(database)?.get(collection).cloned()
     }
 
-    /// Counts a collection from now on, if it exists and there is room.
+    /// Starts to count a collection, if it exists and the limit permits.
     fn begin(
         &self,
         database: &str,
@@ -236,7 +236,7 @@ impl AllWork {
         Some(Arc::clone(collections.entry(collection.to_owned()).or_default()))
     }
 
-    /// The entries of `top`, by full name, of the collections that exist.
+    /// Returns the entries of `top`, by full name, for the collections that exist.
     pub(crate) fn top_entries(
         &self,
         exists: impl Fn(&str, &str) -> bool,

@@ -1,5 +1,5 @@
-//! Makes the API: the one place where its state meets the table of commands. The state knows rows
-//! and not the functions that run them, so that commands can stand above it.
+//! Creates the API's state with the table of commands. This is a module of its own so that the
+//! state depends only on the rows, and commands can depend on the state.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl<S: Store> Door<S> {
-    /// The MongoDB API over an engine.
+    /// Creates the MongoDB API over an engine.
     pub fn new(engine: Engine<S>, settings: Settings) -> Arc<Self> {
         Self::with_commands(engine, settings, COMMANDS)
     }

@@ -1,5 +1,5 @@
-//! Replies as they go out: compressed where their requests were, and given up where nobody reads them.
-//! What a reply says is not known here.
+//! Sending replies: compressed if their requests were, and given up if the client does not read.
+//! This module does not interpret replies.
 
 use std::pin::pin;
 
@@ -16,8 +16,7 @@ use crate::{
     wire::{self, Header, Malformed, Message, OpCode, msg_reply},
 };
 
-/// The reply that tells a client what is wrong with its message; `None`: the protocol has no form for
-/// that.
+/// Returns the error reply to a malformed message; `None` if the protocol has no format for it.
 pub(crate) fn refusal(header: &Header, malformed: &Malformed, id: i32) -> Option<Vec<u8>> {
     if OpCode::from_number(header.code) != Some(OpCode::Msg) {
         return None;
@@ -26,8 +25,8 @@ pub(crate) fn refusal(header: &Header, malformed: &Malformed, id: i32) -> Option
     Some(msg_reply(id, header.request_id, body.bytes(), false, false))
 }
 
-/// Tells a client what is wrong with its message, where that can be told, and ends the connection where
-/// the message as a whole was not understood.
+/// Sends the error reply to a malformed message, if possible, and closes the connection if the
+/// message as a whole could not be parsed.
 pub(crate) async fn send_refusal(
     connection: &Connection,
     stream: &mut (impl AsyncWrite + Unpin),
@@ -39,8 +38,8 @@ pub(crate) async fn send_refusal(
     if malformed.answerable { Ok(()) } else { Err(()) }
 }
 
-/// A reply is compressed when its request was. A large one waits for its turn, since compression
-/// keeps a processor busy.
+/// Compresses a reply if its request was compressed. Large replies wait for their turn, since
+/// compression occupies a processor.
 pub(crate) async fn compress_reply<S: Store>(
     door: &Door<S>,
     message: &Message,
@@ -56,7 +55,7 @@ pub(crate) async fn compress_reply<S: Store>(
     }
 }
 
-/// Sends a reply.
+/// Sends a reply and counts its bytes.
 pub(crate) async fn send_bytes(
     connection: &Connection,
     stream: &mut (impl AsyncWrite + Unpin),
@@ -66,7 +65,8 @@ pub(crate) async fn send_bytes(
     write_within(stream, &reply).await
 }
 
-/// Writes all bytes. Who does not read for [`WRITE_TIMEOUT`] is given up: what is written holds memory.
+/// Writes all bytes within [`WRITE_TIMEOUT`]. A client that does not read is given up, since the
+/// bytes hold memory.
 pub(crate) async fn write_within(
     stream: &mut (impl AsyncWrite + Unpin),
     bytes: &[u8],

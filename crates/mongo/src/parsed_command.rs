@@ -1,6 +1,6 @@
-//! What a command takes once it is parsed, and how a large one is run. A filter of a megabyte
-//! becomes a tree of many megabytes, so the elements of a message are charged before they are
-//! parsed. What a command means is not known here.
+//! The memory of parsed commands, and the execution of large ones. A filter of a megabyte becomes a
+//! tree of many megabytes, so the elements of a message are charged before they are parsed. This
+//! module does not interpret commands.
 
 use std::pin::Pin;
 
@@ -12,8 +12,8 @@ use crate::{
     wire::Message,
 };
 
-/// About what a command takes once it is parsed, bytes: a fixed size for each element at any depth,
-/// in the dearest case. Documents that are stored as they came are not parsed.
+/// Returns the estimated memory of a parsed command in bytes: a fixed worst-case size for each
+/// element at any depth. Documents that are stored as they arrive are not parsed.
 pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize {
     let parsed = match commands.find_body(message.body()) {
         Some(known) if known.row.stores_bytes => 0,
@@ -23,8 +23,8 @@ pub(crate) fn parsed_bytes(message: &Message, commands: &CommandTable) -> usize 
     parsed.saturating_add(copy).saturating_add(size_of_val(message.not_utf8.as_slice()))
 }
 
-/// Runs a command of which `weight` bytes are parsed. While a large one is parsed, kept or dropped
-/// others would wait, so its steps run apart from the workers.
+/// Runs a command with `weight` bytes of parsed data. Parsing and dropping a large one would block
+/// other tasks, so it is polled outside the workers.
 pub(crate) async fn run_by_weight<T>(
     weight: usize,
     run_apart: RunApart,

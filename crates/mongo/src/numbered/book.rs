@@ -1,10 +1,10 @@
-//! What one numbered command knows of its receipts: which of its statements were done before, and
-//! what it has done itself. It reads pages as it needs them, and gives the engine those that belong
-//! into a commit.
+//! The receipts of one retryable write: which of its statements an earlier attempt has executed,
+//! and what this attempt has done. Reads pages on demand, and supplies the engine with those that
+//! belong to a commit.
 //!
-//! Two attempts may run at once. Each commit is under the condition that the pages are those that
-//! this attempt has read, and so is the page that says which number the session is at: one that
-//! comes second is told so, and begins again with what the other has done.
+//! Two attempts may run concurrently. Each commit requires that the pages it writes, and the page
+//! with the session's number, are unchanged since this attempt read them. The later attempt gets a
+//! conflict and restarts with what the other has done.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -21,32 +21,32 @@ use crate::{
     session::SessionId,
 };
 
-/// The page that says which number a session is at; it has the first statements too.
+/// The page with the session's number, and its first statements.
 const HEAD: u32 = 0;
 
-/// What `findAndModify` answers, as far as the document of the reply cannot be found again.
+/// The reply of `findAndModify`, as far as its document could not be read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// The document was to be removed.
+    /// Whether the document was to be removed.
     pub(crate) removed: bool,
-    /// The document was to be answered as it is after.
+    /// Whether the new document was to be returned.
     pub(crate) new: bool,
-    /// Whether a document was found.
+    /// Whether a document matched.
     pub(crate) existing: bool,
-    /// The document, before or after; none where there was none.
+    /// The document before or after the change, if any.
     pub(crate) value: Option<Bytes>,
 }
 
-/// What a `findAndModify` asks for.
+/// The form of a `findAndModify`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The document is removed.
     pub(crate) removed: bool,
-    /// The document is answered as it is after.
+    /// The new document is returned.
     pub(crate) new: bool,
 }
 
-/// Where a statement stands that is part of a numbered command.
+/// A statement of a retryable write.
 pub(crate) struct Place<'a, S: Store> {
     pub(crate) book: &'a Book<'a, S>,
     /// Its position in the command.
@@ -54,7 +54,8 @@ pub(crate) struct Place<'a, S: Store> {
 }
 
 impl<'a, S: Store> Place<'a, S> {
-    /// The next commits are about the statements at these positions, counted from this place.
+    /// Declares that the next commits execute the statements at these positions, relative to this
+    /// one.
     pub(crate) fn begin(self, positions: &[usize]) -> &'a dyn Receipts {
         let positions = positions.iter().map(|position| self.at + position).collect();
         self.book.state.lock().positions = positions;
@@ -72,33 +73,33 @@ impl<S: Store> Copy for Place<'_, S> {}
 
 /// A page that was read.
 struct HeldPage {
-    /// The version that is stored.
+    /// The stored version.
     stamp: Option<u64>,
-    /// Whether the stored one belongs to this number.
+    /// Whether the stored page belongs to this number.
     ours: bool,
     page: Page,
-    /// Statements that wrote nothing are in it and not stored yet.
+    /// Whether it has results of statements without writes that are not stored yet.
     unwritten: bool,
 }
 
-/// What changes while the command runs.
+/// The state that changes while the command runs.
 #[derive(Default)]
 struct State {
     pages: BTreeMap<u32, HeldPage>,
-    /// Positions in the command of the statements that the next commit is about.
+    /// Positions in the command of the statements of the next commit.
     positions: Vec<usize>,
-    /// What is answered of the document of the next commit.
+    /// The form of the `findAndModify` of the next commit.
     wanted: Option<Wanted>,
-    /// Pages as they are once the commit that was asked about last has taken place; those that are
-    /// put in it.
+    /// The contents of the pages written by the commit that was last requested, valid once it
+    /// succeeds.
     asked: Vec<(u32, Page)>,
-    /// Statements that were done by an earlier attempt, in the order of the command.
+    /// Ids of statements executed by an earlier attempt, in the order of the command.
     repeated: Vec<i32>,
-    /// The same.
+    /// The same as a set.
     repeated_ids: HashSet<i32>,
 }
 
-/// The receipts of one numbered command.
+/// The receipts of one retryable write.
 pub(crate) struct Book<'a, S: Store> {
     engine: &'a Engine<S>,
     session: SessionId,
@@ -107,7 +108,7 @@ pub(crate) struct Book<'a, S: Store> {
     state: Mutex<State>,
 }
 
-/// The page of a statement, and its place in there.
+/// Returns the page of a statement, and its position in the page.
 fn page_of(statement: i32) -> (u32, usize) {
     // Statement ids are not negative.
     let statement = usize::try_from(statement).unwrap_or(0);
@@ -115,9 +116,7 @@ fn page_of(statement: i32) -> (u32, usize) {
 }
 
 impl<'a, S: Store> Book<'a, S> {
-    /// The receipts of a command.
-    ///
-    /// Errors: 225 when the session is at a higher number.
+    /// Opens the receipts of a command. Fails with 225 if the session is at a higher number.
     pub(crate) async fn open(engine: &'a Engine<S>, numbered: Numbered) -> Result<Self> {
         let Numbered { session, number, ids } = numbered;
         let book = Self { engine, session, number, ids, state: Mutex::default() };
@@ -125,7 +124,7 @@ impl<'a, S: Store> Book<'a, S> {
         Ok(book)
     }
 
-    /// Reads a page, once.
+    /// Reads a page unless it was read before.
     async fn read_page(&self, at: u32) -> Result<()> {
         if self.state.lock().pages.contains_key(&at) {
             return Ok(());
@@ -138,7 +137,7 @@ impl<'a, S: Store> Book<'a, S> {
             Some(stored) => stored.number == self.number,
             None => false,
         };
-        // A page of an earlier number says nothing, and is written over.
+        // A page of an earlier number is obsolete and will be overwritten.
         let page = stored.filter(|_| ours).unwrap_or_else(|| Page::new(self.number));
         let stamp = receipt.map(|receipt| receipt.stamp);
         let held = HeldPage { stamp, ours, page, unwritten: false };
@@ -146,7 +145,7 @@ impl<'a, S: Store> Book<'a, S> {
         Ok(())
     }
 
-    /// The session is at a higher number (225).
+    /// Returns the error for a session at a higher number (225).
     fn too_old(&self, newer: i64) -> Error {
         let message = format!(
             "Retryable write with txnNumber {} is prohibited on session because a newer retryable \
@@ -156,22 +155,23 @@ impl<'a, S: Store> Book<'a, S> {
         Error::new(TransactionTooOld, message)
     }
 
-    /// What an earlier attempt did for the statement at a position; `None`: it is still to be done.
+    /// Returns what an earlier attempt did for the statement at a position; `None` if it was not
+    /// executed.
     pub(crate) async fn find(&self, at: usize) -> Result<Option<Done>> {
         let id = self.ids.id_at(at);
         let (page, place) = page_of(id);
         self.read_page(page).await?;
         let mut state = self.state.lock();
         let done = state.pages.get(&page).and_then(|held| held.page.done(place));
-        // A statement may be looked up again when its group was refused.
+        // A statement may be looked up again after its group was refused.
         if done.is_some() && state.repeated_ids.insert(id) {
             state.repeated.push(id);
         }
         Ok(done)
     }
 
-    /// What an earlier attempt answered for a `findAndModify`; `None`: it is still to be done, and is
-    /// to be answered like this.
+    /// Returns the result and reply of an earlier attempt of a `findAndModify`; `None` if it was
+    /// not executed, and will be executed in the form `wanted`.
     pub(crate) async fn find_answer(&self, wanted: Wanted) -> Result<Option<(Done, Answer)>> {
         let done = self.find(0).await?;
         let mut state = self.state.lock();
@@ -182,7 +182,7 @@ impl<'a, S: Store> Book<'a, S> {
         let fits = |answer: &Answer| Wanted { removed: answer.removed, new: answer.new } == wanted;
         match answer.filter(fits) {
             Some(answer) => Ok(Some((done, answer))),
-            // No driver does that: it repeats the command as it was.
+            // Drivers repeat the command unchanged, so this is a misuse.
             None => {
                 let message = "findAndModify retry request is not compatible with previous write";
                 Err(Error::new(40606, message))
@@ -190,12 +190,12 @@ impl<'a, S: Store> Book<'a, S> {
         }
     }
 
-    /// A statement has ended without writing anything. That is kept with the next commit, or at the
-    /// end.
+    /// Records the result of a statement that wrote nothing. It is stored with the next commit, or
+    /// by `finish`.
     pub(crate) fn note_unwritten(&self, at: usize, done: &Done, answer: Option<Answer>) {
         let (page, place) = page_of(self.ids.id_at(at));
         if let Some(held) = self.state.lock().pages.get_mut(&page)
-            // A group keeps it with its commit.
+            // A group stores it with its commit.
             && (held.page.done(place).as_ref() != Some(done) || answer.is_some())
         {
             held.page.set(place, done);
@@ -204,11 +204,11 @@ impl<'a, S: Store> Book<'a, S> {
         }
     }
 
-    /// Stores what is not stored yet, so that a repeat which comes late changes nothing either. A
-    /// command is answered after that. `failed` says that a statement could not be done.
+    /// Stores what is not stored yet, so that a late repeat has no effect either. Called before the
+    /// reply. `failed` tells that a statement failed.
     ///
-    /// Errors: 112 when another attempt came first: what a statement failed by may be what the other
-    /// one did for it, which was not in the receipts yet when they were read.
+    /// Fails with 112 if another attempt was committed first: its effect, which was not in the
+    /// receipts when they were read, may be why the statement failed.
     pub(crate) async fn finish(&self, failed: bool) -> Result<()> {
         if self.state.lock().pages.values().any(|held| held.unwritten) {
             self.engine.put_receipts(self).await?;
@@ -226,12 +226,12 @@ impl<'a, S: Store> Book<'a, S> {
         Ok(())
     }
 
-    /// The pages that were read, and which versions of them are known.
+    /// Returns the pages that were read, and their known versions.
     fn versions(&self) -> Vec<(u32, Option<u64>)> {
         self.state.lock().pages.iter().map(|(at, held)| (*at, held.stamp)).collect()
     }
 
-    /// Adds to a reply which statements an earlier attempt had done.
+    /// Adds the statements that an earlier attempt executed to a reply.
     pub(crate) fn push_repeated(&self, reply: &mut Document) {
         let repeated = self.repeated();
         if !repeated.is_empty() {
@@ -240,13 +240,13 @@ impl<'a, S: Store> Book<'a, S> {
         }
     }
 
-    /// Statements that an earlier attempt had done.
+    /// Returns the ids of the statements that an earlier attempt executed.
     pub(crate) fn repeated(&self) -> Vec<i32> {
         self.state.lock().repeated.clone()
     }
 }
 
-/// What a commit says of statements.
+/// Returns the results of statements, by position, from the effect of a commit.
 fn results(state: &State, effect: Effect<'_>) -> (Vec<(usize, Done)>, Option<Answer>) {
     let first = state.positions.first().copied().unwrap_or(0);
     let answer = |existing: bool, before: Option<&Bytes>, after: Option<&Bytes>| {
@@ -303,8 +303,8 @@ impl<S: Store> Receipts for Book<'_, S> {
             page.set(place, &done);
             page.answer = answer.take();
         }
-        // The head is put with the first receipt of each page, so that it lives as long as they do;
-        // else it only has to be still the one that was read.
+        // The head is written with the first receipt of each page, so that it expires no earlier
+        // than they do; otherwise it only has to be unchanged.
         let fresh = |at: &u32| state.pages.get(at).is_none_or(|held| !held.ours);
         let put: BTreeSet<u32> = pages.keys().copied().collect();
         if put.iter().any(fresh) || fresh(&HEAD) {
@@ -335,7 +335,7 @@ impl<S: Store> Receipts for Book<'_, S> {
     }
 }
 
-/// Refuses a receipt that is too large: of many upserts with very long ids.
+/// Fails if a receipt is too large, which many upserts with long ids can cause.
 fn checked_size(receipt: DocBuf) -> std::result::Result<DocBuf, engine::Error> {
     if MAX_RECEIPT_BYTES < receipt.bytes().len() {
         let message = "what numbered writes did is too large to be kept";

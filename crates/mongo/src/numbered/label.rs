@@ -1,22 +1,22 @@
-//! Which errors say that a write may be sent again: drivers look for a label in the reply and at no
-//! code. Only replies to numbered writes have it, since no other write can be repeated safely.
+//! The errors after which a write may be repeated. Drivers check a label in the reply, not the
+//! code. Only replies to retryable writes have it, since no other write can be repeated safely.
 
 use document::{DocBuf, DocBuilder, Number, Value, ValueRef};
 
-/// The label by which drivers repeat a write.
+/// The label on which drivers repeat a write.
 const LABEL: &str = "RetryableWriteError";
 
-/// Codes after which the same write may be sent again, here or to another node: the server ends or
-/// is not the one that writes any more, or could not be reached, or was too slow.
+/// Codes after which the write may be repeated on any node: the server stops or is no longer the
+/// primary, could not be reached, or timed out.
 const CODES: [i32; 12] = [6, 7, 89, 91, 189, 262, 9001, 10_107, 11_600, 11_602, 13_435, 13_436];
 
-/// Whether a write that failed with this code may be sent again.
+/// Returns whether a write that failed with this code may be repeated.
 pub(crate) fn may_repeat(code: i32) -> bool {
     CODES.contains(&code)
 }
 
-/// The reply to a numbered write, with the label where its error or its `writeConcernError` asks for
-/// one. Labels that it has already stay as they are: a fail point says what they are.
+/// Adds the label to the reply of a retryable write if its error or its `writeConcernError` permits
+/// a repeat. Labels set by a fail point are kept unchanged.
 pub(crate) fn with_label(reply: DocBuf) -> DocBuf {
     let code = |value: Option<ValueRef<'_>>| {
         let code = value.and_then(Number::of).and_then(Number::to_i64_exact);

@@ -1,11 +1,12 @@
-//! A receipt of a session: what some of the statements of its highest number did. Statements are in
-//! pages of [`STATEMENTS`], so that a batch of many writes a small receipt with each of its commits.
+//! A receipt of a session: the results of some statements of its highest number. Statements are
+//! divided into pages of [`STATEMENTS`], so that each commit of a large batch writes a small
+//! receipt.
 //!
 //! ```text
 //! {_id: <session, page>, t: 7, r: <runs>, u: [{s: 3, id: ..}], a: {..}}
-//!     r   how many statements in a row, minus one, and what each of them did; two bytes a run
-//!     u   ids of documents that upserts made, by statement
-//!     a   what `findAndModify` answered
+//!     r   run-length encoded results of statements: length minus one and result; two bytes a run
+//!     u   ids of upserted documents, by statement
+//!     a   the reply of `findAndModify`
 //! ```
 
 use std::collections::BTreeMap;
@@ -18,63 +19,63 @@ use crate::{
     session::SessionId,
 };
 
-/// Statements of one page.
+/// Number of statements in a page.
 pub(super) const STATEMENTS: usize = 128;
 
-/// What a statement did.
+/// The result of a statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Done {
-    /// Whether it found, made or removed a document.
+    /// Whether it matched, inserted or removed a document.
     pub(crate) hit: bool,
-    /// Whether it changed the document that it found.
+    /// Whether it changed the matched document.
     pub(crate) modified: bool,
-    /// The id of the document that it made, for an upsert.
+    /// The id of an upserted document.
     pub(crate) upserted: Option<Value>,
 }
 
 impl Done {
-    /// A document was inserted or removed.
+    /// The result of an insert or a removal of one document.
     pub(crate) fn hit() -> Self {
         Self { hit: true, ..Self::default() }
     }
 
-    /// In a run; 0 stands for a statement that was not done.
+    /// Returns the code in a run; 0 is reserved for a statement that was not executed.
     fn code(&self) -> u8 {
         1 + u8::from(self.hit) + u8::from(self.hit && self.modified)
     }
 }
 
-/// What the statements of one page did.
+/// The results of the statements of one page.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Page {
-    /// The number that they belong to.
+    /// The transaction number that they belong to.
     pub(super) number: i64,
-    /// By place in the page.
+    /// By position in the page.
     codes: [u8; STATEMENTS],
     upserted: BTreeMap<usize, Value>,
-    /// What `findAndModify` answered.
+    /// The reply of `findAndModify`.
     pub(super) answer: Option<Answer>,
 }
 
 impl Page {
-    /// Of a number of which nothing was done.
+    /// Creates an empty page of this number.
     pub(super) fn new(number: i64) -> Self {
         Self { number, codes: [0; STATEMENTS], upserted: BTreeMap::new(), answer: None }
     }
 
-    /// The id of a receipt.
+    /// Returns the id of a receipt.
     pub(super) fn id_of(session: &SessionId, page: u32) -> Value {
         Value::Binary { subtype: 0, bytes: [&session[..], &page.to_be_bytes()].concat() }
     }
 
-    /// What the statement at a place did; `None` when it was not done.
+    /// Returns the result of the statement at a position; `None` if it was not executed.
     pub(super) fn done(&self, place: usize) -> Option<Done> {
         let code = *self.codes.get(place).filter(|code| **code != 0)?;
         let upserted = self.upserted.get(&place).cloned();
         Some(Done { hit: 1 < code, modified: 2 < code, upserted })
     }
 
-    /// Notes what the statement at a place did.
+    /// Records the result of the statement at a position.
     pub(super) fn set(&mut self, place: usize, done: &Done) {
         if let Some(code) = self.codes.get_mut(place) {
             *code = done.code();
@@ -84,7 +85,7 @@ impl Page {
         }
     }
 
-    /// The stored form.
+    /// Returns the stored form.
     pub(super) fn encode(&self, id: &Value) -> DocBuf {
         let mut builder = DocBuilder::new();
         builder.append("_id", id.as_ref());
@@ -114,7 +115,7 @@ impl Page {
         builder.finish()
     }
 
-    /// A page from its stored form.
+    /// Reads the stored form.
     pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
         let stored = DocRef::Raw(bytes);
         Self::decode_fields(stored).ok_or_else(|| {
@@ -152,19 +153,19 @@ impl Page {
     }
 }
 
-/// Codes as runs of equal ones; what was not done at the end is left out.
+/// Returns the run-length encoded codes, without statements at the end that were not executed.
 fn runs_of(codes: &[u8; STATEMENTS]) -> Vec<u8> {
     let end = codes.iter().rposition(|code| *code != 0).map_or(0, |last| last + 1);
     let mut runs = Vec::new();
     for run in codes.get(..end).unwrap_or_default().chunk_by(|one, next| one == next) {
-        // A page has fewer statements than a byte has values.
+        // Fits: a page has fewer statements than a byte has values.
         runs.push(u8::try_from(run.len() - 1).unwrap_or(u8::MAX));
         runs.extend(run.first());
     }
     runs
 }
 
-/// The codes of runs; `None` for bytes that no page has.
+/// Decodes the runs; `None` if they are invalid.
 fn codes_of(runs: &[u8]) -> Option<[u8; STATEMENTS]> {
     let mut codes = [0; STATEMENTS];
     let mut at = 0;
@@ -186,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// A page of statements that did this.
+    /// A page with these results.
     fn page_of(done: &[(usize, Done)]) -> Page {
         let mut page = Page::new(7);
         done.iter().for_each(|(place, done)| page.set(*place, done));
@@ -210,7 +211,7 @@ mod tests {
             (page_of(&[(127, hit())]), 58),
             (page_of(&all(hit())), 56),
             (page_of(&all(edit.clone())), 56),
-            // The worst of all without ids.
+            // The worst case without ids.
             (page_of(&(0..STATEMENTS).map(|at| (at, odd(at))).collect::<Vec<_>>()), 310),
             (page_of(&[(5, upsert(7)), (6, Done::default()), (9, edit.clone())]), 95),
             (Page { answer: Some(answer), ..page_of(&[(0, edit.clone())]) }, 120),

@@ -1,9 +1,9 @@
-//! The versioned API: what a client that asks for version 1 strictly may use. Drivers send
-//! `apiVersion` with every command when an application declares it; a server that ignored it would
-//! break the promise that the application relies on.
+//! The Stable API: what a client may use with `apiVersion: "1"` and `apiStrict`. Drivers send
+//! `apiVersion` with every command if the application declares it; ignoring it would break the
+//! guarantee that the application relies on.
 //!
-//! `apiDeprecationErrors` refuses what is deprecated in the version. Nothing is in version 1, so the flag
-//! is checked and changes nothing.
+//! `apiDeprecationErrors` refuses deprecated features. Version 1 has none, so the flag is checked
+//! and has no effect.
 
 use document::{ArrayRef, DocRef, ValueRef};
 
@@ -13,7 +13,7 @@ use crate::{
     errors::{APIStrictError, APIVersionError, Error, Result},
 };
 
-/// Stages that are outside of version 1, wherever they stand.
+/// Stages outside version 1, at any position.
 const STAGES_OUTSIDE: [&str; 18] = [
     "$changeStreamSplitLargeEvent",
     "$currentOp",
@@ -35,11 +35,11 @@ const STAGES_OUTSIDE: [&str; 18] = [
     "$vectorSearch",
 ];
 
-/// Kinds of indexes that are outside of version 1.
+/// Kinds of indexes outside version 1.
 const INDEXES_OUTSIDE: [&str; 2] = ["columnstore", "text"];
 
-/// Checks which version of the API a command asks for, and whether the command is in it. Only "1"
-/// exists (322). The flags without a version are error 4886600.
+/// Checks the API version that a command declares, and whether the command is part of it. Only "1"
+/// exists (322). The flags without a version fail with 4886600.
 pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     let version = args.str("apiVersion")?;
     let strict = args.bool("apiStrict")?.unwrap_or(false);
@@ -57,21 +57,21 @@ pub(crate) fn check_version(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     }
 }
 
-/// Whether a command asks for version 1 strictly. That the version is 1 was checked before, but for a
-/// command that has no row.
+/// Returns whether a command requires version 1 strictly. The version was checked before, except
+/// for unknown commands.
 pub(crate) fn is_strict(body: DocRef<'_>) -> bool {
     let version = matches!(body.get("apiVersion"), Some(ValueRef::String("1")));
     version && matches!(body.get("apiStrict"), Some(ValueRef::Bool(true)))
 }
 
-/// The error of a command that is outside of version 1.
+/// Returns the error of a command outside version 1.
 pub(crate) fn not_in_version(name: &str) -> Error {
     let message =
         format!("Provided apiStrict:true, but the command {name} is not in API Version 1.");
     Error::new(APIStrictError, message)
 }
 
-/// Fails with 323 on a command or an argument that is outside of version 1.
+/// Fails with 323 on a command or an argument outside version 1.
 fn check_strict(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     match row.api {
         ApiVersion1::Outside => Err(not_in_version(row.name)),
@@ -79,7 +79,7 @@ fn check_strict(row: &CommandRow, args: &Args<'_>) -> Result<()> {
     }
 }
 
-/// Fails with 323 on an argument of a command that is outside of version 1.
+/// Fails with 323 on an argument outside version 1.
 pub(crate) fn check_arguments(row: &CommandRow, body: DocRef<'_>) -> Result<()> {
     let ApiVersion1::Except(outside) = row.api else { return Ok(()) };
     match outside.iter().find(|path| is_given(body, path)) {
@@ -92,8 +92,8 @@ pub(crate) fn check_arguments(row: &CommandRow, body: DocRef<'_>) -> Result<()> 
     }
 }
 
-/// Whether a command has an argument that is not null: a field of its own, or one of the document or of
-/// a document of the list in a field of its own.
+/// Returns whether a command has a non-null argument at this path: a field of its own, or a field
+/// of the document or of a listed document in a field of its own.
 fn is_given(body: DocRef<'_>, path: &str) -> bool {
     let has = |document: DocRef<'_>, field: &str| {
         document.get(field).is_some_and(|value| !value.is_nullish())
@@ -108,7 +108,7 @@ fn is_given(body: DocRef<'_>, path: &str) -> bool {
     }
 }
 
-/// Fails with 323 on a stage of a pipeline, or of a pipeline inside of it, that is outside of version 1.
+/// Fails with 323 on a stage outside version 1, including those of nested pipelines.
 pub(crate) fn check_stages(pipeline: ArrayRef<'_>) -> Result<()> {
     let mut open = vec![pipeline];
     while let Some(pipeline) = open.pop() {
@@ -128,7 +128,7 @@ pub(crate) fn check_stages(pipeline: ArrayRef<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Fails with 323 on a stage that is outside of version 1. Of `$collStats` the count is in it.
+/// Fails with 323 on a stage outside version 1. `$collStats` is part of it only for the count.
 fn check_stage(name: &str, spec: ValueRef<'_>) -> Result<()> {
     let refuse = |what: &str| {
         let message = format!("{what} is not allowed with 'apiStrict: true' in API Version 1");
@@ -144,7 +144,7 @@ fn check_stage(name: &str, spec: ValueRef<'_>) -> Result<()> {
     }
 }
 
-/// Fails with 323 on a key pattern with a kind of index that is outside of version 1.
+/// Fails with 323 on a key pattern with a kind of index outside version 1.
 pub(crate) fn check_index_key(pattern: DocRef<'_>) -> Result<()> {
     let mut kinds = pattern.iter().filter_map(|(_, kind)| kind.as_str());
     match kinds.find(|kind| INDEXES_OUTSIDE.contains(kind)) {

@@ -1,6 +1,6 @@
-//! Options of `create` and `collMod` for validators and images before a change. Neither feature is
-//! there, so an option that asks for one is refused by name. One that asks for nothing is accepted:
-//! a dump lists it, and a refusal would lose the whole collection in a restore.
+//! Options of `create` and `collMod` for validators and pre-images. Neither feature exists, so an
+//! option that enables one is refused. One that enables nothing is accepted: dumps contain it, and
+//! a refusal would lose the whole collection in a restore.
 //!
 //! ```text
 //! {validator: {}}   {validationLevel: "off"}   {changeStreamPreAndPostImages: {enabled: false}}   accepted
@@ -14,11 +14,11 @@ use crate::{
     errors::{BadValue, CommandNotSupported, Error, Result},
 };
 
-/// Checks the types and values of the options. Returns the first one that asks for a feature which is
-/// not there, for [`unsupported`].
+/// Checks the types and values of the options. Returns the first one that enables a missing
+/// feature, for [`unsupported`].
 ///
-/// Errors: 14 for a wrong type, 2 for an unknown level or action, 40414 and 40415 for the document of
-/// images.
+/// Fails with 14 for a wrong type, 2 for an unknown level or action, and 40414 and 40415 for the
+/// pre-image document.
 pub(crate) fn check_options(args: &Args<'_>) -> Result<Option<&'static str>> {
     let validates = args.document("validator")?.is_some_and(|validator| !validator.is_empty());
     for (name, values) in [
@@ -37,7 +37,7 @@ pub(crate) fn check_options(args: &Args<'_>) -> Result<Option<&'static str>> {
     Ok(asked.into_iter().find_map(|(name, asked)| asked.then_some(name)))
 }
 
-/// The error (115) of an option that asks for a feature which is not there.
+/// Returns the error (115) of an option that enables a missing feature.
 pub(crate) fn unsupported(args: &Args<'_>, option: &str) -> Error {
     Error::new(CommandNotSupported, format!("{} with '{option}' is not supported", args.of))
 }
@@ -55,7 +55,7 @@ fn check_enumeration(args: &Args<'_>, name: &str, values: &[&str]) -> Result<()>
     }
 }
 
-/// Whether `changeStreamPreAndPostImages` switches images on.
+/// Returns whether `changeStreamPreAndPostImages` enables images.
 fn asks_for_images(args: &Args<'_>) -> Result<bool> {
     let name = "changeStreamPreAndPostImages";
     let Some(images) = args.document(name)? else { return Ok(false) };
@@ -65,10 +65,10 @@ fn asks_for_images(args: &Args<'_>) -> Result<bool> {
     images.bool("enabled")?.ok_or_else(|| images.missing_field("enabled"))
 }
 
-/// Checks `storageEngine` of a collection, or of the indexes that it is created with. Options of the
-/// engine that MongoDB has by default are accepted and change nothing: its dumps carry them.
+/// Checks `storageEngine` of a collection, or of the indexes that it is created with. Options of
+/// MongoDB's default engine are accepted without effect, since its dumps contain them.
 ///
-/// Errors: 14 for a wrong type, 72 for another engine.
+/// Fails with 14 or 2 for a wrong type, and with 72 for another engine.
 pub(crate) fn check_storage_engine(args: &Args<'_>) -> Result<()> {
     let Some(engines) = args.document("storageEngine")? else { return Ok(()) };
     for (name, options) in engines.iter() {

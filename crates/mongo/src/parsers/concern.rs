@@ -1,14 +1,13 @@
-//! Read and write concerns: what a server alone can mean by them, and what makes no sense to it.
-//! What is committed is durable and visible to all, so that `local` and `majority` are one level
-//! here. What needs a replica set is refused with the errors of a standalone mongod 6.0, which
-//! drivers' tests look for.
+//! Read and write concerns. Committed data is durable and visible to all, so `local` and `majority`
+//! are the same level here. Concerns that need a replica set are refused with the errors of a
+//! standalone mongod 6.0, which drivers' tests expect.
 //!
 //! ```text
 //! readConcern: {level: "local" | "majority" | .., afterClusterTime: .., provenance: ..}
 //! writeConcern: {w: 0..50 | "majority" | {tag: n}, j: bool, wtimeout: ms}
 //! ```
 //!
-//! Nothing is returned: a concern that passes these checks changes nothing about the command.
+//! The checks return nothing: a valid concern has no effect on the command.
 
 use document::{DocRef, Number, Rounding, ValueRef};
 
@@ -21,7 +20,7 @@ use crate::{
     },
 };
 
-/// Who may have chosen a concern. mongos adds it.
+/// The possible origins of a concern, which mongos adds.
 const PROVENANCES: [&str; 5] = [
     "clientSupplied",
     "implicitDefault",
@@ -32,8 +31,8 @@ const PROVENANCES: [&str; 5] = [
 
 /// Checks the read concern of a command.
 ///
-/// The fields are read in the order in which they came, and what they mean together is checked
-/// afterwards: several things may be wrong at once, and mongod's order decides which error it is.
+/// The fields are checked in their order, and their combination afterwards, as in mongod: if
+/// several are wrong the order decides which error is reported.
 pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     let Some(concern) = args.get_or_null("readConcern") else { return Ok(()) };
     let Some(concern) = concern.as_document() else {
@@ -59,7 +58,7 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
             }
             ("provenance", value) if value.is_nullish() => {}
             ("provenance", value) => check_provenance("readConcern", value)?,
-            // Drivers' own bookkeeping of the replica set protocol.
+            // Internal to drivers and the replica set protocol.
             ("afterOpTime", ValueRef::Document(_)) => optime = true,
             ("afterOpTime", other) => return Err(wrong_type(name, "object", other)),
             ("allowTransactionTableSnapshot" | "waitLastStableRecoveryTimestamp", _) => {}
@@ -85,7 +84,7 @@ pub(crate) fn check_read(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     Ok(())
 }
 
-/// Checks a level against what the command takes (72), then against what a standalone server has
+/// Checks a level against those of the command (72), then against those of a standalone server
 /// (123).
 fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
     let accepts = |level: &str| match row.read_levels {
@@ -121,14 +120,14 @@ fn check_level(row: &CommandRow, level: Option<&str>) -> Result<()> {
     }
 }
 
-/// The error (14) of a field of a wrong type, in the words of this part of mongod.
+/// Returns the error (14) of a field of a wrong type, with the text of this part of mongod.
 fn wrong_type(name: &str, expected: &str, found: ValueRef<'_>) -> Error {
     let found = found.kind().name();
     let message = format!("\"{name}\" had the wrong type. Expected {expected}, found {found}");
     Error::new(TypeMismatch, message)
 }
 
-/// Checks who is said to have chosen a concern.
+/// Checks the origin of a concern.
 fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
     match value {
         ValueRef::String(name) if PROVENANCES.contains(&name) => Ok(()),
@@ -142,9 +141,9 @@ fn check_provenance(of: &str, value: ValueRef<'_>) -> Result<()> {
     }
 }
 
-/// Checks the write concern of a command. What is acknowledged is durable, so that all that can be
-/// meant of one server is met: `w: 1`, `w: "majority"` and `j` are the same, and `wtimeout` never
-/// passes.
+/// Checks the write concern of a command. Acknowledged writes are durable, so every concern that
+/// one server can meet is met: `w: 1`, `w: "majority"` and `j` are the same, and `wtimeout` never
+/// expires.
 pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
     let concern = match args.get_or_null("writeConcern") {
         None => return Ok(()),
@@ -169,7 +168,7 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
     if let Some(provenance) = args.get("provenance") {
         check_provenance("writeConcern", provenance)?;
     }
-    // Another type than a number counts as none, and a time in the past as no time.
+    // As in mongod, a value that is not a number counts as absent.
     let wait = concern.get("wtimeout").and_then(Number::of).map(whole_number);
     if wait.is_some_and(|wait| i64::from(i32::MAX) < wait) {
         return Err(Error::new(FailedToParse, "wtimeout must be a 32-bit integer"));
@@ -177,8 +176,8 @@ pub(crate) fn check_write(args: &Args<'_>) -> Result<()> {
     concern.get("w").map_or(Ok(()), check_nodes)
 }
 
-/// A number as mongod coerces it to a whole one: doubles lose their fraction, decimals are rounded to the
-/// nearest number, half to even. What is beyond 64 bits becomes the nearest number, NaN 0.
+/// Converts a number to an integer as mongod does: doubles are truncated, decimals rounded half to
+/// even; values beyond 64 bits saturate, and NaN is 0.
 #[expect(clippy::cast_possible_truncation, reason = "beyond its range it is out of range here too")]
 fn whole_number(number: Number) -> i64 {
     match number {
@@ -189,8 +188,8 @@ fn whole_number(number: Number) -> i64 {
     }
 }
 
-/// Checks `w`: a number of nodes, a mode, or tags. Modes other than `majority` are those of a
-/// replica set's configuration.
+/// Checks `w`: a number of nodes, a mode, or tags. Modes other than `majority` belong to a replica
+/// set's configuration.
 fn check_nodes(w: ValueRef<'_>) -> Result<()> {
     let mode = match w {
         ValueRef::String("majority") => return Ok(()),
@@ -212,8 +211,8 @@ fn check_nodes(w: ValueRef<'_>) -> Result<()> {
     Err(Error::new(BadValue, message))
 }
 
-/// Checks a number of nodes. More than one is understood, and cannot be met by a server alone; more
-/// than 50 is more than a replica set has.
+/// Checks a number of nodes. More than 1 is valid but cannot be met by a single server; more than
+/// 50 exceeds the size of a replica set.
 fn check_count(count: i64) -> Result<()> {
     match count {
         0 | 1 => Ok(()),
@@ -227,8 +226,7 @@ fn check_count(count: i64) -> Result<()> {
     }
 }
 
-/// Checks tags of a write concern: numbers by name, and at least one. What they ask for is not
-/// looked at.
+/// Checks the tags of a write concern: at least one, with numbers as values. They have no effect.
 fn check_tags(tags: DocRef<'_>) -> Result<()> {
     if tags.is_empty() {
         return Err(Error::new(FailedToParse, "tagged write concern requires tags"));

@@ -4,9 +4,8 @@ use document::{DocRef, ValueRef};
 
 use crate::errors::{Error, FailedToParse, Result, TypeMismatch};
 
-/// Options of `$currentOp`, with the error of one of a wrong type, which is not the same for all.
-/// Idle connections, idle cursors and the whole commands are shown on demand; the options that nothing
-/// reads change nothing here.
+/// Options of `$currentOp`, with the error code for a wrong type, which differs. Options other than
+/// those for users, idle connections, idle cursors and truncation have no effect.
 const OPTIONS: &[(&str, i32)] = &[
     ("allUsers", TypeMismatch),
     ("backtrace", FailedToParse),
@@ -18,7 +17,8 @@ const OPTIONS: &[(&str, i32)] = &[
     ("truncateOps", FailedToParse),
 ];
 
-/// Checks the options of `$currentOp`: an unknown one is error 9, and so are most of a wrong type.
+/// Checks the options of `$currentOp`: an unknown one fails with 9, one of a wrong type with its
+/// own code.
 pub(crate) fn check_current_op_options(spec: DocRef<'_>) -> Result<()> {
     for (name, value) in spec.iter() {
         let Some((_, code)) = OPTIONS.iter().find(|(known, _)| *known == name) else {

@@ -1,5 +1,5 @@
-//! The `hint` of a command: which index, or which order of the collection, it wants to be used.
-//! Whether there is such an index is found when the query starts.
+//! The `hint` of a command: the index, or the order of the collection, to use. Whether the index
+//! exists is checked when the query starts.
 
 use document::{DocRef, Number, ValueRef};
 use engine::{Direction, Hint};
@@ -9,8 +9,8 @@ use crate::{
     errors::{BadValue, Error, FailedToParse, Result},
 };
 
-/// The direction of `{$natural: 1}` or `{$natural: -1}`; `None` of any other document. It stands
-/// alone.
+/// Returns the direction of `{$natural: 1}` or `{$natural: -1}`, which must be the only field;
+/// `None` for other documents.
 pub(crate) fn natural_order(sort: DocRef<'_>) -> Result<Option<Direction>> {
     let Some(order) = sort.get("$natural") else { return Ok(None) };
     match Number::of(order).and_then(Number::to_i64_exact) {
@@ -22,7 +22,8 @@ pub(crate) fn natural_order(sort: DocRef<'_>) -> Result<Option<Direction>> {
     }
 }
 
-/// The `hint` of a command: a name, a key pattern or `$natural`. An empty document is no hint.
+/// Parses the `hint` of a command: a name, a key pattern or `$natural`. An empty document means
+/// none.
 pub(crate) fn parse_hint(args: &Args<'_>) -> Result<Hint> {
     match args.get("hint") {
         None => Ok(Hint::None),
@@ -36,8 +37,8 @@ pub(crate) fn parse_hint(args: &Args<'_>) -> Result<Hint> {
     }
 }
 
-/// Whether what is hinted at holds all documents: an index may leave some out, or not exist. Then a
-/// count without a filter need not look at documents.
+/// Returns whether the hinted index or order covers all documents; other indexes may leave some
+/// out, or not exist. A count without a filter can then use the counters.
 pub(crate) fn covers_all(hint: &Hint) -> bool {
     match hint {
         Hint::None | Hint::Natural(_) => true,

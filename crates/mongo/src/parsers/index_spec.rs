@@ -1,9 +1,9 @@
-//! One index specification of `createIndexes`, with mongod's checks, numbers and texts. The index
-//! on the reserved `_ts` is the collection's default time to live and takes few options.
+//! Parses an index specification of `createIndexes`, with mongod's checks, codes and texts. The
+//! index on the reserved `_ts` is the collection's default time to live and accepts few options.
 //!
-//! Checks stand in mongod's order: names of fields, the key, the version, the name of the index,
-//! then what kind of index it is. Tools that restore dumps send specifications as `listIndexes`
-//! showed them, so everything that is shown can be read here.
+//! The checks are in mongod's order: field names, key, version, name, then the kind of index.
+//! Restore tools send specifications as `listIndexes` returned them, so everything it returns is
+//! accepted.
 //!
 //! ```text
 //! {key: {a: 1, b: -1}, name: "a_1_b_-1", unique: true, sparse: false, hidden: false,
@@ -25,10 +25,10 @@ use crate::{
     reserved_property::RESERVED,
 };
 
-/// Longest index name, bytes.
+/// Maximum length of an index name in bytes.
 const MAX_NAME: usize = 1_000;
 
-/// Options that are understood.
+/// Supported options.
 const KNOWN: &[&str] = &[
     "key",
     "name",
@@ -44,8 +44,8 @@ const KNOWN: &[&str] = &[
     "dropDups",
 ];
 
-/// Options of kinds of indexes that do not exist here. They are refused by name; others are
-/// unknown.
+/// Options of kinds of indexes that are not supported. They are refused by name; any other option
+/// is unknown.
 const UNSUPPORTED: &[&str] = &[
     "weights",
     "default_language",
@@ -63,23 +63,23 @@ const UNSUPPORTED: &[&str] = &[
     "storageEngine",
 ];
 
-/// Options the `_ts` index takes beside its key and name.
+/// Options of the `_ts` index.
 const SYSTEM: &[&str] = &["key", "name", "v", "ns", "background", "expireAfterSeconds"];
 
-/// What becomes of options that no index has.
+/// The treatment of unknown options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// They are an error.
     Refused,
-    /// They are left out, as `ignoreUnknownIndexOptions` asks. Dumps of old servers carry options that
-    /// nobody has any more.
+    /// They are left out (`ignoreUnknownIndexOptions`). Dumps of old servers contain obsolete
+    /// options.
     LeftOut,
 }
 
-/// Parses a specification. Returns `None` for that of the id index, which every collection has.
+/// Parses a specification. Returns `None` for the `_id` index, which every collection has.
 ///
-/// Errors: 197 an unknown field that is not left out, 9 no key or no name, 14 a key that is not an object, and those of
-/// the parts.
+/// Fails with 197 for an unknown field that is not left out, 9 without a key or name, 14 if the key
+/// is not an object, and with the errors of the parts.
 pub(crate) fn parse_spec(spec: DocRef<'_>, unknown: Unknown) -> Result<Option<IndexSpec>> {
     let is_known = |name: &str| KNOWN.contains(&name) || UNSUPPORTED.contains(&name);
     if unknown == Unknown::LeftOut && !spec.iter().all(|(name, _)| is_known(name)) {
@@ -124,10 +124,11 @@ pub(crate) fn parse_spec(spec: DocRef<'_>, unknown: Unknown) -> Result<Option<In
     parse_options(&args, spec, key, name).map(Some)
 }
 
-/// The key pattern: paths with their directions, `true` for descending. Any number is a direction
-/// but 0 and NaN; a text names a kind of index.
+/// Parses the key pattern into paths and directions, `true` for descending. Any number but 0 and
+/// NaN is a direction; a string names a kind of index.
 ///
-/// Errors: 67 an empty pattern, 0, NaN or another type; 115 and 67 for kinds of indexes.
+/// Fails with 67 for an empty pattern, 0, NaN or another type, and with 115 and 67 for kinds of
+/// indexes.
 fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     if pattern.is_empty() {
         return Err(Error::new(CannotCreateIndex, "Index keys cannot be empty."));
@@ -159,8 +160,7 @@ fn parse_key(pattern: DocRef<'_>) -> Result<Vec<(String, bool)>> {
     pattern.iter().map(part).collect()
 }
 
-/// The error of a kind of index that MongoDB has and this server does not (115), or that nobody has
-/// (67).
+/// Returns the error of a kind of index that only MongoDB supports (115), or that is unknown (67).
 fn unsupported_kind(kind: &str) -> Error {
     match kind {
         "hashed" | "text" | "2d" | "2dsphere" | "geoHaystack" | "columnstore" => {
@@ -170,8 +170,7 @@ fn unsupported_kind(kind: &str) -> Error {
     }
 }
 
-/// Checks one path of a key pattern. Index paths have errors of their own (67), unlike those of
-/// expressions.
+/// Checks one path of a key pattern. Its errors (67) differ from those of expression paths.
 fn check_path(path: &str) -> Result<()> {
     if path == "$**" || path.ends_with(".$**") {
         return Err(Error::new(CommandNotSupported, "a wildcard index is not supported"));
@@ -195,7 +194,7 @@ fn check_path(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// The name of the index, which has to be given: drivers make one of the key pattern.
+/// Parses the required name of the index. Drivers derive it from the key pattern.
 fn parse_name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<String> {
     let Some(name) = args.str("name")? else {
         let message = format!(
@@ -219,7 +218,7 @@ fn parse_name(args: &Args<'_>, key: &[(String, bool)], shown: &str) -> Result<St
     Ok(name.to_owned())
 }
 
-/// Checks the version: 1 and 2 are known, and what is made is 2, whichever was asked for.
+/// Checks the version: 1 and 2 are valid, and the index always gets 2.
 fn check_version(spec: DocRef<'_>) -> Result<()> {
     let Some(value) = spec.get("v") else { return Ok(()) };
     let Some(number) = Number::of(value) else {
@@ -245,10 +244,9 @@ fn check_version(spec: DocRef<'_>) -> Result<()> {
     }
 }
 
-/// Checks a specification of the id index. There is one already, so nothing is made; but it has to
-/// be the right one.
+/// Checks a specification of the `_id` index, which exists already.
 ///
-/// Errors: 2 for another direction, 197 for an option that would change it.
+/// Fails with 2 for another direction, and with 197 for an option that would change it.
 fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     let order = pattern.get("_id").and_then(Number::of).and_then(Number::to_i64_exact);
     if order != Some(1) {
@@ -259,7 +257,7 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
         return Err(Error::new(BadValue, message));
     }
     for (name, value) in spec.iter() {
-        // Options that ask for what the index is anyway are taken.
+        // Options that describe the index as it is are accepted.
         let harmless = match name {
             "key" | "name" | "v" | "ns" | "background" | "collation" => true,
             "unique" => value.is_truthy(),
@@ -280,9 +278,9 @@ fn id_index(spec: DocRef<'_>, pattern: DocRef<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The index on `_ts`: -1, or 1..2147483647; without a number it sets no default.
+/// Parses the index on `_ts`: -1, or 1..2147483647; without a number it sets no default.
 ///
-/// Errors: 67 for a second field, for an option that makes no sense here, and for a wrong number.
+/// Fails with 67 for a second field, an unsuitable option, and a wrong number.
 fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Result<IndexSpec> {
     let refuse = |what: &str| {
         let message = format!("an index on '_ts' cannot have {what}");
@@ -305,7 +303,7 @@ fn system_index(spec: DocRef<'_>, key: Vec<(String, bool)>, name: String) -> Res
     Ok(IndexSpec { expire_after, system_ttl: true, shown, ..IndexSpec::new(name, key) })
 }
 
-/// A flag: a bool, or a number that stands for one. Other types are error 14.
+/// Parses a flag: a bool or a number. Other types fail with 14.
 fn parse_flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     match spec.get(name) {
         None => Ok(false),
@@ -321,7 +319,7 @@ fn parse_flag(spec: DocRef<'_>, name: &str) -> Result<bool> {
     }
 }
 
-/// An index of the ordinary kind with its options.
+/// Parses an ordinary index with its options.
 fn parse_options(
     args: &Args<'_>,
     spec: DocRef<'_>,
@@ -365,10 +363,10 @@ fn parse_options(
     })
 }
 
-/// Returns the specification as `listIndexes` shows it: version, key and name as they came, then the
-/// other options in their order. `background` and a false `sparse` mean nothing and are kept, since
-/// tools compare what they asked for with what is listed; MongoDB leaves out a false `unique` and
-/// `hidden`. Options that are in force or may change later are added when the index is shown.
+/// Returns the specification as `listIndexes` shows it: version, key and name, then the other
+/// options in their given order. `background` and a false `sparse` have no effect and are kept,
+/// since tools compare the request with the list; MongoDB omits a false `unique` and `hidden`.
+/// Options that are in force or may change later are added when the index is shown.
 fn shown_spec(spec: DocRef<'_>, name: &str) -> Document {
     let mut out = Document::new();
     out.push("v", 2);

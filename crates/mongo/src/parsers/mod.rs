@@ -1,10 +1,10 @@
-//! Parsers of what several commands are given: index specifications, hints, statements of writes,
-//! and the arguments that every command may carry. They know no call and no collection: what they
-//! return is a plan, or an error with MongoDB's number and text.
+//! Parsers for arguments of several commands: index specifications, hints, write statements, and
+//! the arguments that every command accepts. They depend on neither calls nor collections, and
+//! return a plan or an error with MongoDB's code and text.
 
 /// `apiVersion` and `apiStrict`.
 pub(crate) mod api_version;
-/// Options of collections that ask for validators and images.
+/// Collection options for validators and pre-images.
 pub(crate) mod collection_options;
 /// `readConcern` and `writeConcern`.
 pub(crate) mod concern;
@@ -14,7 +14,7 @@ pub(crate) mod current_op_options;
 pub(crate) mod hint;
 /// `expireAfterSeconds` of an index.
 pub(crate) mod index_seconds;
-/// One specification of an index.
+/// An index specification.
 pub(crate) mod index_spec;
 /// `txnNumber`, `stmtId` and `stmtIds`.
 pub(crate) mod number;

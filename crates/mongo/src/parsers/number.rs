@@ -1,5 +1,5 @@
-//! The number of a write (`txnNumber`) and the ids of its statements, by which a repeat is told from
-//! another write. A router takes them; what a standalone server says to them stands in
+//! The number of a retryable write (`txnNumber`) and the ids of its statements, by which a repeat
+//! is recognized. A router accepts them; the errors of a standalone server are in
 //! `shared_arguments.rs`.
 //!
 //! ```text
@@ -20,7 +20,7 @@ use crate::{
     session::{SessionId, session_id},
 };
 
-/// A write that has a number.
+/// The identity of a retryable write.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbered {
     pub(crate) session: SessionId,
@@ -31,14 +31,14 @@ pub(crate) struct Numbered {
 /// The ids of the statements of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum StatementIds {
-    /// One after the other from here on.
+    /// Consecutive ids, starting with this one.
     From(i32),
-    /// By position.
+    /// Ids by position.
     Listed(Vec<i32>),
 }
 
 impl StatementIds {
-    /// The id of the statement at a position.
+    /// Returns the id of the statement at a position.
     pub(crate) fn id_at(&self, at: usize) -> i32 {
         match self {
             Self::From(first) => first.saturating_add(i32::try_from(at).unwrap_or(i32::MAX)),
@@ -47,10 +47,10 @@ impl StatementIds {
     }
 }
 
-/// Checks the number of a command that a router was sent.
+/// Checks the number of a command on a router.
 ///
-/// Errors: 115 for a transaction, 72 for a number without a session or below zero, 50768 on a command
-/// that takes none.
+/// Fails with 115 for a transaction, 72 for a number without a session or below zero, and 50768 if
+/// the command accepts none.
 pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     for transaction in ["startTransaction", "autocommit"] {
         if args.get(transaction).is_some() {
@@ -80,11 +80,11 @@ pub(crate) fn check_number(args: &Args<'_>, row: &CommandRow) -> Result<()> {
     Ok(())
 }
 
-/// The number of a command that was checked, and the ids of its statements; `None` where it has no
+/// Returns the checked number of a command and the ids of its statements; `None` if it has no
 /// number.
 ///
-/// Errors: 16 for another number of ids than of statements, 72 for a list beside a first id, 2 for an
-/// id below zero.
+/// Fails with 16 if the numbers of ids and statements differ, 72 for a list together with a first
+/// id, and 2 for a negative id.
 pub(crate) fn parse_numbered(args: &Args<'_>, statements: usize) -> Result<Option<Numbered>> {
     let first = args.int("stmtId")?;
     let listed = args.array("stmtIds")?;

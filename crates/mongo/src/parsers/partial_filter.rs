@@ -1,12 +1,12 @@
-//! The `partialFilterExpression` of an index: the part of the query language it may use, and when
-//! two of them are the same.
+//! The `partialFilterExpression` of an index: the supported part of the query language, and the
+//! equality of filters.
 //!
-//! A filter of an index is stored as the client sent it and parsed again at every start. What it
-//! may hold is mongod's list: an index has to know of every document, by itself, whether it is in.
+//! The filter is stored as the client sent it and parsed again at every start. mongod's list of
+//! operators applies: an index must decide for each document alone whether to include it.
 //!
 //! ```text
-//! {a: {$gt: 5}, b: {$exists: true}}    may stand in an index
-//! {a: {$ne: 5}}                        may not (67): a negation
+//! {a: {$gt: 5}, b: {$exists: true}}    allowed
+//! {a: {$ne: 5}}                        refused (67): a negation
 //! ```
 
 use document::{DocRef, Document, ValueRef, shell};
@@ -14,11 +14,11 @@ use pipeline::{Filter, filter::PathTest};
 
 use crate::errors::{CannotCreateIndex, Error, QueryFeatureNotAllowed, Result, TypeMismatch};
 
-/// Most conditions of one filter. mongod has no limit; here every write of the collection would take
-/// as long as they do, and those that were stored cannot be told to end.
+/// Maximum number of conditions in a filter. mongod has no limit; here each write of the collection
+/// evaluates all of them, without a time limit.
 const MAX_CONDITIONS: usize = 1000;
 
-/// The filter of an index specification, if it has one, as it is stored.
+/// Parses the filter of an index specification, if it has one, and returns it for storage.
 pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>> {
     let Some(value) = spec.get("partialFilterExpression") else { return Ok(None) };
     let Some(filter) = value.as_document() else {
@@ -50,8 +50,8 @@ pub(crate) fn parse_partial_filter(spec: DocRef<'_>) -> Result<Option<Document>>
     }
 }
 
-/// Whether two filters of indexes are the same but for the order of what they join. mongod takes
-/// such an index for one that is there, and tools that compare definitions rely on it.
+/// Returns whether two filters are the same except for the order of conjunctions and disjunctions.
+/// mongod treats such an index as existing, and tools that compare definitions rely on it.
 pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     let normal = |filter: &Document| {
         mongo_query::filter::parse(DocRef::Tree(filter)).map(|filter| normal_form(&filter)).ok()
@@ -59,8 +59,8 @@ pub(crate) fn is_same_filter(one: &Document, other: &Document) -> bool {
     one == other || normal(one).is_some_and(|one| Some(one) == normal(other))
 }
 
-/// A text that is the same for filters that differ only in order: parts are sorted, and those that
-/// stand twice stand once. It is compared and never stored.
+/// Returns a text that is equal for filters that differ only in order: parts are sorted and
+/// deduplicated. It is compared and never stored.
 fn normal_form(filter: &Filter) -> String {
     match filter {
         Filter::And(_) => {
@@ -73,7 +73,7 @@ fn normal_form(filter: &Filter) -> String {
     }
 }
 
-/// Adds the parts of a conjunction, those of conjunctions inside it too.
+/// Adds the parts of a conjunction, including those of nested conjunctions.
 fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     match filter {
         Filter::And(all) => all.iter().for_each(|part| push_conjuncts(part, out)),
@@ -81,7 +81,7 @@ fn push_conjuncts(filter: &Filter, out: &mut Vec<String>) {
     }
 }
 
-/// Parts in one order, joined by what they are joined by; one alone is itself.
+/// Returns the parts sorted and joined; a single part alone.
 fn sorted_form(joined: &str, mut parts: Vec<String>) -> String {
     parts.sort();
     parts.dedup();
@@ -91,8 +91,8 @@ fn sorted_form(joined: &str, mut parts: Vec<String>) -> String {
     }
 }
 
-/// What the filter of an index may not have in it: negations, patterns, and tests of arrays, of
-/// bits and of remainders.
+/// Returns the first operator that an index filter may not use: negations, patterns, and tests of
+/// arrays, bits and remainders.
 fn refused_operator(filter: &Filter) -> Option<&'static str> {
     match filter {
         Filter::And(all) | Filter::Or(all) => all.iter().find_map(refused_operator),

@@ -1,4 +1,4 @@
-//! Arguments that every command may carry beside its own: session, concerns and time limit.
+//! Arguments that every command accepts besides its own: session, concerns and time limit.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::{
     errors::{BadValue, Error, FailedToParse, IllegalOperation, InvalidOptions, Result},
 };
 
-/// Checks the arguments that all commands share. Returns when the command has to give up, on the
-/// machine's monotonic clock.
+/// Checks the arguments that all commands share. Returns the command's deadline, on the machine's
+/// monotonic clock.
 ///
-/// Transaction numbers are error 20 on a standalone server, as of mongod: drivers take it to say that
-/// the server has no retryable writes.
+/// Transaction numbers fail with 20 on a standalone server, as in mongod: drivers then disable
+/// retryable writes.
 pub(crate) fn check_shared(
     args: &Args<'_>,
     row: &CommandRow,
@@ -34,11 +34,11 @@ pub(crate) fn check_shared(
         check_number(args, row)?;
     }
     concern::check_read(args, row)?;
-    // MongoDB reads it as one of the command's own arguments where it does not read it for all.
+    // MongoDB parses it in this way as part of some commands' own arguments.
     let own_type = row.strict_shared || row.work == Work::GetMore;
     let deadline = match args.get_or_null("maxTimeMS") {
         None => None,
-        // Its type is looked at before its value, as that of the command's own arguments.
+        // The type is checked first, as for a command's own arguments.
         Some(value) if own_type && !value.is_number() && !value.is_nullish() => {
             return Err(args.wrong_type("maxTimeMS", value, "s '[long, int, decimal, double]'"));
         }
@@ -56,8 +56,7 @@ pub(crate) fn check_shared(
     Ok(deadline)
 }
 
-/// When a command with this `maxTimeMS` has to give up; 0 means no limit. The number has to be
-/// whole and to fit into 32 bits.
+/// Returns the deadline for a `maxTimeMS`, which must be a 32-bit integer; 0 means no limit.
 fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
     let Some(number) = Number::of(value) else {
         return Err(Error::new(BadValue, "maxTimeMS must be a number"));
@@ -73,8 +72,7 @@ fn max_time(value: ValueRef<'_>) -> Result<Option<Duration>> {
     }
 }
 
-/// Checks the session: a UUID in binary form. Drivers make it themselves, so a wrong one is a
-/// mistake.
+/// Checks the session's id: a binary UUID.
 fn check_session(lsid: DocRef<'_>) -> Result<()> {
     match lsid.get("id") {
         Some(ValueRef::Binary { subtype: 4, bytes }) if bytes.len() == 16 => Ok(()),
