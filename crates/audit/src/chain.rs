@@ -1,5 +1,5 @@
-//! The hashes that hold lines together, and the check of a file. A line is a JSON object in one line;
-//! its last field is the SHA-256 of the hash before it and of the line up to there.
+//! The hash chain of the lines, and the check of a file. A line is a JSON object; its last field is
+//! the SHA-256 of the line up to there, which includes the previous hash.
 //!
 //! ```text
 //! {"action":"dropUser",..,"previous":"5d41..","hash":"9f86.."}
@@ -16,14 +16,14 @@ use sha2::{Digest, Sha256};
 
 use crate::event::Event;
 
-/// Bytes of a hash in hexadecimal digits.
+/// Length of a hash in hexadecimal digits.
 const DIGITS: usize = 64;
-/// What stands for the hash before the first line.
+/// The previous hash of the first line.
 pub(crate) const FIRST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
-/// What stands between a line and its hash.
+/// Separates a line's fields from its hash.
 const HASH: &str = ",\"hash\":\"";
 
-/// A place in the chain: behind the last line.
+/// A position in the chain: after a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// The number of the last line; 0 before the first.
@@ -39,19 +39,20 @@ impl Default for Place {
 }
 
 impl Place {
-    /// The next line, with its end, and the place behind it.
+    /// Returns the next line, with its line feed, and the position after it.
     pub(crate) fn next_line(&self, event: &Event<'_>, time: &str) -> (String, Self) {
         let number = self.number + 1;
         let mut fields = event.fields(number, time);
         fields.insert("previous".to_owned(), self.hash.as_str().into());
         let body = Value::Object(fields).to_string();
-        // The closing brace comes behind the hash.
+        // The closing brace follows the hash.
         let body = body.strip_suffix('}').unwrap_or(&body);
         let hash = hash_of(body);
         (format!("{body}{HASH}{hash}\"}}\n"), Self { number, hash })
     }
 
-    /// The place behind a line that is in the file, if its own hash is right.
+    /// Returns the position after a line of the file and the line's previous hash; `None` if its
+    /// own hash is wrong.
     pub(crate) fn behind(line: &str) -> Option<(Self, String)> {
         let (body, hash) = line.split_once(HASH)?;
         let hash = hash.strip_suffix("\"}")?;
@@ -65,34 +66,34 @@ impl Place {
     }
 }
 
-/// The hash of a line up to its hash, in which the one before stands.
+/// Returns the hash of a line up to its hash field.
 fn hash_of(body: &str) -> String {
     let digest = Sha256::digest(body.as_bytes());
     digest.iter().fold(String::with_capacity(DIGITS), |mut text, byte| {
         use fmt::Write as _;
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
         text
     })
 }
 
-/// A file whose lines hold together.
+/// The result of checking an intact file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    /// How many lines it has.
+    /// Number of lines.
     pub lines: u64,
-    /// The hash before its first line: of the file before it, where there is one.
+    /// The previous hash of its first line: the last hash of an earlier file, if any.
     pub begins_behind: String,
     /// The hash of its last line.
     pub last: String,
 }
 
-/// Where a file does not hold together.
+/// Where the chain of a file is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The number of the line in the file, from 1 on.
+    /// The number of the line in the file, starting at 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The reason.
     pub why: &'static str,
 }
 
@@ -102,12 +103,12 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Checks that the lines of a file hold together. A last line without an end is not looked at: the server
-/// was stopped while it was written, and cuts it off at its next start.
+/// Checks the chain of a file. An unterminated last line is ignored: the server was stopped while
+/// writing it, and truncates it at the next start.
 ///
 /// # Errors
 ///
-/// Those of reading; within it the first line that does not fit.
+/// Returns read errors; the inner error is the first line that breaks the chain.
 pub fn check(mut file: impl BufRead) -> io::Result<Result<Checked, Broken>> {
     let mut checked = Checked { lines: 0, begins_behind: FIRST.to_owned(), last: FIRST.to_owned() };
     let mut number = None;
@@ -184,7 +185,7 @@ mod tests {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;
             let Ok(changed) = String::from_utf8(bytes) else { continue };
-            // The hash before the first line is what the file begins behind: it may be any.
+            // The previous hash of the first line may have any value.
             let ok = found(&changed);
             assert!(ok.is_err(), "{at}: {ok:?}");
         }

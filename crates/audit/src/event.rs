@@ -1,12 +1,12 @@
-//! What is written down of one thing that was done or refused. Names only, and none longer than a line
-//! can bear; which things there are is the APIs' business.
+//! The event of an audit line: something that was done or refused. It has only names, of limited
+//! length; the APIs decide which events exist.
 
 use serde_json::{Map, Value};
 
-/// Longest name in a line, bytes; a longer one is cut.
+/// Maximum length of a name in bytes; longer ones are truncated.
 const MAX_NAME: usize = 1024;
 
-/// Where something was asked for.
+/// The API of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
     /// The MongoDB API.
@@ -15,7 +15,7 @@ pub enum Api {
     NoSql,
     /// The admin address and the portal.
     Admin,
-    /// Nobody asked: the server itself.
+    /// The server itself, without a request.
     Server,
 }
 
@@ -30,35 +30,35 @@ impl Api {
     }
 }
 
-/// One thing that was done or refused.
+/// Something that was done or refused.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'a> {
-    /// Where it was asked for.
+    /// The API of the request.
     pub api: Api,
-    /// What was asked for: the name of a command, an operation or a change.
+    /// The name of the command, operation or change.
     pub action: &'a str,
-    /// Where the sender is; empty where nobody is.
+    /// The sender's address; empty without a sender.
     pub peer: &'a str,
-    /// Who it is, as far as that is known.
+    /// The sender's user name, if known.
     pub user: Option<&'a str>,
-    /// What it is about, such as `shop.orders`; empty for the whole server.
+    /// The object of the action, such as `shop.orders`; empty for the whole server.
     pub object: &'a str,
-    /// 0: it was done; else the number of the error that was answered.
+    /// 0 if it was done, otherwise the error code of the reply.
     pub outcome: i64,
 }
 
-/// Whether an answer over HTTP refuses somebody: who is not known, or who may not.
+/// Returns whether an HTTP status is a refusal: not authenticated or not authorized.
 pub fn is_refusal(status: u16) -> bool {
     matches!(status, 401 | 403)
 }
 
-/// What an answer over HTTP comes to in a line.
+/// Returns the outcome for an HTTP status.
 pub fn outcome_of(status: u16) -> i64 {
     if status < 400 { 0 } else { status.into() }
 }
 
 impl Event<'_> {
-    /// The fields of the line, in the order of their names, but for the hashes.
+    /// Returns the fields of the line except the hashes, in the order of their names.
     pub(crate) fn fields(&self, number: u64, time: &str) -> Map<String, Value> {
         let mut fields = Map::new();
         let mut put = |name: &str, value: Value| fields.insert(name.to_owned(), value);
@@ -74,7 +74,7 @@ impl Event<'_> {
     }
 }
 
-/// A name that fits into a line.
+/// Truncates a name to the maximum length.
 fn cut(name: &str) -> &str {
     let mut end = name.len().min(MAX_NAME);
     while !name.is_char_boundary(end) {

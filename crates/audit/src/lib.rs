@@ -1,9 +1,9 @@
-//! The audit log: who logged in or was refused, and who changed what there is besides documents. Lines
-//! of JSON are appended to a file, each with a hash over itself and the line before, so that one that was
-//! changed, taken out or put in shows. What documents, queries and passwords say is in none of them.
+//! The audit log: logins, refusals, and changes of anything but documents. Lines of JSON are
+//! appended to a file, each with a hash over itself and the previous hash, so that changed, removed
+//! or inserted lines are detected. Lines contain no documents, queries or passwords.
 //!
-//! It is not a proof against whoever may write the file: that person can make all hashes anew from some
-//! line on. Who keeps the last hash elsewhere sees that too.
+//! The chain does not protect against a person who can write the file and recomputes all hashes
+//! from some line on, unless the last hash is kept elsewhere.
 
 mod chain;
 mod event;

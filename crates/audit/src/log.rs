@@ -1,6 +1,5 @@
-//! The file that lines are appended to. A line is written with one write before whoever caused it is
-//! answered; what a power cut takes of the last seconds is the system's business, as nobody waits for the
-//! disk here.
+//! The file of the audit log. A line is written with a single write before the request is answered.
+//! It is not synced, so a power failure may lose the last seconds.
 
 use std::{
     fs::{File, OpenOptions},
@@ -17,14 +16,14 @@ use crate::{
     event::{Api, Event},
 };
 
-/// How much of a file's end is read to find its last line: a line is far shorter.
+/// How much of a file's end is read to find its last line, which is far shorter.
 const TAIL_BYTES: u64 = 64 * 1024;
 
-/// Lines of refusals in a second: a client who is refused again and again must not fill the disk. Those
-/// beyond it are counted, and their number stands in a line before the next one.
+/// Maximum number of refusal lines per second, so that a client that is refused repeatedly cannot
+/// fill the disk. Further ones are counted, and a line with their number precedes the next one.
 const REFUSALS_A_SECOND: u32 = 100;
 
-/// An audit log that is open.
+/// An open audit log.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
@@ -35,12 +34,12 @@ pub struct AuditLog {
 struct Inner {
     file: File,
     place: Place,
-    /// The last line could not be written. It is said once, and again when it can.
+    /// Whether the last write failed. Logged once until a write succeeds.
     fails: bool,
     refusals: Refusals,
 }
 
-/// How many refusals were written in this second of the monotonic clock, and how many were not.
+/// Refusals written and left out in the current second of the monotonic clock.
 #[derive(Debug, Default)]
 struct Refusals {
     second: u64,
@@ -49,8 +48,8 @@ struct Refusals {
 }
 
 impl Refusals {
-    /// Counts an event; returns whether it is to be written, and how many before it were not where that is
-    /// to be said now.
+    /// Counts an event. Returns whether to write it, and a number of left-out refusals to report
+    /// first.
     fn count(&mut self, second: u64, is_refusal: bool) -> (bool, Option<u64>) {
         let mut left_out = None;
         if self.second != second {
@@ -68,12 +67,12 @@ impl Refusals {
 }
 
 impl AuditLog {
-    /// Opens a file, or makes one that its owner alone may read, and goes on behind its last line. A line
-    /// that was torn is cut off.
+    /// Opens a file, or creates one that only its owner may read, and continues the chain after its
+    /// last line. An unterminated line is truncated.
     ///
     /// # Errors
     ///
-    /// Those of the file; `InvalidData` where its last line was changed.
+    /// Returns the errors of the file, and `InvalidData` if its last line was changed.
     pub fn open(path: &Path) -> io::Result<Self> {
         let (file, place) = open_file(path)?;
         let place = place.unwrap_or_default();
@@ -81,7 +80,7 @@ impl AuditLog {
         Ok(Self { path: path.to_owned(), inner })
     }
 
-    /// Opens the file anew, after it was moved away: the chain goes on in the new one.
+    /// Opens the file again after it was moved away; the chain continues in the new file.
     pub fn reopen(&self) -> io::Result<()> {
         let mut inner = self.inner.lock();
         let (file, place) = open_file(&self.path)?;
@@ -90,14 +89,14 @@ impl AuditLog {
         Ok(())
     }
 
-    /// Writes a line; of refusals not more than [`REFUSALS_A_SECOND`]. Where that fails the log of the
-    /// server says so, and the server goes on.
+    /// Writes a line; at most [`REFUSALS_A_SECOND`] for refusals. A failure is reported in the
+    /// server's log and otherwise ignored.
     pub fn note(&self, event: &Event<'_>) {
         self.write_counted(event, event.outcome != 0);
     }
 
-    /// Writes a line about what requires no right, so that any client may cause as many as it likes: it
-    /// counts as a refusal does.
+    /// Writes a line about an action that requires no right. Any client can cause these, so they
+    /// are limited like refusals.
     pub fn note_unprivileged(&self, event: &Event<'_>) {
         self.write_counted(event, true);
     }
@@ -126,7 +125,7 @@ impl AuditLog {
                 inner.fails = false;
             }
             Err(error) => {
-                // What was written of it is cut off, so that the next line begins a line.
+                // Removes a partly written line, so that the next one starts a new line.
                 let _ = cut_torn(&mut inner.file);
                 if !std::mem::replace(&mut inner.fails, true) {
                     let path = self.path.display().to_string();
@@ -137,7 +136,7 @@ impl AuditLog {
     }
 }
 
-/// Opens the file, and finds the place behind its last line; `None`: it has none.
+/// Opens the file and returns the position after its last line; `None` if it has no lines.
 fn open_file(path: &Path) -> io::Result<(File, Option<Place>)> {
     let mut options = OpenOptions::new();
     let mut file = options.read(true).append(true).create(true).mode(0o600).open(path)?;
@@ -151,7 +150,7 @@ fn open_file(path: &Path) -> io::Result<(File, Option<Place>)> {
     Ok((file, Some(place)))
 }
 
-/// Cuts off what stands behind the last end of a line.
+/// Truncates an unterminated last line.
 fn cut_torn(file: &mut File) -> io::Result<()> {
     let len = file.metadata()?.len();
     let tail = read_tail(file)?;
@@ -163,13 +162,13 @@ fn cut_torn(file: &mut File) -> io::Result<()> {
     Ok(())
 }
 
-/// The end of a file.
+/// Returns the end of a file.
 fn read_tail(file: &mut File) -> io::Result<String> {
     let len = file.metadata()?.len();
     file.seek(SeekFrom::Start(len.saturating_sub(TAIL_BYTES)))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    // It may begin within a character of a name, in a line that is not the last.
+    // It may start within a character, in a line that is not the last.
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -218,7 +217,7 @@ mod tests {
         for at in 0..REFUSALS_A_SECOND + 7 {
             assert_eq!(refusals.count(5, true), (at < REFUSALS_A_SECOND, None));
         }
-        // What is done is written whatever was refused.
+        // Successful actions are written regardless of refusals.
         assert_eq!(refusals.count(5, false), (true, None));
         assert_eq!(refusals.count(6, true), (true, Some(7)));
         assert_eq!(refusals.count(7, false), (true, None));
@@ -233,7 +232,7 @@ mod tests {
         let event = Event { api, action, peer: "", user: None, object: "", outcome: 0 };
         let before = clock::monotonic_time().as_secs();
         (0..10 * REFUSALS_A_SECOND).for_each(|_| log.note_unprivileged(&event));
-        // Should the loop have taken several seconds, each may have its lines, and one that counts.
+        // If the loop takes several seconds, each may have its lines, and one with the count.
         let seconds = clock::monotonic_time().as_secs() - before + 1;
         assert!(lines(&path) <= seconds * u64::from(REFUSALS_A_SECOND + 1));
     }

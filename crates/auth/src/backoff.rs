@@ -1,15 +1,16 @@
-//! How fast somebody may guess passwords: after some wrong ones an attempt has to wait, and one that
-//! would wait too long is refused. It knows neither passwords nor users, only by whom and on what an
-//! attempt is made. Keys of 128 bits and more need none of this; for them see `guesses`.
+//! Login throttling: after some wrong passwords the next attempt is delayed, and one with too long
+//! a delay is refused. It handles neither passwords nor users, only the sender and the name of an
+//! attempt. Keys of 128 bits and more do not need it; for these see `guesses`.
 //!
 //! ```text
-//! wrong passwords    1 ... BURST       the next one is tried at once
-//!                    BURST + 1 ...     the next one waits: a place comes free every PLACE
+//! wrong passwords    1 ... BURST       the next attempt is not delayed
+//!                    BURST + 1 ...     the next attempt waits: one is permitted every PLACE
 //! right passwords    cost nothing, so that a pool may open any number of connections at once
 //! ```
 //!
-//! A sender is counted for each name that it tries, so that those who guess one user's password do not
-//! lock out others behind the same address, and once for all names together, with more places.
+//! A sender is counted for each name that it tries, so that an attacker on one user's password does
+//! not lock out others behind the same address, and once for all names together, with a higher
+//! limit.
 
 use std::{
     collections::HashMap,
@@ -25,21 +26,21 @@ use crate::{
     limits::{BACKOFF_BURST, BACKOFF_MOST, BACKOFF_PLACE, MAX_SENDERS, SPRAY_FACTOR},
 };
 
-/// Places that are shared by all for whom there is none of their own.
+/// Number of shared entries for senders without an entry of their own.
 const OTHERS: u64 = 4096;
 
-/// Under what an attempt is counted.
+/// The key under which attempts are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Attempter {
     /// The network of the address, and the name's hash.
     Name(Option<IpAddr>, u64),
     /// All names of that network together.
     Sender(Option<IpAddr>),
-    /// Some of those for whom there is no place of their own, by their hash.
+    /// A shared entry, chosen by hash.
     Others(u64),
 }
 
-/// What wrong passwords of late cost those who come next.
+/// The delays caused by recent wrong passwords.
 #[derive(Debug, Default)]
 pub struct Backoff {
     debts: Mutex<Debts>,
@@ -48,14 +49,14 @@ pub struct Backoff {
 
 #[derive(Debug, Default)]
 struct Debts {
-    /// For each: when all its wrong passwords will be paid for, by the monotonic clock.
+    /// For each key: when its debt is paid off, on the monotonic clock.
     paid: HashMap<Attempter, Duration>,
-    /// When those who had paid made room last.
+    /// When paid-off entries were last evicted.
     swept: Duration,
 }
 
 impl Backoff {
-    /// Returns how long an attempt on this name has to wait before its password is looked at; `now` is
+    /// Returns the delay before the password of an attempt on this name may be checked; `now` is
     /// the monotonic clock.
     pub fn time_to_wait(&self, peer: Option<IpAddr>, name: &str, now: Duration) -> Duration {
         let debts = self.debts.lock();
@@ -68,7 +69,7 @@ impl Backoff {
         waits.into_iter().max().unwrap_or_default()
     }
 
-    /// Notes a wrong password.
+    /// Records a wrong password.
     pub fn note_wrong(&self, peer: Option<IpAddr>, name: &str, now: Duration) {
         let mut debts = self.debts.lock();
         for attempter in self.attempters(peer, name) {
@@ -80,14 +81,14 @@ impl Backoff {
         }
     }
 
-    /// Returns under what an attempt is counted.
+    /// Returns the keys under which an attempt is counted.
     fn attempters(&self, peer: Option<IpAddr>, name: &str) -> [Attempter; 2] {
         let sender = sender_prefix(peer);
         [Attempter::Name(sender, self.hasher.hash_one(name)), Attempter::Sender(sender)]
     }
 
-    /// Itself where it has a place or may take one, else a place that it shares with a few: so whoever
-    /// guesses from very many addresses makes hardly anybody else wait.
+    /// Returns the key itself if it has an entry or one is free, otherwise one of the shared
+    /// entries: an attacker with very many addresses delays few others.
     fn counted_as(&self, paid: &HashMap<Attempter, Duration>, attempter: Attempter) -> Attempter {
         match paid.len() < MAX_SENDERS || paid.contains_key(&attempter) {
             true => attempter,
@@ -97,7 +98,7 @@ impl Backoff {
 }
 
 impl Debts {
-    /// Those who have paid make room for a new one; looked at once a second, as it takes a while.
+    /// Evicts paid-off entries for a new one, at most once a second, since it scans all.
     fn make_room(&mut self, attempter: Attempter, now: Duration) {
         let is_full = MAX_SENDERS <= self.paid.len() && !self.paid.contains_key(&attempter);
         if is_full && self.swept + Duration::from_secs(1) <= now {
@@ -107,7 +108,7 @@ impl Debts {
     }
 }
 
-/// What one wrong password costs.
+/// Returns the cost of one wrong password.
 fn place(attempter: Attempter) -> Duration {
     match attempter {
         Attempter::Name(..) => BACKOFF_PLACE,
@@ -115,8 +116,8 @@ fn place(attempter: Attempter) -> Duration {
     }
 }
 
-/// What may be owed before anybody waits: that many wrong passwords for one name, and more for all
-/// together.
+/// Returns the debt up to which attempts are not delayed: a burst of wrong passwords for one name,
+/// and more for all names together.
 fn allowance(attempter: Attempter) -> Duration {
     match attempter {
         Attempter::Name(..) => BACKOFF_PLACE * BACKOFF_BURST,
@@ -175,11 +176,11 @@ mod tests {
         let new = sender(u32::MAX);
         (0..1_000).for_each(|_| backoff.note_wrong(new, "ann", now));
         assert_eq!(backoff.time_to_wait(new, "ann", now), BACKOFF_MOST);
-        // One of those who share it may be among them, never many.
+        // A few of them may share the entry.
         let waits = |number: u32| backoff.time_to_wait(sender(number), "ann", now);
         let others = (u32::MAX - 200..u32::MAX).filter(|number| !waits(*number).is_zero());
         assert!(others.count() < 10);
-        // However many guess, there are no more than so many places.
+        // The number of entries is bounded, however many senders there are.
         (0..50_000).for_each(|number| backoff.note_wrong(sender(1 << 24 | number), "bob", now));
         let places = MAX_SENDERS + usize::try_from(OTHERS).unwrap();
         assert!(backoff.debts.lock().paid.len() <= places);

@@ -1,5 +1,5 @@
-//! The keys of an account as they are now: a server reads them again while it runs, and whoever checks a
-//! request looks once and goes by what it saw.
+//! The current keys of an account. A running server may replace them; a check of a request loads
+//! them once and uses that version.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use arc_swap::ArcSwap;
 
 use crate::keys::Keys;
 
-/// The keys of an account, which may be replaced. Clones are the same ones.
+/// The keys of an account, which may be replaced. Clones share them.
 #[derive(Clone, Debug)]
 pub struct CurrentKeys(Arc<ArcSwap<Keys>>);
 
 impl CurrentKeys {
-    /// Begins with these.
+    /// Starts with these keys.
     pub fn new(keys: Keys) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(keys)))
     }
 
-    /// Returns the keys of this moment.
+    /// Returns the current keys.
     pub fn load(&self) -> Arc<Keys> {
         self.0.load_full()
     }
 
-    /// Replaces all of them: what is checked from now on is checked with these.
+    /// Replaces all keys; checks that start later use the new ones.
     pub fn replace(&self, keys: Keys) {
         self.0.store(Arc::new(keys));
     }

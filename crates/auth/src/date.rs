@@ -1,11 +1,11 @@
-//! Dates in headers, and the date of a request against the machine's clock.
+//! Dates in headers, and the check of a request's date against the machine's clock.
 
 use std::{borrow::Cow, time::UNIX_EPOCH};
 
 use crate::{denied::Denied, limits::MAX_SKEW_MS};
 
-/// Returns the milliseconds since 1970 of a date in one of HTTP's three forms; `None`: it is none, or
-/// is before 1970. Some clients write the zone as `UTC`, where HTTP has `GMT`.
+/// Parses a date in one of HTTP's three formats into milliseconds since 1970; `None` if it is
+/// invalid or before 1970. Some clients write the zone as `UTC` instead of HTTP's `GMT`.
 pub fn http_date(text: &str) -> Option<i64> {
     let text = match text.trim().strip_suffix(" UTC") {
         Some(date) => Cow::Owned(format!("{date} GMT")),
@@ -15,7 +15,7 @@ pub fn http_date(text: &str) -> Option<i64> {
     i64::try_from(date.duration_since(UNIX_EPOCH).ok()?.as_millis()).ok()
 }
 
-/// Refuses a date that is further than [`MAX_SKEW_MS`] from now, either way.
+/// Refuses a date that is more than [`MAX_SKEW_MS`] before or after now.
 pub(crate) fn check_date(date: &str, now_ms: i64) -> Result<(), Denied> {
     let date = http_date(date).ok_or(Denied::NoDate)?;
     if MAX_SKEW_MS < now_ms.saturating_sub(date).saturating_abs() {

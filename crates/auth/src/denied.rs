@@ -1,25 +1,25 @@
-//! Why a request is not let in, sorted by what its sender does next. The texts are what a client of
-//! Azure expects to read; the status is chosen by the API.
+//! The reasons for refusing a request, distinguished by what the sender should do next. The texts
+//! are those that Azure's clients expect; the API chooses the status.
 
 use std::fmt;
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
-    /// There is no authorization header.
+    /// The authorization header is missing.
     Missing,
-    /// The authorization header cannot be read.
+    /// The authorization header cannot be parsed.
     Malformed,
-    /// The request's date is missing or cannot be read.
+    /// The request's date is missing or cannot be parsed.
     NoDate,
-    /// The date is too far from the server's clock: set the clock right.
+    /// The date is too far from the server's clock.
     Skewed,
-    /// The signature is of another key or another request.
+    /// The signature does not match the key and the request.
     Signature,
-    /// The token's time is over: ask for another.
+    /// The token has expired.
     Expired,
-    /// The token has the emulators' form, which a key of the account signs, and this server accepts only
-    /// those of its identity service.
+    /// The token has the emulators' format, signed with an account key, but this server accepts
+    /// only tokens of its identity service.
     EmulatorToken,
 }
 

@@ -1,4 +1,4 @@
-//! The SHA-256 digest of some bytes, for names that are compared as digests.
+//! SHA-256 digests, for names that are compared as digests.
 
 use sha2::{Digest, Sha256};
 

@@ -1,5 +1,5 @@
-//! Entra tokens: those of a service whose keys the operator gave, and those in the form that local
-//! development uses, signed with the account's key itself, so that no service is needed.
+//! Entra tokens: those of an identity service whose keys the operator configured, and those in the
+//! format of local development, signed with the account's key, which need no service.
 
 use base64::{
     Engine as _, alphabet,
@@ -20,22 +20,23 @@ use crate::{
     limits::MAX_SKEW_MS,
 };
 
-/// The audience that such a token has to name, as the emulator's tools do.
+/// The audience that a token of the emulator's format must have.
 const AUDIENCE: &str = "https://localhost.localhost";
-/// Name of the key that it says it was signed with, as the emulator's tools do.
+/// The key id of a token of the emulator's format.
 const KEY_ID: &str = "CosmosEmulatorPrimaryMaster";
 
-/// With or without padding: both are seen.
+/// Accepts base64 with and without padding, since clients send both.
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// The holder of a token that was checked.
+/// The holder of a checked token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bearer {
     /// The claim `oid`, or `sub` in a token without `oid`.
     pub principal: Option<String>,
-    /// The right of the account key that signed the token; `None` for a token of an identity service.
+    /// The right of the account key that signed the token; `None` for a token of an identity
+    /// service.
     pub right: Option<Right>,
 }
 
@@ -44,14 +45,14 @@ pub struct Bearer {
 pub struct Signers<'a> {
     /// The keys of the account.
     pub keys: &'a Keys,
-    /// Whether the emulators' form of token, which a key of the account signs, is accepted.
+    /// Whether tokens of the emulators' format, signed with an account key, are accepted.
     pub emulator_tokens: bool,
     /// The identity service whose tokens are accepted.
     pub issuer: Option<&'a Issuer>,
 }
 
-/// Returns the holder of the token in a header; `now_ms` is the machine's clock. The order of the checks
-/// decides the error: form, audience, signature, time, claims.
+/// Checks the token in a header and returns its holder; `now_ms` is the machine's clock. The order
+/// of the checks decides the error: format, audience, signature, time, claims.
 pub fn check_entra(
     signers: Signers<'_>,
     authorization: &Authorization<'_>,
@@ -66,7 +67,8 @@ pub fn check_entra(
     };
     let header = decode_object(header)?;
     let (claims, right) = if header.get("kid").and_then(Value::as_str) == Some(KEY_ID) {
-        // Before the signature is looked at: the answer must not tell whether a guessed key is right.
+        // Before the signature is checked: the reply must not reveal whether a guessed key is
+        // right.
         if !signers.emulator_tokens {
             return Err(Denied::EmulatorToken);
         }
@@ -84,8 +86,8 @@ pub fn check_entra(
     Ok(Bearer { principal: object.or(subject).map(str::to_owned), right })
 }
 
-/// Returns a claim that is a text; `None` where the token lacks it. A claim of another type, or an empty
-/// one, is refused instead of being taken for a missing one: another claim must not stand in for it.
+/// Returns a string claim; `None` if the token lacks it. A claim of another type, or an empty one,
+/// is refused instead of counting as missing, since another claim would then replace it.
 fn text_claim<'a>(claims: &'a Value, name: &str) -> Result<Option<&'a str>, Denied> {
     match claims.get(name) {
         None => Ok(None),
@@ -94,8 +96,8 @@ fn text_claim<'a>(claims: &'a Value, name: &str) -> Result<Option<&'a str>, Deni
     }
 }
 
-/// Returns a claim that is a time in seconds since 1970, which may have a fraction (RFC 7519, NumericDate);
-/// `None` where the token lacks it. A claim of another type is refused.
+/// Returns a claim with a time in seconds since 1970, possibly fractional (RFC 7519, NumericDate);
+/// `None` if the token lacks it. A claim of another type is refused.
 fn time_claim(claims: &Value, name: &str) -> Result<Option<f64>, Denied> {
     match claims.get(name) {
         None => Ok(None),
@@ -103,10 +105,10 @@ fn time_claim(claims: &Value, name: &str) -> Result<Option<f64>, Denied> {
     }
 }
 
-/// Refuses a token whose time is over or has not begun. The claim `exp` is required.
+/// Refuses a token that has expired or is not yet valid. The claim `exp` is required.
 fn check_times(claims: &Value, now_ms: i64) -> Result<(), Denied> {
     let (from, until) = (time_claim(claims, "nbf")?, time_claim(claims, "exp")?);
-    // Milliseconds of any date are far below 2^53, so nothing is lost.
+    // Exact, since milliseconds of any date are far below 2^53.
     let seconds = |ms: i64| ms as f64 / 1000.0;
     if until.ok_or(Denied::Malformed)? <= seconds(now_ms) {
         return Err(Denied::Expired);
@@ -117,13 +119,13 @@ fn check_times(claims: &Value, now_ms: i64) -> Result<(), Denied> {
     Ok(())
 }
 
-/// Returns a part of the token, base64 of JSON.
+/// Decodes a part of the token, base64 of JSON.
 fn decode_object(part: &str) -> Result<Value, Denied> {
     let bytes = URL_SAFE.decode(part).map_err(|_| Denied::Malformed)?;
     serde_json::from_slice(&bytes).map_err(|_| Denied::Malformed)
 }
 
-/// Returns the right of the key that signed. The signature of such a token is the key itself, as text
+/// Returns the right of the signing key. The signature of such a token is the key itself, as text
 /// or as bytes, so it is compared like a key, in constant time.
 fn find_signer(keys: &Keys, signature: &[u8]) -> Result<Right, Denied> {
     for (text, right) in keys.texts() {
@@ -177,7 +179,7 @@ mod tests {
             (json!({ "oid": "ann", "exp": 9e99, "nbf": 1900.5 }), Err(Denied::Skewed)),
             (json!({ "oid": "ann", "exp": u64::MAX, "nbf": u64::MAX }), Err(Denied::Skewed)),
             (json!({ "oid": "ann", "exp": 9999, "nbf": 86_400.5 }), Err(Denied::Skewed)),
-            // Claims of a wrong type are refused, and none stands in for another.
+            // Claims of a wrong type are refused, and no other claim replaces them.
             (json!({ "oid": "ann", "exp": "9999" }), Err(Denied::Malformed)),
             (json!({ "oid": "ann", "exp": [9999] }), Err(Denied::Malformed)),
             (json!({ "oid": "ann", "exp": null }), Err(Denied::Malformed)),

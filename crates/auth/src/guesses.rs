@@ -1,6 +1,6 @@
-//! How often a sender gave a wrong key, or a wrong signature, of late. It knows neither keys nor
-//! requests. It is asked only after a key was found wrong, so that whoever has the right key never
-//! waits because of others at the same address.
+//! Limits wrong keys and signatures by sender. It handles neither keys nor requests, and is called
+//! only after a key was found wrong, so that a sender with the right key is never delayed because
+//! of others at the same address.
 
 use std::{
     collections::HashMap,
@@ -12,24 +12,24 @@ use parking_lot::Mutex;
 
 use crate::limits::{ATTEMPTS_WINDOW, MAX_ATTEMPTS, MAX_SENDERS};
 
-/// Wrong keys of one sender since the beginning of its window.
+/// The wrong keys of one sender in its current window.
 #[derive(Clone, Copy, Debug)]
 struct Wrong {
-    /// When the window began, by the monotonic clock.
+    /// Start of the window, on the monotonic clock.
     since: Duration,
-    /// How many there were in it.
+    /// Number of wrong keys in it.
     times: u32,
 }
 
-/// Wrong keys by sender. `None` counts all those together that there was no room for, and those whose
-/// address is not known.
+/// Wrong keys by sender. The entry `None` counts all senders without an entry of their own, and
+/// those of unknown address.
 #[derive(Debug, Default)]
 pub struct Guesses(Mutex<HashMap<Option<IpAddr>, Wrong>>);
 
 impl Guesses {
-    /// Notes that this sender gave a wrong key; `now` is the monotonic clock. Returns how many seconds he
-    /// has to wait if he did so too often, and then does not count this time: trying on does not
-    /// prolong the wait. `None`: he is told that the key is wrong.
+    /// Records a wrong key of this sender; `now` is the monotonic clock. Returns the seconds to
+    /// wait if the limit is exceeded, in which case the attempt is not counted: trying again does
+    /// not prolong the wait. `None` means that the sender may be told that the key is wrong.
     pub fn note_wrong(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let wait = self.seconds_to_wait(peer, now);
         if wait.is_none() {
@@ -38,7 +38,7 @@ impl Guesses {
         wait
     }
 
-    /// Returns the seconds until this sender is told again that a key is wrong; `None`: he is now.
+    /// Returns the seconds that this sender has to wait, or `None` below the limit.
     fn seconds_to_wait(&self, peer: Option<IpAddr>, now: Duration) -> Option<u64> {
         let all = self.0.lock();
         let shared = || all.get(&None).filter(|_| MAX_SENDERS <= all.len());
@@ -48,8 +48,8 @@ impl Guesses {
         waits.then(|| end.saturating_sub(now).as_secs() + 1)
     }
 
-    /// Counts a wrong key. Windows that are over make room for new senders; without room the shared count
-    /// is used.
+    /// Counts a wrong key. Expired windows are evicted for new senders; beyond the limit of senders
+    /// the shared count is used.
     fn note_guess(&self, peer: Option<IpAddr>, now: Duration) {
         let mut all = self.0.lock();
         if MAX_SENDERS <= all.len() {
@@ -66,8 +66,8 @@ impl Guesses {
     }
 }
 
-/// Returns what a sender is counted by: an IPv4 address, or the first 64 bits of an IPv6 address, as a
-/// host there usually has a whole network of that size to choose addresses from.
+/// Returns the key that a sender is counted by: an IPv4 address, or the first 64 bits of an IPv6
+/// address, since a host usually has a whole network of that size.
 pub(crate) fn sender_prefix(peer: Option<IpAddr>) -> Option<IpAddr> {
     peer.map(|peer| match peer.to_canonical() {
         IpAddr::V6(address) => {

@@ -1,5 +1,5 @@
-//! The authorization header, `type=master&ver=1.0&sig=...`: which kind of credential it carries. It
-//! checks none.
+//! The authorization header, `type=master&ver=1.0&sig=...`: parses the kind of its credential,
+//! without checking it.
 
 use std::{borrow::Cow, fmt};
 
@@ -8,25 +8,25 @@ use percent_encoding::percent_decode_str;
 
 use crate::{denied::Denied, limits::MAX_HEADER_BYTES};
 
-/// What kind of credential a header carries.
+/// The kind of credential in a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Credential {
     /// A request signed with one of the account's keys.
     Master,
-    /// A token that the account gave out for a resource.
+    /// A token that the account issued for a resource.
     Resource,
     /// An Entra token.
     Entra,
 }
 
-/// A header, split into its parts. It does not print what it carries: an Entra token has the account's
-/// key in it, and whoever has another token may use it.
+/// A parsed header. Its debug output hides the content: an Entra token may contain the account's
+/// key, and other tokens can be used by anyone who has them.
 #[derive(Clone)]
 pub struct Authorization<'a> {
     /// The header, decoded.
     text: Cow<'a, str>,
     credential: Credential,
-    /// Where in it the signature begins.
+    /// Position of the signature in `text`.
     signature_at: usize,
 }
 
@@ -38,8 +38,8 @@ impl fmt::Debug for Authorization<'_> {
 }
 
 impl<'a> Authorization<'a> {
-    /// Reads a header as it came, percent-encoded or not. Anything that is not in the form is
-    /// [`Denied::Malformed`]; `sig` comes last, as it may contain any character.
+    /// Parses a header, percent-encoded or not. Fails with [`Denied::Malformed`]; `sig` must come
+    /// last, since it may contain any character.
     pub fn parse(header: &'a str) -> Result<Self, Denied> {
         if MAX_HEADER_BYTES < header.len() {
             return Err(Denied::Malformed);
@@ -62,7 +62,7 @@ impl<'a> Authorization<'a> {
         Ok(Self { text, credential, signature_at })
     }
 
-    /// Returns the kind of credential, by which the caller chooses how to check it.
+    /// Returns the kind of credential, by which the caller chooses the check.
     pub fn credential(&self) -> Credential {
         self.credential
     }
@@ -72,8 +72,8 @@ impl<'a> Authorization<'a> {
         self.text.get(self.signature_at..).unwrap_or_default()
     }
 
-    /// Returns the signature as the 32 bytes of HMAC-SHA256. One of another length is the wrong signature,
-    /// not a malformed header.
+    /// Returns the signature as the 32 bytes of HMAC-SHA256. A different length counts as a wrong
+    /// signature, not as a malformed header.
     pub(crate) fn decode_digest(&self) -> Result<[u8; 32], Denied> {
         let mut bytes = [0; 48];
         let len = STANDARD.decode_slice(self.signature(), &mut bytes);

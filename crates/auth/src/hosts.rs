@@ -1,29 +1,29 @@
-//! Names that a server answers to. Somebody who points a name of his own at this server (DNS
-//! rebinding) gets no answer under it, so that no page of his can read one. IP addresses are always
-//! allowed: nobody can point those elsewhere.
+//! Host names that a server answers to. A request with another name, as after DNS rebinding, is
+//! refused, so that a foreign web page cannot read replies. IP addresses are always allowed, since
+//! they cannot be redirected.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Names of a server in lower case, beside IP addresses and `localhost`.
+/// A server's names in lower case, besides IP addresses and `localhost`.
 #[derive(Clone, Debug)]
 pub struct Hosts(Vec<String>);
 
 impl Hosts {
-    /// Returns these names; empty ones are left out.
+    /// Creates the set of these names; empty ones are left out.
     pub fn new(names: &[String]) -> Self {
         let names = names.iter().map(|name| without_dot(name).to_ascii_lowercase());
         Self(names.filter(|name| !name.is_empty()).collect())
     }
 
-    /// Returns whether `host` or `host:port` is the server's: an IP address, `localhost` or a name under
-    /// it, or one of these names. Case and a dot at the end do not matter.
+    /// Returns whether `host` or `host:port` is the server's: an IP address, `localhost` or a name
+    /// below it, or one of these names. Case and a trailing dot are ignored.
     pub fn holds(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
         if let Some(inner) = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             return inner.parse::<Ipv6Addr>().is_ok();
         }
         let name = without_dot(name);
-        // Every request asks this, and most of them by one of the first two.
+        // Ordered by frequency: most requests match one of the first two.
         name.eq_ignore_ascii_case("localhost")
             || name.parse::<Ipv4Addr>().is_ok()
             || is_below_localhost(name)
@@ -31,20 +31,20 @@ impl Hosts {
     }
 }
 
-/// Returns whether it is a name under `localhost`, which never leaves the machine.
+/// Returns whether it is a name below `localhost`, which always resolves to the local machine.
 fn is_below_localhost(name: &str) -> bool {
     let suffix = b".localhost";
     name.len() > suffix.len()
         && name.as_bytes()[name.len() - suffix.len()..].eq_ignore_ascii_case(suffix)
 }
 
-/// Returns a name without the dot that may end it.
+/// Removes a trailing dot.
 fn without_dot(name: &str) -> &str {
     let name = name.trim();
     name.strip_suffix('.').unwrap_or(name)
 }
 
-/// Returns the host of `host` or `host:port`; `None`: this is neither. An IPv6 address has to stand in
+/// Returns the host of `host` or `host:port`; `None` if it is malformed. An IPv6 address must be in
 /// brackets.
 fn without_port(host: &str) -> Option<&str> {
     let (name, port) = match host.rsplit_once(':') {

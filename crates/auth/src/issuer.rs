@@ -1,5 +1,5 @@
-//! Tokens of an identity service: signed with one of its keys, which the operator gives as a set of public
-//! keys (RFC 7517). Nothing is asked over a network. Times are checked by the caller.
+//! Tokens of an identity service, signed with one of its keys, which the operator configures as a
+//! set of public keys (RFC 7517). No network access is needed. The caller checks the times.
 
 use std::{collections::HashMap, fmt};
 
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::denied::Denied;
 
-/// A service whose tokens are believed.
+/// An identity service whose tokens are trusted.
 #[derive(Clone)]
 pub struct Issuer {
-    /// By the name that a token says its key has.
+    /// By key id.
     keys: HashMap<String, (DecodingKey, Validation)>,
 }
 
@@ -26,8 +26,8 @@ impl fmt::Debug for Issuer {
 }
 
 impl Issuer {
-    /// Reads a set of public keys. Tokens have to be for one of these audiences and, where a name is given,
-    /// of that issuer. The error is a sentence.
+    /// Reads a set of public keys. Tokens must be for one of these audiences and, if given, of this
+    /// issuer. The error is a message text.
     pub fn new(key_set: &str, audience: &[String], issuer: Option<&str>) -> Result<Self, String> {
         let set: JwkSet = serde_json::from_str(key_set)
             .map_err(|error| format!("it is no set of keys (JWKS): {error}"))?;
@@ -37,12 +37,12 @@ impl Issuer {
             let (Some(name), true) = (&key.common.key_id, signs) else { continue };
             let decoding = DecodingKey::from_jwk(key)
                 .map_err(|error| format!("its key {name} cannot be used: {error}"))?;
-            // Whoever checks with a shared secret could sign with it as well.
+            // A shared secret could also be used to sign.
             if decoding.family() == AlgorithmFamily::Hmac {
                 return Err(format!("its key {name} is a shared secret: give public keys"));
             }
             let mut validation = Validation::new_for_family(decoding.family());
-            // By the caller's clock.
+            // The caller checks the times with its own clock.
             (validation.validate_exp, validation.validate_nbf) = (false, false);
             validation.set_audience(audience);
             validation.set_required_spec_claims(&["aud"]);
@@ -58,7 +58,7 @@ impl Issuer {
         Ok(Self { keys })
     }
 
-    /// Returns the claims of a token that one of the keys has signed.
+    /// Returns the claims of a token that was signed with one of the keys.
     pub(crate) fn claims(&self, token: &str) -> Result<Value, Denied> {
         let header = decode_header(token).map_err(|_| Denied::Malformed)?;
         let name = header.kid.ok_or(Denied::Malformed)?;
@@ -84,7 +84,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A key of the curve P-256 that was made for this test and is used for nothing else; PKCS #8.
+    /// A P-256 key in PKCS #8, generated for this test and used for nothing else.
     const PRIVATE: &str = "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgkmSArQDTzan207klnEGCFwof\
                            GYGvkThl0IwjoXPV8cahRANCAASDOTblR0gKpHl2BIOs9KRA0ld5m2T58kJ2ueHOB66WwiNt\
                            wSWjF4iDD8WGSC9+U/z3tUuW7o0fmxbpwkN6G1CK";
@@ -100,7 +100,7 @@ pub(crate) mod tests {
         json!({ "keys": [key] }).to_string()
     }
 
-    /// A token of that key.
+    /// A token signed with that key.
     pub(crate) fn token(name: Option<&str>, claims: &Value) -> String {
         let header = Header { kid: name.map(str::to_owned), ..Header::new(Algorithm::ES256) };
         encode(&header, claims, &private()).unwrap()

@@ -1,6 +1,6 @@
-//! One symmetric key, kept as the state of the hash after its bytes: a signature begins with a copy of
-//! the state instead of hashing the key again, and the key's bytes are not kept. The state is erased when
-//! it is dropped, as it is as good as the key.
+//! A symmetric key, stored as the hash state after its bytes: a signature starts with a copy of the
+//! state instead of hashing the key again, and the key's bytes are not kept. The state is as
+//! sensitive as the key and is erased when dropped.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::limits::KEY_BYTES;
 
-/// A text or some bytes cannot be a key.
+/// The error of a text or bytes that are not a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAKey;
 
@@ -38,7 +38,7 @@ impl fmt::Debug for Key {
 }
 
 impl Key {
-    /// Returns the key of a text in base64, of a length that a key may have.
+    /// Parses a base64 key of a permitted length.
     pub fn parse(text: &str) -> Result<Self, NotAKey> {
         let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| NotAKey)?);
         if !KEY_BYTES.contains(&bytes.len()) {
@@ -47,14 +47,14 @@ impl Key {
         Self::of(&bytes)
     }
 
-    /// Returns a key of these bytes, of any length.
+    /// Creates a key of these bytes, of any length.
     pub fn of(bytes: &[u8]) -> Result<Self, NotAKey> {
         let state = Hmac::<Sha256>::new_from_slice(bytes).map_err(|_| NotAKey)?;
         Ok(Self { state })
     }
 
-    /// Returns the signature of the parts, as if they were one text: callers put separators or prefixes
-    /// between them where one part could run into the next.
+    /// Returns the signature of the concatenated parts. Callers separate parts that could otherwise
+    /// run into each other.
     pub fn sign(&self, parts: &[&[u8]]) -> [u8; 32] {
         let mut state = self.state.clone();
         for part in parts {
@@ -63,8 +63,8 @@ impl Key {
         state.finalize().into_bytes().into()
     }
 
-    /// Returns whether a signature is the parts', in a time that does not tell how wrong it is. The result
-    /// stays a `Choice`, so that a caller can combine several before it branches.
+    /// Checks a signature of the parts in constant time. The result is a `Choice`, so that a caller
+    /// can combine several before it branches.
     pub fn verifies(&self, parts: &[&[u8]], signature: &[u8; 32]) -> Choice {
         self.sign(parts).ct_eq(signature)
     }
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn a_key_is_erased_and_not_printed() {
         fn erases<T: zeroize::ZeroizeOnDrop>(_: &T) {}
-        // The state of HMAC is two states of the hash.
+        // An HMAC state consists of two hash states.
         erases(&Sha256::default());
         assert_eq!(format!("{:?}", Key::of(b"planted").unwrap()), "Key");
     }

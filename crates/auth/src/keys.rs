@@ -1,16 +1,16 @@
-//! The keys of an account: two that may do everything and two that may only read, so that one can
-//! be exchanged while the other is in use.
+//! The keys of an account: two with all rights and two that are read-only, so that one can be
+//! replaced while the other is in use.
 
 use secret::Secret;
 
 use crate::key::{Key, NotAKey};
 
-/// The key that Azure's emulators and their tools have built in. Everybody knows it, so it protects
-/// nothing; a server that uses it listens for its own machine alone.
+/// The public key that is built into Azure's emulators and tools. It protects nothing; a server
+/// that uses it should listen on loopback only.
 pub const WELL_KNOWN_KEY: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/// What a key's holder may do.
+/// The rights of a key's holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Right {
     /// Everything.
@@ -19,8 +19,8 @@ pub enum Right {
     Read,
 }
 
-/// A key with its text and its right. The text is kept for those who may see it: the portal shows how
-/// to connect.
+/// A key with its text and its right. The text is kept because the portal shows it to those who may
+/// see it.
 #[derive(Clone, Debug)]
 struct Named {
     key: Key,
@@ -28,13 +28,13 @@ struct Named {
     right: Right,
 }
 
-/// All keys of an account, in the order in which they are tried. A key's place in it names it.
+/// The keys of an account, in the order in which they are tried. A key is identified by its index.
 #[derive(Clone, Debug)]
 pub struct Keys {
     keys: Vec<Named>,
 }
 
-/// Names of the keys in a key file, and what each is good for.
+/// Names of the keys in a key file, and their rights.
 const NAMES: [(&str, Right); 4] = [
     ("primary", Right::Write),
     ("secondary", Right::Write),
@@ -43,12 +43,12 @@ const NAMES: [(&str, Right); 4] = [
 ];
 
 impl Keys {
-    /// Returns the account that has the one key everybody knows.
+    /// Returns an account with the public emulator key.
     pub fn well_known() -> Result<Self, NotAKey> {
         Self::new(&[(WELL_KNOWN_KEY, Right::Write)])
     }
 
-    /// Returns an account of these keys, in base64.
+    /// Creates an account with these base64 keys.
     pub fn new(keys: &[(&str, Right)]) -> Result<Self, NotAKey> {
         let keys = keys.iter().map(|(text, right)| {
             let text = text.trim();
@@ -61,9 +61,9 @@ impl Keys {
         Ok(Self { keys: keys.collect::<Result<_, NotAKey>>()? })
     }
 
-    /// Reads a key file: a key alone on its line is the primary; others are `name = key` with the
-    /// names primary, secondary, primary-readonly and secondary-readonly. `#` begins a comment. An error
-    /// says what is wrong without repeating a key.
+    /// Parses a key file: a line with only a key is the primary one; others are `name = key` with
+    /// the names primary, secondary, primary-readonly and secondary-readonly. `#` starts a comment.
+    /// The error message contains no key.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut found: Vec<(&str, Right)> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
@@ -72,7 +72,7 @@ impl Keys {
             if line.is_empty() {
                 continue;
             }
-            // A key may end with '=', so a line counts as `name = key` only with a name that is known.
+            // A key may end with '=', so only a known name makes the line `name = key`.
             let named = line.split_once('=').and_then(|(name, key)| {
                 let name = name.trim();
                 let (name, right) = NAMES.iter().find(|(known, _)| *known == name)?;
@@ -91,18 +91,18 @@ impl Keys {
         Self::new(&found).map_err(|error| error.to_string())
     }
 
-    /// Returns whether one of them is the key that everybody knows.
+    /// Returns whether one of them is the public emulator key.
     pub fn are_well_known(&self) -> bool {
         self.keys.iter().any(|named| named.text.is(WELL_KNOWN_KEY.as_bytes()))
     }
 
-    /// Returns the first key as text: the one that clients are given.
+    /// Returns the first key as text, which clients are given.
     pub fn primary(&self) -> &str {
         self.keys.first().and_then(|named| named.text.text()).unwrap_or_default()
     }
 
-    /// Returns the place of a key that is given as text, and its right. All keys are compared, each in
-    /// constant time, so the time it takes does not tell how wrong a text is.
+    /// Returns the index and right of a key given as text. All keys are compared in constant time,
+    /// so that the timing does not reveal how wrong a text is.
     pub fn find_key(&self, text: &str) -> Option<(usize, Right)> {
         let mut found = None;
         for (at, named) in self.keys.iter().enumerate() {
@@ -113,8 +113,8 @@ impl Keys {
         found
     }
 
-    /// Returns keys for another use, one from each key of the account: they change when these do, and do
-    /// not tell anything about them.
+    /// Derives a key for another use from each key of the account. They change with these keys and
+    /// reveal nothing about them.
     pub fn derive_keys(&self, label: &[u8]) -> Result<Vec<(Key, Right)>, NotAKey> {
         let derived = |named: &Named| Ok((Key::of(&named.key.sign(&[label]))?, named.right));
         self.keys.iter().map(derived).collect()

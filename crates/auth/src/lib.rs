@@ -1,7 +1,7 @@
-//! Who may do what: signed requests, tokens and passwords checked as pure functions, how often somebody
-//! guesses, and which names a server answers to. No sockets, no storage; the time and random bytes are
-//! parameters. The NoSQL API checks its requests here, the portal its keys; what a right allows, they
-//! decide.
+//! Authentication as pure functions: checks of signed requests, tokens and passwords, limits on
+//! guessing, and the host names that a server answers to. No sockets and no storage; time and
+//! random bytes are parameters. The NoSQL API checks its requests and the portal its keys; they
+//! decide what a right allows.
 
 mod backoff;
 mod current_keys;

@@ -1,5 +1,5 @@
-//! Passwords that users are given: read from a command and made into what is stored, from which nobody
-//! gets the password back. Whoever logs in proves to know it by SCRAM, see `commands/sasl`.
+//! New passwords: parsed from a command and converted to SCRAM verifiers, from which the password
+//! cannot be recovered. Logins are in `commands/sasl`.
 
 use auth::{
     Secret,
@@ -13,21 +13,20 @@ use crate::{
     users::random_bytes,
 };
 
-/// The text of an error.
 const EMPTY: &str = "Password cannot be empty";
 
-/// A password that was read, and for which mechanisms it is to be stored.
+/// A new password and the mechanisms to store it for.
 #[derive(Clone, Debug)]
 pub(crate) struct NewPassword {
     user: String,
-    /// As it was typed, or digested by the client.
+    /// As typed, or digested by the client.
     password: Secret,
     is_digested: bool,
     mechanisms: Vec<Mechanism>,
 }
 
 impl NewPassword {
-    /// A password of a user, for all mechanisms. Fails with 2 for an empty one.
+    /// Creates a user's password for all mechanisms. Fails with 2 for an empty one.
     pub(crate) fn of_text(user: &str, password: &Secret) -> Result<Self> {
         if password.text().is_none_or(str::is_empty) {
             return Err(Error::new(BadValue, EMPTY));
@@ -37,10 +36,10 @@ impl NewPassword {
         Ok(Self { user: user.to_owned(), password, is_digested: false, mechanisms })
     }
 
-    /// Reads `pwd`, `digestPassword` and `mechanisms`; `None` without a password.
+    /// Reads `pwd`, `digestPassword` and `mechanisms`; returns `None` without a password.
     ///
-    /// Errors: 2 for an empty password, for one of a user whose logins are checked elsewhere, for a
-    /// mechanism that there is not, and for SCRAM-SHA-256 with a password that the client has digested.
+    /// Fails with 2 for an empty password, a user of `$external`, an unknown mechanism, and
+    /// SCRAM-SHA-256 with a password that the client has digested.
     pub(crate) fn parse(args: &Args<'_>, name: &UserName) -> Result<Option<Self>> {
         let digests = args.bool("digestPassword")?.unwrap_or(true);
         let Some(text) = args.str("pwd")? else { return Ok(None) };
@@ -62,7 +61,7 @@ impl NewPassword {
         Ok(Some(Self { user, password, is_digested: !digests, mechanisms }))
     }
 
-    /// Reads `mechanisms`; without it these are all.
+    /// Reads `mechanisms`; without it all are returned.
     pub(crate) fn mechanisms(args: &Args<'_>) -> Result<Vec<Mechanism>> {
         let Some(listed) = args.array("mechanisms")? else { return Ok(Mechanism::ALL.to_vec()) };
         let mut mechanisms = Vec::new();
@@ -82,7 +81,7 @@ impl NewPassword {
         Ok(mechanisms)
     }
 
-    /// What is stored of it for one mechanism. It takes some ten thousand hashes.
+    /// Computes the verifier for one mechanism, with some ten thousand hashes.
     fn verifier(&self, mechanism: Mechanism) -> Result<Verifier> {
         let text = self.password.text().unwrap_or_default();
         let password = match mechanism {
@@ -115,15 +114,15 @@ fn stored(verifier: Verifier) -> StoredCredential {
     StoredCredential { iterations, salt, stored_key, server_key }
 }
 
-/// What a login by this mechanism is checked with; `None`: the user has no password for it.
+/// Returns the verifier of a user's credentials for a mechanism; `None` if there is none.
 pub(crate) fn verifier_of(credentials: &Credentials, mechanism: Mechanism) -> Option<Verifier> {
     let stored = credentials.of(mechanism.name())?.clone();
     let StoredCredential { iterations, salt, stored_key, server_key } = stored;
     Some(Verifier { iterations, salt, stored_key, server_key })
 }
 
-/// Makes what is stored of a password. It computes for some hundredths of a second, on a thread where
-/// nobody waits for it.
+/// Computes the credentials for a password, which takes some hundredths of a second, on a blocking
+/// thread.
 pub(crate) async fn new_credentials(password: NewPassword) -> Result<Credentials> {
     let made = tokio::task::spawn_blocking(move || password.credentials()).await;
     made.unwrap_or_else(|_| Err(Error::new(InternalError, "a password was not hashed")))

@@ -1,7 +1,7 @@
-//! Waits that decide nothing about what is stored.
+//! Delays that do not affect stored data.
 
-/// Waits on the machine's clock: such waits are asked for by the client, or are of the server's end,
-/// and decide nothing about expiry.
+/// Sleeps on the machine's clock. Such delays are requested by a client or belong to the shutdown,
+/// and have no effect on expiry.
 #[expect(clippy::disallowed_methods, reason = "these waits have no effect on what is stored")]
 pub(crate) async fn sleep(time: std::time::Duration) {
     tokio::time::sleep(time).await;

@@ -1,24 +1,25 @@
-//! Whose connection it is, as whoever accepted it knows that: the address, and what the client has
-//! proved of itself in the handshake of TLS. Sockets and certificates themselves are not known here.
+//! The identity of a connection's peer, as the listener knows it: its address, and what the client
+//! proved in the TLS handshake. This module knows neither sockets nor certificates.
 
 use std::net::IpAddr;
 
 /// The other side of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Peer {
-    /// Its address, `host:port`, for logs, for `currentOp`, and for restrictions of users.
+    /// Its address, `host:port`, for logs, `currentOp`, and users' authentication restrictions.
     pub address: String,
-    /// The subject of the certificate that it has shown, in the form of RFC 2253: `CN=ann,OU=x,O=y`.
-    /// `None`: it has shown none, or none that was checked.
+    /// The subject of its verified certificate, in the form of RFC 2253: `CN=ann,OU=x,O=y`; `None`
+    /// without one.
     pub certificate_subject: Option<String>,
-    /// The server's own address of this connection, for restrictions of users.
+    /// The server's own address on this connection, for users' authentication restrictions.
     pub reached_at: Option<IpAddr>,
-    /// Whoever passes it on asks clients to log in, so that it has to whatever this server asks.
+    /// Whether the server that forwards the client requires authentication; it is then required
+    /// here, too.
     pub has_to_log_in: bool,
 }
 
 impl From<String> for Peer {
-    /// A client of this address that has shown no certificate.
+    /// Creates a peer with this address and no certificate.
     fn from(address: String) -> Self {
         Self { address, ..Self::default() }
     }

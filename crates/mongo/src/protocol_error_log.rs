@@ -1,41 +1,40 @@
-//! Log lines about clients that cannot be understood, or not be let in: at most one a second, so that a port scanner
-//! cannot fill the log, and with nothing of what they sent.
+//! Rate-limited log lines about malformed messages and failed logins: at most one per second, so
+//! that a port scanner cannot fill the log, and without anything that the client sent.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-/// Least time between two lines.
+/// Minimum time between two lines.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// When the next line is due, and how many were left out since the last one.
+/// The time of the next line, and the number of lines left out since the last one.
 #[derive(Debug, Default)]
 pub(crate) struct ProtocolErrorLog {
-    /// Milliseconds of the machine's monotonic clock.
+    /// In milliseconds of the machine's monotonic clock.
     due: AtomicU64,
-    /// Lines that were not written since the last one.
     left_out: AtomicU64,
 }
 
 impl ProtocolErrorLog {
-    /// Logs that a client sent something that is not a message, or a malformed one. `what`
-    /// continues the sentence "client sent".
+    /// Logs that a client sent something that is not a message, or a malformed one. `what` follows
+    /// "client sent".
     pub(crate) fn report(&self, peer: &str, what: &str) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
             tracing::warn!(peer, left_out, "client sent {what}");
         }
     }
 
-    /// Logs that somebody could not log in as this user, and why.
+    /// Logs a failed login as this user, and its reason.
     pub(crate) fn report_login(&self, peer: &str, user: &str, why: &str) {
         if let Some(left_out) = self.take_line(clock::monotonic_time()) {
             tracing::warn!(peer, user, why, left_out, "a login failed");
         }
     }
 
-    /// Takes the line that is due at this time, with how many were left out before it; `None` where
-    /// none is due. Of several threads that see the same line due, one gets it.
+    /// Returns the number of lines left out if a line is due, otherwise `None`. If several threads
+    /// call it at the same time, one gets the line.
     fn take_line(&self, now: Duration) -> Option<u64> {
         let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let due = self.due.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! A query at its beginning, which is where all the collections that it reads are known: whoever sends
-//! the command has to be allowed to read each of them. No command begins one another way.
+//! The start of a query. All collections that it reads are known here, and the sender's right to
+//! read each of them is checked. Every command starts its queries this way.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::{
     rights::{Need, Object},
 };
 
-/// Begins a query of a command. That the collection itself may be read, the command's row has seen to.
+/// Starts a query of a command, whose row has checked the right to read the collection itself.
 ///
-/// Errors: 13 where a collection that is joined may not be read, and those of the plan.
+/// Fails with 13 if the sender may not read a joined collection, and with the errors of the plan.
 pub(crate) fn begin_query<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

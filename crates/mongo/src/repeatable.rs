@@ -1,5 +1,5 @@
-//! Which messages may be sent to another server when the one that got them did not answer, and which
-//! answers say that there is another.
+//! Decides which messages may be sent to another server after the first one did not answer, and
+//! which replies indicate that another server should be used.
 
 use document::{DocBuf, DocRef, Document, Number, validate};
 
@@ -9,8 +9,8 @@ use crate::{
     wire::{self, Header, OpCode, msg_reply},
 };
 
-/// Whether a command may be done again, although it may have been done: it only reads, and goes on with
-/// nothing (as a cursor, or a login), or it has a number by which it is done once.
+/// Returns whether a command may be repeated although it may have been executed: it only reads and
+/// does not continue anything (a cursor or a login), or it is a retryable write.
 pub(crate) fn is_repeatable(commands: &CommandTable, body: DocRef<'_>) -> bool {
     let Some(known) = commands.find_body(body) else { return false };
     if known.row.numbered && body.get("txnNumber").is_some() {
@@ -19,31 +19,31 @@ pub(crate) fn is_repeatable(commands: &CommandTable, body: DocRef<'_>) -> bool {
     !known.row.continues && commands.changes_nothing(body)
 }
 
-/// Whether a command says who its client is: the first handshake.
+/// Returns whether a command is the first handshake, with client metadata.
 pub(crate) fn is_introduction(commands: &CommandTable, body: DocRef<'_>) -> bool {
     commands.find_body(body).is_some_and(|known| known.row.awaits_state)
         && body.get("client").is_some()
         && body.get("maxAwaitTimeMS").is_none()
 }
 
-/// The introduction of a client as the servers after the first get it: without a login, which was that of the
-/// first.
+/// Returns the handshake message for the client's next servers, without a login, which only the
+/// first server handles.
 pub(crate) fn introduction_of(body: DocRef<'_>) -> Vec<u8> {
     let mut said = Document::new();
     for (name, value) in body.iter().filter(|(name, _)| !is_of_login(name) && *name != "$db") {
         said.push(name, value);
     }
     said.push("$db", "admin");
-    // A request has the form of a reply.
+    // An OP_MSG request has the same format as a reply.
     msg_reply(1, 0, said.to_buf().bytes(), false, false)
 }
 
-/// Whether an argument of a handshake carries a login, or asks how a user may log in.
+/// Returns whether an argument of a handshake carries a login, or requests a user's mechanisms.
 pub(crate) fn is_of_login(argument: &str) -> bool {
     matches!(argument, "speculativeAuthenticate" | "saslSupportedMechs")
 }
 
-/// Whether a reply says that this server does not answer such requests any more, and another may.
+/// Returns whether a reply indicates that this server stops or has lost its shard.
 pub(crate) fn says_moved(reply: &DocBuf) -> bool {
     let code = reply.get("code").and_then(Number::of).and_then(Number::to_i64_exact);
     code.is_some_and(|code| {
@@ -51,8 +51,8 @@ pub(crate) fn says_moved(reply: &DocBuf) -> bool {
     })
 }
 
-/// The command of a message that was not parsed, where it is valid and not compressed.
-/// Another server looks at the rest.
+/// Returns the command of an unparsed message if it is valid BSON and not compressed. Everything
+/// else is left to the server that receives the message.
 pub(crate) fn command_of<'a>(header: &Header, payload: &'a [u8]) -> Option<DocRef<'a>> {
     let from = match OpCode::from_number(header.code) {
         Some(OpCode::Msg) => payload.get(wire::msg_body_at(payload)?..)?,

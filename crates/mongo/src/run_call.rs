@@ -1,4 +1,4 @@
-//! Runs a command while its client and the server's stop are watched. What comes of it is sent elsewhere.
+//! Runs a command while watching its client and the server's stop.
 
 use std::{future::pending, pin::pin};
 
@@ -10,15 +10,16 @@ use crate::{
     pause::sleep,
 };
 
-/// Runs a command. What only reads ends when its client leaves; who waits for news of the server is
-/// let go when it stops, and everything else that still runs a while later is told to end.
+/// Runs a command. A read stops when its client disconnects. When the server stops, clients that
+/// wait for a change of state are disconnected at once, and other commands are stopped after a
+/// grace period.
 pub(crate) async fn run_call<S: Store>(
     call: &Call<'_, S>,
     stream: &mut (impl AsyncBufRead + Unpin),
     stop: &mut watch::Receiver<bool>,
 ) -> commands::Response {
     let row = call.known.map(|known| known.row);
-    // Only a handshake waits by `maxAwaitTimeMS`; a tailable cursor would too, and there are none.
+    // Only handshakes wait by `maxAwaitTimeMS`; tailable cursors, which also do, are not supported.
     let waits =
         row.is_some_and(|row| row.awaits_state) && call.body.get("maxAwaitTimeMS").is_some();
     let mut run = pin!(commands::run(call));
@@ -33,16 +34,17 @@ pub(crate) async fn run_call<S: Store>(
     if waits {
         return commands::Response::CloseConnection;
     }
-    // The command may have taken over a cursor's operation, so the one under way is told, and it is
-    // awaited: it gives back what it holds, and what it has begun to store is stored.
+    // The connection's current operation is told to stop, since the command may have taken over a
+    // cursor's. The command is then awaited, so that it releases its resources and completes a
+    // started commit.
     call.connection.stop_command(None, why);
     run.await
 }
 
-/// Waits until the server stops, and then as long as it lets commands end by themselves.
+/// Waits until the server stops, and then for the grace period unless `at_once`.
 async fn has_stopped(stop: &mut watch::Receiver<bool>, at_once: bool) {
     if stop.wait_for(|stop| *stop).await.is_err() {
-        // Nobody is left who could stop it.
+        // The sender is dropped, so the stop can no longer be signalled.
         pending::<()>().await;
     }
     if !at_once {

@@ -1,8 +1,8 @@
-//! The sessions that `killSessions` and its kin name. A session belongs to the user who uses it: two
-//! users may have the same id, and one cannot end what the other does.
+//! Sets of sessions, for `killSessions` and related commands. A session belongs to its user: two
+//! users may have the same id, and cannot affect each other.
 //!
-//! A user is named by the SHA-256 digest of `user@database`, as in MongoDB; where nobody is logged in,
-//! by the digest of nothing.
+//! A user is identified by the SHA-256 digest of `user@database`, as in MongoDB; a client without a
+//! login by the digest of the empty string.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::{access::UserName, client::Sender, session::SessionId};
 /// The digest of a user's name, which clients call `uid`.
 pub(crate) type UserDigest = [u8; 32];
 
-/// Returns the digest of a user, or of a client who is not logged in.
+/// Returns the digest of a user, or of a client without a login.
 pub(crate) fn user_digest(user: Option<&UserName>) -> UserDigest {
     let name = user.map(|user| format!("{}@{}", user.user, user.database));
     auth::sha256(name.unwrap_or_default().as_bytes())
@@ -26,7 +26,7 @@ pub(crate) struct SessionSet {
 }
 
 impl SessionSet {
-    /// Returns whether the session of a sender is in the set. What runs outside of a session is not.
+    /// Returns whether the session of a sender is in the set. Operations without a session are not.
     pub(crate) fn has(&self, session: Option<SessionId>, sender: &Sender) -> bool {
         let Some(session) = session else { return false };
         if self.all {

@@ -1,5 +1,5 @@
-//! The servers of a cluster's other shards, for commands whose answer is that of all shards. How they are
-//! reached is not known here.
+//! The owners of a cluster's other shards, for commands whose reply covers all shards. How they are
+//! reached is decided elsewhere.
 
 use std::{fmt, io, pin::Pin, sync::Arc};
 
@@ -11,27 +11,29 @@ use crate::{
     errors::{Error, Result, TemporarilyUnavailable},
 };
 
-/// The answers of other shards, each with its number; an error: one of them is not reached.
+/// The replies of other shards with their shard numbers; an error if one of them could not be
+/// reached.
 pub type Answers<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<(u32, DocBuf)>>> + Send + 'a>>;
 
-/// The other shards.
+/// The transport to the other shards.
 pub trait AskSiblings: Send + Sync {
-    /// Has a command run by the server of each, or of one if it is named, on database `admin`. What they
-    /// answer counts in this share as it comes; where there is no room the error has kind `OutOfMemory`.
+    /// Runs a command on database `admin` of each other shard, or only of one. The replies are
+    /// charged to `held` as they arrive; without memory the error has kind `OutOfMemory`.
     fn ask<'a>(&'a self, command: Document, only: Option<u32>, held: &'a mut Share) -> Answers<'a>;
 }
 
-/// The servers of the other shards.
+/// The owners of the other shards.
 #[derive(Clone)]
 pub struct Siblings(Arc<dyn AskSiblings>);
 
 impl Siblings {
-    /// Reached so.
+    /// Uses this transport.
     pub fn new(ask: impl AskSiblings + 'static) -> Self {
         Self(Arc::new(ask))
     }
 
-    /// The answers of all others to a command, none of which is an error, and the memory that they take.
+    /// Returns the replies of all others to a command, and the memory that they hold. Fails if one
+    /// of them is an error.
     pub(crate) async fn ask(
         &self,
         command: Document,
@@ -42,7 +44,7 @@ impl Siblings {
         Ok((answers, held))
     }
 
-    /// The same of one.
+    /// Runs a command on one shard.
     pub(crate) async fn ask_one(
         &self,
         command: Document,

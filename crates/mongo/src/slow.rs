@@ -1,7 +1,6 @@
-//! What is told of a command that has been answered: a line of the log if it was slow, and a note for whoever
-//! traces operations, both with what was done and what it took, and without values. A slow one is also kept in
-//! memory, with what it asked. It decides nothing, and an
-//! operation waits for nothing of it.
+//! Reports finished commands: a log line for a slow one, and an event for the tracer, both without
+//! values. A slow one is also kept in memory, with its query. Reporting affects no result, and
+//! operations do not wait for it.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -14,7 +13,7 @@ use traces::{MAX_QUERY_BYTES, Operation, told};
 
 use crate::{arguments::GENERIC, call::Call, counters::Counters, errors::Result};
 
-/// What a connection had counted when a command began.
+/// The connection's counters at the start of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     returned: u64,
@@ -29,8 +28,8 @@ impl Before {
     }
 }
 
-/// Tells whoever traces operations of a command, and writes a line for one that took as long as the door's
-/// limit says, or longer. Names that a client chose are escaped in it.
+/// Reports a command to the tracer, and logs it if it took as long as the slow threshold. Names
+/// chosen by clients are escaped in the log.
 pub(crate) fn note_end<S: Store>(
     call: &Call<'_, S>,
     id: i32,
@@ -45,7 +44,7 @@ pub(crate) fn note_end<S: Store>(
         return;
     }
     let now = Before::of(&call.connection.counters);
-    // A `getMore` goes on with the operation that opened its cursor.
+    // A `getMore` continues the operation that opened its cursor.
     let running = call.connection.running_command();
     let operation = running.map_or_else(|| call.operation.clone(), |running| running.operation);
     let app = call.connection.app_name().unwrap_or_default();
@@ -90,8 +89,8 @@ pub(crate) fn note_end<S: Store>(
     }
 }
 
-/// What a command asks that only reads, as the shell writes it, without what every command may have. Those
-/// that write have documents, which nobody is told.
+/// Returns the query of a read command in shell syntax, without shared arguments. Writes return
+/// `None`, since documents must not be logged.
 fn query_of<S: Store>(call: &Call<'_, S>) -> Option<String> {
     let reads = ["find", "aggregate", "count", "distinct"];
     if !reads.contains(&call.known?.row.name)
@@ -106,7 +105,7 @@ fn query_of<S: Store>(call: &Call<'_, S>) -> Option<String> {
     Some(shell(ValueRef::Document(DocRef::Tree(&query))).to_string())
 }
 
-/// The collection of a command, where it names one.
+/// Returns the collection that a command names, if any.
 fn named_collection<'a, S: Store>(call: &Call<'a, S>) -> &'a str {
     let first = [call.name, "collection"];
     let named = first.iter().find_map(|field| match call.body.get(field) {

@@ -1,23 +1,23 @@
-//! How fast a client is answered that has to log in and has not: as fast as any for what drivers ask before a
-//! login and to see whether the server lives, and slowly when it asks without end.
+//! Throttling of clients that must log in and have not: at full speed for what drivers send before
+//! a login and for heartbeats, and slowly if a client sends many messages.
 
 use std::time::Duration;
 
-/// What one message costs: so often one is answered in the long run.
+/// Long-term interval between messages.
 const MESSAGE: Duration = Duration::from_millis(20);
-/// What may be owed before a client waits: a hundred messages.
+/// The allowed burst, as time: a hundred messages.
 const FREE: Duration = Duration::from_secs(2);
 
-/// What a client owes.
+/// The throttling state of a client.
 #[derive(Debug, Default)]
 pub(crate) struct StrangerPace {
-    /// When all its messages will be paid for, by the monotonic clock.
+    /// When its debt is paid off, on the monotonic clock.
     paid: Duration,
 }
 
 impl StrangerPace {
-    /// Counts a message that was answered; returns how long the client has to wait before its next one is
-    /// read. `now` is the monotonic clock.
+    /// Counts an answered message. Returns the delay before the client's next message is read.
+    /// `now` is the monotonic clock.
     pub(crate) fn note_answered(&mut self, now: Duration) -> Duration {
         self.paid = self.paid.max(now) + MESSAGE;
         self.paid.saturating_sub(now + FREE)
@@ -40,7 +40,7 @@ mod tests {
             assert_eq!(wait, MESSAGE);
             now += wait;
         }
-        // A driver that looks every ten seconds never waits.
+        // A driver that sends a heartbeat every ten seconds never waits.
         for _ in 0..1000 {
             now += Duration::from_secs(10);
             assert_eq!(pace.note_answered(now), Duration::ZERO);

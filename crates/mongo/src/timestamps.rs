@@ -1,18 +1,18 @@
-//! Timestamps that the server sets. MongoDB's rule: an empty timestamp at the root of a document
-//! that is stored whole, by an insert or a replacement, stands for the present. The `_id` stays as
-//! it came.
+//! Timestamps set by the server. As in MongoDB, an empty timestamp at the root of a document that
+//! is stored as a whole, by an insert or a replacement, is replaced by the current time, except in
+//! `_id`.
 
 use document::{DocBuf, DocRef, Document, Value, ValueRef};
 use parking_lot::Mutex;
 use pipeline::edit::Edit;
 
-/// Gives timestamps, each later than the one before, so that they order writes of one second: the
-/// upper 32 bits are seconds since 1970, the lower ones count.
+/// Generates strictly increasing timestamps: the upper 32 bits are seconds since 1970, the lower
+/// ones a counter.
 #[derive(Debug, Default)]
 pub(crate) struct Timestamps(Mutex<u64>);
 
 impl Timestamps {
-    /// The next one, at this instant. It never goes back, also if the clock says an earlier second.
+    /// Returns the next timestamp. It never goes back, even if the clock does.
     fn next_timestamp(&self, now_ms: i64) -> u64 {
         let seconds = u32::try_from(now_ms.div_euclid(1000)).unwrap_or(0);
         let mut last = self.0.lock();
@@ -20,22 +20,22 @@ impl Timestamps {
         *last
     }
 
-    /// A document with its empty timestamps filled in.
+    /// Returns a document with its empty timestamps filled in.
     pub(crate) fn fill_empty(&self, document: DocRef<'_>, now_ms: i64) -> DocBuf {
         let mut tree = document.to_tree();
         self.fill_tree(&mut tree, now_ms);
         tree.to_buf()
     }
 
-    /// The same in a document that an edit puts in place of another. Operators do not count as
-    /// storing a whole document, as in mongod.
+    /// Fills in the empty timestamps of a replacement. As in mongod, update operators do not count
+    /// as storing a whole document.
     pub(crate) fn fill_edit(&self, edit: &mut Edit, now_ms: i64) {
         if let Edit::Replacement(document) = edit {
             self.fill_tree(document, now_ms);
         }
     }
 
-    /// Fills in the empty timestamps at the root. Each field gets a timestamp of its own.
+    /// Fills in the empty timestamps at the root, each with a different value.
     fn fill_tree(&self, document: &mut Document, now_ms: i64) {
         let empty = |(name, value): &(String, Value)| {
             is_present(name, value.as_ref()).then(|| name.clone())
@@ -47,7 +47,7 @@ impl Timestamps {
     }
 }
 
-/// Whether this field at the root of a document stands for the present.
+/// Returns whether a root field is an empty timestamp to fill in.
 pub(crate) fn is_present(name: &str, value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Timestamp(0)) && name != "_id"
 }

@@ -1,5 +1,5 @@
-//! The last word of a server to another that passes a client's messages on to it: what was not answered
-//! was not begun. Only servers of this project say it, and only to each other.
+//! The NOT_STARTED control frame: the last message of a server to one that forwards a client to it,
+//! meaning that unanswered messages were not started. It is sent only between EbbDB servers.
 
 use tokio::io::AsyncWrite;
 
@@ -9,20 +9,20 @@ use crate::{
     wire::{HEADER_BYTES, Header},
 };
 
-/// A kind of message that clients never see; MongoDB's have small numbers.
+/// An opcode that clients never use; MongoDB's are small numbers.
 const CODE: i32 = 0x6562_6200;
 
-/// Whether a message, which is nothing but a header, is the word.
+/// Returns whether a message, which is only a header, is the NOT_STARTED control frame.
 pub(crate) fn is_word(header: &Header) -> bool {
     header.code == CODE && header.len == HEADER_BYTES
 }
 
 impl<S: AsyncWrite + Unpin> ClientStream<S> {
-    /// Ends the stream of another server that passes a client on: that may have a third one answer what
-    /// was not answered here, whatever it asks for.
+    /// Closes the stream of a server that forwards a client, and lets it send unanswered messages
+    /// to another server, whatever they are.
     pub async fn end_unbegun(&mut self) {
         let word = Header { len: HEADER_BYTES, request_id: 0, response_to: 0, code: CODE };
-        // Who does not hear it takes this server for one that was lost.
+        // If it is not received, the other side treats this server as lost.
         let _ = write_within(self, &word.to_bytes()).await;
         self.close().await;
     }

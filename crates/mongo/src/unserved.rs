@@ -1,5 +1,5 @@
-//! What a client hears that logs in while no server takes logins: an error after which its driver tries
-//! again. Everything else that no server takes ends without an answer.
+//! The reply to a login while no server accepts logins: a retryable error. Other messages that
+//! cannot be served are closed without a reply.
 
 use memory::Account;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -18,9 +18,9 @@ use crate::{
 };
 
 impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
-    /// Answers the message of a client whom nobody serves, if it logs in, and ends the client.
+    /// Answers the message of an unserved client if it is a login, and closes the connection.
     pub async fn refuse_login(&mut self, account: &Account) {
-        // A client that is gone needs no answer.
+        // A disconnected client needs no reply.
         let _ = self.answer_login(account).await;
         self.close().await;
     }
@@ -36,7 +36,7 @@ impl<C: AsyncRead + AsyncWrite + Unpin + Send> ClientStream<C> {
         if !carries_login(&COMMANDS, command) {
             return Err(());
         }
-        // A login is done again by the driver, whatever it logs in for.
+        // A driver may always repeat a login.
         let body = label::with_label(unreached().to_reply().to_buf());
         let reply = match OpCode::from_number(header.code) {
             Some(OpCode::Query) => query_reply(0, header.request_id, body.bytes()),

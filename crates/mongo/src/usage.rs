@@ -1,28 +1,28 @@
-//! What the process takes of its machine. The server asks the machine; here are only the figures.
+//! The process's resource usage. The server collects the values.
 
-/// What the process has used, or holds; 0 where the machine does not say.
+/// Resource usage of the process; 0 if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Bytes in memory.
+    /// Resident memory in bytes.
     pub resident: u64,
-    /// The most that were ever in memory, bytes.
+    /// Peak resident memory in bytes.
     pub peak: u64,
-    /// Bytes of address space.
+    /// Mapped address space in bytes.
     pub mapped: u64,
-    /// Microseconds of processor time of its own code.
+    /// User CPU time in microseconds.
     pub user_us: u64,
-    /// Microseconds of processor time of the system for it.
+    /// System CPU time in microseconds.
     pub system_us: u64,
-    /// Pages that had to be read from a device.
+    /// Page faults that read from a device.
     pub major_faults: u64,
-    /// Pages that were found in memory.
+    /// Page faults served from memory.
     pub minor_faults: u64,
-    /// Times that a thread waited for something.
+    /// Voluntary context switches.
     pub voluntary_switches: u64,
-    /// Times that a thread had to make way for another.
+    /// Involuntary context switches.
     pub involuntary_switches: u64,
-    /// Blocks of 512 bytes that were read from devices.
+    /// Blocks of 512 bytes read from devices.
     pub blocks_in: u64,
-    /// Blocks of 512 bytes that were written to devices.
+    /// Blocks of 512 bytes written to devices.
     pub blocks_out: u64,
 }

@@ -1,6 +1,6 @@
-//! Text that is not UTF-8. Old drivers wrote such text, and dumps have it; here all text is UTF-8, so
-//! that a document with other text is refused: that document alone, as a failed write that names it,
-//! and not the batch that it came with.
+//! Text that is not UTF-8. Old drivers wrote such text, and dumps contain it. Only UTF-8 is stored,
+//! so a document with other text is refused: that document alone, as a failed write that identifies
+//! it, not its whole batch.
 
 use document::{DocRef, ValueRef, shell};
 
@@ -9,7 +9,7 @@ use crate::{
     wire::Message,
 };
 
-/// The argument of a command that lists documents or statements which fail each for itself.
+/// Returns the argument with a command's documents or statements, which fail individually.
 fn list_of(command: &str) -> Option<&'static str> {
     match command {
         "insert" => Some("documents"),
@@ -20,8 +20,8 @@ fn list_of(command: &str) -> Option<&'static str> {
     }
 }
 
-/// Checks the text of a command of this name, but for that of its documents or statements, each of
-/// which is checked by [`check_document`] when its turn comes. Fails with 22.
+/// Checks the text of a command except for its documents or statements, which [`check_document`]
+/// checks when they run. Fails with 22.
 pub(crate) fn check_command(message: &Message, name: &str) -> Result<()> {
     if message.not_utf8.is_empty() {
         return Ok(());
@@ -42,12 +42,12 @@ pub(crate) fn check_command(message: &Message, name: &str) -> Result<()> {
     Err(Error::new(InvalidBSON, "the text of the command is not valid UTF-8"))
 }
 
-/// Checks the text of a document or statement of a command. Fails with 22 and says which document
-/// that is, by its `_id`, and in which of its fields the text is.
+/// Checks the text of a document or statement. Fails with 22, naming the document's `_id` and the
+/// field.
 pub(crate) fn check_document(message: &Message, document: DocRef<'_>) -> Result<()> {
     let (_, Some(at)) = message.not_utf8_in(document) else { return Ok(()) };
     let field = field_at(document, at).unwrap_or_default();
-    // A statement has the document, or the filter that names it, inside.
+    // A statement contains the document, or a filter that identifies it.
     let inner = |name: &str| document.get(name).and_then(|value| value.as_document());
     let of = [Some(document), inner("document"), inner("u"), inner("q"), inner("filter")];
     let id = of.into_iter().flatten().find_map(|it| it.get("_id"));
@@ -59,12 +59,12 @@ pub(crate) fn check_document(message: &Message, document: DocRef<'_>) -> Result<
     Err(Error::new(InvalidBSON, text))
 }
 
-/// The name of the field at the root of a document that holds a byte.
+/// Returns the name of the root field that contains a byte position.
 fn field_at(document: DocRef<'_>, at: usize) -> Option<&str> {
     let DocRef::Raw(bytes) = document else { return None };
     let mut found = None;
     for (name, _) in document.iter() {
-        // A field begins before its name, which is a part of the document's bytes.
+        // The name is part of the document's bytes, so its address gives the field's position.
         let begins = (name.as_ptr() as usize).wrapping_sub(bytes.as_ptr() as usize);
         if at < begins {
             break;

@@ -1,10 +1,10 @@
-//! The form that messages of both directions share: `letter=value`, separated by commas. What an
-//! attribute means is decided where a message is read.
+//! The syntax of SCRAM messages: `letter=value`, separated by commas. The meaning of attributes is
+//! decided where a message is parsed.
 
 use super::malformed::Malformed;
 use crate::limits::MAX_SCRAM_BYTES;
 
-/// Returns a message as a text, if it is one and not too large.
+/// Returns a message as text, if it is valid UTF-8 without zero bytes and not too long.
 pub(super) fn text_of(payload: &[u8]) -> Result<&str, Malformed> {
     if MAX_SCRAM_BYTES < payload.len() {
         return Err(Malformed("the message is too long"));
@@ -17,8 +17,8 @@ pub(super) fn text_of(payload: &[u8]) -> Result<&str, Malformed> {
     Ok(text)
 }
 
-/// Takes an attribute off the front of a list and returns its value and the list behind it, which is
-/// empty at the end; `what` is the error where it is not this one.
+/// Takes an attribute off the front of a list. Returns its value and the rest of the list, `None`
+/// at the end; `what` is the error if the attribute is a different one.
 pub(super) fn take<'a>(
     list: &'a str,
     prefix: &str,
@@ -28,9 +28,9 @@ pub(super) fn take<'a>(
     Ok(list.split_once(',').map_or((list, None), |(value, rest)| (value, Some(rest))))
 }
 
-/// Checks the attributes behind those that were expected. Unknown ones are ignored, as RFC 5802 asks
-/// for, but they have to be attributes; `m` is an extension that must be understood, and none is. An
-/// attribute that has a meaning of its own elsewhere is refused.
+/// Checks the attributes after the expected ones. Unknown ones are ignored, as RFC 5802 requires,
+/// but must be well formed. `m`, an extension that must be supported, is refused, and so is an
+/// attribute defined for another position.
 pub(super) fn check_extensions(list: Option<&str>) -> Result<(), Malformed> {
     for attribute in list.into_iter().flat_map(|list| list.split(',')) {
         let (name, value) =
@@ -47,5 +47,5 @@ pub(super) fn check_extensions(list: Option<&str>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// A mandatory extension, wherever it stands.
+/// The error of a mandatory extension, at any position.
 pub(super) const NO_EXTENSION: Malformed = Malformed("a mandatory extension is not supported");

@@ -1,4 +1,4 @@
-//! One exchange from the server's first message to its last, as a machine without I/O.
+//! A SCRAM exchange from the server's first message to its last, without I/O.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ use super::{
     verifier::Verifier,
 };
 
-/// Why nobody is signed in.
+/// Why an exchange failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// The message cannot be read, or belongs to another exchange.
+    /// The message cannot be parsed, or belongs to another exchange.
     Malformed(Malformed),
-    /// The password is another one, or there is no such user.
+    /// The password is wrong, or the user does not exist.
     WrongProof,
 }
 
@@ -40,24 +40,23 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// Returns the server's part of a nonce. The bytes have to be random and new for each exchange: they keep
-/// a recorded proof from being used again.
+/// Returns the server's part of a nonce. The bytes must be random and new for each exchange: they
+/// prevent replays of a recorded proof.
 pub fn make_nonce(random: &[u8; 24]) -> String {
     STANDARD.encode(random)
 }
 
-/// An exchange whose server-first message was made, and that waits for the client's proof. It has no
-/// clock: for how long it waits, and how many there may be, is the caller's business. The user's name
-/// is the caller's to remember.
+/// An exchange that waits for the client's proof, after the server-first message. The caller
+/// enforces timeouts and the number of exchanges, and keeps the user's name.
 pub struct Exchange {
     mechanism: Mechanism,
     verifier: Verifier,
     /// The nonce of both sides.
     nonce: String,
-    /// What the client has to repeat of its first message, in base64.
+    /// The part of the client's first message that it has to repeat, in base64.
     binding: String,
-    /// What both sides sign, but for the client's last part: the two messages before it, each with a
-    /// comma behind it.
+    /// The signed text without the client's last part: the two messages before it, each followed by
+    /// a comma.
     signed: String,
 }
 
@@ -68,9 +67,9 @@ impl fmt::Debug for Exchange {
 }
 
 impl Exchange {
-    /// Begins an exchange and returns the server-first message. The verifier is what is stored of the
-    /// user's password, or the [faked](Verifier::fake) one of a user who does not exist; both take the
-    /// same path. `own_nonce` comes from [`make_nonce`].
+    /// Starts an exchange and returns the server-first message. The verifier is the stored one of
+    /// the user's password, or the [faked](Verifier::fake) one of an unknown user; both take the
+    /// same path. `own_nonce` is from [`make_nonce`].
     pub fn begin(
         mechanism: Mechanism,
         first: &ClientFirst,
@@ -85,9 +84,9 @@ impl Exchange {
         (Self { mechanism, verifier, nonce, binding, signed }, message.into_bytes())
     }
 
-    /// Checks the client-final message and returns the server-final one, by which the client sees that
-    /// the server knows what is stored of the password. Any other end is final too: whoever wants to try
-    /// again begins anew.
+    /// Checks the client-final message and returns the server-final one, which proves to the client
+    /// that the server has the verifier. An error is final, too: a new attempt needs a new
+    /// exchange.
     pub fn finish(self, payload: &[u8]) -> Result<Vec<u8>, Failed> {
         let (signed, proof) = self.read_final(payload)?;
         let message = [self.signed.as_bytes(), signed.as_bytes()].concat();
@@ -103,7 +102,8 @@ impl Exchange {
         }
     }
 
-    /// Returns of a client-final message what is signed, and the proof, which has the length of a hash.
+    /// Returns the signed part of a client-final message, and the proof, which has the length of a
+    /// hash.
     fn read_final<'a>(&self, payload: &'a [u8]) -> Result<(&'a str, Vec<u8>), Malformed> {
         let text = text_of(payload)?;
         let (signed, proof) =

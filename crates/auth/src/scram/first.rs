@@ -1,4 +1,4 @@
-//! The message by which a client begins: who it wants to be, and its nonce.
+//! The client's first message: the user's name and the client's nonce.
 
 use super::{
     attributes::{NO_EXTENSION, check_extensions, take, text_of},
@@ -6,26 +6,25 @@ use super::{
 };
 use crate::limits::MAX_NONCE_BYTES;
 
-/// A client-first message that was read.
+/// A parsed client-first message.
 ///
-/// The name is as the client sent it, with its escapes undone: it is not prepared (SASLprep), so the
-/// caller looks it up as it was stored.
+/// The name is unescaped but not prepared (SASLprep), so the caller looks it up as it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientFirst {
     /// The name of the user, never empty.
     pub user: String,
     /// The client's nonce.
     pub(super) nonce: String,
-    /// What stands before the message proper, its last comma included; the client repeats it later.
+    /// The part before the message proper, including its last comma; the client repeats it later.
     pub(super) header: String,
     /// The message proper, which is signed.
     pub(super) bare: String,
 }
 
 impl ClientFirst {
-    /// Reads a message of the form `n,[a=NAME],n=NAME,r=NONCE[,extensions]`; `y` may stand for the first
-    /// `n`. A name to act as (`a=`) has to be the user's own. Channel binding and mandatory extensions
-    /// are refused, each by its name.
+    /// Parses a message of the form `n,[a=NAME],n=NAME,r=NONCE[,extensions]`; the first `n` may be
+    /// `y`. The name to act as (`a=`) must be the user's own. Channel binding and mandatory
+    /// extensions are refused with specific errors.
     pub fn parse(payload: &[u8]) -> Result<Self, Malformed> {
         let text = text_of(payload)?;
         let mut parts = text.splitn(3, ',');
@@ -54,7 +53,7 @@ impl ClientFirst {
     }
 }
 
-/// Checks for whom the user wants to act: nobody else.
+/// Checks that the user acts only as itself.
 fn check_acting(acting: &str, user: &str) -> Result<(), Malformed> {
     if acting.is_empty() {
         return Ok(());
@@ -66,8 +65,7 @@ fn check_acting(acting: &str, user: &str) -> Result<(), Malformed> {
     Err(Malformed("nobody may act as another user"))
 }
 
-/// Returns a name without its escapes, `=2C` for a comma and `=3D` for an equals sign. Any other
-/// equals sign is wrong.
+/// Unescapes a name: `=2C` is a comma and `=3D` an equals sign. Any other equals sign is an error.
 fn unescape(name: &str) -> Result<String, Malformed> {
     let mut parts = name.split('=');
     let mut found = parts.next().unwrap_or_default().to_owned();
@@ -86,8 +84,8 @@ fn unescape(name: &str) -> Result<String, Malformed> {
     Ok(found)
 }
 
-/// Checks that a nonce is of printable ASCII, and neither empty nor too long. It contains no comma,
-/// since it was cut there.
+/// Checks that a nonce is printable ASCII, and neither empty nor too long. It contains no comma,
+/// since it was split there.
 fn check_nonce(nonce: &str) -> Result<(), Malformed> {
     if MAX_NONCE_BYTES < nonce.len() {
         return Err(Malformed("the nonce is too long"));

@@ -1,8 +1,8 @@
-//! Why a message or a password is not looked at any further.
+//! The error of a malformed message or password.
 
 use std::fmt;
 
-/// What is wrong with a message or a password, as part of a sentence. It repeats nothing of what was
+/// What is wrong with a message or a password, as part of a sentence. It contains nothing that was
 /// sent, so that it can be logged and shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);

@@ -1,4 +1,5 @@
-//! The two hashes that SCRAM is spoken with, and what is computed by them. It knows no messages.
+//! The two hash functions of SCRAM, and the computations with them. This module does not parse
+//! messages.
 
 use hmac::{
     Hmac, KeyInit, Mac,
@@ -9,17 +10,17 @@ use sha1::Sha1;
 use sha2::Sha256;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Which hash is used.
+/// The hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mechanism {
-    /// SHA-1, for clients that know nothing better.
+    /// SHA-1, for clients without SHA-256.
     Sha1,
     /// SHA-256.
     Sha256,
 }
 
 impl Mechanism {
-    /// Both, the better first.
+    /// Both, the stronger first.
     pub const ALL: [Self; 2] = [Self::Sha256, Self::Sha1];
 
     /// Returns the mechanism's name in SASL.
@@ -30,7 +31,7 @@ impl Mechanism {
         }
     }
 
-    /// Returns the mechanism of a name, which has to be spelled exactly so.
+    /// Returns the mechanism of a name; case matters.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mechanism| mechanism.name() == name)
     }

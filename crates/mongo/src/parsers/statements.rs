@@ -1,10 +1,10 @@
-//! Statements of `update`, `delete` and `bulkWrite`: which documents they mean, and what becomes of
-//! these. `findAndModify` and `explain` read the same parts.
+//! Statements of `update`, `delete` and `bulkWrite`: which documents they select and how they
+//! change them. `findAndModify` and `explain` use the same parsers.
 //!
-//! A statement is read in two steps. Its shape (which fields there are, and of which types) is
-//! checked for all statements of a command before the first one runs, so that a malformed one
-//! leaves nothing half done. What its filter and its update mean is read when its turn comes: an
-//! error in it is an entry of `writeErrors`, after the statements that ran before.
+//! A statement is parsed in two steps. Its structure (fields and their types) is checked for all
+//! statements of a command before the first one runs, so that a malformed one leaves nothing half
+//! done. Its filter and update are parsed when the statement runs: their errors are entries of
+//! `writeErrors`, after the statements that ran before.
 //!
 //! ```text
 //! {q: {..}, u: {..} | [..], multi: bool, upsert: bool, arrayFilters: [..], hint: .., c: {..}}    update
@@ -25,15 +25,14 @@ use crate::{
     reserved_property::{RESERVED, reserved_error},
 };
 
-/// The fields of a statement of `delete`.
+/// Fields of a `delete` statement.
 const DELETE_FIELDS: &[&str] = &["q", "limit", "collation", "hint"];
 
-/// What a command calls the fields of an update's statement: `update` and `bulkWrite` have other
-/// names for the same.
+/// Field names of an update statement, which differ between `update` and `bulkWrite`.
 pub(crate) struct UpdateFields {
-    /// Which documents are meant.
+    /// The filter.
     pub(crate) filter: &'static str,
-    /// What becomes of them.
+    /// The update.
     pub(crate) update: &'static str,
     /// Constants for pipelines.
     pub(crate) constants: &'static str,
@@ -49,18 +48,18 @@ pub(crate) const UPDATE_FIELDS: UpdateFields = UpdateFields {
     all: &["q", "u", "c", "multi", "upsert", "collation", "arrayFilters", "hint", "sort"],
 };
 
-/// One statement of an update, parsed.
+/// A parsed update statement.
 pub(crate) struct UpdateStatement {
     pub(crate) find: Find,
     pub(crate) edit: Edit,
-    /// Whether all documents that match are meant, or the first one.
+    /// Whether it updates all matching documents or the first one.
     pub(crate) many: bool,
-    /// Whether a document is inserted where none matches.
+    /// Whether it inserts a document if none matches.
     pub(crate) upsert: bool,
 }
 
-/// Checks what a statement looks like: one that is malformed spoils its command before any other
-/// statement runs. What its filter and its update mean is not looked at.
+/// Checks the structure of an update statement. A malformed one fails the command before any
+/// statement runs. The filter and the update are not parsed.
 pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> {
     args.allow_only(names.all)?;
     args.need_document(names.filter)?;
@@ -79,7 +78,7 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
         args.documents("arrayFilters")?;
     }
     parse_hint(args)?;
-    // A sort says which one document is meant.
+    // A sort selects one document.
     let sorted = args.document("sort")?.is_some_and(|sort| !sort.is_empty());
     if args.bool("multi")?.unwrap_or(false) && sorted {
         return Err(Error::new(FailedToParse, "Cannot specify sort with multi=true"));
@@ -87,8 +86,8 @@ pub(crate) fn check_update(args: &Args<'_>, names: &UpdateFields) -> Result<()> 
     Ok(())
 }
 
-/// A statement that looks right, and its context: that of the command with its own constants.
-/// Constants are for pipelines only (51198).
+/// Parses a statement of valid structure. Returns it and its context: the command's context with
+/// the statement's constants, which only pipelines may have (51198).
 pub(crate) fn parse_update(
     args: &Args<'_>,
     names: &UpdateFields,
@@ -110,8 +109,7 @@ pub(crate) fn parse_update(
     Ok((statement, with_constants(context, constants)?))
 }
 
-/// Adds the constants of a statement, as they are: unlike those of `let` they are values, not
-/// expressions.
+/// Adds the constants of a statement. Unlike those of `let` they are values, not expressions.
 fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Result<Arc<Context>> {
     let Some(constants) = constants else { return Ok(Arc::clone(context)) };
     let mut own = Context::clone(context);
@@ -122,7 +120,7 @@ fn with_constants(context: &Arc<Context>, constants: Option<DocRef<'_>>) -> Resu
     Ok(Arc::new(own))
 }
 
-/// Which documents a statement means, by the field that holds its filter.
+/// Parses the search of a statement; `name` is the field of its filter.
 pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
     args.simple_collation()?;
     let filter = mongo_query::filter::parse(args.need_document(name)?)?;
@@ -132,8 +130,8 @@ pub(crate) fn parse_search(args: &Args<'_>, name: &str) -> Result<Find> {
     Ok(Find { sort, hint, ..Find::new(filter) })
 }
 
-/// What becomes of a document: a replacement, operators or a pipeline. It leaves the reserved
-/// property alone.
+/// Parses an update: a replacement, operators or a pipeline. It must not change the reserved
+/// property.
 pub(crate) fn parse_edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> Result<Edit> {
     let edit = mongo_query::update::parse(update, args.array("arrayFilters")?, many)?;
     if edit.touches_root(RESERVED) {
@@ -142,7 +140,7 @@ pub(crate) fn parse_edit(update: ValueRef<'_>, args: &Args<'_>, many: bool) -> R
     Ok(edit)
 }
 
-/// Checks what a statement of `delete` looks like.
+/// Checks the structure of a `delete` statement.
 pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
     args.allow_only(DELETE_FIELDS)?;
     args.need_document("q")?;
@@ -151,7 +149,8 @@ pub(crate) fn check_delete(args: &Args<'_>) -> Result<()> {
     deletes_many(args).map(|_| ())
 }
 
-/// Whether all documents are meant (`limit: 0`), or one (`limit: 1`). It has to be given.
+/// Returns whether all documents are deleted (`limit: 0`) or one (`limit: 1`). The limit is
+/// required.
 pub(crate) fn deletes_many(args: &Args<'_>) -> Result<bool> {
     args.int("limit")?;
     let Some(limit) = args.get("limit") else { return Err(args.missing_field("limit")) };

@@ -1,4 +1,4 @@
-//! A collection as replies show it: its entry in a list, its UUID and its size.
+//! A collection in replies: its list entry, its UUID and its size.
 
 use document::{Document, Value, doc};
 use engine::{Collection, Namespace, Space, Store};
@@ -6,8 +6,8 @@ use engine::{Collection, Namespace, Space, Store};
 use super::index::id_index_entry;
 use crate::call::Call;
 
-/// Bytes a collection takes on disk, roughly: what the store counts of its files. What is in memory
-/// still is not in them.
+/// Returns the approximate size of a collection on disk in bytes, without data that is only in
+/// memory.
 pub(crate) fn disk_bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) -> i64 {
     let store = call.door.engine.store();
     let bytes = store.space_bytes(Space::Rows(collection.id))
@@ -15,9 +15,8 @@ pub(crate) fn disk_bytes<S: Store>(call: &Call<'_, S>, collection: &Collection) 
     i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
-/// What stands for a collection's UUID: its number and its birth, with the bits that make it one.
-/// It is the same after a restart and after a rename, and another one for a collection that is made
-/// anew.
+/// Returns a collection's UUID, made of its id and creation stamp. It is stable over restarts and
+/// renames, and different for a recreated collection.
 pub(crate) fn collection_uuid(collection: &Collection) -> [u8; 16] {
     let state = collection.state();
     let mut bytes = [0; 16];
@@ -28,7 +27,7 @@ pub(crate) fn collection_uuid(collection: &Collection) -> [u8; 16] {
     bytes
 }
 
-/// The entry of a collection in `listCollections`.
+/// Returns the entry of a collection in `listCollections`.
 pub(crate) fn collection_entry(namespace: &Namespace, collection: &Collection) -> Document {
     let state = collection.state();
     let bytes = collection_uuid(collection).to_vec();

@@ -1,12 +1,12 @@
-//! Replies with a cursor: the first batch, further batches, and cursors that stay open. A batch
-//! ends at a number of documents or at the size of one document, whichever comes first, so that a
-//! reply always fits into a message.
+//! Replies with a cursor: the first batch, further batches, and cursors that stay open. A batch is
+//! limited by a number of documents and by the size of one document, so that a reply always fits
+//! into a message.
 //!
 //! ```text
 //! {cursor: {firstBatch | nextBatch: [document, ..], id: long, ns: "db.c"}, ok: 1}
 //! ```
 //!
-//! The id is 0 when the cursor is closed. Drivers read these names and no others.
+//! The id is 0 if the cursor is closed. Drivers depend on these names.
 
 use std::sync::Arc;
 
@@ -30,35 +30,34 @@ use crate::{
     session,
 };
 
-/// What a client wants of the first batch.
+/// The client's options for the first batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FirstBatch {
-    /// Documents it wants; `None`: as many as the server thinks fit. 0 opens the cursor and reads
-    /// nothing.
+    /// Maximum number of documents; `None`: the default. 0 opens the cursor without reading.
     pub(crate) size: Option<u64>,
-    /// No cursor stays open.
+    /// Close the cursor after this batch.
     pub(crate) single: bool,
-    /// The cursor may be idle without end.
+    /// Exempt the cursor from the idle timeout.
     pub(crate) keep: bool,
 }
 
-/// How much a batch may hold that is not the last: what the client wants, or `otherwise` documents,
-/// and no more of the memory for operations than lets many read at once. The client asks for the rest
-/// with another batch.
+/// Returns the limits of a batch: the client's number of documents, or `otherwise`, and a share of
+/// the operations' memory that lets many clients read at once. The client requests the rest with
+/// `getMore`.
 pub(crate) fn batch_limit(size: Option<u64>, otherwise: usize, memory: &Account) -> BatchLimit {
     let documents = size.map_or(otherwise, |size| usize::try_from(size).unwrap_or(usize::MAX));
     BatchLimit { documents, bytes: BATCH_BYTES.min(memory.answer_bytes()) }
 }
 
-/// The same of a cursor's first batch. The only one holds whatever fits into a reply, since what it
-/// leaves is lost.
+/// Returns the limits of the first batch. A single batch may use a whole reply, since the rest is
+/// lost.
 fn first_limit(wanted: &FirstBatch, memory: &Account) -> BatchLimit {
     let limit = batch_limit(wanted.size, FIRST_BATCH, memory);
     if wanted.single { BatchLimit { bytes: BATCH_BYTES, ..limit } } else { limit }
 }
 
-/// Reads a cursor's first batch and replies with it. What is left stays open as a cursor of this
-/// call's session and connection, with its operation.
+/// Reads a cursor's first batch and replies with it. An unfinished cursor stays open, with this
+/// call's session, connection and operation.
 pub(crate) async fn reply_with_cursor<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,
@@ -69,7 +68,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
         Counters::add(&call.connection.counters.sorts, 1);
     }
     let batch = match wanted.size {
-        // Nothing is run yet, but what is wrong with it has been said.
+        // Nothing runs yet, but errors of the query have been reported.
         Some(0) if !wanted.single => Batch::default(),
         _ => cursor.next_batch(first_limit(&wanted, &call.door.settings.memory)).await?,
     };
@@ -78,7 +77,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     } else {
         let mut about = CursorDescription::new(call.body, &cursor.explain());
         about.note_batch(batch.documents.len());
-        // The message goes, and what it was parsed into stays.
+        // The message is freed, and what was parsed from it stays in the cursor.
         cursor.keep_memory(parsed_command::parsed_bytes(call.message, &call.door.commands))?;
         let opened = NewCursor {
             cursor,
@@ -90,7 +89,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
         };
         call.door.cursors.open(namespace.clone(), opened, &call.operation)?
     };
-    // The client that would get the cursor's id has gone, or has ended the operation.
+    // The client has disconnected or was told to stop, so no one would use the cursor.
     if let Err(stopped) = call.operation.check_stopped() {
         call.door.cursors.close(id);
         return Err(stopped.into());
@@ -102,7 +101,7 @@ pub(crate) async fn reply_with_cursor<S: Store>(
     Ok(reply)
 }
 
-/// Whether a query asks for an order: by `sort`, or by a stage of its pipeline.
+/// Returns whether a query has a sort, as an argument or as a pipeline stage.
 fn asks_for_order(query: DocRef<'_>) -> bool {
     let sort = query.get("sort").and_then(ValueRef::as_document);
     let stages = query.get("pipeline").and_then(ValueRef::as_array);
@@ -111,15 +110,15 @@ fn asks_for_order(query: DocRef<'_>) -> bool {
     sort.is_some_and(|sort| !sort.is_empty()) || stages.is_some_and(|it| it.iter().any(sorts))
 }
 
-/// A reply with a batch: `name` is `firstBatch` or `nextBatch`, `id` is 0 where the cursor is
-/// closed. Stored documents are copied once, from where they are into the reply.
+/// Returns a reply with a batch: `name` is `firstBatch` or `nextBatch`, and `id` is 0 for a closed
+/// cursor. Stored documents are copied once, directly into the reply.
 pub(crate) fn batch_reply(
     name: &str,
     documents: &[Bytes],
     id: i64,
     namespace: &Namespace,
 ) -> DocBuf {
-    // Room for all of it at once: a batch is copied once and never moved.
+    // Allocated at once, so that the batch is never moved.
     let bytes: usize = documents.iter().map(|document| document.len() + 8).sum();
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(bytes + 128));
     builder.document("cursor", |cursor| {
@@ -134,8 +133,7 @@ pub(crate) fn batch_reply(
     finish_reply(builder)
 }
 
-/// A reply with documents that are known: at once, or a first batch and a cursor with the others,
-/// which is made of a query over these documents.
+/// Replies with known documents: all at once, or as a first batch and a cursor over the others.
 pub(crate) async fn reply_with_list<S: Store>(
     call: &Call<'_, S>,
     documents: Vec<Document>,
@@ -148,7 +146,7 @@ pub(crate) async fn reply_with_list<S: Store>(
     }
     let documents = Value::Array(documents.into_iter().map(Value::Document).collect());
     let stages = vec![Stage::Documents(Expr::Literal(documents))];
-    // No document of the collection is looked at.
+    // The filter excludes all documents of the collection.
     let plan = Plan::new(Filter::Never).with_stages(stages);
     let context = Arc::new(Context::default());
     let cursor = begin_query(call, namespace, plan, context)?;

@@ -1,17 +1,17 @@
-//! An index as replies show it.
+//! An index in replies.
 
 use document::{Document, doc};
 use engine::IndexSpec;
 
 use super::numbers::int_or_long;
 
-/// The index that every collection has. It is not stored: rows lie in its order.
+/// Returns the entry of the `_id` index. It is not stored: it is the order of the rows.
 pub(crate) fn id_index_entry() -> Document {
     doc! { "v": 2, "key": doc! { "_id": 1 }, "name": "_id_" }
 }
 
-/// Returns an index as MongoDB lists it: flags where they are true, a false `sparse` where it was
-/// given, and `expireAfterSeconds` as it is now.
+/// Returns an index as MongoDB lists it: flags that are true, a false `sparse` if it was given, and
+/// the current `expireAfterSeconds`.
 pub(crate) fn index_entry(index: &IndexSpec) -> Document {
     let mut entry = index.shown.clone();
     for (name, value) in

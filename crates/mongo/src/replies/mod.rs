@@ -1,11 +1,10 @@
-//! Replies: what several commands put into them, and the forms they share. What one command alone
-//! replies with stands in its own file.
+//! Parts of replies that several commands share. A command's own reply format is in its own file.
 
-/// Collections as they are shown.
+/// Collections.
 pub(crate) mod collection;
 /// Batches, and cursors that stay open.
 pub(crate) mod cursor;
-/// Indexes as they are shown.
+/// Indexes.
 pub(crate) mod index;
 /// Numbers of the types that clients expect.
 pub(crate) mod numbers;
@@ -14,7 +13,7 @@ use document::{DocBuf, DocBuilder, Document, ValueRef};
 
 use crate::errors::Result;
 
-/// A reply of these fields and `ok: 1`, which drivers look at first.
+/// Returns a reply of these fields and `ok: 1`.
 pub(crate) fn ok(mut fields: Document) -> Result<DocBuf> {
     fields.push("ok", 1.0);
     Ok(fields.to_buf())

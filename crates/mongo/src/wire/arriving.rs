@@ -1,25 +1,26 @@
-//! The rest of a message as it arrives: what it holds is taken from the account before it is read.
-//! What it means is not its business.
+//! Reads the payload of a message. Memory is reserved from the account before it is read. This
+//! module does not interpret it.
 
 use memory::{Share, Short};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::limits::{CLAIMED_BYTES, ROOM_AHEAD, TRUSTED_BYTES};
 
-/// How the rest of a message came.
+/// The result of reading a payload.
 #[derive(Debug)]
 pub(crate) enum Arrived {
-    /// Whole.
+    /// The complete payload.
     Whole(Vec<u8>),
-    /// Whole, but there was no room for it: only its beginning was kept.
+    /// It was read completely, but there was no memory: only its beginning was kept.
     Refused(Vec<u8>, Short),
-    /// It ended early.
+    /// The stream ended early.
     Cut,
 }
 
-/// Reads `len` bytes. Beyond a usual batch, memory grows with what arrives, not with what the
-/// header claims, and `held` with it: a client that claims much and sends little holds little. What
-/// there is no room for is read and forgotten, so that the next message is found.
+/// Reads `len` bytes. Beyond a typical batch the buffer and its reservation `held` grow with the
+/// data that arrives, not with the length in the header: a client that claims much and sends little
+/// holds little. Without memory the data is read and discarded, so that the next message can be
+/// read.
 pub(crate) async fn read_payload(
     stream: &mut (impl AsyncRead + Unpin),
     len: usize,
@@ -30,7 +31,7 @@ pub(crate) async fn read_payload(
     while payload.len() < len {
         let wanted = step.min(len - payload.len());
         if let Err(short) = held.set(payload.len() + wanted) {
-            // The beginning is kept: its flags say whether the client wants to hear of the refusal.
+            // The beginning is kept: its flags tell whether the client wants a reply.
             let rest = (len - payload.len()) as u64;
             held.shrink(usize::MAX);
             payload.truncate(CLAIMED_BYTES);
@@ -47,15 +48,15 @@ pub(crate) async fn read_payload(
         if payload.len() < before + wanted {
             return Ok(Arrived::Cut);
         }
-        // What is charged doubles from here on: a client holds no more than twice what it sent.
+        // The reservation doubles from here on: a client holds at most twice what it sent.
         step = TRUSTED_BYTES.max(payload.len());
     }
     Ok(Arrived::Whole(payload))
 }
 
-/// Makes room for `wanted` bytes more of a message of `len`, and when some of it has arrived for up to
-/// [`ROOM_AHEAD`] times as much, so that a usual batch is not copied again and again. That is address
-/// space: memory is what was written to, and no more of it than the account was charged with.
+/// Grows the buffer by `wanted` bytes of a message of `len`, and once data has arrived by up to
+/// [`ROOM_AHEAD`] times as much, so that a typical batch is not copied repeatedly. This is address
+/// space; only the bytes written, which are reserved, take memory.
 fn make_room(payload: &mut Vec<u8>, wanted: usize, len: usize) {
     if payload.capacity() - payload.len() < wanted {
         let ahead = (payload.len() * ROOM_AHEAD).min(len - payload.len());
@@ -75,7 +76,7 @@ mod tests {
         let account = Account::new(10_000_000);
         let mut held = account.share();
         let whole = read_payload(&mut bytes.as_slice(), bytes.len(), &mut held).await.unwrap();
-        // No more room than it needs stays beside it.
+        // No excess capacity is kept.
         assert!(
             matches!(whole, Arrived::Whole(read) if read == bytes && read.capacity() == read.len())
         );

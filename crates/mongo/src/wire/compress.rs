@@ -1,5 +1,5 @@
-//! OP_COMPRESSED. Output is bounded by the claimed size, and that by the limit of messages, so a
-//! small message cannot become a large one; a size that does not come out exactly is refused.
+//! OP_COMPRESSED. The output is bounded by the claimed size, and that by the message limit, so that
+//! a small message cannot expand without bound. An output of a different size is refused.
 //!
 //! ```text
 //! original op code: i32, size without header: i32, compressor: u8, compressed bytes
@@ -10,10 +10,10 @@ use std::io::Read;
 use super::{HEADER_BYTES, Header, Malformed, OpCode};
 use crate::limits::MAX_MESSAGE_BYTES;
 
-/// A way to compress. The numbers are those of the protocol.
+/// A compression method, numbered as in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compressor {
-    /// No compression at all, which the protocol has for tests.
+    /// No compression, which the protocol defines for tests.
     Noop = 0,
     Snappy = 1,
     Zlib = 2,
@@ -21,10 +21,10 @@ pub(crate) enum Compressor {
 }
 
 impl Compressor {
-    /// Those that are offered, in the order of preference.
+    /// The offered methods, in order of preference.
     pub(crate) const OFFERED: [Self; 3] = [Self::Zstd, Self::Snappy, Self::Zlib];
 
-    /// Its name in a handshake.
+    /// Returns its name in a handshake.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Noop => "noop",
@@ -34,14 +34,14 @@ impl Compressor {
         }
     }
 
-    /// The compressor of a number.
+    /// Returns the compressor of a number.
     fn from_id(id: u8) -> Option<Self> {
         [Self::Noop, Self::Snappy, Self::Zlib, Self::Zstd].into_iter().find(|it| *it as u8 == id)
     }
 }
 
-/// How long a message says that it is once it is unpacked, bytes, which has to be true; 0 where it
-/// does not say so. Memory for it is taken before it is unpacked.
+/// Returns the claimed decompressed size in bytes, which must be exact; 0 if the message is not
+/// compressed. Its memory is reserved before decompression.
 pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
     if OpCode::from_number(header.code) != Some(OpCode::Compressed) {
         return 0;
@@ -51,9 +51,8 @@ pub(crate) fn claimed_size(header: &Header, payload: &[u8]) -> usize {
     size.min(MAX_MESSAGE_BYTES)
 }
 
-/// The message inside a compressed one: its header, its payload and the compressor, by which the
-/// reply is compressed too. A compressed message inside a compressed one is refused: it would
-/// multiply the bound.
+/// Returns the message inside a compressed one: its header, its payload and the compressor, which
+/// the reply uses, too. Nested compression is refused, since it would multiply the bound.
 pub(super) fn decompress(
     header: &Header,
     payload: &[u8],
@@ -65,7 +64,7 @@ pub(super) fn decompress(
     let code = number(0).ok_or_else(bad)?;
     let size = number(4).and_then(|size| usize::try_from(size).ok()).ok_or_else(bad)?;
     let compressor = payload.get(8).copied().and_then(Compressor::from_id).ok_or_else(bad)?;
-    // The claim is checked before anything is unpacked: it decides how much room is made.
+    // Checked before anything is decompressed, since it determines the buffer size.
     if MAX_MESSAGE_BYTES < size.saturating_add(HEADER_BYTES) || code == OpCode::Compressed as i32 {
         return Err(bad());
     }
@@ -76,22 +75,22 @@ pub(super) fn decompress(
     Ok((inner, out, compressor))
 }
 
-/// Unpacks into at most `size` bytes and one more, so that too much is noticed.
+/// Decompresses into at most `size` bytes and one more, which detects an excess.
 fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<Vec<u8>> {
     let limit = u64::try_from(size).ok()?.checked_add(1)?;
-    // As long as it is to be, so that no more is held than was asked for.
+    // Exactly the expected size, so that no more than the reservation is held.
     let mut out = Vec::with_capacity(size.saturating_add(1));
     match compressor {
         Compressor::Noop => out.extend_from_slice(data),
         Compressor::Snappy => {
-            // Snappy says itself how long it becomes, before anything is allocated.
+            // Snappy states its decompressed size before anything is allocated.
             if snap::raw::decompress_len(data).ok()? != size {
                 return None;
             }
             out = snap::raw::Decoder::new().decompress_vec(data).ok()?;
         }
         Compressor::Zlib => {
-            // Stops one byte after the claim, however much there is to come.
+            // Stops one byte after the claimed size.
             flate2::read::ZlibDecoder::new(data).take(limit).read_to_end(&mut out).ok()?;
         }
         Compressor::Zstd => {
@@ -102,14 +101,14 @@ fn decompress_bytes(compressor: Compressor, data: &[u8], size: usize) -> Option<
     Some(out)
 }
 
-/// A finished message in compressed form; as it is when compression fails.
+/// Returns a finished message in compressed form, or unchanged if compression fails.
 pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     let Some((head, body)) = message.split_first_chunk::<HEADER_BYTES>() else { return message };
     let Ok(header) = Header::read(head) else { return message };
     let Some(data) = compress_bytes(compressor, body) else { return message };
     let len = HEADER_BYTES + 9 + data.len();
     let mut out = Vec::with_capacity(len);
-    // Ids are those of the message inside.
+    // The ids are those of the original message.
     Header { len, code: OpCode::Compressed as i32, ..header }.write(&mut out);
     out.extend_from_slice(&header.code.to_le_bytes());
     out.extend_from_slice(&i32::try_from(body.len()).unwrap_or(i32::MAX).to_le_bytes());
@@ -118,8 +117,7 @@ pub(crate) fn compress(message: Vec<u8>, compressor: Compressor) -> Vec<u8> {
     out
 }
 
-/// Compresses the payload of a message, at each compressor's fastest level: replies are made once
-/// and read once.
+/// Compresses the payload of a message at the fastest level: a reply is read only once.
 fn compress_bytes(compressor: Compressor, body: &[u8]) -> Option<Vec<u8>> {
     match compressor {
         Compressor::Noop => Some(body.to_vec()),

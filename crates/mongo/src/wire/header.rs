@@ -1,27 +1,26 @@
-//! The 16 bytes in front of every message: its length, two ids and its kind.
+//! The 16 bytes in front of every message: its length, two ids and its opcode.
 
 use super::Malformed;
 use crate::limits::MAX_MESSAGE_BYTES;
 
-/// Length of a header.
+/// Length of a header in bytes.
 pub(crate) const HEADER_BYTES: usize = 16;
 
-/// What a message is. Others of MongoDB's kinds were removed in 5.1 and are not answered here
-/// either.
+/// The kind of a message. MongoDB's other opcodes were removed in 5.1 and are not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpCode {
-    /// OP_REPLY, the answer to OP_QUERY.
+    /// OP_REPLY, the reply to OP_QUERY.
     Reply = 1,
-    /// OP_QUERY, which clients may use for a handshake only.
+    /// OP_QUERY, for handshakes only.
     Query = 2004,
     /// OP_COMPRESSED, another message in compressed form.
     Compressed = 2012,
-    /// OP_MSG, everything else.
+    /// OP_MSG, for everything else.
     Msg = 2013,
 }
 
 impl OpCode {
-    /// The kind that a number stands for.
+    /// Returns the opcode of a number.
     pub(crate) fn from_number(code: i32) -> Option<Self> {
         match code {
             1 => Some(Self::Reply),
@@ -36,19 +35,19 @@ impl OpCode {
 /// A message header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// Bytes of the whole message.
+    /// Length of the whole message in bytes.
     pub(crate) len: usize,
-    /// The sender's number of this message.
+    /// The sender's id of this message.
     pub(crate) request_id: i32,
-    /// The number of the message that this one answers, 0 in a request.
+    /// The id of the request that this message answers; 0 in a request.
     pub(crate) response_to: i32,
     /// The number of an [`OpCode`], which may be unknown.
     pub(crate) code: i32,
 }
 
 impl Header {
-    /// Reads a header. A length below that of a header or above [`MAX_MESSAGE_BYTES`] is fatal:
-    /// nothing says where the next message would begin.
+    /// Reads a header. A length below that of a header or above [`MAX_MESSAGE_BYTES`] is fatal,
+    /// since the start of the next message is then unknown.
     pub(crate) fn read(bytes: &[u8; HEADER_BYTES]) -> Result<Self, Malformed> {
         let number = |at: usize| {
             let part = bytes.get(at..at + 4).and_then(|part| part.try_into().ok());
@@ -62,14 +61,13 @@ impl Header {
         Ok(Self { len, request_id: number(4), response_to: number(8), code: number(12) })
     }
 
-    /// Its bytes.
+    /// Returns its bytes.
     pub(crate) fn to_bytes(self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         self.write(&mut bytes);
         bytes
     }
 
-    /// Appends its bytes.
     pub(crate) fn write(self, out: &mut Vec<u8>) {
         let len = i32::try_from(self.len).unwrap_or(i32::MAX);
         for number in [len, self.request_id, self.response_to, self.code] {
@@ -78,7 +76,7 @@ impl Header {
     }
 }
 
-/// A whole message of a payload. Its header is this one, with the length that it comes to.
+/// Returns a whole message of this payload; the length in the header is corrected.
 pub(crate) fn whole_message(header: Header, mut payload: Vec<u8>) -> Vec<u8> {
     let len = HEADER_BYTES + payload.len();
     payload.splice(0..0, Header { len, ..header }.to_bytes());

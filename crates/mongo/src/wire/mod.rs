@@ -1,7 +1,7 @@
-//! Messages as bytes: headers, OP_MSG, the old OP_QUERY for the handshake, compression. Nothing is
-//! decoded here before the validator has passed it, and nothing here knows a command.
+//! The wire format of messages: headers, OP_MSG, the old OP_QUERY for handshakes, compression.
+//! Every document is validated before it is decoded. This module does not depend on commands.
 //!
-//! All numbers on the wire are little-endian. A message:
+//! All numbers are little-endian. A message:
 //!
 //! ```text
 //! 0      4           8            12      16
@@ -12,9 +12,9 @@
 pub(crate) mod arriving;
 /// OP_COMPRESSED.
 mod compress;
-/// The 16 bytes in front.
+/// The message header.
 mod header;
-/// A request, whatever form it came in.
+/// A request in any of the formats.
 mod message;
 /// OP_MSG.
 mod op_msg;
@@ -31,27 +31,27 @@ pub(crate) use op_query::{find_body as query_body_at, reply as query_reply};
 
 use std::fmt;
 
-/// Why a message cannot be answered in its own form: the connection is closed, or, where the
-/// protocol offers a reply, it gets this error.
+/// The error of a malformed message: it gets an error reply if possible, or the connection is
+/// closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     /// MongoDB's error code for the reply.
     pub(crate) code: i32,
     pub(crate) message: String,
-    /// A reply can be sent and the connection goes on.
+    /// A reply can be sent and the connection continues.
     pub(crate) answerable: bool,
 }
 
 impl Malformed {
-    /// The connection cannot go on: where the next message begins is not known, or nothing that
-    /// follows can be trusted. 17 ProtocolError.
+    /// An error after which the connection cannot continue, since the position of the next message
+    /// is unknown or following data cannot be trusted. Its code is 17 ProtocolError.
     pub(crate) fn fatal(message: impl Into<String>) -> Self {
         let code = crate::errors::ProtocolError;
         Self { code, message: message.into(), answerable: false }
     }
 
-    /// The message as a whole was understood, its content was not: it gets an error reply, and the
-    /// next message is read as if nothing had been.
+    /// An error in the content of a well-framed message: it gets an error reply, and the connection
+    /// continues.
     pub(crate) fn content(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), answerable: true }
     }

@@ -21,61 +21,60 @@ use crate::{
 
 /// The message ends with a checksum.
 const CHECKSUM_PRESENT: u32 = 1;
-/// Of a request: no reply is wanted. Of a reply: another one follows without being asked for.
+/// In a request: no reply is wanted. In a reply: another one follows without a request.
 const MORE_TO_COME: u32 = 1 << 1;
-/// The client takes several replies to one request.
+/// The client accepts several replies to one request.
 const EXHAUST_ALLOWED: u32 = 1 << 16;
-/// Unknown bits among these are an error; the others may be ignored, says the protocol.
+/// Unknown bits among these are an error; the others may be ignored according to the protocol.
 const REQUIRED_BITS: u32 = 0xffff;
 
-/// A little-endian number at an offset, if the bytes reach that far.
+/// Returns the little-endian number at an offset, if it is within the bytes.
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// Whether a message says that no reply is wanted. Of one that is compressed it is not known yet.
+/// Returns whether a message wants no reply. For a compressed message this is unknown and returns
+/// false.
 pub(crate) fn wants_no_reply(header: &Header, payload: &[u8]) -> bool {
     let flags =
         u32_at(payload, 0).filter(|_| OpCode::from_number(header.code) == Some(OpCode::Msg));
     flags.is_some_and(|flags| flags & MORE_TO_COME != 0)
 }
 
-/// Where the body of a message begins: behind the flags, and behind documents in sections of their own that
-/// come before it. `None`: it has none, or its sections are not what they say.
+/// Returns the position of the body's document: after the flags, and after document sequences that
+/// precede it; `None` without a body or with malformed sections.
 pub(crate) fn find_body(payload: &[u8]) -> Option<usize> {
     let mut at = size_of::<u32>();
     loop {
         match payload.get(at)? {
             0 => return Some(at + 1),
-            // The length counts itself.
+            // The length includes itself.
             1 => at += 1 + usize::try_from(u32_at(payload, at + 1)?).ok()?.max(size_of::<u32>()),
             _ => return None,
         }
     }
 }
 
-/// Whether a reply says that another one follows without being asked for. The same bit says of a request
-/// that no reply is wanted.
+/// Returns whether another reply follows this one without a request. It is the same bit as for a
+/// request without a reply.
 pub(crate) fn more_follows(header: &Header, payload: &[u8]) -> bool {
     wants_no_reply(header, payload)
 }
 
-/// Reads a message and checks every document in it. A body is required; flags, checksum and
-/// sections have to be exact, since bytes that are left over would be read as something else by
-/// another server.
+/// Parses a message and validates every document in it. A body is required; flags, checksum and
+/// sections must be exact, since another server might interpret leftover bytes differently.
 pub(super) fn parse(
     header: &Header,
     mut payload: Vec<u8>,
     compressor: Option<Compressor>,
 ) -> Result<Message, Malformed> {
     let flags = u32_at(&payload, 0).ok_or_else(|| Malformed::fatal("a message without flags"))?;
-    // A client that sets an unknown bit of these wants something that changes the meaning of what
-    // follows.
+    // An unknown bit of these may change the meaning of what follows.
     if flags & REQUIRED_BITS & !(CHECKSUM_PRESENT | MORE_TO_COME) != 0 {
         return Err(Malformed::fatal(format!("unknown flag bits in {flags:#x}")));
     }
     let checksum = flags & CHECKSUM_PRESENT != 0;
-    // The last four bytes are the checksum's, and no section may reach into them.
+    // No section may reach into the checksum.
     let end = if checksum { check_sum(header, &payload)? } else { payload.len() };
     let mut sections = Sections {
         bytes: &payload,
@@ -91,16 +90,16 @@ pub(super) fn parse(
     }
     let elements = sections.elements;
     let (body, sequences, mut not_utf8) = (sections.body, sections.sequences, sections.not_utf8);
-    // The body may stand between or after sequences; most clients send it first.
+    // The body may come between or after sequences; most clients send it first.
     let body = body.ok_or_else(|| Malformed::fatal("a message without a body section"))?;
     let mut as_it_came = None;
     if !not_utf8.is_empty() {
-        // Everybody else relies on text being UTF-8.
+        // All other code relies on text being UTF-8.
         as_it_came = Some(Bytes::copy_from_slice(&payload));
         for range in &not_utf8 {
             payload.get_mut(range.clone()).map(mend_text);
         }
-        // The body may stand behind a sequence.
+        // The body may come after a sequence.
         not_utf8.sort_unstable_by_key(|range| range.start);
     }
     Ok(Message {
@@ -121,7 +120,7 @@ pub(super) fn parse(
     })
 }
 
-/// Puts question marks in place of bytes that are not UTF-8.
+/// Replaces invalid bytes by question marks.
 fn mend_text(text: &mut [u8]) {
     let mut at = 0;
     while let Some(rest) = text.get_mut(at..)
@@ -134,8 +133,8 @@ fn mend_text(text: &mut [u8]) {
     }
 }
 
-/// Checks the CRC-32C at the end; returns where the sections end. It covers the header, which is
-/// written again as the client must have sent it.
+/// Checks the CRC-32C at the end; returns the end of the sections. The checksum covers the header,
+/// which is encoded again.
 fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
     let end = payload.len().checked_sub(4).filter(|end| 4 < *end);
     let end = end.ok_or_else(|| Malformed::fatal("a message too short for its checksum"))?;
@@ -151,16 +150,15 @@ fn check_sum(header: &Header, payload: &[u8]) -> Result<usize, Malformed> {
 /// A reader over the sections of a message.
 struct Sections<'a> {
     bytes: &'a [u8],
-    /// The next byte that is not read yet.
+    /// Position of the next unread byte.
     at: usize,
-    /// Where the readable part ends: the end of the sections, or of the sequence that is being
-    /// read.
+    /// End of the readable part: of all sections, or of the current sequence.
     end: usize,
     body: Option<Range<usize>>,
     sequences: Vec<Sequence>,
-    /// Elements of all documents so far, at all levels.
+    /// Number of elements so far, at all levels.
     elements: usize,
-    /// Where texts and names stand that are not UTF-8.
+    /// Positions of texts and names that are not UTF-8.
     not_utf8: Vec<Range<usize>>,
 }
 
@@ -182,15 +180,15 @@ impl Sections<'_> {
         }
     }
 
-    /// Takes one document at the position, and checks it. One that is too large or not valid is an
-    /// error of content: its length says where the next begins, so the connection can go on.
+    /// Reads and validates one document. If it is too large or invalid, only its content is wrong:
+    /// the next document's position is known, so the connection can continue.
     fn take_document(&mut self) -> Result<Range<usize>, Malformed> {
         let start = self.at;
         let len = u32_at(self.bytes, start).and_then(|len| usize::try_from(len).ok());
         let end = len.and_then(|len| start.checked_add(len)).filter(|end| *end <= self.end);
         let end = end.ok_or_else(|| Malformed::fatal("a document reaches beyond its section"))?;
         let bytes = self.bytes.get(start..end).unwrap_or_default();
-        // Before it is validated: a document that is refused anyway need not be walked.
+        // Checked before the validation, which is useless for a refused document.
         if MAX_COMMAND_BYTES < bytes.len() {
             let text = format!("a document of {} bytes is too large", bytes.len());
             return Err(Malformed::content(crate::errors::BSONObjectTooLarge, text));
@@ -204,15 +202,14 @@ impl Sections<'_> {
             Malformed::content(code, invalid.to_string())
         })?;
         self.elements += checked.elements;
-        // Whether such a text fails the command or one of its documents is known by the command.
+        // The command decides whether such a text fails the whole command or one document.
         let here = |range: Range<usize>| start + range.start..start + range.end;
         self.not_utf8.extend(checked.not_utf8.into_iter().map(here));
         self.at = end;
         Ok(start..end)
     }
 
-    /// Takes a document sequence. Its length has to be used up exactly, its name is UTF-8 and
-    /// stands once.
+    /// Reads a document sequence. It must fill its length exactly, and have a unique UTF-8 name.
     fn take_sequence(&mut self) -> Result<(), Malformed> {
         let bad = || Malformed::fatal("a document sequence with a wrong length");
         let start = self.at;
@@ -225,13 +222,13 @@ impl Sections<'_> {
         let name = str::from_utf8(name.get(..name_len).unwrap_or_default())
             .map_err(|_| Malformed::fatal("the name of a document sequence is not UTF-8"))?
             .to_owned();
-        // A command would see one of the two and silently lose the other.
+        // A command would use one of the two and silently lose the other.
         let twice = self.sequences.iter().any(|sequence| sequence.name == name);
         if twice || MAX_SECTIONS <= self.sequences.len() {
             return Err(Malformed::fatal("a document sequence is given twice"));
         }
         self.at = name_at + name_len + 1;
-        // No document of the sequence may reach beyond it, also if the message goes on.
+        // No document may reach beyond the sequence, even if the message continues.
         let outer = std::mem::replace(&mut self.end, end);
         let mut documents = Vec::new();
         while self.at < end {
@@ -243,7 +240,7 @@ impl Sections<'_> {
     }
 }
 
-/// A reply: header, flags, one body, and a checksum where the request had one.
+/// Returns a reply: header, flags, one body, and a checksum if the request had one.
 pub(crate) fn reply(
     request_id: i32,
     response_to: i32,
@@ -257,7 +254,7 @@ pub(crate) fn reply(
     let flags =
         if more_to_come { MORE_TO_COME } else { 0 } | if checksum { CHECKSUM_PRESENT } else { 0 };
     out.extend_from_slice(&flags.to_le_bytes());
-    // The kind of the body's section.
+    // The section kind of the body.
     out.push(0);
     out.extend_from_slice(body);
     if checksum {

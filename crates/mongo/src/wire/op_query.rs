@@ -1,5 +1,5 @@
-//! OP_QUERY and OP_REPLY, which drivers use for their first handshake, since they do not know yet whether
-//! the server understands OP_MSG, and old ones for the login too.
+//! OP_QUERY and OP_REPLY, which drivers use for their first handshake, before they know whether the
+//! server supports OP_MSG, and old drivers also for the login.
 //!
 //! ```text
 //! OP_QUERY: flags: i32, full name, 0, skip: i32, limit: i32, document
@@ -10,20 +10,19 @@ use document::validate;
 
 use super::{HEADER_BYTES, Header, Malformed, Message, OpCode, Shape};
 
-/// Where the document stands after a name of this length: behind flags, the name and its zero, then skip
-/// and limit, which mean nothing to a command.
+/// Returns the position of the document after a name of this length: after the flags, the
+/// terminated name, skip and limit, which have no meaning for commands.
 fn body_at(name_len: usize) -> usize {
     4 + name_len + 1 + 8
 }
 
-/// Where the document of a payload that was not parsed would stand.
+/// Returns the position of the document in an unparsed payload.
 pub(crate) fn find_body(payload: &[u8]) -> Option<usize> {
     payload.get(4..)?.iter().position(|byte| *byte == 0).map(body_at)
 }
 
-/// Reads an OP_QUERY. It has to be about `<database>.$cmd`, as commands were; queries of
-/// collections in this form were removed from MongoDB. A second document, the old projection, is
-/// ignored.
+/// Parses an OP_QUERY. It must be on `<database>.$cmd`, as commands are; queries of collections in
+/// this format were removed from MongoDB. A second document, the old projection, is ignored.
 pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malformed> {
     let bad = || Malformed::fatal("a malformed OP_QUERY");
     let rest = payload.get(4..).ok_or_else(bad)?;
@@ -35,8 +34,8 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
         payload.get(start..start + 4).and_then(|len| len.try_into().ok()).ok_or_else(bad)?;
     let len = usize::try_from(i32::from_le_bytes(len)).map_err(|_| bad())?;
     let end = start.checked_add(len).filter(|end| *end <= payload.len()).ok_or_else(bad)?;
-    // What is wrong in it ends the connection: this form has no error that every client of that
-    // time understands.
+    // An invalid document closes the connection: this format has no error reply that all of its
+    // clients understand.
     let elements = validate(payload.get(start..end).unwrap_or_default())
         .map_err(|invalid| Malformed::fatal(invalid.to_string()))?;
     let Some(database) = database else {
@@ -56,15 +55,15 @@ pub(super) fn parse(header: &Header, payload: Vec<u8>) -> Result<Message, Malfor
     })
 }
 
-/// An OP_REPLY with one document.
+/// Returns an OP_REPLY with one document.
 pub(crate) fn reply(request_id: i32, response_to: i32, body: &[u8]) -> Vec<u8> {
-    /// The server understands awaitData; it is set in every reply.
+    /// The server supports awaitData; set in every reply.
     const AWAIT_CAPABLE: i32 = 8;
     let len = HEADER_BYTES + 20 + body.len();
     let mut out = Vec::with_capacity(len);
     Header { len, request_id, response_to, code: OpCode::Reply as i32 }.write(&mut out);
     out.extend_from_slice(&AWAIT_CAPABLE.to_le_bytes());
-    // No cursor, from the start, one document.
+    // No cursor, starting at 0, one document.
     out.extend_from_slice(&0_i64.to_le_bytes());
     out.extend_from_slice(&0_i32.to_le_bytes());
     out.extend_from_slice(&1_i32.to_le_bytes());
