@@ -1,4 +1,4 @@
-//! Requests that are signed with a key of the account. What is signed is a text of five lines:
+//! Requests signed with a key of the account. The signed text has five lines:
 //!
 //! ```text
 //! get\n docs\n dbs/shop/colls/carts/docs/1\n <x-ms-date>\n <date, or nothing>\n     (all without spaces)
@@ -13,26 +13,26 @@ use crate::{
     keys::{Keys, Right},
 };
 
-/// What a signature covers.
+/// The text that a signature covers.
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<'a> {
     /// The method, in any case.
     pub verb: &'a str,
     /// The kind of resource, lower-case: `docs`.
     pub kind: &'a str,
-    /// Forms the client may have given the link when it signed: as in the path, decoded, or the
+    /// The forms of the link that a client may have signed: as in the path, decoded, or the
     /// resource id alone in lower case.
     pub links: &'a [&'a str],
-    /// The header `x-ms-date`, as it came.
+    /// The header `x-ms-date` as received.
     pub ms_date: Option<&'a str>,
-    /// The header `date`, as it came.
+    /// The header `date` as received.
     pub date: Option<&'a str>,
 }
 
 impl Signed<'_> {
-    /// Returns the right of the key whose signature the header carries; `now_ms` is the machine's clock.
-    /// Each key and each form of the link is tried, and compared in constant time. The date is checked
-    /// first: it is cheap, and an old request is refused whatever it says.
+    /// Checks the signature in the header and returns the right of its key; `now_ms` is the
+    /// machine's clock. All forms of the link are compared in constant time with each key. The date
+    /// is checked first, since that is cheap and refuses any old request.
     pub fn check(
         &self,
         keys: &Keys,
@@ -44,7 +44,7 @@ impl Signed<'_> {
         let verb = self.verb.to_ascii_lowercase();
         let ms_date = self.ms_date.unwrap_or_default().to_ascii_lowercase();
         let date = self.date.unwrap_or_default().to_ascii_lowercase();
-        // With both headers some clients sign the first alone.
+        // If both headers are present, some clients sign only the first.
         let alone = self.ms_date.is_some() && self.date.is_some();
         for (key, right) in keys.iter() {
             let mut found = Choice::from(0);
@@ -86,7 +86,7 @@ mod tests {
         signed.check(&Keys::well_known().unwrap(), &header, AT)
     }
 
-    /// Made with Python's hmac module and the key that everybody knows.
+    /// Generated with Python's hmac module and the public emulator key.
     #[test]
     fn signatures_of_a_client() {
         for (what, dates, signature) in [

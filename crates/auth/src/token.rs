@@ -1,6 +1,6 @@
-//! Tokens that let their holder use a permission for a time. Only the holder of the secret can make
-//! one, and nothing about them is stored: what a permission allows, the permission itself says when it
-//! is looked up.
+//! Tokens that let their holder use a permission for a limited time. Only the holder of the secret
+//! can issue one, and they are not stored: the permission's rights are looked up when a token is
+//! used.
 //!
 //! ```text
 //! base64 of: format (2) | end, seconds since 1970 (8) | version (8) | permission (text) | MAC (32)
@@ -17,23 +17,23 @@ use crate::{
 
 /// First bytes of a token's content.
 const FORMAT: [u8; 2] = [0, 2];
-/// What separates these signatures from all others that the secret makes.
+/// Separates these signatures from all others made with the secret.
 const PURPOSE: &[u8] = b"resource token\0";
-/// Bytes before the permission's text: format, end, version.
+/// Length of the fixed part: format, end, version.
 const FIXED: usize = FORMAT.len() + 8 + 8;
 
-/// One version of a permission.
+/// A token for one version of a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Where the permission is kept: the path of ids that leads to it.
+    /// The path of ids that leads to the permission.
     pub permission: String,
-    /// The permission's version when the token was made: one that has changed since does not honour it.
+    /// The permission's version when the token was issued; a later version invalidates the token.
     pub version: u64,
 }
 
 impl Token {
-    /// Returns a token that ends `seconds` from `now_s`, by the machine's clock, or after the usual time.
-    /// `None`: a token may not be good for that long, or that short.
+    /// Issues a token that expires `seconds` after `now_s`, on the machine's clock, or after the
+    /// default time. Returns `None` if the time is out of range.
     pub fn issue(&self, secret: &Key, now_s: i64, seconds: Option<i64>) -> Option<String> {
         let seconds = seconds.unwrap_or(TOKEN_SECONDS);
         if !(MIN_TOKEN_SECONDS..=MAX_TOKEN_SECONDS).contains(&seconds) {
@@ -48,9 +48,9 @@ impl Token {
         Some(format!("type=resource&ver=1.0&sig={}", STANDARD.encode(content)))
     }
 
-    /// Returns what the token in a header is for. Its seal is checked before anything in it is believed,
-    /// then its form and its end; `now_s` is the machine's clock. Whether the permission still exists in
-    /// this version is the caller's question.
+    /// Checks the token in a header and returns its content: first the MAC, then the format and the
+    /// expiry; `now_s` is the machine's clock. The caller checks whether the permission still has
+    /// this version.
     pub fn check(
         secret: &Key,
         authorization: &Authorization<'_>,
@@ -67,7 +67,7 @@ impl Token {
         if ends <= now_s { Err(Denied::Expired) } else { Ok(token) }
     }
 
-    /// Returns the end and the rest of a token whose seal is right.
+    /// Reads the expiry and the rest of a token with a valid MAC.
     fn read_content(content: &[u8]) -> Option<(i64, Self)> {
         let (fixed, text) = content.split_at_checked(FIXED)?;
         let numbers = fixed.strip_prefix(&FORMAT)?;

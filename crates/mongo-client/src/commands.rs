@@ -1,20 +1,20 @@
-//! The bodies of the commands with which a connection begins, and how every body does. Each function
-//! returns what fills in a builder, so that a connection can use one buffer for all its requests.
+//! The bodies of the commands that open a connection, and the start of every body. Each function
+//! fills a builder, so that a connection can use one buffer for all its requests.
 
 use document::{DocBuilder, ValueRef};
 
-/// Begins a command: its name has to be the first field.
+/// Starts a command, whose name must be the first field.
 pub fn begin_command(body: &mut DocBuilder, name: &str, value: ValueRef<'_>, database: &str) {
     body.append(name, value);
     body.append("$db", ValueRef::String(database));
 }
 
-/// The greeting, with which every connection begins.
+/// Fills in the handshake that opens every connection.
 pub fn hello_command(body: &mut DocBuilder) {
     begin_command(body, "hello", ValueRef::Int32(1), "admin");
 }
 
-/// The first step of a login by SCRAM-SHA-256 to the database that knows the user.
+/// Returns the first step of a SCRAM-SHA-256 login on the user's database.
 pub fn begin_login(database: &str, payload: &str) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "saslStart", ValueRef::Int32(1), database);
@@ -26,7 +26,7 @@ pub fn begin_login(database: &str, payload: &str) -> impl FnOnce(&mut DocBuilder
     }
 }
 
-/// Its last step.
+/// Returns the last step of the login.
 pub fn end_login(database: &str, conversation: i64, payload: &str) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "saslContinue", ValueRef::Int32(1), database);
@@ -35,7 +35,6 @@ pub fn end_login(database: &str, conversation: i64, payload: &str) -> impl FnOnc
     }
 }
 
-/// A text as bytes.
 fn binary(text: &str) -> ValueRef<'_> {
     ValueRef::Binary { subtype: 0, bytes: text.as_bytes() }
 }

@@ -1,15 +1,15 @@
-//! What can go wrong with a request: the server refuses it, or does not speak the protocol.
+//! The errors of a request: the server refuses it, or violates the protocol.
 
 use std::fmt;
 
 /// A request that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// The server answered with bytes that are not a reply to what was asked.
+    /// The server sent bytes that are not a reply to the request.
     Protocol(String),
     /// The server refused a command.
     Server {
-        /// Its error code, 0 when it gave none.
+        /// Its error code, 0 if it sent none.
         code: i32,
         /// Its message.
         message: String,

@@ -1,12 +1,12 @@
-//! What a client of the MongoDB API says and hears, as bytes: messages, replies, the login. It has no sockets
-//! and no clock: `bench` puts it on sockets that do not wait, `transfer` on sockets that do. The server
-//! does not link it, so that the two cannot share a mistake.
+//! The client side of the MongoDB protocol as bytes: messages, replies, the login. It has no
+//! sockets and no clock: `bench` uses it with non-blocking sockets, `transfer` with blocking ones.
+//! The server does not link it, so that the two cannot share an error.
 //!
 //! ```text
-//! wire       one message: a request built, a reply taken apart
-//! reply      refused or not, and what a cursor brought
-//! scram      a login by SCRAM-SHA-256
-//! commands   the bodies with which a connection begins
+//! wire       builds a request, parses a reply
+//! reply      success or error, and the batch of a cursor
+//! scram      a SCRAM-SHA-256 login
+//! commands   the bodies that open a connection
 //! ```
 
 pub mod commands;

@@ -1,4 +1,4 @@
-//! A server's reply: refused or not, and what a cursor brought.
+//! A server's reply: success or error, and the batch of a cursor.
 
 use document::{ArrayRef, DocRef, RawElements, ValueRef};
 
@@ -8,18 +8,18 @@ use crate::error::{Error, Result};
 #[derive(Clone, Copy, Debug)]
 pub struct Reply<'a>(DocRef<'a>);
 
-/// One batch of a cursor.
+/// A batch of a cursor.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch<'a> {
-    /// The cursor to ask for more, 0 when this was all.
+    /// The cursor id for the next batch, 0 if this is the last one.
     pub cursor: i64,
     /// The array of documents, still encoded.
     documents: &'a [u8],
 }
 
 impl<'a> Reply<'a> {
-    /// Takes a body; a refusal of the command, of one of its writes or of its write concern is an error:
-    /// each of them means that what was asked for was not done.
+    /// Parses a body. An error of the command, of one of its writes or of its write concern is
+    /// returned as an error, since each of them means that the request was not carried out.
     pub fn new(body: &'a [u8]) -> Result<Self> {
         let Self(body) = Self::of_writes(body)?;
         if let Some(errors) = body.get("writeErrors").and_then(ValueRef::as_array)
@@ -33,7 +33,8 @@ impl<'a> Reply<'a> {
         Ok(Self(body))
     }
 
-    /// Takes a body; a refusal of the command is an error, refusals of single writes stay in it.
+    /// Parses a body. An error of the command is returned as an error; errors of single writes stay
+    /// in the body.
     pub fn of_writes(body: &'a [u8]) -> Result<Self> {
         let body = DocRef::Raw(body);
         match whole_number(body.get("ok")) {
@@ -47,7 +48,7 @@ impl<'a> Reply<'a> {
         self.0.get(name)
     }
 
-    /// Returns the message of a login in it.
+    /// Returns the login message in the reply.
     pub fn payload(self) -> Result<String> {
         let text = match self.get_field("payload") {
             Some(ValueRef::Binary { bytes, .. }) => String::from_utf8(bytes.to_vec()).ok(),
@@ -56,12 +57,12 @@ impl<'a> Reply<'a> {
         text.ok_or_else(|| Error::Protocol("a reply without the message of a login".to_owned()))
     }
 
-    /// Returns a number of the reply, 0 when it is not there.
+    /// Returns a number of the reply, 0 if it is missing.
     pub fn integer_field(self, name: &str) -> i64 {
         whole_number(self.get_field(name)).unwrap_or(0)
     }
 
-    /// Returns the batch that the reply carries, the first of a cursor or a later one.
+    /// Returns the first or a later batch of a cursor.
     pub fn read_batch(self) -> Result<Batch<'a>> {
         let broken = || Error::Protocol("a reply without a cursor".to_owned());
         let cursor = self.get_field("cursor").and_then(ValueRef::as_document).ok_or_else(broken)?;
@@ -76,12 +77,12 @@ impl<'a> Reply<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// Returns how many documents it has.
+    /// Returns the number of documents.
     pub fn document_count(self) -> usize {
         RawElements::new(self.documents).count()
     }
 
-    /// Returns whether it has none, without counting them.
+    /// Returns whether it has no documents, without counting them.
     pub fn is_empty(self) -> bool {
         RawElements::new(self.documents).next().is_none()
     }
@@ -92,7 +93,7 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Returns the error of a document with `code` and `errmsg`.
+/// Returns the error in a document with `code` and `errmsg`.
 fn refusal_error(from: DocRef<'_>) -> Error {
     let code =
         whole_number(from.get("code")).and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
@@ -100,7 +101,7 @@ fn refusal_error(from: DocRef<'_>) -> Error {
     Error::Server { code, message: message.to_owned() }
 }
 
-/// Returns a number of any type as a whole one; `None`: it is not a number, or is missing.
+/// Returns a number of any type as an integer; `None` if it is not a number or is missing.
 pub fn whole_number(value: Option<ValueRef<'_>>) -> Option<i64> {
     match value? {
         ValueRef::Int32(v) => Some(i64::from(v)),

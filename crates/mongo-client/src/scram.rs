@@ -1,5 +1,5 @@
-//! A login by SCRAM-SHA-256 (RFC 7677), as drivers do it: what the client says, and what it has to hear. Names
-//! and passwords are plain ASCII.
+//! The client side of a SCRAM-SHA-256 login (RFC 7677), as in drivers. Names and passwords are
+//! plain ASCII.
 
 use std::fmt;
 
@@ -9,17 +9,18 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{Error, Result};
 
-/// The most rounds of hashing that a server may ask for: more would only keep the client busy.
+/// Maximum number of hash iterations that a server may request; more would only keep the client
+/// busy.
 const MAX_ROUNDS: u32 = 1_000_000;
 
-/// A login that has begun.
+/// A login in progress.
 pub struct Scram<'a> {
     user: &'a str,
     password: &'a str,
     nonce: String,
 }
 
-/// The password is never shown.
+/// Hides the password.
 impl fmt::Debug for Scram<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scram").field("user", &self.user).finish_non_exhaustive()
@@ -27,24 +28,25 @@ impl fmt::Debug for Scram<'_> {
 }
 
 impl<'a> Scram<'a> {
-    /// Begins one.
+    /// Starts a login with a random nonce.
     pub fn begin(user: &'a str, password: &'a str) -> Self {
         let nonce: [u8; 18] = std::array::from_fn(|_| fastrand::u8(..));
         Self { user, password, nonce: STANDARD.encode(nonce) }
     }
 
-    /// The first message without what comes before it.
+    /// Returns the first message without its header.
     fn bare(&self) -> String {
         let user = self.user.replace('=', "=3D").replace(',', "=2C");
         format!("n={user},r={}", self.nonce)
     }
 
-    /// What the client says first.
+    /// Returns the client's first message.
     pub fn first(&self) -> String {
         format!("n,,{}", self.bare())
     }
 
-    /// What it says to the server's first message, and what the server has to say to that.
+    /// Returns the client's final message for the server's first one, and the server message that
+    /// is expected next.
     pub fn answer(&self, server: &str) -> Result<(String, String)> {
         let field = |name: &str| {
             let mut fields = server.split(',');
@@ -72,7 +74,7 @@ impl<'a> Scram<'a> {
 }
 
 fn keyed(key: &[u8], text: &[u8]) -> [u8; 32] {
-    // HMAC takes keys of any length.
+    // HMAC accepts keys of any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return [0; 32] };
     mac.update(text);
     mac.finalize().into_bytes().into()

@@ -1,31 +1,31 @@
-//! Bytes of OP_MSG: builds one request, takes one reply apart. Knows no sockets and no commands.
+//! Encoding of OP_MSG: builds a request and parses a reply. Depends on neither sockets nor
+//! commands.
 //!
 //! ```text
 //! length | request id | reply to | opcode 2013 | flags | 0 | body | 1 | length | name | documents ...
-//! └─────────── header, 16 bytes ─────────────┘                      └── only where documents go along
+//! └─────────── header, 16 bytes ─────────────┘                      └── only with a document sequence
 //! ```
 
 use document::DocBuf;
 
 use crate::error::{Error, Result};
 
-/// The opcode of every message.
 pub(crate) const OP_MSG: i32 = 2013;
-/// Bytes of the message header.
+/// Length of the message header in bytes.
 pub(crate) const HEADER: usize = 16;
-/// The longest reply that is believed, MongoDB's `maxMessageSizeBytes`.
+/// Maximum accepted length of a reply, MongoDB's `maxMessageSizeBytes`.
 pub(crate) const MESSAGE_MAX: usize = 48_000_000;
 
-/// Documents that go beside the body, as drivers send what they insert.
+/// A document sequence, which drivers use for inserted documents.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence<'a> {
-    /// The field they stand for.
+    /// The name of the argument.
     pub name: &'a str,
     /// The documents.
     pub documents: &'a [DocBuf],
 }
 
-/// Writes a request over what was in `out`. No flags are set, so a reply is expected.
+/// Replaces the content of `out` by a request. No flags are set, so a reply is expected.
 pub fn encode_request(
     out: &mut Vec<u8>,
     request: i32,
@@ -52,14 +52,14 @@ pub fn encode_request(
     put_length(out, 0);
 }
 
-/// Writes the length of what begins at `start`, once its end is known.
+/// Writes the length of the section from `start` to the end of `out`.
 fn put_length(out: &mut [u8], start: usize) {
     let length = i32::try_from(out.len() - start).unwrap_or(i32::MAX);
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-/// Returns how many bytes the message has that begins here; `None` before its length has arrived. A
-/// length that cannot be is an error, before memory is taken for it.
+/// Returns the length of the message at the start of `bytes`; `None` before its length has arrived.
+/// An impossible length is an error, before memory is allocated for it.
 pub fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(word) = word_at(bytes, 0) else { return Ok(None) };
     match usize::try_from(word) {
@@ -68,8 +68,8 @@ pub fn message_length(bytes: &[u8]) -> Result<Option<usize>> {
     }
 }
 
-/// Returns the body document of a complete reply to `request`. Anything else that OP_MSG allows, such
-/// as a checksum, was not asked for and is an error.
+/// Returns the body of a complete reply to `request`. Other features of OP_MSG, such as checksums,
+/// were not requested and are an error.
 pub fn reply_body(message: &[u8], request: i32) -> Result<&[u8]> {
     let broken = |what: &str| Error::Protocol(what.to_owned());
     if word_at(message, 8) != Some(request) {
@@ -91,7 +91,7 @@ pub fn reply_body(message: &[u8], request: i32) -> Result<&[u8]> {
     }
 }
 
-/// Returns the little-endian number at a place.
+/// Returns the little-endian number at an offset.
 fn word_at(bytes: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }

@@ -1,128 +1,128 @@
 //! The MongoDB API: the wire protocol and its commands over the engine. This is the only crate that
-//! knows MongoDB's messages, command names and error codes; filters, updates and pipelines are
+//! depends on MongoDB's messages, command names and error codes; filters, updates and pipelines are
 //! parsed by `mongo-query`, and nothing is evaluated or stored here.
 //!
-//! A command's way: `connection` reads a message (`wire`), `call` says which command it is and on
-//! which database, `commands` finds its row and runs it, `replies` and `connection` send what comes
-//! out. `relay` is the same way for a command that came to the portal instead of a socket.
+//! Processing of a command: `connection` reads a message (`wire`), `call` extracts the command and
+//! its database, `commands` finds its row and runs it, `replies` and `connection` send the result.
+//! `relay` does the same for a command that came through the portal instead of a socket.
 //!
-//! Modules import each other in one direction: limits, errors and arguments are at the bottom, then
-//! messages, clients and cursors, the door that holds them, calls, parsers and replies, the
-//! commands, and on top the two ways in.
+//! Modules import each other in one direction. From bottom to top: limits, errors and arguments;
+//! messages, clients and cursors; the shared state (`door`); calls, parsers and replies; the
+//! commands; and the two entry points.
 
-/// Users, roles and what they permit, as values.
+/// Users, roles and privileges, as values.
 mod access;
 /// The fields of a command, by name and type.
 mod arguments;
-/// What goes into the audit log.
+/// Events of the audit log.
 mod audited;
-/// Whether the sender of a command may have it run.
+/// The authorization of commands.
 mod authorize;
-/// One command that a client called.
+/// A command that a client called.
 mod call;
-/// What is known about a connected client.
+/// The state of a connected client.
 mod client;
-/// A client's stream, whoever serves it.
+/// A client's byte stream, which may move between servers.
 mod client_stream;
-/// The facts about a command.
+/// The properties of a command.
 mod command_row;
-/// The table of them.
+/// The lookup of commands by name.
 mod command_table;
-/// The commands themselves, a file each.
+/// The commands, one file each.
 mod commands;
 /// A socket: messages in, replies out.
 mod connection;
-/// What a connection counts.
+/// Work counters of a connection.
 mod counters;
-/// What is shown of an open cursor.
+/// The description of an open cursor.
 mod cursor_description;
 /// Open cursors.
 mod cursors;
-/// Filters of partial indexes, for the engine.
+/// The language of partial index filters, for the engine.
 mod dialect;
-/// Checks of documents that are stored.
+/// Checks of documents before they are stored.
 mod document_writer;
-/// The API's state, one for all connections.
+/// The API's state, shared by all connections.
 mod door;
-/// Error codes and replies.
+/// Error codes and error replies.
 mod errors;
-/// The fail point that is set.
+/// Streams of replies to one request.
 mod exhaust;
 mod fail_point;
-/// The server of a cluster's first shard.
+/// The transport to the cluster's first shard.
 mod first_shard;
-/// The first user.
+/// The creation of the first user.
 mod first_user;
-/// Clients whose messages go to other servers.
+/// Forwarding of messages to other servers.
 mod forwarded;
 #[doc(hidden)]
 pub mod fuzzing;
-/// Messages as they come in.
+/// The routing of messages by database.
 mod homes;
 mod incoming;
 /// Sizes, counts and times.
 mod limits;
-/// Who is logged in on a connection.
+/// The login state of a connection.
 mod login;
-/// What servers tell each other of that.
+/// The login control frame between servers.
 mod login_word;
 mod machine;
 /// Rules for names of databases and collections.
 mod names;
 mod namespace_work;
-/// Writes that drivers may send twice.
+/// Retryable writes.
 mod numbered;
-/// Joins the state and the commands.
+/// Creates the API's state with the commands.
 mod open;
-/// Time limits and stops of an operation.
+/// Time limits and stop requests of an operation.
 mod operation;
-/// Replies as they go out.
+/// Sending of replies.
 mod outgoing;
-/// What a parsed command takes.
+/// The memory of parsed commands.
 mod parsed_command;
 /// Arguments that several commands share.
 mod parsers;
-/// Passwords that users are given.
+/// New passwords of users.
 mod passwords;
-/// Waits that decide nothing.
+/// Delays that do not affect stored data.
 mod pause;
-/// Whose connection it is.
+/// The identity of a connection's peer.
 mod peer;
-/// Log lines about malformed messages.
+/// Rate-limited log lines about malformed messages.
 mod protocol_error_log;
-/// Queries at their beginning.
+/// The start of queries.
 mod query;
 /// Commands that come through the portal.
 mod relay;
-/// Messages that another server may answer.
+/// Messages that may be sent to another server.
 mod repeatable;
 /// Parts of replies that several commands share.
 mod replies;
 /// The reserved property `_ts`.
 mod reserved_property;
-/// What commands ask of their senders.
+/// The rights that commands require.
 mod rights;
 mod run_call;
-/// The session that a command names.
+/// The session id of a command.
 mod session;
 mod session_set;
 mod siblings;
 mod slow;
 mod stranger_pace;
-/// Timestamps that the server sets.
+/// Timestamps set by the server.
 mod timestamps;
-/// What a server says that ends between two messages.
+/// The NOT_STARTED control frame between servers.
 mod unbegun;
-/// What a client hears that nobody serves.
+/// Replies to logins while no server accepts them.
 mod unserved;
-/// What the process takes of its machine.
+/// The process's resource usage.
 mod usage;
-/// Users and roles, as they are kept.
+/// The storage of users and roles.
 mod users;
-/// What another shard knows of them.
+/// Another shard's copy of users and roles.
 mod users_copy;
 mod utf8;
-/// Messages as bytes.
+/// The wire format of messages.
 mod wire;
 
 pub use client_stream::{ClientStream, Ended};

@@ -1,26 +1,26 @@
-//! The one type in which passwords, private keys and other secrets live while the process needs them.
-//! It keeps them out of logs and out of memory that was freed. It does not say what a secret is good
-//! for, and it does not lock memory: a swapped page or a core dump may still hold a secret in use.
+//! The type of passwords, private keys and other secrets in memory. It keeps them out of logs and
+//! out of freed memory. It does not lock memory: a swapped page or a core dump may contain a secret
+//! in use.
 
 use std::fmt;
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-/// Bytes that are overwritten when they are dropped. `Debug` shows none of them, and there is neither
-/// `Display` nor a way to serialise them: whoever needs the bytes has to ask for them by name.
+/// Bytes that are overwritten when dropped. `Debug` hides them, and there is neither `Display` nor
+/// serialization: they are accessible only by [`Secret::bytes`] and [`Secret::text`].
 ///
-/// Each clone is overwritten on its own. Bytes that a caller copies out of it are the caller's to erase.
+/// Each clone is overwritten separately. Callers must erase copies of the bytes themselves.
 #[derive(Clone)]
 pub struct Secret(Zeroizing<Vec<u8>>);
 
 impl Secret {
-    /// Takes over a text. It is not copied, so no other place in memory has it afterwards.
+    /// Takes ownership of a string without copying it, so that no other copy remains.
     pub fn from_text(text: String) -> Self {
         Self::from_bytes(text.into_bytes())
     }
 
-    /// Takes over bytes. They are not copied, so no other place in memory has them afterwards.
+    /// Takes ownership of bytes without copying them, so that no other copy remains.
     pub fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(Zeroizing::new(bytes))
     }
@@ -30,13 +30,13 @@ impl Secret {
         &self.0
     }
 
-    /// Returns the bytes as a text; `None` where they are not UTF-8.
+    /// Returns the bytes as a string; `None` if they are not UTF-8.
     pub fn text(&self) -> Option<&str> {
         std::str::from_utf8(&self.0).ok()
     }
 
-    /// Returns whether these bytes are the secret, in a time that depends on the lengths alone and so does
-    /// not tell where the two differ.
+    /// Returns whether these bytes are the secret. The time depends only on the lengths and does
+    /// not reveal the position of a difference.
     pub fn is(&self, bytes: &[u8]) -> bool {
         self.0.ct_eq(bytes).into()
     }
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(Secret::from_text(text).bytes().as_ptr(), at);
     }
 
-    /// What is read of freed memory is undefined, so the erasing is asked of the type instead.
+    /// Reading freed memory is undefined, so the test checks the type's property instead.
     #[test]
     fn secrets_are_erased_when_they_are_dropped() {
         fn erases<T: zeroize::ZeroizeOnDrop>(_: &T) {}

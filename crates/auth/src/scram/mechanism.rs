@@ -36,7 +36,7 @@ impl Mechanism {
         Self::ALL.into_iter().find(|mechanism| mechanism.name() == name)
     }
 
-    /// Returns how often a new password is hashed, where nothing else is said.
+    /// Returns the default number of hash iterations of a new password.
     pub fn iterations(self) -> u32 {
         match self {
             Self::Sha1 => 10_000,
@@ -44,7 +44,7 @@ impl Mechanism {
         }
     }
 
-    /// Returns the length of a hash, and so of a key and a proof, bytes.
+    /// Returns the length of a hash in bytes, which is also that of a key and of a proof.
     pub fn hash_bytes(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -52,7 +52,7 @@ impl Mechanism {
         }
     }
 
-    /// Returns the length of a new salt, bytes: with the counter that PBKDF2 puts behind it, of a hash.
+    /// Returns the length of a new salt in bytes: with PBKDF2's counter it is that of a hash.
     pub fn salt_bytes(self) -> usize {
         self.hash_bytes() - 4
     }
@@ -65,7 +65,7 @@ impl Mechanism {
         }
     }
 
-    /// Returns the HMAC of some bytes by a key of any length.
+    /// Returns the HMAC of some bytes with a key of any length.
     pub(super) fn sign(self, key: &[u8], bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::Sha1 => sign::<Sha1, Hmac<Sha1>>(key, bytes),
@@ -73,7 +73,8 @@ impl Mechanism {
         }
     }
 
-    /// Returns a password hashed so many times with a salt (PBKDF2). This is what takes long.
+    /// Returns a password hashed `iterations` times with a salt (PBKDF2), the expensive step of a
+    /// login.
     pub(super) fn stretch(
         self,
         password: &[u8],
@@ -89,8 +90,8 @@ impl Mechanism {
     }
 }
 
-/// Returns the HMAC of some bytes. The key is brought to the length of a block here, as HMAC itself would
-/// do it: a key of that length cannot be refused.
+/// Returns the HMAC of some bytes. The key is brought to block length here, as HMAC itself would
+/// do, since a key of that length cannot be refused.
 fn sign<D, M>(key: &[u8], bytes: &[u8]) -> Vec<u8>
 where
     D: Digest,
@@ -136,7 +137,7 @@ mod tests {
         }
     }
 
-    /// By the library's own way to take a key of any length.
+    /// Compared with the library's handling of keys of any length.
     #[test]
     fn keys_of_all_lengths_sign_as_hmac_does() {
         for length in 0..200 {

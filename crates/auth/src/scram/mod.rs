@@ -1,7 +1,7 @@
-//! SCRAM, the server's side: a client proves that it knows a password without sending it, and the server
-//! proves that it knows what is stored of it (RFC 5802 with SHA-1, RFC 7677 with SHA-256). It reads and
-//! makes the messages; who sends them, in which frames, and where a [`Verifier`] is stored, is the
-//! caller's business. Channel binding is not offered.
+//! The server side of SCRAM: a client proves that it knows a password without sending it, and the
+//! server proves that it has the verifier (RFC 5802 with SHA-1, RFC 7677 with SHA-256). This module
+//! parses and builds the messages; their transport and the storage of a [`Verifier`] belong to the
+//! caller. Channel binding is not supported.
 //!
 //! ```text
 //! client-first   n,,n=user,r=NONCE             ClientFirst::parse
@@ -10,8 +10,8 @@
 //! server-final   v=SIGNATURE
 //! ```
 //!
-//! The order of messages is held by the types: an exchange begins with a client-first message that was
-//! read, and ends, whatever comes, with the first client-final message.
+//! The types enforce the order of messages: an exchange starts with a parsed client-first message
+//! and ends with the first client-final message, whether valid or not.
 
 mod attributes;
 mod exchange;

@@ -1,4 +1,5 @@
-//! Passwords before they are hashed: spelled in one way, however a client's keyboard spells them.
+//! The normalization of passwords before they are hashed, which makes them independent of
+//! keyboards.
 
 use std::borrow::Cow;
 
@@ -7,10 +8,9 @@ use secret::Secret;
 use super::malformed::Malformed;
 use crate::limits::MAX_PASSWORD_BYTES;
 
-/// Returns a password as it is hashed with SHA-256: prepared by SASLprep (RFC 4013), which every client
-/// does as well. Control characters, and characters that Unicode 3.2 did not have, are refused, since
-/// clients refuse them; so is a password that is empty, or longer than
-/// [`MAX_PASSWORD_BYTES`](crate::limits::MAX_PASSWORD_BYTES).
+/// Returns a password prepared by SASLprep (RFC 4013) for SHA-256, as every client does. Refuses
+/// control characters and characters that Unicode 3.2 did not have, as clients do, and a password
+/// that is empty or longer than [`MAX_PASSWORD_BYTES`](crate::limits::MAX_PASSWORD_BYTES).
 pub fn prepare_password(password: &str) -> Result<Secret, Malformed> {
     if MAX_PASSWORD_BYTES < password.len() {
         return Err(Malformed("the password is too long"));

@@ -1,4 +1,4 @@
-//! Whole exchanges: the examples of the RFCs, and what a client may get wrong in them.
+//! Whole exchanges: the examples of the RFCs, and errors of clients.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -44,7 +44,7 @@ impl Example {
         Verifier::of_password(self.mechanism, b"pencil", salt, 4096)
     }
 
-    /// The exchange of this example with another beginning, or another verifier.
+    /// The exchange of this example with another first message or another verifier.
     fn begin(&self, first: &str, verifier: &Verifier) -> (Exchange, String) {
         let first = ClientFirst::parse(first.as_bytes()).unwrap();
         let (exchange, message) =
@@ -52,13 +52,13 @@ impl Example {
         (exchange, String::from_utf8(message).unwrap())
     }
 
-    /// What a client with this password sends last.
+    /// The final message of a client with this password.
     fn last(&self, first: &str, server_first: &str, verifier: &Verifier, password: &str) -> String {
         let nonce = server_first.split(',').next().unwrap();
         self.last_with(first, (server_first, nonce), verifier, password)
     }
 
-    /// The same with other text where the nonce belongs.
+    /// The same with another text in place of the nonce.
     fn last_with(
         &self,
         first: &str,
@@ -136,7 +136,7 @@ fn a_message_cut_anywhere_or_with_any_bit_changed_is_refused() {
             let (exchange, _) = example.begin(example.first, &verifier);
             exchange.finish(&changed).unwrap_err();
         }
-        // The shortest client-first message that is whole ends after one character of the nonce.
+        // The shortest complete client-first message ends after one character of the nonce.
         let least = example.first.rfind("r=").unwrap() + 3;
         for end in 0..example.first.len() {
             let found = ClientFirst::parse(&example.first.as_bytes()[..end]);
@@ -226,7 +226,7 @@ fn a_proof_is_good_for_one_exchange() {
         let nonce = make_nonce(&[7; 24]);
         let (again, _) = Exchange::begin(example.mechanism, &first, example.verifier(), &nonce);
         again.finish(example.last.as_bytes()).unwrap_err();
-        // Also with the nonce of this one in it.
+        // Also with the nonce of this exchange.
         let (again, _) = Exchange::begin(example.mechanism, &first, example.verifier(), &nonce);
         let last = example.last.replace(example.own_nonce, &nonce);
         assert_eq!(again.finish(last.as_bytes()), Err(Failed::WrongProof));
@@ -254,7 +254,7 @@ fn an_unknown_user_looks_like_one_with_a_wrong_password() {
             let last = example.last(first, &message, &fake, password);
             assert_eq!(exchange.finish(last.as_bytes()), Err(Failed::WrongProof));
         }
-        // Whoever takes what is stored for the key itself.
+        // A client that uses the stored key as its own key.
         let signed = "c=biws,".to_owned() + message.split(',').next().unwrap();
         let whole = format!("n=nobody,r=abc,{message},{signed}");
         let signature = example.mechanism.sign(&fake.stored_key, whole.as_bytes());
@@ -286,7 +286,7 @@ fn nonces_are_printable_and_of_one_length() {
     assert_ne!(make_nonce(&first), make_nonce(&[0; 24]));
 }
 
-/// A linear congruential generator: the same bytes at each run.
+/// A linear congruential generator, which produces the same bytes in each run.
 struct Bytes(u64);
 
 impl Bytes {

@@ -1,5 +1,4 @@
-//! What is stored of a password, and what stands for it where there is none. Where it is stored, and for
-//! which user, it does not know.
+//! The verifier of a password, and the fake one of an unknown user. Storage is the caller's task.
 
 use std::fmt;
 
@@ -8,18 +7,18 @@ use zeroize::Zeroizing;
 use super::mechanism::Mechanism;
 use crate::{key::Key, limits::MIN_ITERATIONS};
 
-/// What a server keeps of a password to check proofs with. It is not the password, and nobody signs in
-/// with it; but who has it can try out passwords, and can pretend to be the server. Therefore it does
-/// not print its keys.
+/// The stored form of a password, which proofs are checked with. It does not contain the password
+/// and does not permit a login, but allows guessing passwords offline and impersonating the server.
+/// Its debug output therefore hides the keys.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Verifier {
-    /// How often the password was hashed.
+    /// Number of hash iterations.
     pub iterations: u32,
-    /// Random bytes that were hashed with it.
+    /// Random bytes that were hashed with the password.
     pub salt: Vec<u8>,
-    /// What a client's proof has to fit.
+    /// The key that a client's proof is checked against.
     pub stored_key: Vec<u8>,
-    /// What the server signs with.
+    /// The key of the server's own signature.
     pub server_key: Vec<u8>,
 }
 
@@ -29,18 +28,18 @@ impl fmt::Debug for Verifier {
     }
 }
 
-/// What the bytes of a faked verifier are made for. The mechanism's name and the user's follow.
+/// Labels for the derived bytes of a fake verifier. The names of mechanism and user follow.
 const FAKED: [&[u8]; 3] = [b"scram salt\0", b"scram stored key\0", b"scram server key\0"];
 
 impl Verifier {
-    /// Returns what is to be stored of a password. The salt is new random bytes,
-    /// [`Mechanism::salt_bytes`] of them. Fewer iterations than
-    /// [`MIN_ITERATIONS`](crate::limits::MIN_ITERATIONS) are raised to that.
+    /// Computes the verifier of a password. The salt is [`Mechanism::salt_bytes`] new random bytes.
+    /// Fewer iterations than [`MIN_ITERATIONS`](crate::limits::MIN_ITERATIONS) are raised to that
+    /// number.
     ///
-    /// The password is as clients hash it: for SHA-256 a
-    /// [prepared](super::prepare_password) one, for SHA-1 what the protocol makes of it.
+    /// The password is in the form that clients hash: [prepared](super::prepare_password) for
+    /// SHA-256, and the protocol's digest for SHA-1.
     ///
-    /// It computes for milliseconds: too long for a thread on which others wait.
+    /// This takes milliseconds and must not block a thread that serves others.
     pub fn of_password(
         mechanism: Mechanism,
         password: &[u8],
@@ -58,10 +57,10 @@ impl Verifier {
         }
     }
 
-    /// Returns what stands for a user who does not exist: it looks to a client as one that was stored with
-    /// the usual number of iterations, and is the same each time for a name and a key of the server's. No
-    /// proof fits it, as nobody knows what its stored key would be the hash of. It hashes no password;
-    /// that costs an exchange of an existing user nothing either.
+    /// Returns the verifier of an unknown user. To a client it looks like one stored with the
+    /// default number of iterations, and it is always the same for a name and a key of the server.
+    /// No proof matches it, since the preimage of its stored key is unknown. It hashes no password,
+    /// and neither does an exchange of an existing user.
     pub fn fake(mechanism: Mechanism, user: &str, key: &Key) -> Self {
         let [salt, stored_key, server_key] = FAKED
             .map(|label| key.sign(&[label, mechanism.name().as_bytes(), b"\0", user.as_bytes()]));

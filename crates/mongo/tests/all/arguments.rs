@@ -1,4 +1,4 @@
-//! Arguments that are wrong or missing, command by command: the code each is refused with.
+//! Wrong and missing arguments of each command, and the codes of their errors.
 
 use crate::client::{Client, cursor_id, first_batch, number};
 use document::{Document, Value, array, doc};
@@ -201,7 +201,7 @@ async fn a_collection_that_exists_with_the_same_options_may_be_created_again() {
         assert_eq!(entry.get("options"), Some(&Value::Document(options)));
         client.run(doc! { "drop": "made", "$db": "db" }).await;
     }
-    // What an insert has made has no options.
+    // A collection created by an insert has no options.
     client
         .send(doc! { "insert": "made", "$db": "db" }, &[("documents", &[doc! { "_id": 1 }])])
         .await;
@@ -415,7 +415,7 @@ async fn of_every_command() {
         (doc! { "wtimeoutMS": 1 }.into(), 40415),
         (doc! { "provenance": "x" }.into(), 2),
     ] {
-        // What is accepted changes nothing.
+        // An accepted write concern has no effect.
         let removes = array![doc! { "q": doc! { "_id": 99 }, "limit": 0 }];
         rows.push(match code {
             0 => (doc! { "delete": "c", "deletes": removes, "writeConcern": concern }, 0),

@@ -1,5 +1,4 @@
-//! What a client of wire version 25 sends: `bulkWrite`, and updates of the first document in an
-//! order, as messages on the wire.
+//! Requests of clients with wire version 25: `bulkWrite`, and updates with a sort, over the wire.
 
 use crate::client::{Client, cursor, cursor_id, first_batch, number};
 use document::{Document, Value, array, doc};
@@ -104,7 +103,7 @@ async fn what_is_malformed_is_refused_by_name() {
         (doc! { "update": 0, "filter": filter(), "updateMods": 5 }, 9, "Update"),
         (doc! { "delete": 0, "filter": 5 }, 14, "filter"),
     ] {
-        // What stands in front of it is not done either.
+        // The operation before it is not executed either.
         let good = doc! { "insert": 0, "document": doc! {} };
         let reply = client.bulk(doc! {}, &[good, op.clone()]).await;
         assert_eq!(number(&reply, "code"), code, "{op:?}: {reply:?}");

@@ -1,9 +1,9 @@
-//! Columns of the table of commands as other parts of the repository repeat them.
+//! Columns of the command table that are repeated in other parts of the repository.
 
 use std::path::PathBuf;
 
-/// The matrix of expired documents leaves out the commands that do not see documents. It names them
-/// itself, since it runs against a server and not against this crate.
+/// The matrix of expired documents leaves out the commands that do not see documents. It lists them
+/// itself, since it tests a server and does not use this crate.
 #[test]
 fn the_matrix_of_expired_documents_leaves_out_what_sees_none() {
     let path = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap())

@@ -1,4 +1,4 @@
-//! `docs/compat/mongodb.md` is printed from the tables that the parsers and commands are held
+//! `docs/compat/mongodb.md` is generated from the tables that parsers and commands are tested
 //! against. `EBB_UPDATE=1 cargo test -p mongo compat` writes it.
 
 use std::{fmt::Write, path::PathBuf};
@@ -175,7 +175,7 @@ fn text() -> String {
     out
 }
 
-/// What the tables of options are preceded by.
+/// The introduction of the option tables.
 const OPTIONS_HEAD: &str = "
 ## Options of commands
 

@@ -1,4 +1,4 @@
-//! Databases that are listed and dropped, and what documents their collections hold.
+//! Databases that are listed and dropped, and the limits of documents in their collections.
 
 use crate::client::{Client, number};
 use document::{ArrayRef, Document, Value, ValueRef, array, doc};
@@ -71,7 +71,7 @@ async fn a_database_that_differs_from_another_in_case_only_is_refused() {
         assert_eq!(code(&reply), 13297, "{command:?}: {reply:?}");
     }
     assert_eq!(number(&client.run(doc! { "count": "c", "$db": "R" }).await, "n"), 0);
-    // Once the first is gone the other may come.
+    // Once the first one is dropped the other can be created.
     client.run(doc! { "dropDatabase": 1, "$db": "r" }).await;
     assert_eq!(number(&client.run(doc! { "create": "c", "$db": "R" }).await, "ok"), 1);
 }

@@ -1,4 +1,4 @@
-//! Documents that take the second of their write along through a dump and a restore.
+//! Documents that keep the second of their last write through a dump and a restore.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -21,7 +21,7 @@ async fn introduce(client: &mut Client, name: &str) {
     assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
 }
 
-/// Seconds since 1970 by the database clock.
+/// Seconds since 1970 on the database clock.
 async fn now(client: &mut Client) -> i64 {
     let reply = client.run(doc! { "hello": 1, "$db": "admin" }).await;
     let Some(Value::DateTime(ms)) = reply.get("localTime") else { panic!("{reply:?}") };
@@ -48,7 +48,7 @@ async fn expire_after(client: &mut Client, seconds: i32) {
     assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
 }
 
-/// The ids of all documents, counted twice.
+/// The ids of all documents, counted in two ways.
 async fn ids(client: &mut Client) -> Vec<i64> {
     let found: Vec<i64> = client.all("c").await.iter().map(|it| number(it, "_id")).collect();
     let count = client.run(doc! { "count": "c", "$db": "db" }).await;
@@ -103,7 +103,7 @@ async fn what_is_restored_dies_when_it_would_have_died() {
     let stored = client.all("c").await;
     assert!(stored.iter().all(|it| it.get("_ts").is_none()), "{stored:?}");
     expire_after(&mut client, 160).await;
-    // Those are dead on arrival that would be dead by now.
+    // Documents that would have expired by now are expired on arrival.
     assert_eq!(ids(&mut client).await, [1, 2, 3, 4, 5, 7]);
     for (after, want) in [
         (4, &[1, 2, 3, 4, 5, 7][..]),
@@ -123,7 +123,7 @@ async fn what_is_restored_dies_when_it_would_have_died() {
     }
     let reply = client.run(doc! { "validate": "c", "$db": "db" }).await;
     assert_eq!(reply.get("valid"), Some(&true.into()), "{reply:?}");
-    // The place of a dead one is free, and a write begins a life anew.
+    // The id of an expired document is free, and a write restarts its time to live.
     let reply = insert(&mut client, &[doc! { "_id": 1, "_ts": now + 100 }]).await;
     assert_eq!(number(&reply, "n"), 1, "{reply:?}");
     let statement = doc! { "q": doc! { "_id": 1 }, "u": doc! { "$set": doc! { "a": 1 } } };
@@ -138,7 +138,7 @@ async fn what_is_restored_dies_when_it_would_have_died() {
 async fn a_document_below_a_floor_is_a_write_error_that_names_the_reason() {
     let mut client = client(true);
     let now = now(&mut client).await;
-    // A default for a moment, which is off again: what it made expire stays expired.
+    // A default that is set briefly and removed: what expired by it stays expired.
     insert(&mut client, &[doc! { "_id": 0 }]).await;
     expire_after(&mut client, 10).await;
     let command = doc! { "dropIndexes": "c", "index": "_ts_1", "$db": "db" };
@@ -166,7 +166,7 @@ async fn a_document_below_a_floor_is_a_write_error_that_names_the_reason() {
         assert!(text.contains(part) && text.contains("without _ts"), "{text}");
     }
     assert_eq!(ids(&mut client).await, [0, 3, 4, 6, 7, 8]);
-    // In an ordered list nothing is written behind it.
+    // In an ordered list nothing after it is written.
     let documents = [doc! { "_id": 9 }, doc! { "_id": 1, "_ts": 5 }, doc! { "_id": 10 }];
     let ordered = doc! { "insert": "c", "$db": "db" };
     let reply = client.send(ordered, &[("documents", &documents)]).await;
@@ -212,7 +212,7 @@ async fn seconds_that_are_none_are_refused_and_without_the_switch_all_are() {
     let reply = insert(&mut off, &[second(1.into())]).await;
     let Some(Value::Array(errors)) = reply.get("writeErrors") else { panic!("{reply:?}") };
     assert_eq!(number(&errors[0].as_ref().as_document().unwrap().to_tree(), "code"), 2);
-    // An update may not set it in any case.
+    // An update may never set it.
     for client in [&mut on, &mut off] {
         let set = doc! { "q": doc! {}, "u": doc! { "$set": second(1.into()) }, "upsert": true };
         let reply = client.run(doc! { "update": "c", "updates": array![set], "$db": "db" }).await;

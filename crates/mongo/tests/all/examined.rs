@@ -1,5 +1,5 @@
-//! How many documents a query looks at: alternatives, elements of arrays, pages by key and rows that are
-//! skipped are found by an index.
+//! The number of documents that a query examines: alternatives, array elements, pages by key and
+//! skipped rows use an index.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};

@@ -1,4 +1,4 @@
-//! What `explain` says of indexes and of writes that it does not make.
+//! What `explain` reports on indexes, and on writes that it does not execute.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};

@@ -1,4 +1,4 @@
-//! What exporters of metrics ask: the figures are those of what was done.
+//! Requests of metrics exporters: the values match the work that was done.
 
 use crate::client::{Client, first_batch, number};
 use document::{Document, Value, array, doc};
@@ -10,7 +10,7 @@ fn part(of: &Document, path: &str) -> Document {
     })
 }
 
-/// A client who has inserted 5 documents into `c` and read them all twice, once in an order.
+/// A client that has inserted 5 documents into `c` and read all of them twice, once sorted.
 async fn client() -> Client {
     let mut client = Client::new();
     let documents: Vec<Document> = (0..5).map(|id| doc! { "_id": id, "a": id }).collect();

@@ -1,4 +1,4 @@
-//! Fail points, as tests of applications and suites of drivers set them.
+//! Fail points, as application tests and drivers' test suites set them.
 
 use crate::client::{Client, number};
 use document::{Document, array, doc};
@@ -46,7 +46,7 @@ async fn a_fail_point_with_a_name_meets_the_handshake_itself() {
     let mut mine = client.beside();
     let reply = mine.run(hello("mine")).await;
     assert_eq!((number(&reply, "ok"), number(&reply, "code")), (0, 91));
-    // The failed handshake introduced nobody: it may be tried again.
+    // The failed handshake did not record the metadata, so it may be repeated.
     let reply = mine.run(doc! { "ping": 1, "$db": "admin" }).await;
     assert_eq!(number(&reply, "ok"), 1);
     let reply = mine.run(hello("mine")).await;
@@ -108,7 +108,7 @@ async fn a_command_is_struck_by_each_of_its_names_and_by_its_collection() {
     }
 }
 
-/// Turns a fail point without data on or off; returns how often it has struck.
+/// Enables or disables a fail point without data; returns how often it has triggered.
 async fn turn(client: &mut Client, name: &str, mode: impl Into<document::Value>) -> i64 {
     let reply =
         client.run(doc! { "configureFailPoint": name, "mode": mode.into(), "$db": "admin" }).await;
@@ -148,7 +148,7 @@ async fn time_limits_are_over_or_do_not_count() {
         turn(&mut client, always, doc! { "activationProbability": chance }).await;
         assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), want);
     }
-    // Each of them is set for itself, and where no limit counts none is over.
+    // They are independent; if limits do not apply, none expires.
     turn(&mut client, "maxTimeNeverTimeOut", "alwaysOn").await;
     assert_eq!(number(&client.run(limited(doc! { "ping": 1 })).await, "ok"), 1);
     turn(&mut client, "maxTimeNeverTimeOut", "off").await;

@@ -1,5 +1,5 @@
-//! `ebbExpiry` with ids: when each document dies and what ends it, for every class, default and kind
-//! of date index; nothing of what is dead.
+//! `ebbExpiry` with ids: when each document expires and why, for every class, default and kind of
+//! date index; expired documents are not listed.
 
 use document::{Document, Value, array, doc};
 use test_kit::START_MS;
@@ -33,7 +33,7 @@ async fn index(client: &mut Client, key: &str, more: Document) {
     good(client, doc! { "createIndexes": "c", "indexes": indexes, "$db": "db" }).await;
 }
 
-/// Ids, classes, deaths and what ends them.
+/// Ids, classes, expiry times and reasons.
 fn fates(reply: &Document) -> Vec<(Value, Value, Value, Value)> {
     let Some(Value::Array(documents)) = reply.get("documents") else { panic!("{reply:?}") };
     let fate = |value: &Value| {
@@ -90,10 +90,10 @@ async fn the_earliest_rule_is_named() {
         (2, doc! { "d": at(7) }, (at(12), "by d")),
         (3, doc! { "d": at(7), "ttl": 3 }, (at(3), "ttl")),
         (4, doc! { "d": at(7), "ttl": -1 }, (at(12), "by d")),
-        // Of dates in an array the earliest counts.
+        // The earliest date of an array counts.
         (5, doc! { "d": array![at(40), at(9), "x", at(12)] }, (at(14), "by d")),
         (6, doc! { "p": at(2), "kind": "a" }, (at(3), "by p")),
-        // Where the filter says no, the index expires nothing.
+        // An index whose filter excludes the document does not expire it.
         (7, doc! { "p": at(2), "kind": "b" }, (at(30), "default")),
         (8, doc! { "h": at(2), "d": at(1) }, (at(2), "by h")),
         (9, doc! { "d": at(25) }, (at(30), "default")),
@@ -164,7 +164,7 @@ async fn what_cannot_be_asked_is_refused() {
     assert_eq!(number(&client.run(missing).await, "code"), 26);
 }
 
-/// Ids and deadlines of a reply, and where to go on.
+/// The ids and expiry times of a reply, and its continuation position.
 fn listed(reply: &Document) -> (Vec<(Value, Value)>, Value) {
     let listed = fates(reply).into_iter().map(|(id, _, at, _)| (id, at)).collect();
     (listed, reply.get("after").unwrap().clone())
@@ -175,7 +175,7 @@ async fn documents_are_listed_in_the_order_of_expiry() {
     let mut client = Client::new();
     let key = doc! { "key": doc! { "_ts": 1 }, "name": "t", "expireAfterSeconds": 500 };
     good(&mut client, doc! { "createIndexes": "c", "indexes": array![key], "$db": "db" }).await;
-    // Ids are in another order than deadlines; five documents share one.
+    // Ids and expiry times are in different orders; five documents share one expiry time.
     let mut documents = vec![doc! { "_id": 0, "ttl": -1 }];
     documents.extend((1..=300).map(|n| doc! { "_id": n, "ttl": 1_000 - 3 * n }));
     documents.extend((301..=305).map(|n| doc! { "_id": n }));

@@ -1,5 +1,5 @@
-//! A client whose messages are passed on: to a server that ends at the worst moment, and to the next. The
-//! servers here are pipes, so that each byte that they get is seen.
+//! A client whose messages are forwarded to a server that stops at the worst moment, and to the
+//! next one. The servers are pipes, so that every byte they receive can be checked.
 
 use std::{pin::pin, time::Duration};
 
@@ -43,11 +43,11 @@ fn body(message: &[u8]) -> Document {
     DocRef::Raw(&message[21..]).to_tree()
 }
 
-/// A client and the server that its messages go to now.
+/// A client and the server that its messages currently go to.
 struct Passed {
     client: DuplexStream,
     server: DuplexStream,
-    /// Says that another server is the right one.
+    /// Signals that another server is the owner.
     over: Option<oneshot::Sender<()>>,
     ended: tokio::task::JoinHandle<(ClientStream<DuplexStream>, Ended)>,
     rooms: Rooms,
@@ -79,14 +79,14 @@ impl Passed {
         self.client.write_all(&message(body)).await.unwrap();
     }
 
-    /// What the server hears, and answers.
+    /// Reads the server's next message, and sends a reply.
     async fn answer(&mut self, reply: &Document) -> Document {
         let heard = read_message(&mut self.server).await;
         self.server.write_all(&message(reply)).await.unwrap();
         body(&heard)
     }
 
-    /// The server ends; the client has another one from then on, if it may.
+    /// Stops the server; the client gets another one, if it may.
     async fn server_ends(self) -> Option<Self> {
         let Self { client, server, ended, rooms, over } = self;
         drop(server);
@@ -95,7 +95,7 @@ impl Passed {
         (ended == Ended::Moves).then(|| Self::on(client, stream, rooms))
     }
 
-    /// The client's connection has ended without another byte.
+    /// Checks that the client's connection was closed without another byte.
     async fn client_ended(mut self) {
         drop(self.ended.await.unwrap());
         let mut rest = Vec::new();
@@ -132,7 +132,7 @@ async fn what_may_be_done_again_is_answered_by_the_next_server() {
         passed.say(&asked).await;
         assert_eq!(body(&read_message(&mut passed.server).await), asked);
         let mut passed = passed.server_ends().await.unwrap();
-        // The next one hears first who it is.
+        // The next server receives the handshake first.
         assert_eq!(passed.answer(&ok()).await, hello());
         let reply = doc! { "n": 1, "ok": 1 };
         assert_eq!(passed.answer(&reply).await, asked);
@@ -141,7 +141,7 @@ async fn what_may_be_done_again_is_answered_by_the_next_server() {
     }
 }
 
-/// Who said hello and was not answered says it once to the next server: a second time is an error.
+/// An unanswered handshake is sent once to the next server: a second one would be an error.
 #[tokio::test]
 async fn a_hello_that_was_not_answered_is_said_once_to_the_next_server() {
     let mut passed = Passed::new(rooms(ROOM));
@@ -165,7 +165,7 @@ async fn a_hello_that_was_not_answered_is_said_once_to_the_next_server() {
     }
 }
 
-/// What a server says of who is logged in is for the servers that come, and not for the client.
+/// A login control frame is for the forwarding server and not for the client.
 #[tokio::test]
 async fn who_is_logged_in_is_known_to_whoever_passes_the_client_on() {
     let mut passed = Passed::new(rooms(ROOM));
@@ -188,7 +188,7 @@ async fn who_is_logged_in_is_known_to_whoever_passes_the_client_on() {
         let is_ann = told.get("id").is_some();
         assert_eq!(stream.user(), is_ann.then_some(&ann));
         passed = Passed::on(client, stream, rooms);
-        // The next one hears a hello first, as the client is known.
+        // The next server receives a handshake first, as the client is known.
         passed.answer(&ok()).await;
     }
 }
@@ -203,7 +203,7 @@ async fn what_may_not_ends_the_client() {
     }
 }
 
-/// The last word of a server that has not begun what was not answered.
+/// Sends the NOT_STARTED control frame.
 async fn end_unbegun(server: &mut DuplexStream) {
     let mut word = vec![0; 16];
     word[0] = 16;
@@ -223,7 +223,7 @@ async fn what_was_not_begun_is_answered_by_the_next_server_whatever_it_is() {
         assert_eq!(passed.answer(&ok()).await, asked);
         assert_eq!(body(&read_message(&mut passed.client).await), ok());
     }
-    // Nor does a client hear it who has asked nothing, or who compresses.
+    // A client that has sent nothing, or that compresses, does not receive the control frame.
     let mut passed = Passed::new(rooms(ROOM));
     end_unbegun(&mut passed.server).await;
     let mut passed = passed.server_ends().await.unwrap();
@@ -257,7 +257,7 @@ async fn a_server_that_is_not_the_right_one_any_more_is_not_waited_for() {
     passed.over.take().unwrap().send(()).unwrap();
     let (_, ended) = passed.ended.await.unwrap();
     assert_eq!(ended, Ended::Moves);
-    // Nor is the rest of its reply, of which the client has a part.
+    // Nor the rest of a reply that the client has received in part.
     let mut passed = Passed::new(rooms(ROOM));
     passed.say(&find()).await;
     read_message(&mut passed.server).await;
@@ -277,7 +277,7 @@ async fn long_messages_go_through_and_those_without_room_are_refused() {
     passed.say(&hello()).await;
     passed.answer(&ok()).await;
     read_message(&mut passed.client).await;
-    // Longer than what is kept: it takes no room.
+    // Longer than what is kept: it takes no memory.
     let long = doc! { "insert": "c", "text": "x".repeat(5 << 20), "$db": "db" };
     let sent = message(&long);
     let (mut client, mut server) = (passed.client, passed.server);
@@ -293,7 +293,7 @@ async fn long_messages_go_through_and_those_without_room_are_refused() {
     passed.say(&doc! { "find": "c", "comment": "x".repeat(500_000), "$db": "db" }).await;
     let refusal = body(&read_message(&mut passed.client).await);
     assert_eq!(refusal.get("code"), Some(&document::Value::Int32(365)), "{refusal:?}");
-    // The next one is served.
+    // The next message is served.
     passed.say(&find()).await;
     assert_eq!(passed.answer(&ok()).await, find());
     assert_eq!(body(&read_message(&mut passed.client).await), ok());
@@ -316,7 +316,8 @@ async fn a_stranger_may_not_say_much() {
     passed.client_ended().await;
 }
 
-/// A server stops while it reads a message: it does not begin it, and the next one gets the whole.
+/// A server stops while it reads a message: it does not execute it, and the next one gets all of
+/// it.
 #[tokio::test]
 async fn a_message_that_comes_while_a_server_stops_goes_to_the_next() {
     let whole = message(&insert(None));
@@ -334,7 +335,7 @@ async fn a_message_that_comes_while_a_server_stops_goes_to_the_next() {
             tokio::task::yield_now().await;
         }
         stop.send_replace(true);
-        // A server that has heard nothing yet stops at once: what comes then is read by the next.
+        // A server that has received nothing stops at once: the next one reads what follows.
         client.write_all(&whole[cut..]).await.unwrap();
         let (stream, ended) = served.await.unwrap();
         assert_eq!(ended, Ended::Moves, "{cut}");

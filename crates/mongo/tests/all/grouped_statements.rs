@@ -1,5 +1,5 @@
-//! Statements of one command are committed in groups, and have the results that they have when each
-//! is a command of its own: random statements on a collection with unique values and arrays.
+//! Statements of a command are committed in groups, with the same results as separate commands:
+//! random statements on a collection with unique values and arrays.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
@@ -9,7 +9,7 @@ use fastrand::Rng;
 const HISTORIES: u64 = 150;
 const STATEMENTS: usize = 30;
 
-/// A statement, as `bulkWrite` has it.
+/// A statement in the format of `bulkWrite`.
 fn statement(rng: &mut Rng, at: usize, inserts: bool) -> Document {
     let small = |rng: &mut Rng| rng.i32(0..6);
     match rng.u8(0..10) {
@@ -32,7 +32,7 @@ fn statement(rng: &mut Rng, at: usize, inserts: bool) -> Document {
                 let id = 1_000 + i32::try_from(at).unwrap();
                 edit.push("$setOnInsert", doc! { "_id": id });
             }
-            // What an upsert without an id makes has another one in each run.
+            // An upsert without an id would generate a different one in each run.
             let upsert = upsert
                 && (filter.get("_id").is_some()
                     || matches!(&edit, Value::Document(edit) if edit.get("$setOnInsert").is_some()));
@@ -64,7 +64,7 @@ fn edit(rng: &mut Rng, many: bool) -> Value {
         3 | 4 => doc! { "$set": doc! { "u": rng.i32(0..12) } }.into(),
         5 => doc! { "$unset": doc! { "u": 1 } }.into(),
         6 => doc! { "$push": doc! { "tags": value } }.into(),
-        // Some documents have text there, which is not pushed to.
+        // Fails for documents that have text in this field.
         7 => doc! { "$push": doc! { "b": value } }.into(),
         8 => doc! { "$set": doc! { "b": rng.i32(0..3) } }.into(),
         9 if !many => doc! { "a": value, "u": rng.i32(0..12) }.into(),
@@ -93,7 +93,7 @@ async fn client_with(rng: &mut Rng) -> Client {
     client
 }
 
-/// What outcomes say, without the positions and texts.
+/// The contents of outcomes that are compared, without positions and texts.
 fn outcomes(reply: &Document) -> Vec<Document> {
     let mut out = Vec::new();
     for outcome in crate::client::first_batch(reply) {
@@ -184,7 +184,7 @@ async fn failures_have_the_positions_of_their_statements() {
             let (q, u) = (doc! { "_id": id }, doc! { "$set": doc! { "u": u } });
             doc! { "q": q, "u": u, "upsert": true }
         };
-        // The third takes the value of the first, the fifth that of the fourth.
+        // The third one duplicates the value of the first, the fifth that of the fourth.
         let updates = [set(1, 1), set(2, 2), set(3, 1), set(4, 4), set(5, 4)];
         let body = doc! { "update": "c", "ordered": ordered, "$db": "db" };
         let reply = client.send(body, &[("updates", &updates)]).await;

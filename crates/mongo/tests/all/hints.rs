@@ -1,4 +1,4 @@
-//! What a hint does, and what a wrong one is answered with.
+//! The effect of hints, and the errors of wrong ones.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
@@ -66,7 +66,7 @@ async fn a_hint_that_means_no_index_is_a_bad_value() {
         };
         assert_eq!(number(&error, "code"), 2, "{command:?}: {error:?}");
     }
-    // Where there is no collection there is nothing to find.
+    // On a missing collection nothing is checked.
     let reply = client.run(doc! { "count": "none", "hint": "nope", "$db": "db" }).await;
     assert_eq!(number(&reply, "n"), 0);
 }

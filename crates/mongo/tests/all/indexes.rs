@@ -1,4 +1,4 @@
-//! What makes an index the one that is there already, and what is said about those that differ.
+//! When an index counts as an existing one, and the errors for conflicting ones.
 
 use crate::client::{Client, cursor, first_batch, number};
 use document::{Document, Value, array, doc};
@@ -92,7 +92,7 @@ async fn indexes_that_cannot_be_made_are_refused() {
         let reply = create(&mut client, &indexes).await;
         assert_eq!(number(&reply, "code"), code, "{indexes:?}: {reply:?}");
         assert_eq!(names(&mut client).await, ["_id_"]);
-        // Where there was no collection, there is none.
+        // A missing collection was not created.
         let code = if code == 96 { 68 } else { code };
         let indexes = Value::Array(indexes.into_iter().map(Value::Document).collect());
         let command = doc! { "createIndexes": "fresh", "indexes": indexes, "$db": "db" };
@@ -104,7 +104,7 @@ async fn indexes_that_cannot_be_made_are_refused() {
     let mut client = Client::new();
     let most: Vec<_> = (0..63).map(single).collect();
     assert_eq!(number(&create(&mut client, &most).await, "numIndexesAfter"), 64);
-    // What is there already may be asked for twice.
+    // An existing index may be requested twice.
     let reply = create(&mut client, &[single(0), single(0)]).await;
     assert_eq!(number(&reply, "numIndexesAfter"), 64);
 }
@@ -241,7 +241,7 @@ async fn options_that_no_index_has_are_left_out_on_request() {
         "v": 2, "key": doc! { "a": 1 }, "name": "a_1", "unique": true, "expireAfterSeconds": 3600,
     };
     assert_eq!(listed(&mut client, "a_1").await, shown);
-    // What is known and wrong stays an error.
+    // A known option with a wrong value stays an error.
     let reply = client.run(ignoring(named("b", doc! { "unique": "x" }))).await;
     assert_eq!(number(&reply, "code"), 14, "{reply:?}");
     let reply = client.run(doc! {
@@ -251,7 +251,7 @@ async fn options_that_no_index_has_are_left_out_on_request() {
     assert_eq!(number(&reply.await, "code"), 14);
 }
 
-/// An index as it is listed.
+/// An index as listed.
 async fn listed(client: &mut Client, name: &str) -> Document {
     let reply = client.run(doc! { "listIndexes": "c", "$db": "db" }).await;
     let found = first_batch(&reply).into_iter().find(|it| it.get("name") == Some(&name.into()));

@@ -1,5 +1,5 @@
-//! Commands that would take much memory: each is refused by name, gives back what it held, and the
-//! next one is served. What idle cursors hold is given back when others need it.
+//! Commands that would take much memory: each is refused by name and releases its memory, and the
+//! next one is served. Memory of idle cursors is reclaimed when others need it.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use crate::client::{Client, cursor_id, number};
 
 const MB: usize = 1 << 20;
 
-/// A client of a door with so much memory for its operations; its collection has one document with
-/// a long text and a list.
+/// A client of a server with this much memory for its operations; its collection has one document
+/// with a long text and a list.
 async fn client(bytes: usize) -> (Client, Account) {
     let memory = Account::new(bytes);
     let mut client = Client::with(Settings { memory: memory.clone(), ..Settings::default() });
@@ -33,7 +33,7 @@ fn aggregate(stages: impl IntoIterator<Item = Document>) -> Document {
     doc! { "aggregate": "c", "pipeline": stages, "cursor": cursor, "$db": "db" }
 }
 
-/// So many rows with a text of 100 KB of their own.
+/// Stages that produce this many rows, each with its own text of 100 KB.
 fn many(rows: i32) -> Vec<Document> {
     let text = doc! { "$concat": array!["$s", "y"] };
     vec![
@@ -48,7 +48,7 @@ fn and(mut stages: Vec<Document>, last: impl IntoIterator<Item = Document>) -> D
     aggregate(stages)
 }
 
-/// An object of so many fields, each with this value.
+/// An object with this many fields of this value.
 fn fields(count: usize, value: impl Into<Value>) -> Document {
     let value = value.into();
     (0..count).map(|at| (format!("f{at}"), value.clone())).collect()
@@ -64,7 +64,7 @@ fn update(edit: impl Into<Value>, arrays: bool) -> Document {
     doc! { "update": "c", "updates": updates, "$db": "db" }
 }
 
-/// Commands that would come to gigabytes.
+/// Commands that would need gigabytes.
 fn bombs() -> Vec<Document> {
     let sort = doc! { "$sort": doc! { "a": 1 } };
     let part = Value::Array(
@@ -111,7 +111,7 @@ fn bombs() -> Vec<Document> {
     ]
 }
 
-/// The code of the failure, of a command or of its first write.
+/// The error code of a command or of its first write.
 fn code(reply: &Document) -> Option<i64> {
     if let Some(Value::Array(errors)) = reply.get("writeErrors") {
         return errors[0].as_ref().as_document().map(|it| number(&it.to_tree(), "code"));
@@ -195,7 +195,7 @@ async fn a_cursor_that_holds_much_ends_soon_after_its_connection() {
     assert_eq!(account.used_bytes(), 0);
 }
 
-/// A message that says it is so long, and as much of it as there is.
+/// Sends the start of a message: a header with this length, and `part` bytes of payload.
 async fn begin(client: &mut Client, len: i32, part: usize) {
     let mut message = vec![0; 16];
     for (at, number) in [(0, len), (4, 1), (8, 0), (12, 2013)] {
@@ -213,7 +213,7 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     let mut client = Client::with(settings);
     begin(&mut client, 70_000, 16).await;
     assert_eq!(client.stream.read(&mut [0; 16]).await.unwrap(), 0, "the connection is closed");
-    // What they hold they hold together.
+    // Their limit applies to all of them together.
     let mut half: Vec<Client> = (0..40).map(|_| client.beside()).collect();
     for client in &mut half {
         begin(client, 60_000, 50_000).await;
@@ -224,7 +224,7 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
     assert!(strangers.used_bytes() <= MB / 2 && 0 < strangers.refused_count(), "{strangers:?}");
     assert_eq!(memory.used_bytes(), 0);
     drop(half);
-    // One that is known takes from the account as the message arrives.
+    // A known client reserves memory from the account as the message arrives.
     let mut known = client.beside();
     known.run(doc! { "ping": 1, "$db": "admin" }).await;
     begin(&mut known, 40_000_000, 1_000_000).await;
@@ -232,7 +232,7 @@ async fn who_has_asked_nothing_yet_cannot_begin_a_large_message() {
         tokio::task::yield_now().await;
     }
     assert!((MB / 2..4 * MB).contains(&memory.used_bytes()), "{memory:?}");
-    // What there is no room for is refused, and the next message is understood.
+    // A message without memory is refused, and the next one is read.
     let rest = vec![0; 40_000_000 - 16 - 1_000_000];
     known.stream.write_all(&rest).await.unwrap();
     assert_eq!(code(&known.reply().await), Some(365));

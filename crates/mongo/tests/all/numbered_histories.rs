@@ -1,6 +1,6 @@
-//! Random histories of numbered writes against a model: whatever becomes of an attempt (a commit or
-//! its answer is lost, another attempt runs at the same time, the process ends), the last one has
-//! done each statement once and hears what all of them did together.
+//! Random histories of retryable writes against a model: whatever happens to an attempt (a commit
+//! or its reply is lost, another attempt runs concurrently, the process stops), the last attempt
+//! has executed each statement once and returns what all attempts did together.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,10 @@ use document::{Document, Value, doc};
 use fastrand::Rng;
 use test_kit::Kit;
 
-/// One statement.
 #[derive(Clone, Copy, Debug)]
 enum Statement {
     Insert(i32),
-    /// Adds one, or makes the document.
+    /// Adds one, or inserts the document.
     Add {
         id: i32,
         upsert: bool,
@@ -26,24 +25,24 @@ enum Statement {
     Delete(i32),
 }
 
-/// How statements are sent; all of one command are of one kind.
+/// How statements are sent; all statements of a command are of one kind.
 #[derive(Clone, Debug)]
 enum Write {
     List { ordered: bool, statements: Vec<Statement> },
     FindAndModify { statement: Statement, new: bool },
 }
 
-/// What a statement did, as its reply says it.
+/// The result of a statement, as in its reply.
 #[derive(Clone, Debug, PartialEq)]
 struct Did {
     hit: bool,
     modified: bool,
     upserted: bool,
-    /// The value that `findAndModify` answers: before and after.
+    /// The values that `findAndModify` may return: before and after.
     values: [Option<i32>; 2],
 }
 
-/// Documents, and what the last number of each session did.
+/// The documents, and the results of each session's last number.
 #[derive(Debug, Default)]
 struct Model {
     documents: BTreeMap<i32, i32>,
@@ -51,7 +50,7 @@ struct Model {
 }
 
 impl Model {
-    /// `None`: the id is taken.
+    /// Returns `None` on a duplicate id.
     fn run(&mut self, statement: Statement) -> Option<Did> {
         let id = match statement {
             Statement::Insert(id) | Statement::Set(id, _) | Statement::Delete(id) => id,
@@ -78,7 +77,7 @@ impl Model {
         })
     }
 
-    /// The reply to a command, repeats included.
+    /// The expected reply to a command, including repeats.
     fn reply(&mut self, session: u8, number: i64, write: &Write) -> Document {
         let held = self.sessions.entry(session).or_default();
         if held.0 != number {
@@ -110,7 +109,7 @@ impl Model {
     }
 }
 
-/// What a reply says that is compared.
+/// The parts of a reply that are compared.
 fn shown(write: &Write, done: &BTreeMap<usize, Did>, failed: &[i32]) -> Document {
     if let Write::FindAndModify { new, .. } = write {
         let did = &done[&0];
@@ -128,7 +127,7 @@ fn shown(write: &Write, done: &BTreeMap<usize, Did>, failed: &[i32]) -> Document
     }
 }
 
-/// The same of a reply of the server.
+/// The same from a reply of the server.
 fn heard(write: &Write, reply: &Document) -> Document {
     let tree = |value: &Value| value.as_ref().as_document().map(|it| it.to_tree());
     let list = |name: &str| match reply.get(name) {
@@ -154,7 +153,7 @@ fn heard(write: &Write, reply: &Document) -> Document {
     }
 }
 
-/// The command that says this.
+/// The command for a write.
 fn command_of(write: &Write) -> Document {
     let by_id = |id: i32| doc! { "_id": id };
     let edit = |statement: &Statement| match *statement {
@@ -224,7 +223,7 @@ struct World {
 }
 
 impl World {
-    /// The process ends, and its client finds it again.
+    /// Restarts the process and reconnects the client.
     fn restart(&mut self) {
         self.kit.restart();
         self.client = client_of(&self.kit);
@@ -237,10 +236,11 @@ impl World {
         }
     }
 
-    /// An attempt that may come to nothing, or to something that nobody hears of. Returns replies
-    /// that it got although it may have been an attempt of several.
+    /// Makes an attempt that may fail, or whose reply may be lost. Returns the replies of
+    /// concurrent attempts.
     async fn disturbed(&mut self, rng: &mut Rng, command: &Document) -> Vec<Document> {
-        // Without an order a statement may be done although one before it was lost, and say so.
+        // In an unordered command, a statement may be executed and reported although an earlier one
+        // was lost.
         let ordered = command.get("ordered") != Some(&false.into());
         match rng.u8(..6) {
             0 if ordered => {
@@ -251,7 +251,7 @@ impl World {
                 self.kit.store.lose_nth_answer(rng.u64(1..4));
                 self.client.run(command.clone()).await;
             }
-            // It ends before anything of it is durable, or after all of it is.
+            // The process stops before anything is durable, or after everything is.
             2 => {
                 self.kit.store.gate().shut();
                 self.client.ask(command.clone(), &[]).await;
@@ -262,7 +262,7 @@ impl World {
                 self.client.run(command.clone()).await;
                 self.restart();
             }
-            // Two at once, one of which begins while the other one is being committed.
+            // Two concurrent attempts; one starts while the other one is being committed.
             4 => {
                 let mut second = self.client.beside();
                 self.kit.store.gate().shut();
@@ -275,7 +275,7 @@ impl World {
             }
             _ => {}
         }
-        // A fault that did not come does not come later either.
+        // A fault that did not occur must not occur later.
         self.kit.store.lose_nth_commit(0);
         self.kit.store.lose_nth_answer(0);
         Vec::new()
@@ -300,7 +300,7 @@ async fn history(seed: u64) {
     let mut last: BTreeMap<u8, (i64, Write)> = BTreeMap::new();
     for step in 0..25 {
         let session = rng.u8(0..3);
-        // A new write, or the last one of the session once more, much later.
+        // A new write, or a much later repeat of the session's last one.
         let (at, write) = match last.get(&session) {
             Some((at, write)) if rng.u8(..4) == 0 => (*at, write.clone()),
             Some((at, _)) => (at + 1, any_write(&mut rng)),
@@ -324,7 +324,7 @@ async fn history(seed: u64) {
             documents.map(|it| (number(&it, "_id"), number(&it, "a"))).collect();
         let expected = model.documents.iter().map(|(id, a)| (i64::from(*id), i64::from(*a)));
         assert_eq!(held, expected.collect(), "seed {seed}, step {step}: {command:?}");
-        // A number of which nothing could be done leaves no trace.
+        // A number without any executed statement leaves no receipt.
         let traced = !model.sessions[&session].1.is_empty();
         if traced && 0 < at && rng.u8(..4) == 0 {
             let old = numbered(command_of(&any_write(&mut rng)), session, at - 1);

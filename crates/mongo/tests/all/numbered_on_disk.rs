@@ -1,4 +1,4 @@
-//! What numbered writes did is known to the process that opens the store after the first one ended.
+//! The receipts of retryable writes survive a restart on the same directory.
 
 use std::{path::Path, sync::Arc};
 
@@ -44,7 +44,7 @@ async fn a_repeat_after_a_start_is_answered_from_what_was_done_before() {
         let first = client.run(command.clone()).await;
         assert_eq!(number(&first, "ok"), 1, "{first:?}");
         let after = client.all("c").await;
-        // It ends without a clean stop.
+        // Without a clean shutdown.
         client.stop();
         client.ended().await;
         let door = Arc::downgrade(&client.door);

@@ -1,4 +1,5 @@
-//! A numbered write is done once, however often it is sent, and each attempt hears what it did.
+//! A retryable write is executed once, however often it is sent, and each attempt returns its
+//! result.
 
 use crate::client::{Client, first_batch, number};
 use document::{Document, Value, array, doc};
@@ -12,7 +13,7 @@ pub(crate) fn client_of(kit: &Kit) -> Client {
     Client::of(Door::new(kit.engine.clone(), settings))
 }
 
-/// A command as the session of this byte sends it with this number.
+/// A command with this number in the session of this byte.
 pub(crate) fn numbered(mut command: Document, session: u8, number: i64) -> Document {
     let id = Value::Binary { subtype: 4, bytes: vec![session; 16] };
     command.push("lsid", doc! { "id": id });
@@ -23,7 +24,7 @@ pub(crate) fn numbered(mut command: Document, session: u8, number: i64) -> Docum
     command
 }
 
-/// A reply without what says that it is one to a repeat.
+/// A reply without the marks of a repeat.
 pub(crate) fn plain(mut reply: Document) -> Document {
     reply.remove("retriedStmtIds");
     reply.remove("retriedStmtId");
@@ -66,7 +67,7 @@ fn writes() -> Vec<Document> {
         insert(array![doc! { "b": 1 }, doc! { "b": 1 }]),
         update(array![set(1, inc(), false), set(1, none, false), set(7, inc(), false)]),
         update(array![set(7, inc(), true), set(8, inc(), true), set(2, inc(), true)]),
-        // An id that is made anew by each attempt.
+        // Each attempt generates a new id.
         update(array![doc! { "q": doc! { "b": 5 }, "u": inc(), "upsert": true }]),
         update(array![set(1, inc(), false), doc! { "q": doc! {}, "u": doc! { "$no": 1 } }]),
         doc! { "delete": "c", "deletes": deletes, "ordered": false },
@@ -107,14 +108,14 @@ async fn a_repeat_hears_what_the_first_attempt_did_also_after_a_restart() {
         assert_eq!(client.all("c").await, after, "{command:?}");
         kit.restart();
         let mut client = client_of(&kit);
-        // Somebody else has changed everything meanwhile.
+        // Another client has removed all documents meanwhile.
         let many = doc! { "q": doc! {}, "limit": 0 };
         client.run(doc! { "delete": "c", "deletes": array![many], "$db": "db" }).await;
         let late = plain(client.run(numbered(command.clone(), 1, 5)).await);
         if first.get("writeErrors").is_none() {
             assert_eq!((late, client.all("c").await), (first, vec![]), "{command:?}");
         }
-        // A number of another session is another write.
+        // The same number in another session is a different write.
         fill(&mut client).await;
         let other = client.run(numbered(command.clone(), 2, 5)).await;
         assert_eq!(plain(other.clone()), other, "{command:?}");
@@ -135,7 +136,7 @@ async fn the_first_attempt_ends_at_any_commit_and_the_next_one_does_the_rest() {
             let kit = Kit::default();
             let mut client = client_of(&kit);
             fill(&mut client).await;
-            // The first receipt makes the place where all of them are.
+            // The first receipt creates the collection of receipts.
             client.run(numbered(update(array![set(0, inc(), false)]), 9, 1)).await;
             let wanted = {
                 let kit = Kit::default();
@@ -149,7 +150,7 @@ async fn the_first_attempt_ends_at_any_commit_and_the_next_one_does_the_rest() {
             for _ in 0..3 {
                 replies.push(plain(client.run(numbered(command.clone(), 1, 1)).await));
             }
-            // Whether it was lost or not, the last one has all.
+            // Whether the commit was lost or not, the last attempt has everything.
             assert_eq!((replies.pop().unwrap(), client.all("c").await), wanted, "{command:?}");
         }
     }
@@ -208,7 +209,7 @@ async fn a_lower_number_is_refused_and_a_higher_one_forgets() {
             "nothing is won by sending it again: {reply:?}"
         );
     }
-    // Half an hour later nobody knows of them.
+    // The receipts expire after half an hour.
     kit.move_to(30 * 60 * 1000);
     let reply = client.run(numbered(write(), 1, 4)).await;
     assert_eq!((number(&reply, "n"), a(&client.all("c").await)), (1, 4), "{reply:?}");
@@ -266,7 +267,7 @@ async fn statements_are_told_apart_by_their_ids() {
     }
 }
 
-/// A batch of more than one commit and more than one receipt.
+/// A batch with more than one commit and more than one receipt.
 #[tokio::test]
 async fn a_large_batch_is_done_once() {
     let kit = Kit::default();
@@ -313,7 +314,7 @@ async fn a_bulk_write_is_done_once() {
     let after = (client.all("a").await, client.all("b").await);
     let again = client.bulk(options(), &ops).await;
     assert_eq!(again.get("retriedStmtIds"), Some(&array![0, 1, 2, 3, 5]), "{again:?}");
-    // The insert that failed is done now: what was in its way has gone.
+    // The failed insert is executed now, since the conflicting document was removed.
     assert_eq!((number(&again, "nErrors"), number(&again, "nInserted")), (0, 2), "{again:?}");
     assert_eq!(first_batch(&again).len(), 6);
     assert_eq!((client.all("a").await, client.all("b").await.len()), (after.0, 1));
@@ -325,8 +326,8 @@ async fn a_bulk_write_is_done_once() {
     assert_eq!(number(&client.bulk(options, &many).await, "nErrors"), 1);
 }
 
-/// An attempt that has read its receipts when the session goes on to the next number, whichever of
-/// its receipts it would write.
+/// An attempt that has read its receipts when the session moves to the next number, for each of the
+/// receipts that it would write.
 #[tokio::test]
 async fn an_attempt_that_comes_after_the_next_number_does_nothing() {
     for statement in [1, 200] {
@@ -358,7 +359,7 @@ async fn an_attempt_that_comes_after_the_next_number_does_nothing() {
     }
 }
 
-/// A session lives from its last write on, with all that is kept of its number.
+/// A session's receipts expire half an hour after its last write, all together.
 #[tokio::test]
 async fn what_is_kept_lives_as_long_as_the_batch_and_half_an_hour() {
     let kit = Kit::default();

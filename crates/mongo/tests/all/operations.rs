@@ -1,12 +1,12 @@
-//! Operations under way: who sees them, and what ends them before they are through.
+//! Running operations: who sees them, and what stops them.
 
 use crate::client::{Client, cursor_id, first_batch, number};
 use document::{Document, Value, array, doc};
 
-/// Turns that an operation gets to end in; it would need many more by itself.
+/// Number of polls within which a stopped operation must end; by itself it would need many more.
 const TURNS: usize = 100;
 
-/// A client of a collection whose documents take long to look at.
+/// A client of a collection whose documents take long to examine.
 async fn client() -> Client {
     let mut client = Client::new();
     let documents: Vec<Document> = (0..1000).map(|id| doc! { "_id": id, "v": 0 }).collect();
@@ -15,12 +15,12 @@ async fn client() -> Client {
     client
 }
 
-/// Takes milliseconds a document, and is false.
+/// A condition that takes milliseconds per document and is false.
 fn slow() -> Document {
     sum_below(20_000)
 }
 
-/// Takes longer with a higher end, and is false.
+/// A condition that takes longer with a higher `end` and is false.
 fn sum_below(end: i32) -> Document {
     let sum = doc! { "$sum": doc! { "$range": array![0, end] } };
     doc! { "$expr": doc! { "$lt": array![sum, "$v"] } }
@@ -30,7 +30,7 @@ fn slow_find() -> Document {
     doc! { "find": "c", "filter": slow(), "$db": "db" }
 }
 
-/// Operations under way that the filter means.
+/// The running operations that match the filter.
 async fn current(client: &mut Client, filter: Document) -> Vec<Document> {
     let mut command = doc! { "currentOp": 1, "$db": "admin" };
     filter.into_iter().for_each(|(name, value)| command.push(name, value));
@@ -39,7 +39,7 @@ async fn current(client: &mut Client, filter: Document) -> Vec<Document> {
     shown.iter().map(|it| it.as_ref().as_document().unwrap().to_tree()).collect()
 }
 
-/// The number of the one operation of this kind, as soon as it runs.
+/// The id of the only operation of this kind, once it runs.
 async fn number_of(client: &mut Client, op: &str) -> i64 {
     for _ in 0..TURNS {
         if let [running] = current(client, doc! { "op": op }).await.as_slice() {
@@ -109,7 +109,7 @@ async fn an_update_is_killed() {
     assert_eq!(number(&errors[0].as_ref().as_document().unwrap().to_tree(), "code"), 11601);
 }
 
-/// What computes for minutes does not hold up the server's end.
+/// A computation of minutes does not delay the server's shutdown.
 #[tokio::test]
 async fn commands_end_when_the_server_stops() {
     let mut writer = client().await;
@@ -183,7 +183,7 @@ async fn a_cursor_is_killed_while_it_is_read() {
 async fn a_killed_batch_does_not_kill_the_next() {
     let mut reader = client().await;
     let mut other = reader.beside();
-    // A first document is found at once, the others take long.
+    // A first document is found at once; the others take long.
     let filter = doc! { "$or": array![doc! { "_id": 0 }, slow()] };
     let opened =
         reader.run(doc! { "find": "c", "filter": filter, "batchSize": 1, "$db": "db" }).await;
@@ -218,7 +218,7 @@ async fn operations_are_shown_with_what_they_were_asked() {
     }
 }
 
-/// What `$currentOp` shows with these options and this filter.
+/// The result of `$currentOp` with these options and this filter.
 async fn stage(client: &mut Client, options: Document, filter: Document) -> Vec<Document> {
     let pipeline = array![doc! { "$currentOp": options }, doc! { "$match": filter }];
     let command = doc! { "aggregate": 1, "pipeline": pipeline, "cursor": doc! {}, "$db": "admin" };

@@ -1,4 +1,4 @@
-//! Parameters of the server, as tools and test suites of drivers ask for them.
+//! Server parameters, as tools and drivers' test suites read them.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};

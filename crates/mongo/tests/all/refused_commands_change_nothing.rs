@@ -1,4 +1,4 @@
-//! A command that is refused has done nothing: what can be wrong with it is found before it begins.
+//! A refused command has no effect: its errors are detected before it starts.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};

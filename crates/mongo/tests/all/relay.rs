@@ -1,4 +1,4 @@
-//! Single commands of senders who are known already.
+//! Single commands of authenticated senders.
 
 use std::sync::Arc;
 
@@ -184,7 +184,7 @@ async fn no_cursor_is_left_for_a_sender_that_has_gone() {
     for batch in [0, 1] {
         let find = doc! { "find": "c", "batchSize": batch }.to_buf();
         let relayed = client.door.relay(sender(Right::Read, 1), "db", find.bytes());
-        // It is begun, and nobody waits for it when it runs.
+        // It is started, and its caller has left before it runs.
         tokio::select! {
             biased;
             _ = relayed => panic!("it has run already"),
@@ -206,7 +206,7 @@ async fn a_reply_that_nobody_takes_leaves_no_cursor() {
     for command in [more, doc! { "find": "c", "batchSize": 1 }] {
         let bytes = command.to_buf();
         let mut relayed = Box::pin(client.door.relay(sender(Right::Read, 1), "db", bytes.bytes()));
-        // It is begun, runs to its end, and its caller leaves before it looks for the reply.
+        // It runs to its end, and its caller leaves before it takes the reply.
         tokio::select! {
             biased;
             _ = &mut relayed => panic!("it has run already"),
@@ -222,7 +222,7 @@ async fn a_reply_that_nobody_takes_leaves_no_cursor() {
     assert_eq!(number(&client.run(gone).await, "code"), 43);
 }
 
-/// Waits until this many operations of a kind are under way.
+/// Waits until this many operations of a kind are running.
 async fn until(client: &mut Client, op: &str, count: usize) {
     for _ in 0..10_000 {
         let reply = client.run(doc! { "currentOp": 1, "op": op, "$db": "admin" }).await;
@@ -253,7 +253,7 @@ async fn a_read_that_nobody_waits_for_ends_and_a_write_does_not() {
     reads.abort();
     until(&mut client, "query", 0).await;
     let writing = ask(doc! { "update": "c", "updates": array![writes()] });
-    // Begun and left at once.
+    // Started and abandoned at once.
     tokio::task::yield_now().await;
     writing.abort();
     let counted = doc! { "count": "c", "query": doc! { "v": 1 }, "$db": "db" };

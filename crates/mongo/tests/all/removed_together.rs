@@ -1,5 +1,5 @@
-//! Commands that remove or change several users and roles do all of it, or nothing: any commit of
-//! theirs that fails leaves everything as it was.
+//! Commands that remove or change several users and roles are atomic: if any of their commits
+//! fails, everything stays as it was.
 
 use document::{Document, array, doc};
 use mongo::{Door, Settings};
@@ -7,10 +7,10 @@ use test_kit::{Kit, PausingStore};
 
 use crate::client::{Client, number};
 
-/// Users are of `$external`, so that they need no password.
+/// Users of `$external` need no password.
 const USERS: &str = "$external";
 
-/// A store and a client: `app` has the roles `old` and `older`, another database one that comes with
+/// A store and a client: `app` has the roles `old` and `older`, another database one that inherits
 /// both, and three users have some of them, one of them also a built-in role of `app`.
 async fn filled() -> (PausingStore, Client) {
     let kit = Kit::default();
@@ -33,7 +33,7 @@ async fn filled() -> (PausingStore, Client) {
     (kit.store, client)
 }
 
-/// Everything that is kept, as commands show it.
+/// All users and roles, as commands show them.
 async fn shown(client: &mut Client) -> Vec<Document> {
     let mut told =
         vec![client.run(doc! { "usersInfo": doc! { "forAllDBs": true }, "$db": "admin" }).await];
@@ -44,7 +44,7 @@ async fn shown(client: &mut Client) -> Vec<Document> {
     told
 }
 
-/// How often a role of `app` is named in what is shown.
+/// How often a role of `app` is named in these replies.
 fn named(shown: &[Document], role: &str) -> usize {
     let name = format!("{:?}", doc! { "role": role, "db": "app" });
     format!("{shown:?}").matches(name.trim_end_matches(['}', ')', ']'])).count()
@@ -84,7 +84,7 @@ async fn nobody_has_roles_that_were_dropped() {
     assert_eq!(number(&dropped, "n"), 1);
     let without = shown(&mut client).await;
     assert_eq!((named(&without, "old"), named(&without, "older")), (0, 0));
-    // A role of the database that is built in is nobody's to drop.
+    // A built-in role of the database is not dropped.
     assert_eq!(named(&without, "read"), named(&before, "read"));
     let dropped = client.run(doc! { "dropAllUsersFromDatabase": 1, "$db": USERS }).await;
     assert_eq!(number(&dropped, "n"), 3);

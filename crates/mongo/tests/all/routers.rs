@@ -1,4 +1,4 @@
-//! What a door says of itself, as a standalone server and as a router.
+//! How a server presents itself as a standalone server and as a router.
 
 use crate::client::{Client, number};
 use document::{Document, Value, doc};
@@ -53,8 +53,8 @@ async fn hello_says_which() {
     }
 }
 
-/// A node of a cluster is not what serves its clients for good, so it tells no version: drivers ask it again
-/// and again, and take no end of an answer for the loss of the server.
+/// A node of a cluster does not serve its clients permanently, so it sends no version: drivers poll
+/// it, and do not take the end of a stream for the loss of the server.
 #[tokio::test]
 async fn a_client_does_not_wait_for_news_of_a_router() {
     let mut client = Client::with(router());
@@ -178,8 +178,8 @@ async fn errors_of_numbered_writes_say_whether_they_may_be_sent_again() {
     }
 }
 
-/// What a node answers that is not the owner any more ends the whole command: drivers look for the
-/// code and the label in no other place.
+/// The error of a node that has lost its shard fails the whole command: drivers look for the code
+/// and the label only in the command's reply.
 #[tokio::test]
 async fn a_write_that_comes_when_another_node_owns_the_data_may_be_sent_again() {
     let update = doc! { "q": doc! {}, "u": doc! { "$set": doc! { "a": 1 } } };

@@ -1,4 +1,4 @@
-//! Cursors go on in their sessions, and a client waits for news of the server.
+//! Cursors continue in their sessions, and a client can wait for a change of the server's state.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
@@ -37,13 +37,13 @@ async fn a_cursor_goes_on_in_its_session_alone() {
         };
         let reply = client.run(more(asking)).await;
         assert_eq!(reply.get("code").map_or(0, |_| number(&reply, "code")), code, "{reply:?}");
-        // Who was refused has not closed it.
+        // A refused request does not close the cursor.
         let reply = client.run(more(opened)).await;
         assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
     }
 }
 
-/// The code of a `getMore` of a cursor in a session; 0 where it succeeds.
+/// The code of a `getMore` on a cursor in a session; 0 on success.
 async fn more(client: &mut Client, cursor: i64, lsid: Document) -> i64 {
     let command =
         doc! { "getMore": cursor, "collection": "c", "batchSize": 1, "lsid": lsid, "$db": "db" };
@@ -51,7 +51,7 @@ async fn more(client: &mut Client, cursor: i64, lsid: Document) -> i64 {
     reply.get("code").map_or(0, |_| number(&reply, "code"))
 }
 
-/// The digest of a client who is not logged in: SHA-256 of nothing.
+/// The digest of a client without a login: SHA-256 of the empty string.
 fn nobody() -> Value {
     Value::Binary { subtype: 0, bytes: auth::sha256(b"").to_vec() }
 }
@@ -116,10 +116,10 @@ async fn a_client_that_knows_the_server_waits_for_news() {
     let reply = client.run(doc! { "hello": 1, "$db": "admin" }).await;
     let known = reply.get("topologyVersion").unwrap().as_ref().as_document().unwrap().to_tree();
     let ask = |known: Document, wait: i32| doc! { "hello": 1, "topologyVersion": known, "maxAwaitTimeMS": wait, "$db": "admin" };
-    // The same state: it is answered when its time is over, which is at once here.
+    // The same state: the reply comes at the timeout, which is at once here.
     let reply = client.run(ask(known.clone(), 0)).await;
     assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
-    // A server that started anew is another one: no wait, or this would not end.
+    // The state of a restarted server differs: no wait, or this would not end.
     let mut other = known.clone();
     other.remove("processId");
     other.push("processId", Value::ObjectId(document::ObjectId::from_parts(1, [1; 5], 1)));
@@ -129,7 +129,7 @@ async fn a_client_that_knows_the_server_waits_for_news() {
     later.remove("counter");
     later.push("counter", 9_i64);
     assert_eq!(number(&client.run(ask(later, i32::MAX)).await, "code"), 51764);
-    // A wait ends with the server.
+    // The server's stop ends a wait.
     client.ask(ask(known, i32::MAX), &[]).await;
     client.stop();
     client.ended().await;

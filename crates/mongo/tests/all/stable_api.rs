@@ -1,4 +1,4 @@
-//! Version 1 of the Stable API: what a client that keeps to it strictly may use.
+//! What a client may use with a strict version 1 of the Stable API.
 
 use document::{Document, Value, array, doc};
 use mongo::{Peer, Settings};
@@ -19,7 +19,7 @@ async fn code(client: &mut Client, command: Document) -> i64 {
     reply.get("code").map_or(0, |_| number(&reply, "code"))
 }
 
-/// A command of `db` with one more argument.
+/// A command on `db` with one more argument.
 fn with(mut command: Document, argument: &str, value: impl Into<Value>) -> Document {
     command.push(argument, value);
     if command.get("$db").is_none() {
@@ -35,7 +35,7 @@ fn of_name(name: &str) -> Document {
     command
 }
 
-/// The commands of MongoDB's version 1, with the aliases that they have and those of this product.
+/// The commands of MongoDB's version 1 with their aliases, and those of EbbDB.
 const COMMANDS: &[&str] = &[
     "hello",
     "ping",

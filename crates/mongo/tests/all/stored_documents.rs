@@ -1,4 +1,4 @@
-//! Documents as they are about to be stored: their `_id`, where it stands, and their text.
+//! Stored documents: their `_id`, its position, and text that is not UTF-8.
 
 use crate::client::{Client, first_batch, number};
 use document::{Document, Value, array, doc};
@@ -71,7 +71,7 @@ async fn what_a_pipeline_made_begins_with_its_id() {
     for (pipeline, modified, wanted) in [
         (array![doc! { "$set": doc! { "a": 1 } }], 0, doc! { "_id": 1, "a": 1 }),
         (array![doc! { "$unset": "_id" }], 1, doc! { "_id": 1, "a": 1 }),
-        // It is the same in the end, but not as the pipeline made it.
+        // The result is the same, but the pipeline changed the order of its fields.
         (merge(doc! { "a": 1 }), 1, doc! { "_id": 1, "a": 1 }),
         (merge(doc! { "d": 1 }), 1, doc! { "_id": 1, "d": 1, "a": 1 }),
     ] {
@@ -86,7 +86,8 @@ async fn what_a_pipeline_made_begins_with_its_id() {
     assert_eq!(reply.get("value"), Some(&Value::Document(wanted)), "{reply:?}");
 }
 
-/// A message with this body, in which every text `??` is bytes that are not UTF-8.
+/// Sends a message with this body, in which every text `??` is replaced by bytes that are not
+/// UTF-8.
 async fn ask_odd(client: &mut Client, body: Document) -> Document {
     let mut bytes = body.to_buf().bytes().to_vec();
     while let Some(at) = bytes.windows(2).position(|part| part == b"??") {
@@ -124,7 +125,6 @@ async fn text_that_is_not_utf8_fails_its_document_alone() {
             assert_eq!(client.all("c").await.len() as i64, n);
         }
     }
-    // Statements.
     let set = |id: i32, text: &str| {
         doc! { "q": doc! { "_id": id }, "u": doc! { "$set": doc! { "s": text } }, "upsert": true }
     };

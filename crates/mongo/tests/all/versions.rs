@@ -1,4 +1,4 @@
-//! The version of MongoDB that the server answers as, wherever a client reads it.
+//! The MongoDB version that the server reports, wherever a client reads it.
 
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};

@@ -1,4 +1,4 @@
-//! A client of a door of its own, that speaks to it in messages over a pipe.
+//! A client with its own server, connected by a pipe.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use mongo::{Door, Peer, Settings};
 use test_kit::{Kit, PausingStore};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// A client of a door of its own; there is a collection `c` in its database `db`.
+/// A client with its own server; its database `db` has a collection `c`.
 pub(crate) struct Client<S: Store = PausingStore> {
     pub(crate) stream: DuplexStream,
     pub(crate) door: Arc<Door<S>>,
@@ -26,17 +26,17 @@ impl Client {
 }
 
 impl<S: Store> Client<S> {
-    /// Another client of the same door.
+    /// Another client of the same server.
     pub(crate) fn beside(&self) -> Self {
         Self::of(Arc::clone(&self.door))
     }
 
-    /// A client of a door.
+    /// A client of an existing server.
     pub(crate) fn of(door: Arc<Door<S>>) -> Self {
         Self::known_as(door, "test".to_owned().into())
     }
 
-    /// The same for a client of whom something is known.
+    /// The same with a given peer.
     pub(crate) fn known_as(door: Arc<Door<S>>, peer: Peer) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
@@ -44,7 +44,7 @@ impl<S: Store> Client<S> {
         Self { stream, door, stop }
     }
 
-    /// Sends a command with document sequences beside it and reads the reply.
+    /// Sends a command with document sequences and reads the reply.
     pub(crate) async fn send(
         &mut self,
         body: Document,
@@ -54,7 +54,7 @@ impl<S: Store> Client<S> {
         self.reply().await
     }
 
-    /// Sends a command and does not wait for the reply.
+    /// Sends a command without waiting for the reply.
     pub(crate) async fn ask(&mut self, body: Document, sequences: &[(&str, &[Document])]) {
         let mut message = vec![0; 16];
         message.extend_from_slice(&0_u32.to_le_bytes());
@@ -75,7 +75,7 @@ impl<S: Store> Client<S> {
         self.stream.write_all(&message).await.unwrap();
     }
 
-    /// The server stops.
+    /// Stops the server.
     pub(crate) fn stop(&self) {
         self.stop.send(true).unwrap();
     }
@@ -87,7 +87,7 @@ impl<S: Store> Client<S> {
         assert!(rest.is_empty(), "{rest:?}");
     }
 
-    /// The next reply.
+    /// Reads the next reply.
     pub(crate) async fn reply(&mut self) -> Document {
         let mut head = [0; 16];
         self.stream.read_exact(&mut head).await.unwrap();
@@ -101,7 +101,7 @@ impl<S: Store> Client<S> {
         self.send(body, &[]).await
     }
 
-    /// A bulk write as drivers send it: two sequences.
+    /// Sends a bulk write as drivers do: with two sequences.
     pub(crate) async fn bulk(&mut self, options: Document, ops: &[Document]) -> Document {
         let mut body = doc! { "bulkWrite": 1, "$db": "admin" };
         options.into_iter().for_each(|(name, value)| body.push(name, value));

@@ -1,6 +1,6 @@
-//! The options of the commands that applications send most, each sent as the page of compatibility says
-//! that it is answered. The page is printed from the table of these tests, so it can say nothing that
-//! the server does not do.
+//! The options of the commands that applications send most, each tested for the behavior that the
+//! compatibility page documents. The page is generated from the table of these tests, so that it
+//! cannot claim anything else.
 
 mod table;
 
@@ -69,7 +69,7 @@ fn command_for(row: &Row) -> Document {
     }
 }
 
-/// Adds an option to a command, or to the document or the first document of the list that it is for.
+/// Adds an option to a command, or to the document or the first listed document that it belongs to.
 fn add(command: &mut Document, path: &str, value: Value) {
     let Some((outer, inner)) = path.split_once('.') else { return command.insert(path, value) };
     match command.get_mut(outer).unwrap() {
@@ -82,7 +82,7 @@ fn add(command: &mut Document, path: &str, value: Value) {
     }
 }
 
-/// The code of a reply, or of its first write error; 0 where there is none.
+/// The code of a reply, or of its first write error; 0 without an error.
 fn code(reply: &Document) -> i64 {
     if let Some(Value::Array(errors)) = reply.get("writeErrors") {
         let Some(Value::Document(error)) = errors.first() else { panic!("{reply:?}") };
@@ -91,7 +91,7 @@ fn code(reply: &Document) -> i64 {
     reply.get("code").map_or(0, |_| number(reply, "code"))
 }
 
-/// A client of a collection with one document and one index, which writes what it is sent.
+/// A client of a collection with one document and one index.
 async fn client() -> Client {
     let mut client = Client::new();
     let documents = [doc! { "_id": 1, "a": 1 }];
@@ -102,7 +102,7 @@ async fn client() -> Client {
     client
 }
 
-/// All that a refused command must not change.
+/// Everything that a refused command must not change.
 async fn contents(client: &mut Client) -> (Vec<Document>, Vec<Document>, Vec<Document>) {
     let collections = client.run(doc! { "listCollections": 1, "$db": "db" }).await;
     let indexes = client.run(doc! { "listIndexes": "c", "$db": "db" }).await;

@@ -2,30 +2,30 @@
 
 use document::{Value, array, doc};
 
-/// How an option is answered.
+/// The treatment of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It does what it does in MongoDB.
+    /// It has the same effect as in MongoDB.
     Works,
-    /// It is checked and accepted, and changes nothing but what the note says.
+    /// It is checked and accepted, and has no effect except for the note.
     Ignored,
     /// It is refused with this code.
     Refused(i64),
 }
 
-/// One option of a command; a path of two parts is a field of the document, or of each document of the
-/// list, in the first part.
+/// One option of a command. A path of two parts is a field of the document, or of each document of
+/// the list, in the first part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) command: &'static str,
     pub(crate) option: &'static str,
-    /// The kind of value that the row is about, where the option has several.
+    /// The kind of value that the row covers, if the option has several.
     pub(crate) kind: &'static str,
     pub(crate) answer: Answer,
     pub(crate) note: &'static str,
-    /// A value that asks for something.
+    /// A value that enables something.
     pub(crate) value: fn() -> Value,
-    /// A value that asks for nothing, which is accepted where the other one is refused.
+    /// A value that enables nothing, which is accepted if the other one is refused.
     pub(crate) nothing: Option<fn() -> Value>,
 }
 
@@ -71,7 +71,7 @@ fn simple() -> Value {
     doc! { "locale": "simple" }.into()
 }
 
-/// A collation, which only the simple one may be.
+/// A collation, which is refused unless it is the simple one.
 const fn collation(command: &'static str, option: &'static str) -> Row {
     refused(command, option, 115, german).unless(simple).noted(BYTES)
 }
