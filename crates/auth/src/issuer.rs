@@ -93,14 +93,14 @@ pub(crate) mod tests {
         EncodingKey::from_ec_der(&STANDARD.decode(PRIVATE).unwrap())
     }
 
-    /// A set with the public half of that key under this name.
+    /// Returns a set with the public half of that key under this name.
     pub(crate) fn key_set(name: &str) -> String {
         let mut key = Jwk::from_encoding_key(&private(), Algorithm::ES256).unwrap();
         (key.common.key_id, key.common.key_algorithm) = (Some(name.to_owned()), None);
         json!({ "keys": [key] }).to_string()
     }
 
-    /// A token signed with that key.
+    /// Returns a token signed with that key.
     pub(crate) fn token(name: Option<&str>, claims: &Value) -> String {
         let header = Header { kid: name.map(str::to_owned), ..Header::new(Algorithm::ES256) };
         encode(&header, claims, &private()).unwrap()

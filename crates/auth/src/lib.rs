@@ -1,4 +1,4 @@
-//! Authentication as pure functions: checks of signed requests, tokens and passwords, limits on
+//! Authentication: checks of signed requests, tokens and passwords as pure functions, limits on
 //! guessing, and the host names that a server answers to. No sockets and no storage; time and
 //! random bytes are parameters. The NoSQL API checks its requests and the portal its keys; they
 //! decide what a right allows.

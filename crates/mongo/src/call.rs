@@ -89,8 +89,8 @@ impl<'a, S: Store> Call<'a, S> {
     /// Reads the command's name and database from a message.
     ///
     /// Fails as MongoDB's drivers expect before any command is dispatched: 73 for an invalid
-    /// database name, 40571 without `$db`, and 352 for an OP_QUERY that is neither a handshake nor
-    /// part of a login (drivers then report that they are too old).
+    /// database name, 40571 without `$db`, and 352 for an OP_QUERY of a command that needs a login
+    /// (drivers then report that they are too old).
     pub(crate) fn new(
         door: &'a Arc<Door<S>>,
         connection: &'a Connection,

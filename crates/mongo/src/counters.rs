@@ -8,8 +8,8 @@ use evaluation::Looked;
 /// Number of counters.
 pub(crate) const COUNTERS: usize = 15;
 
-/// Counters of one connection. They only grow; those of a closed connection are added to the
-/// `Door`'s sums.
+/// Counters of one connection. They only grow; when it closes they are added to
+/// the totals of closed connections.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     /// Documents of `insert` commands, as in `opcounters`.

@@ -81,7 +81,8 @@ pub struct Settings {
     pub run_apart: RunApart,
     /// Whether authentication is required and roles are enforced.
     pub asks_for_login: bool,
-    /// The audit log of logins, refusals and schema changes; `None` if auditing is off.
+    /// The audit log of logins, refusals and changes of anything but documents; `None`: auditing is
+    /// off.
     pub audit: Option<Arc<AuditLog>>,
     /// How the server presents itself to drivers.
     pub topology: Topology,

@@ -133,8 +133,8 @@ mod tests {
         bytes
     }
 
-    /// The result of reading a header when these bytes arrive and then nothing: `None` means still
-    /// waiting.
+    /// Returns the result of reading a header when these bytes arrive and then nothing: `None`
+    /// means still waiting.
     async fn read(
         bytes: &[u8],
         within: Duration,

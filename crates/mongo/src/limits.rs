@@ -66,7 +66,7 @@ pub(crate) const STOP_TIME: Duration = Duration::from_secs(1);
 pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Initial buffer size of a message of which nothing has arrived.
 pub(crate) const CLAIMED_BYTES: usize = 16 * 1024;
-/// Once this many bytes have arrived, the buffer may grow ahead of the data.
+/// Minimum step in bytes by which the buffer grows once the first data has arrived.
 pub(crate) const TRUSTED_BYTES: usize = 256 * 1024;
 /// How far the buffer grows ahead of the data, as a multiple of what has arrived: a batch of a
 /// thousand documents of 1 KB is copied once, and a message of the largest size three times.

@@ -54,7 +54,8 @@ impl Kept<User> {
 }
 
 impl Kept<Role> {
-    /// As for a user.
+    /// Returns the change that replaces this version with `body`, or removes it if `body` is
+    /// `None`.
     fn change(&self, body: Option<Document>) -> ResourceChange {
         let name = &self.value.name;
         replace(&[ROOT, ROLES, &name.database, &name.role], body, self.version)
@@ -229,7 +230,7 @@ impl<S: Store> Users<S> {
         self.put(&path, user.to_stored(), over).await
     }
 
-    /// As for a user.
+    /// Stores a role; otherwise like `put_user`.
     pub(crate) async fn put_role(
         &self,
         role: &Role,

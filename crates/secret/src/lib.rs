@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// Bytes that are overwritten when dropped. `Debug` hides them, and there is neither `Display` nor
-/// serialization: they are accessible only by [`Secret::bytes`] and [`Secret::text`].
+/// serialization: they are accessible only by `bytes` and `text`.
 ///
 /// Each clone is overwritten separately. Callers must erase copies of the bytes themselves.
 #[derive(Clone)]

@@ -44,7 +44,7 @@ impl Example {
         Verifier::of_password(self.mechanism, b"pencil", salt, 4096)
     }
 
-    /// The exchange of this example with another first message or another verifier.
+    /// Returns the exchange of this example with another first message or another verifier.
     fn begin(&self, first: &str, verifier: &Verifier) -> (Exchange, String) {
         let first = ClientFirst::parse(first.as_bytes()).unwrap();
         let (exchange, message) =
@@ -52,13 +52,13 @@ impl Example {
         (exchange, String::from_utf8(message).unwrap())
     }
 
-    /// The final message of a client with this password.
+    /// Returns the final message of a client with this password.
     fn last(&self, first: &str, server_first: &str, verifier: &Verifier, password: &str) -> String {
         let nonce = server_first.split(',').next().unwrap();
         self.last_with(first, (server_first, nonce), verifier, password)
     }
 
-    /// The same with another text in place of the nonce.
+    /// Returns the same with another text in place of the nonce.
     fn last_with(
         &self,
         first: &str,

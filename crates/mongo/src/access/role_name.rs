@@ -45,41 +45,42 @@ impl RoleName {
         list(array, |value| Self::parse(value, database))
     }
 
-    /// Checks a name that a role is to get (2 or 73).
+    /// Checks the name of a new role (2 or 73).
     pub(crate) fn check(&self) -> Result<()> {
         check("role", &self.role)?;
         names::check_database(&self.database)
     }
 
-    /// The `_id` of a role: `database.role`.
+    /// Returns the `_id` of a role: `database.role`.
     pub(crate) fn id(&self) -> String {
         format!("{}.{}", self.database, self.role)
     }
 
-    /// `{role, db}`.
+    /// Returns `{role, db}`.
     pub(crate) fn to_document(&self) -> Document {
         doc! { "role": self.role.as_str(), "db": self.database.as_str() }
     }
 
-    /// Checks the name of a new role (2 or 73).
+    /// Returns an array of `{role, db}`, the format of stored users and roles.
     pub(crate) fn list_to_value(names: &[Self]) -> Value {
         Value::from(names.iter().map(Self::to_document).collect::<Vec<_>>())
     }
 }
 
 impl UserName {
-    /// Returns the `_id` of a role: `database.role`.
+    /// Creates a name without checking it.
     pub(crate) fn new(user: &str, database: &str) -> Self {
         Self { user: user.to_owned(), database: database.to_owned() }
     }
 
-    /// Returns `{role, db}`.
+    /// Reads a string, a user of `database`, or a document `{user, db}`, with the errors of
+    /// [`RoleName::parse`].
     pub(crate) fn parse(value: ValueRef<'_>, database: &str) -> Result<Self> {
         let (user, database) = read("user", value, database)?;
         Ok(Self::new(user, database))
     }
 
-    /// Returns an array of `{role, db}`, the format of stored users and roles.
+    /// Reads an array of such names, as [`RoleName::parse_list`] does.
     pub(crate) fn parse_list(array: ArrayRef<'_>, database: &str) -> Result<Vec<Self>> {
         list(array, |value| Self::parse(value, database))
     }

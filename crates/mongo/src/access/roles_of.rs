@@ -91,7 +91,7 @@ mod tests {
         RoleName::new(name, "x")
     }
 
-    /// A role that may find in the collection of its own name.
+    /// Returns a role that may find in the collection of its own name.
     fn role(name: &str, roles: &[&str]) -> (RoleName, Role) {
         let mut privileges = Privileges::new();
         let resource = Resource::namespace("x", name);

@@ -183,9 +183,9 @@ pub(super) async fn drop_database<S: Store>(call: &Call<'_, S>) -> Result<DocBuf
     if dropped { ok(doc! { "dropped": call.database }) } else { ok(doc! {}) }
 }
 
-/// The rights of `renameCollection`: to read and drop the source and to create the target. Within a
-/// database the right to rename is enough, unless the sender could thereby read documents that it
-/// may not read now.
+/// Returns the rights that `renameCollection` requires: to read and drop the source and to create
+/// the target. Within a database the right to rename is enough, unless the sender could thereby
+/// read documents that it may not read now.
 pub(super) fn rename_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let name = |argument: &str| match asked.body.get(argument) {
         Some(ValueRef::String(name)) => names::parse_full_name(name).map(Some),

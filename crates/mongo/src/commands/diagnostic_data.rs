@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! {getDiagnosticData: 1}
-//! => {data: {start, serverStatus: {start, .., end}, systemMetrics: {start, cpu, memory, end}, end},
-//!     ok: 1}
+//! => {data: {start, serverStatus: {start, .., end},
+//!     systemMetrics: {start, cpu, memory, end}, end}, ok: 1}
 //! ```
 
 use document::{DocBuf, DocRef, Document, Value, doc};

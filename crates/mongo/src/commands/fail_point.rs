@@ -167,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// The effect of a fail point with this data on a command.
+    /// Returns the effect of a fail point with this data on a command.
     fn planned(data: Document) -> (Option<Duration>, Action) {
         planned_action(FailCommand::parse(Some(DocRef::Tree(&data))).unwrap())
     }

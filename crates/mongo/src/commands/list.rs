@@ -50,16 +50,16 @@ fn batch_size(args: &Args<'_>) -> Result<Option<u64>> {
     args.count("batchSize")
 }
 
-/// The rights of `listDatabases`. A sender without the right to all databases sees those on which
-/// it has any right; only an explicit request for all requires it.
+/// Returns the rights that `listDatabases` requires. A sender without the right to all databases
+/// sees those on which it has any right; only an explicit request for all requires it.
 pub(super) fn databases_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let wants_all = asked.args().bool("authorizedDatabases")? == Some(false);
     let need = Need::of(Action::ListDatabases, Object::Server);
     Ok(if wants_all { vec![need] } else { Vec::new() })
 }
 
-/// The rights of `listCollections`. None are required for the names of those collections on which
-/// the sender has any right.
+/// Returns the rights that `listCollections` requires. None are required for the names of those
+/// collections on which the sender has any right.
 pub(super) fn collections_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let own = asked.is_set("nameOnly") && asked.is_set("authorizedCollections");
     let database = Object::Database(asked.database.to_owned());

@@ -46,8 +46,8 @@ const ENTRY_BYTES: usize = 2 * 1024;
 /// Sessions with their last use and user.
 type Found = BTreeMap<(SessionId, UserDigest), (Duration, Option<UserName>)>;
 
-/// The rights of either stage: none for the sender's own sessions. Named users are compared with
-/// the sender when the stage runs.
+/// Returns the rights that either stage requires: none for the sender's own sessions. Named users
+/// are compared with the sender when the stage runs.
 pub(super) fn stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { vec![sessions_of_all()] } else { Vec::new() }

@@ -41,12 +41,12 @@ const SHOWN_COPIES: usize = 4;
 /// Prefix of the names of shards.
 const SHARD: &str = "shard";
 
-/// The rights of `currentOp`: none for the sender's own operations.
+/// Returns the rights that `currentOp` requires: none for the sender's own operations.
 pub(super) fn current_op_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(if asked.is_set("$ownOps") { Vec::new() } else { all_operations() })
 }
 
-/// The rights of the stage, which shows the sender's own operations by default.
+/// Returns the rights that the stage requires; it shows the sender's own operations by default.
 pub(super) fn current_op_stage_needs(spec: ValueRef<'_>) -> Vec<Need> {
     let all = spec.as_document().is_some_and(|spec| is_set(spec, "allUsers"));
     if all { all_operations() } else { Vec::new() }

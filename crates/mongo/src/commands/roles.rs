@@ -68,27 +68,28 @@ fn listed_needs(asked: &Asked<'_>, action: Action) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// The rights of `createRole`.
+/// Returns the rights that `createRole` requires.
 pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
     needs.push(Need::on_database(Action::CreateRole, asked.database));
     Ok(needs)
 }
 
-/// The rights of `updateRole`: to revoke what the role has, and to grant what is given.
+/// Returns the rights that `updateRole` requires: to revoke what the role has, and to grant what is
+/// given.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = listed_needs(asked, Action::GrantRole)?;
     needs.push(Need::on_database(Action::RevokeRole, asked.database));
     Ok(needs)
 }
 
-/// The rights of the commands that extend a role.
+/// Returns the rights for the commands that extend a role.
 pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = listed_needs(asked, Action::GrantRole)?;
     Ok(or_on_own_database(needs, Action::GrantRole, asked))
 }
 
-/// The rights of the commands that reduce a role.
+/// Returns the rights for the commands that reduce a role.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = listed_needs(asked, Action::RevokeRole)?;
     Ok(or_on_own_database(needs, Action::RevokeRole, asked))
@@ -243,7 +244,7 @@ pub(super) async fn revoke_roles<S: Store>(call: &Call<'_, S>) -> Result<DocBuf>
     .await
 }
 
-/// The rights of `dropRole` and `dropAllRolesFromDatabase`.
+/// Returns the rights that `dropRole` and `dropAllRolesFromDatabase` require.
 pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(vec![Need::on_database(Action::DropRole, asked.database)])
 }
@@ -277,8 +278,8 @@ fn wanted(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     })
 }
 
-/// The rights of `rolesInfo`. Named roles are checked in [`roles_info`], since a sender may see its
-/// own.
+/// Returns the rights that `rolesInfo` requires. Named roles are checked in [`roles_info`], since a
+/// sender may see its own.
 pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let own = wanted(asked)?.is_some();
     Ok(if own { Vec::new() } else { vec![Need::on_database(Action::ViewRole, asked.database)] })

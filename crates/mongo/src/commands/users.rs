@@ -51,7 +51,7 @@ fn listed_roles(asked: &Asked<'_>) -> Result<Option<Vec<RoleName>>> {
     roles.map(|roles| RoleName::parse_list(roles, asked.database)).transpose()
 }
 
-/// The rights of `createUser`.
+/// Returns the rights that `createUser` requires.
 pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = vec![Need::on_database(Action::CreateUser, asked.database)];
     needs.extend(role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default()));
@@ -61,8 +61,8 @@ pub(super) fn create_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// The rights of `updateUser`, except for changes of the sender's own password or data, which
-/// [`update_user`] checks.
+/// Returns the rights that `updateUser` requires, except for changes of the sender's own password
+/// or data, which [`update_user`] checks.
 pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let mut needs = Vec::new();
     if let Some(roles) = listed_roles(asked)? {
@@ -77,18 +77,18 @@ pub(super) fn update_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(needs)
 }
 
-/// The rights of `dropUser` and `dropAllUsersFromDatabase`.
+/// Returns the rights that `dropUser` and `dropAllUsersFromDatabase` require.
 pub(super) fn drop_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(vec![Need::on_database(Action::DropUser, asked.database)])
 }
 
-/// The rights of `grantRolesToUser`.
+/// Returns the rights that `grantRolesToUser` requires.
 pub(super) fn grant_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = role_needs(Action::GrantRole, &listed_roles(asked)?.unwrap_or_default());
     Ok(or_on_own_database(needs, Action::GrantRole, asked))
 }
 
-/// The rights of `revokeRolesFromUser`.
+/// Returns the rights that `revokeRolesFromUser` requires.
 pub(super) fn revoke_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     let needs = role_needs(Action::RevokeRole, &listed_roles(asked)?.unwrap_or_default());
     Ok(or_on_own_database(needs, Action::RevokeRole, asked))
@@ -294,8 +294,8 @@ fn wanted(asked: &Asked<'_>) -> Result<Wanted> {
     })
 }
 
-/// The rights of `usersInfo`. Named users are checked in [`users_info`], since a sender may see
-/// itself.
+/// Returns the rights that `usersInfo` requires. Named users are checked in [`users_info`], since a
+/// sender may see itself.
 pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     Ok(match wanted(asked)? {
         Wanted::All => vec![Need::Any(vec![
@@ -307,8 +307,8 @@ pub(super) fn info_needs(asked: &Asked<'_>) -> Result<Vec<Need>> {
     })
 }
 
-/// Whether `usersInfo` shows password verifiers. This counts as a change, so that read-only senders
-/// are refused.
+/// Returns whether `usersInfo` shows password verifiers. This counts as a change, so that read-only
+/// senders are refused.
 pub(super) fn shows_credentials(command: DocRef<'_>) -> bool {
     is_set(command, "showCredentials")
 }

@@ -34,7 +34,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// The result of an insert or a removal of one document.
+    /// Returns the result of an insert or a removal of one document.
     pub(crate) fn hit() -> Self {
         Self { hit: true, ..Self::default() }
     }
@@ -187,7 +187,7 @@ mod tests {
 
     use super::*;
 
-    /// A page with these results.
+    /// Returns a page with these results.
     fn page_of(done: &[(usize, Done)]) -> Page {
         let mut page = Page::new(7);
         done.iter().for_each(|(place, done)| page.set(*place, done));

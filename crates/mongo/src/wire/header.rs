@@ -11,7 +11,7 @@ pub(crate) const HEADER_BYTES: usize = 16;
 pub(crate) enum OpCode {
     /// OP_REPLY, the reply to OP_QUERY.
     Reply = 1,
-    /// OP_QUERY, for handshakes only.
+    /// OP_QUERY, for handshakes and logins only.
     Query = 2004,
     /// OP_COMPRESSED, another message in compressed form.
     Compressed = 2012,

@@ -43,15 +43,15 @@ pub(crate) struct Malformed {
 }
 
 impl Malformed {
-    /// An error after which the connection cannot continue, since the position of the next message
-    /// is unknown or following data cannot be trusted. Its code is 17 ProtocolError.
+    /// Returns an error after which the connection cannot continue, since the position of the next
+    /// message is unknown or following data cannot be trusted. Its code is 17 ProtocolError.
     pub(crate) fn fatal(message: impl Into<String>) -> Self {
         let code = crate::errors::ProtocolError;
         Self { code, message: message.into(), answerable: false }
     }
 
-    /// An error in the content of a well-framed message: it gets an error reply, and the connection
-    /// continues.
+    /// Returns an error in the content of a well-framed message: it gets an error reply, and the
+    /// connection continues.
     pub(crate) fn content(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), answerable: true }
     }

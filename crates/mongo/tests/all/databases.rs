@@ -76,7 +76,7 @@ async fn a_database_that_differs_from_another_in_case_only_is_refused() {
     assert_eq!(number(&client.run(doc! { "create": "c", "$db": "R" }).await, "ok"), 1);
 }
 
-/// The code of a reply, or of its first write error.
+/// Returns the code of a reply, or of its first write error.
 fn code(reply: &Document) -> i64 {
     let errors = reply.get("writeErrors").and_then(|value| value.as_ref().as_array());
     let first = errors.and_then(|errors| errors.iter().next()?.as_document());

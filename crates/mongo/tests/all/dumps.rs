@@ -48,7 +48,7 @@ async fn expire_after(client: &mut Client, seconds: i32) {
     assert_eq!(number(&reply, "ok"), 1, "{reply:?}");
 }
 
-/// The ids of all documents, counted in two ways.
+/// Returns the ids of all documents, counted in two ways.
 async fn ids(client: &mut Client) -> Vec<i64> {
     let found: Vec<i64> = client.all("c").await.iter().map(|it| number(it, "_id")).collect();
     let count = client.run(doc! { "count": "c", "$db": "db" }).await;

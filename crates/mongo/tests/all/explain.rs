@@ -3,7 +3,7 @@
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
 
-/// Twenty documents, and indexes of several kinds.
+/// Returns twenty documents, and indexes of several kinds.
 async fn client() -> Client {
     let mut client = Client::new();
     let row = |id: i32| doc! { "_id": id, "a": id, "b": id % 3, "list": array![id, 0], "s": id };
@@ -68,7 +68,7 @@ async fn an_index_is_described() {
     }
 }
 
-/// The names of stages, from the outermost to the access path.
+/// Returns the names of stages, from the outermost to the access path.
 fn stage_names(plan: &Document) -> Vec<String> {
     let mut names = Vec::new();
     let mut plan = Some(plan.clone());

@@ -10,7 +10,7 @@ fn part(of: &Document, path: &str) -> Document {
     })
 }
 
-/// A client that has inserted 5 documents into `c` and read all of them twice, once sorted.
+/// Returns a client that has inserted 5 documents into `c` and read all of them twice, once sorted.
 async fn client() -> Client {
     let mut client = Client::new();
     let documents: Vec<Document> = (0..5).map(|id| doc! { "_id": id, "a": id }).collect();

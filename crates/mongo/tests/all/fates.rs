@@ -33,7 +33,7 @@ async fn index(client: &mut Client, key: &str, more: Document) {
     good(client, doc! { "createIndexes": "c", "indexes": indexes, "$db": "db" }).await;
 }
 
-/// Ids, classes, expiry times and reasons.
+/// Returns ids, classes, expiry times and reasons.
 fn fates(reply: &Document) -> Vec<(Value, Value, Value, Value)> {
     let Some(Value::Array(documents)) = reply.get("documents") else { panic!("{reply:?}") };
     let fate = |value: &Value| {
@@ -164,7 +164,7 @@ async fn what_cannot_be_asked_is_refused() {
     assert_eq!(number(&client.run(missing).await, "code"), 26);
 }
 
-/// The ids and expiry times of a reply, and its continuation position.
+/// Returns the ids and expiry times of a reply, and its continuation position.
 fn listed(reply: &Document) -> (Vec<(Value, Value)>, Value) {
     let listed = fates(reply).into_iter().map(|(id, _, at, _)| (id, at)).collect();
     (listed, reply.get("after").unwrap().clone())

@@ -9,7 +9,7 @@ use fastrand::Rng;
 const HISTORIES: u64 = 150;
 const STATEMENTS: usize = 30;
 
-/// A statement in the format of `bulkWrite`.
+/// Returns a statement in the format of `bulkWrite`.
 fn statement(rng: &mut Rng, at: usize, inserts: bool) -> Document {
     let small = |rng: &mut Rng| rng.i32(0..6);
     match rng.u8(0..10) {
@@ -93,7 +93,7 @@ async fn client_with(rng: &mut Rng) -> Client {
     client
 }
 
-/// The contents of outcomes that are compared, without positions and texts.
+/// Returns the contents of outcomes that are compared, without positions and texts.
 fn outcomes(reply: &Document) -> Vec<Document> {
     let mut out = Vec::new();
     for outcome in crate::client::first_batch(reply) {

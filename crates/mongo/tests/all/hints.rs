@@ -3,7 +3,7 @@
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
 
-/// Four documents, one of them without `a`, and a sparse index on it.
+/// Returns four documents, one of them without `a`, and a sparse index on it.
 async fn client() -> Client {
     let mut client = Client::new();
     let rows = [doc! { "a": 1 }, doc! { "a": 2 }, doc! { "a": 3 }, doc! {}];

@@ -10,7 +10,7 @@ const DOCUMENTS: i32 = 3_000;
 /// Number of polls until a build must have reached its pause.
 const TURNS: usize = 1_000;
 
-/// A server, and a client that has inserted documents into its collection.
+/// Returns a server, and a client that has inserted documents into its collection.
 async fn filled() -> (Kit, Client) {
     let kit = Kit::default();
     let mut client = client(&kit);
@@ -46,14 +46,14 @@ async fn stats(client: &mut Client, behind: &[Document]) -> Vec<Document> {
     first_batch(&client.run(command_of("c", stages)).await)
 }
 
-/// The same command with a strict Stable API version 1.
+/// Returns the same command with a strict Stable API version 1.
 fn strictly(mut command: Document) -> Document {
     command.push("apiVersion", "1");
     command.push("apiStrict", true);
     command
 }
 
-/// The usage counts of an index.
+/// Returns the usage counts of an index.
 async fn uses(client: &mut Client, name: &str) -> Vec<i64> {
     let found = stats(client, &[doc! { "$match": doc! { "name": name } }]).await;
     let accesses = found.iter().map(|it| it.get("accesses").unwrap().as_ref().as_document());
@@ -184,7 +184,7 @@ async fn it_is_the_first_stage_of_a_collection_and_says_nothing() {
     }
 }
 
-/// The only entry of a build in `currentOp`, once it has progress.
+/// Returns the only entry of a build in `currentOp`, once it has progress.
 async fn build(client: &mut Client) -> Document {
     let mut last = Document::new();
     for _ in 0..TURNS {
@@ -202,7 +202,7 @@ async fn build(client: &mut Client) -> Document {
     panic!("no build says how far it is: {last:?}");
 }
 
-/// The progress of a build as done and total, which must match its message.
+/// Returns the progress of a build as done and total, which must match its message.
 fn progress(shown: &Document) -> (i64, i64) {
     let of = shown.get("progress").unwrap().as_ref().as_document().unwrap().to_tree();
     let (done, total) = (number(&of, "done"), number(&of, "total"));

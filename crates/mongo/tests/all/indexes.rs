@@ -187,7 +187,7 @@ async fn an_index_is_dropped_once_and_shows_that_it_was_made_in_the_background()
     assert_eq!(number(&reply, "nIndexesWas"), 2, "{reply:?}");
 }
 
-/// The text of an error reply.
+/// Returns the text of an error reply.
 fn errmsg(reply: &Document) -> String {
     reply.get("errmsg").and_then(|text| text.as_ref().as_str()).unwrap_or_default().to_owned()
 }
@@ -251,7 +251,7 @@ async fn options_that_no_index_has_are_left_out_on_request() {
     assert_eq!(number(&reply.await, "code"), 14);
 }
 
-/// An index as listed.
+/// Returns an index as listed.
 async fn listed(client: &mut Client, name: &str) -> Document {
     let reply = client.run(doc! { "listIndexes": "c", "$db": "db" }).await;
     let found = first_batch(&reply).into_iter().find(|it| it.get("name") == Some(&name.into()));

@@ -28,13 +28,13 @@ fn stored(spec: impl Into<Value>) -> Document {
     doc! { "$listSessions": spec }
 }
 
-/// A command in a session.
+/// Returns a command in a session.
 fn within(mut command: Document, byte: u8) -> Document {
     command.push("lsid", session(byte));
     command
 }
 
-/// The first bytes of the ids of listed sessions.
+/// Returns the first bytes of the ids of listed sessions.
 fn ids(listed: &[Document]) -> Vec<u8> {
     let id = |entry: &Document| {
         let Some(Value::Document(id)) = entry.get("_id") else { panic!("{entry:?}") };

@@ -12,8 +12,8 @@ use crate::client::{Client, cursor_id, number};
 
 const MB: usize = 1 << 20;
 
-/// A client of a server with this much memory for its operations; its collection has one document
-/// with a long text and a list.
+/// Returns a client of a server with this much memory for its operations; its collection has one
+/// document with a long text and a list.
 async fn client(bytes: usize) -> (Client, Account) {
     let memory = Account::new(bytes);
     let mut client = Client::with(Settings { memory: memory.clone(), ..Settings::default() });
@@ -33,7 +33,7 @@ fn aggregate(stages: impl IntoIterator<Item = Document>) -> Document {
     doc! { "aggregate": "c", "pipeline": stages, "cursor": cursor, "$db": "db" }
 }
 
-/// Stages that produce this many rows, each with its own text of 100 KB.
+/// Returns stages that produce this many rows, each with its own text of 100 KB.
 fn many(rows: i32) -> Vec<Document> {
     let text = doc! { "$concat": array!["$s", "y"] };
     vec![
@@ -48,7 +48,7 @@ fn and(mut stages: Vec<Document>, last: impl IntoIterator<Item = Document>) -> D
     aggregate(stages)
 }
 
-/// An object with this many fields of this value.
+/// Returns an object with this many fields of this value.
 fn fields(count: usize, value: impl Into<Value>) -> Document {
     let value = value.into();
     (0..count).map(|at| (format!("f{at}"), value.clone())).collect()
@@ -64,7 +64,7 @@ fn update(edit: impl Into<Value>, arrays: bool) -> Document {
     doc! { "update": "c", "updates": updates, "$db": "db" }
 }
 
-/// Commands that would need gigabytes.
+/// Returns commands that would need gigabytes.
 fn bombs() -> Vec<Document> {
     let sort = doc! { "$sort": doc! { "a": 1 } };
     let part = Value::Array(
@@ -111,7 +111,7 @@ fn bombs() -> Vec<Document> {
     ]
 }
 
-/// The error code of a command or of its first write.
+/// Returns the error code of a command or of its first write.
 fn code(reply: &Document) -> Option<i64> {
     if let Some(Value::Array(errors)) = reply.get("writeErrors") {
         return errors[0].as_ref().as_document().map(|it| number(&it.to_tree(), "code"));

@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const MORE_TO_COME: u32 = 2;
 
-/// An OP_MSG with this body.
+/// Returns an OP_MSG with this body.
 fn message(flags: u32, body: &[u8]) -> Vec<u8> {
     let mut message = vec![0; 16];
     message.extend_from_slice(&flags.to_le_bytes());
@@ -19,7 +19,7 @@ fn message(flags: u32, body: &[u8]) -> Vec<u8> {
     message
 }
 
-/// A body with text that is not UTF-8.
+/// Returns a body with text that is not UTF-8.
 fn broken() -> Vec<u8> {
     let mut body = doc! { "ping": 1, "$db": "test" }.to_buf().bytes().to_vec();
     let at = body.windows(4).position(|part| part == b"test").unwrap();
@@ -51,7 +51,7 @@ async fn a_message_of_an_unknown_kind_ends_the_connection() {
     assert_eq!(client.stream.read_to_end(&mut Vec::new()).await.unwrap(), 0);
 }
 
-/// An OP_QUERY on `admin.$cmd` with this body.
+/// Returns an OP_QUERY on `admin.$cmd` with this body.
 fn query(body: &[u8]) -> Vec<u8> {
     let mut message = vec![0; 20];
     message.extend_from_slice(b"admin.$cmd\0");

@@ -77,7 +77,7 @@ impl Model {
         })
     }
 
-    /// The expected reply to a command, including repeats.
+    /// Returns the expected reply to a command, including repeats.
     fn reply(&mut self, session: u8, number: i64, write: &Write) -> Document {
         let held = self.sessions.entry(session).or_default();
         if held.0 != number {
@@ -109,7 +109,7 @@ impl Model {
     }
 }
 
-/// The parts of a reply that are compared.
+/// Returns the parts of a reply that are compared.
 fn shown(write: &Write, done: &BTreeMap<usize, Did>, failed: &[i32]) -> Document {
     if let Write::FindAndModify { new, .. } = write {
         let did = &done[&0];
@@ -127,7 +127,7 @@ fn shown(write: &Write, done: &BTreeMap<usize, Did>, failed: &[i32]) -> Document
     }
 }
 
-/// The same from a reply of the server.
+/// Returns the same from a reply of the server.
 fn heard(write: &Write, reply: &Document) -> Document {
     let tree = |value: &Value| value.as_ref().as_document().map(|it| it.to_tree());
     let list = |name: &str| match reply.get(name) {
@@ -153,7 +153,7 @@ fn heard(write: &Write, reply: &Document) -> Document {
     }
 }
 
-/// The command for a write.
+/// Returns the command for a write.
 fn command_of(write: &Write) -> Document {
     let by_id = |id: i32| doc! { "_id": id };
     let edit = |statement: &Statement| match *statement {

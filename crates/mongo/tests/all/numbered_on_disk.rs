@@ -12,7 +12,7 @@ use engine::{Engine, KeepNothing, Options};
 use mongo::{Door, MongoDialect, Settings, Topology};
 use store_tree::{TreeOptions, TreeStore};
 
-/// A router over the store in a directory, and its clock.
+/// Returns a router over the store in a directory, and its clock.
 async fn open(path: &Path, last: Option<Checkpoint>) -> (Client<TreeStore>, Arc<Clock>) {
     let clock = test_kit::start_clock(last);
     let options = TreeOptions { segment_bytes: 1 << 20, ..TreeOptions::new(path) };

@@ -7,13 +7,13 @@ use engine::Store;
 use mongo::{Door, Settings, Topology};
 use test_kit::{Kit, PausingStore};
 
-/// A client of a router over an engine.
+/// Returns a client of a router over an engine.
 pub(crate) fn client_of(kit: &Kit) -> Client {
     let settings = Settings { topology: Topology::Router, ..Settings::default() };
     Client::of(Door::new(kit.engine.clone(), settings))
 }
 
-/// A command with this number in the session of this byte.
+/// Returns a command with this number in the session of this byte.
 pub(crate) fn numbered(mut command: Document, session: u8, number: i64) -> Document {
     let id = Value::Binary { subtype: 4, bytes: vec![session; 16] };
     command.push("lsid", doc! { "id": id });
@@ -24,7 +24,7 @@ pub(crate) fn numbered(mut command: Document, session: u8, number: i64) -> Docum
     command
 }
 
-/// A reply without the marks of a repeat.
+/// Returns a reply without the marks of a repeat.
 pub(crate) fn plain(mut reply: Document) -> Document {
     reply.remove("retriedStmtIds");
     reply.remove("retriedStmtId");
@@ -47,7 +47,7 @@ fn inc() -> Document {
     doc! { "$inc": doc! { "a": 1 } }
 }
 
-/// Statements of all kinds, for documents 1 and 2 with `a` 1 and 2.
+/// Returns statements of all kinds, for documents 1 and 2 with `a` 1 and 2.
 fn writes() -> Vec<Document> {
     let deletes = array![
         doc! { "q": doc! { "_id": 1 }, "limit": 1 },

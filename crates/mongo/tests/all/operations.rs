@@ -6,7 +6,7 @@ use document::{Document, Value, array, doc};
 /// Number of polls within which a stopped operation must end; by itself it would need many more.
 const TURNS: usize = 100;
 
-/// A client of a collection whose documents take long to examine.
+/// Returns a client of a collection whose documents take long to examine.
 async fn client() -> Client {
     let mut client = Client::new();
     let documents: Vec<Document> = (0..1000).map(|id| doc! { "_id": id, "v": 0 }).collect();
@@ -15,12 +15,12 @@ async fn client() -> Client {
     client
 }
 
-/// A condition that takes milliseconds per document and is false.
+/// Returns a condition that takes milliseconds per document and is false.
 fn slow() -> Document {
     sum_below(20_000)
 }
 
-/// A condition that takes longer with a higher `end` and is false.
+/// Returns a condition that takes longer with a higher `end` and is false.
 fn sum_below(end: i32) -> Document {
     let sum = doc! { "$sum": doc! { "$range": array![0, end] } };
     doc! { "$expr": doc! { "$lt": array![sum, "$v"] } }
@@ -30,7 +30,7 @@ fn slow_find() -> Document {
     doc! { "find": "c", "filter": slow(), "$db": "db" }
 }
 
-/// The running operations that match the filter.
+/// Returns the running operations that match the filter.
 async fn current(client: &mut Client, filter: Document) -> Vec<Document> {
     let mut command = doc! { "currentOp": 1, "$db": "admin" };
     filter.into_iter().for_each(|(name, value)| command.push(name, value));
@@ -39,7 +39,7 @@ async fn current(client: &mut Client, filter: Document) -> Vec<Document> {
     shown.iter().map(|it| it.as_ref().as_document().unwrap().to_tree()).collect()
 }
 
-/// The id of the only operation of this kind, once it runs.
+/// Returns the id of the only operation of this kind, once it runs.
 async fn number_of(client: &mut Client, op: &str) -> i64 {
     for _ in 0..TURNS {
         if let [running] = current(client, doc! { "op": op }).await.as_slice() {
@@ -218,7 +218,7 @@ async fn operations_are_shown_with_what_they_were_asked() {
     }
 }
 
-/// The result of `$currentOp` with these options and this filter.
+/// Returns the result of `$currentOp` with these options and this filter.
 async fn stage(client: &mut Client, options: Document, filter: Document) -> Vec<Document> {
     let pipeline = array![doc! { "$currentOp": options }, doc! { "$match": filter }];
     let command = doc! { "aggregate": 1, "pipeline": pipeline, "cursor": doc! {}, "$db": "admin" };

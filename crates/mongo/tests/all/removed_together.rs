@@ -10,8 +10,8 @@ use crate::client::{Client, number};
 /// Users of `$external` need no password.
 const USERS: &str = "$external";
 
-/// A store and a client: `app` has the roles `old` and `older`, another database one that inherits
-/// both, and three users have some of them, one of them also a built-in role of `app`.
+/// Returns a store and a client: `app` has the roles `old` and `older`, another database one that
+/// inherits both, and three users have some of them, one of them also a built-in role of `app`.
 async fn filled() -> (PausingStore, Client) {
     let kit = Kit::default();
     let mut client = Client::of(Door::new(kit.engine, Settings::default()));
@@ -33,7 +33,7 @@ async fn filled() -> (PausingStore, Client) {
     (kit.store, client)
 }
 
-/// All users and roles, as commands show them.
+/// Returns all users and roles, as commands show them.
 async fn shown(client: &mut Client) -> Vec<Document> {
     let mut told =
         vec![client.run(doc! { "usersInfo": doc! { "forAllDBs": true }, "$db": "admin" }).await];
@@ -44,7 +44,7 @@ async fn shown(client: &mut Client) -> Vec<Document> {
     told
 }
 
-/// How often a role of `app` is named in these replies.
+/// Returns how often a role of `app` is named in these replies.
 fn named(shown: &[Document], role: &str) -> usize {
     let name = format!("{:?}", doc! { "role": role, "db": "app" });
     format!("{shown:?}").matches(name.trim_end_matches(['}', ')', ']'])).count()

@@ -12,7 +12,7 @@ fn names(reply: &Document) -> Vec<&str> {
     reply.fields().iter().map(|(name, _)| name.as_str()).collect()
 }
 
-/// The command of this name.
+/// Returns the command of this name.
 fn named(name: &str, value: Value, rest: Document) -> Document {
     let mut command = Document::new();
     command.push(name, value);
@@ -73,7 +73,7 @@ fn session() -> Document {
     doc! { "id": Value::Binary { subtype: 4, bytes: vec![3; 16] } }
 }
 
-/// A command with more fields.
+/// Returns a command with more fields.
 fn with(command: &Document, more: Document) -> Document {
     let mut command = command.clone();
     more.into_iter().for_each(|(name, value)| command.push(name, value));

@@ -43,7 +43,7 @@ async fn a_cursor_goes_on_in_its_session_alone() {
     }
 }
 
-/// The code of a `getMore` on a cursor in a session; 0 on success.
+/// Returns the code of a `getMore` on a cursor in a session; 0 on success.
 async fn more(client: &mut Client, cursor: i64, lsid: Document) -> i64 {
     let command =
         doc! { "getMore": cursor, "collection": "c", "batchSize": 1, "lsid": lsid, "$db": "db" };
@@ -51,7 +51,7 @@ async fn more(client: &mut Client, cursor: i64, lsid: Document) -> i64 {
     reply.get("code").map_or(0, |_| number(&reply, "code"))
 }
 
-/// The digest of a client without a login: SHA-256 of the empty string.
+/// Returns the digest of a client without a login: SHA-256 of the empty string.
 fn nobody() -> Value {
     Value::Binary { subtype: 0, bytes: auth::sha256(b"").to_vec() }
 }

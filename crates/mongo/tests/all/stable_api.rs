@@ -19,7 +19,7 @@ async fn code(client: &mut Client, command: Document) -> i64 {
     reply.get("code").map_or(0, |_| number(&reply, "code"))
 }
 
-/// A command on `db` with one more argument.
+/// Returns a command on `db` with one more argument.
 fn with(mut command: Document, argument: &str, value: impl Into<Value>) -> Document {
     command.push(argument, value);
     if command.get("$db").is_none() {

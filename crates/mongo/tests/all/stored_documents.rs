@@ -4,14 +4,14 @@ use crate::client::{Client, first_batch, number};
 use document::{Document, Value, array, doc};
 use tokio::io::AsyncWriteExt;
 
-/// A document with two fields `_id`.
+/// Returns a document with two fields `_id`.
 fn two_ids() -> Document {
     let mut document = doc! { "_id": 1, "a": 1 };
     document.push("_id", 2);
     document
 }
 
-/// Code and message of the only write error.
+/// Returns code and message of the only write error.
 fn write_error(reply: &Document) -> (i64, String) {
     let Some(Value::Array(errors)) = reply.get("writeErrors") else { panic!("{reply:?}") };
     let [Value::Document(error)] = errors.as_slice() else { panic!("{reply:?}") };

@@ -3,7 +3,7 @@
 use crate::client::{Client, number};
 use document::{Document, Value, array, doc};
 
-/// The value at a path of a reply.
+/// Returns the value at a path of a reply.
 fn at<'a>(reply: &'a Document, path: &[&str]) -> &'a Value {
     let (first, rest) = path.split_first().unwrap();
     let value = reply.get(first).unwrap_or_else(|| panic!("{first} of {reply:?}"));

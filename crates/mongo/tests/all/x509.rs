@@ -7,7 +7,7 @@ use crate::client::{Client, number};
 
 pub(crate) const ANN: &str = "CN=ann,OU=x,O=y";
 
-/// A client of the same server with a certificate of this subject.
+/// Returns a client of the same server with a certificate of this subject.
 fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
     let address = "10.0.0.7:5000".to_owned();
     let certificate_subject = subject.map(str::to_owned);
@@ -22,7 +22,7 @@ fn with_certificate(of: &Client, subject: Option<&str>) -> Client {
     )
 }
 
-/// A server with a user of this name.
+/// Returns a server with a user of this name.
 pub(crate) async fn with_user(subject: &str) -> Client {
     let settings = Settings { host: "10.0.0.1:27017".to_owned(), ..Settings::default() };
     let mut client = Client::with(settings);
@@ -42,7 +42,7 @@ pub(crate) fn authenticate(user: Option<&str>) -> Document {
     command
 }
 
-/// The names of the users that are logged in on a connection.
+/// Returns the names of the users that are logged in on a connection.
 async fn logged_in(client: &mut Client) -> Vec<String> {
     let status = client.run(doc! { "connectionStatus": 1, "$db": "admin" }).await;
     let Some(Value::Document(info)) = status.get("authInfo") else { panic!("{status:?}") };

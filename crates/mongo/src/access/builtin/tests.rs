@@ -74,7 +74,7 @@ fn answers(name: &RoleName) -> String {
     groups.join(" ")
 }
 
-/// The roles of a user database, and those that only `admin` has.
+/// Returns the roles of a user database, and those that only `admin` has.
 fn all() -> Vec<RoleName> {
     let mut names = names_for("x");
     names.extend(ON_ADMIN.iter().map(|(role, _)| RoleName::new(role, ADMIN)));

@@ -29,7 +29,7 @@ fn random_resource(random: &mut fastrand::Rng) -> Resource {
     }
 }
 
-/// Mostly few actions, sometimes all of them.
+/// Returns mostly few actions, sometimes all of them.
 fn random_actions(random: &mut fastrand::Rng) -> Actions {
     let count = if random.u8(..10) == 0 { Action::ALL.len() } else { random.usize(..4) };
     (0..count).map(|_| Action::ALL[random.usize(..Action::ALL.len())]).collect()

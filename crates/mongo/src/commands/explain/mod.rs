@@ -253,8 +253,8 @@ pub(super) async fn explain_aggregate<S: Store>(
     reply_with_plan(call, namespace, explained, call.body, false).await
 }
 
-/// Plans, executes on request, and builds the reply. It reads batches as a client would, so that
-/// the operation can be stopped between them.
+/// Makes the plan, executes it on request, and builds the reply. Reads batches as a client would,
+/// so that the operation can be stopped between them.
 async fn reply_with_plan<S: Store>(
     call: &Call<'_, S>,
     namespace: &Namespace,

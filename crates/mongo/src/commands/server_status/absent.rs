@@ -49,13 +49,13 @@ pub(super) fn absent_section(name: &str) -> Document {
     }
 }
 
-/// There are no locks: concurrent writers conflict when they commit.
+/// Returns the section `locks`: there are no locks: concurrent writers conflict when they commit.
 fn locks() -> Document {
     let one = || doc! { "acquireCount": long_zeros(&["r", "w", "R", "W"]) };
     doc! { "Global": one(), "Database": one(), "Collection": one() }
 }
 
-/// `metrics.repl`: no server replicates from this one by MongoDB's protocol.
+/// Returns the section `metrics.repl`: no server replicates from this one by MongoDB's protocol.
 pub(super) fn replication() -> Document {
     let timed = || doc! { "num": 0, "totalMillis": 0 };
     let network = doc! {
@@ -104,7 +104,8 @@ fn security() -> Document {
     doc! { "authentication": doc! { "saslSupportedMechsReceived": 0_i64, "mechanisms": mechanisms } }
 }
 
-/// `wiredTiger`: the store is a different one, but concurrent operations are reported.
+/// Returns the section `wiredTiger`: the store is a different one, but concurrent operations are
+/// reported.
 pub(super) fn wired_tiger(tickets: &[(&str, Tickets)]) -> Document {
     let concurrent: Document = tickets
         .iter()

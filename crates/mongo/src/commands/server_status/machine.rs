@@ -5,7 +5,7 @@ use document::{Document, doc};
 use super::{int, long};
 use crate::usage::Usage;
 
-/// `mem`, in megabytes.
+/// Returns the section `mem`, in megabytes.
 pub(super) fn memory_section(usage: &Usage) -> Document {
     doc! {
         "bits": 64,
@@ -15,7 +15,7 @@ pub(super) fn memory_section(usage: &Usage) -> Document {
     }
 }
 
-/// `extra_info`: times in microseconds, memory in kilobytes.
+/// Returns the section `extra_info`: times in microseconds, memory in kilobytes.
 pub(super) fn extra_section(usage: &Usage) -> Document {
     doc! {
         "note": "fields vary by platform",

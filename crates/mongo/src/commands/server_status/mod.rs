@@ -119,7 +119,7 @@ pub(super) async fn run<S: Store>(call: &Call<'_, S>) -> Result<DocBuf> {
     ok(reply)
 }
 
-/// `storageEngine`. Tools choose by its name what else they read.
+/// Returns the section `storageEngine`. Tools choose by its name what else they read.
 fn engine_section() -> Document {
     doc! {
         "name": "ebb",
@@ -132,7 +132,8 @@ fn engine_section() -> Document {
     }
 }
 
-/// `metrics`: commands, cursors, documents, what was examined, and the state of expiry in `ttl`.
+/// Returns the section `metrics`: commands, cursors, documents, what was examined, and the state of
+/// expiry in `ttl`.
 fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document {
     let (passes, deleted) = call.door.engine.reap_statistics();
     let backlog = call.door.engine.reap_backlog();
@@ -161,7 +162,7 @@ fn metrics_section<S: Store>(call: &Call<'_, S>, work: &WorkCounts) -> Document 
     }
 }
 
-/// `ebbClock`: EbbDB's own section on the database clock.
+/// Returns the section `ebbClock`: EbbDB's own section on the database clock.
 fn clock_section<S: Store>(call: &Call<'_, S>) -> Document {
     let clock = call.door.engine.clock().status();
     let mode = match clock.mode {

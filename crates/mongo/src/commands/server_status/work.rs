@@ -97,7 +97,7 @@ impl WorkCounts {
         i32::try_from(count).unwrap_or(i32::MAX)
     }
 
-    /// `asserts`: failed commands count as user asserts.
+    /// Returns the section `asserts`: failed commands count as user asserts.
     pub(super) fn asserts(&self) -> Document {
         let failed = self.called.iter().map(|called| called.failed).sum();
         doc! {
@@ -106,7 +106,7 @@ impl WorkCounts {
         }
     }
 
-    /// `connections`
+    /// Returns the section `connections`.
     pub(super) fn connections(&self) -> Document {
         let current = i32::try_from(self.connections).unwrap_or(i32::MAX);
         let active = i32::try_from(self.running.len()).unwrap_or(i32::MAX);
@@ -122,7 +122,7 @@ impl WorkCounts {
         }
     }
 
-    /// `globalLock`: nothing waits for a lock.
+    /// Returns the section `globalLock`: nothing waits for a lock.
     pub(super) fn global_lock(&self, micros: u64) -> Document {
         let (readers, writers) = (self.under_way(Kind::Read), self.under_way(Kind::Write));
         doc! {
@@ -142,7 +142,7 @@ impl WorkCounts {
         [("write", of(Kind::Write)), ("read", of(Kind::Read))]
     }
 
-    /// `network`
+    /// Returns the section `network`.
     pub(super) fn network(&self) -> Document {
         let (read, sent) = (self.counter_value("bytesIn"), self.counter_value("bytesOut"));
         doc! {
@@ -154,13 +154,14 @@ impl WorkCounts {
         }
     }
 
-    /// `opcounters`: operations with a counter of their own do not count as commands.
+    /// Returns the section `opcounters`: operations with a counter of their own do not count as
+    /// commands.
     pub(super) fn op_counters(&self) -> Document {
         let names = ["insert", "query", "update", "delete", "getmore", "command"];
         names.iter().map(|name| ((*name).to_owned(), long(self.counter_value(name)))).collect()
     }
 
-    /// `opLatencies`, in microseconds.
+    /// Returns the section `opLatencies`, in microseconds.
     pub(super) fn op_latencies(&self) -> Document {
         let of = |wanted| {
             let called = self.called.iter().filter(|called| work_kind(called.row) == wanted);
@@ -178,7 +179,7 @@ impl WorkCounts {
         }
     }
 
-    /// `metrics.commands`
+    /// Returns the section `metrics.commands`.
     pub(super) fn commands(&self) -> Document {
         let one = |called: &CommandCounts| {
             let counts = doc! { "failed": long(called.failed), "total": long(called.times) };
@@ -187,7 +188,7 @@ impl WorkCounts {
         self.called.iter().map(one).collect()
     }
 
-    /// `metrics.cursor`
+    /// Returns the section `metrics.cursor`.
     pub(super) fn cursors(&self) -> Document {
         let (all, idle) = self.cursors;
         let (opened, timed_out) = self.cursors_ever;
@@ -201,12 +202,13 @@ impl WorkCounts {
         }
     }
 
-    /// `metrics.operation`: write conflicts are retried internally and not counted.
+    /// Returns the section `metrics.operation`: write conflicts are retried internally and not
+    /// counted.
     pub(super) fn operation(&self) -> Document {
         doc! { "scanAndOrder": long(self.counter_value("sorts")), "writeConflicts": 0_i64 }
     }
 
-    /// `metrics.queryExecutor`
+    /// Returns the section `metrics.queryExecutor`.
     pub(super) fn query_executor(&self) -> Document {
         let scans = self.counter_value("collectionScans");
         doc! {
@@ -216,7 +218,7 @@ impl WorkCounts {
         }
     }
 
-    /// `metrics.document`
+    /// Returns the section `metrics.document`.
     pub(super) fn documents(&self) -> Document {
         doc! {
             "inserted": long(self.counter_value("insert")),

@@ -26,17 +26,17 @@ impl Client {
 }
 
 impl<S: Store> Client<S> {
-    /// Another client of the same server.
+    /// Returns another client of the same server.
     pub(crate) fn beside(&self) -> Self {
         Self::of(Arc::clone(&self.door))
     }
 
-    /// A client of an existing server.
+    /// Returns a client of an existing server.
     pub(crate) fn of(door: Arc<Door<S>>) -> Self {
         Self::known_as(door, "test".to_owned().into())
     }
 
-    /// The same with a given peer.
+    /// Returns the same with a given peer.
     pub(crate) fn known_as(door: Arc<Door<S>>, peer: Peer) -> Self {
         let (stream, far) = tokio::io::duplex(1 << 20);
         let (stop, stopped) = tokio::sync::watch::channel(false);
@@ -109,14 +109,14 @@ impl<S: Store> Client<S> {
         self.send(body, &[("ops", ops), ("nsInfo", &namespaces)]).await
     }
 
-    /// All documents of a collection of `db`, by `_id`.
+    /// Returns all documents of a collection of `db`, by `_id`.
     pub(crate) async fn all(&mut self, collection: &str) -> Vec<Document> {
         let find = doc! { "find": collection, "sort": doc! { "_id": 1 }, "$db": "db" };
         first_batch(&self.run(find).await)
     }
 }
 
-/// The cursor of a reply.
+/// Returns the cursor of a reply.
 pub(crate) fn cursor(reply: &Document) -> &Document {
     let Some(Value::Document(cursor)) = reply.get("cursor") else { panic!("{reply:?}") };
     cursor

@@ -25,7 +25,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     "distinct",
 ];
 
-/// A command that succeeds, to which an option is added.
+/// Returns a command that succeeds, to which an option is added.
 fn command_for(row: &Row) -> Document {
     let pipeline = || array![doc! { "$set": doc! { "b": 1 } }];
     match (row.command, row.option) {
@@ -82,7 +82,7 @@ fn add(command: &mut Document, path: &str, value: Value) {
     }
 }
 
-/// The code of a reply, or of its first write error; 0 without an error.
+/// Returns the code of a reply, or of its first write error; 0 without an error.
 fn code(reply: &Document) -> i64 {
     if let Some(Value::Array(errors)) = reply.get("writeErrors") {
         let Some(Value::Document(error)) = errors.first() else { panic!("{reply:?}") };
@@ -91,7 +91,7 @@ fn code(reply: &Document) -> i64 {
     reply.get("code").map_or(0, |_| number(reply, "code"))
 }
 
-/// A client of a collection with one document and one index.
+/// Returns a client of a collection with one document and one index.
 async fn client() -> Client {
     let mut client = Client::new();
     let documents = [doc! { "_id": 1, "a": 1 }];
@@ -102,7 +102,7 @@ async fn client() -> Client {
     client
 }
 
-/// Everything that a refused command must not change.
+/// Returns everything that a refused command must not change.
 async fn contents(client: &mut Client) -> (Vec<Document>, Vec<Document>, Vec<Document>) {
     let collections = client.run(doc! { "listCollections": 1, "$db": "db" }).await;
     let indexes = client.run(doc! { "listIndexes": "c", "$db": "db" }).await;

@@ -71,7 +71,7 @@ fn simple() -> Value {
     doc! { "locale": "simple" }.into()
 }
 
-/// A collation, which is refused unless it is the simple one.
+/// Returns a collation, which is refused unless it is the simple one.
 const fn collation(command: &'static str, option: &'static str) -> Row {
     refused(command, option, 115, german).unless(simple).noted(BYTES)
 }
