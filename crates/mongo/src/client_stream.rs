@@ -85,8 +85,8 @@ impl<S> ClientStream<S> {
         Self { past: Some(Past { has_to_log_in, ..Past::default() }), ..Self::fixed(stream) }
     }
 
-    /// Creates the stream of a client that another server forwards, with the user that this server
-    /// reports as logged in.
+    /// Creates the stream of a client that another server forwards, with the user that the other
+    /// server reports as logged in.
     pub fn passed_on(stream: S, user: Option<KnownUser>, has_to_log_in: bool) -> Self {
         let is_known = user.is_some();
         let past = Past { is_known, user, has_to_log_in, is_server: true, ..Past::default() };

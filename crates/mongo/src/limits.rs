@@ -6,8 +6,8 @@ use std::{ops::RangeInclusive, time::Duration};
 
 /// Largest message in bytes.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 48_000_000;
-/// Allowed settings of the largest message in bytes. Smaller messages must be accepted from clients
-/// that are not known yet.
+/// Allowed settings of the largest message in bytes. The lower bound is the limit for clients that
+/// are not known yet.
 pub const MESSAGE_BYTES: RangeInclusive<usize> = MAX_FIRST_BYTES..=MAX_MESSAGE_BYTES;
 /// Largest stored document in bytes.
 pub(crate) const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;

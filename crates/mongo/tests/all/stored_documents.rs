@@ -71,7 +71,8 @@ async fn what_a_pipeline_made_begins_with_its_id() {
     for (pipeline, modified, wanted) in [
         (array![doc! { "$set": doc! { "a": 1 } }], 0, doc! { "_id": 1, "a": 1 }),
         (array![doc! { "$unset": "_id" }], 1, doc! { "_id": 1, "a": 1 }),
-        // The result is the same, but the pipeline changed the order of its fields.
+        // The stored document is the same, but the pipeline moved its `_id`, which counts as a
+        // change.
         (merge(doc! { "a": 1 }), 1, doc! { "_id": 1, "a": 1 }),
         (merge(doc! { "d": 1 }), 1, doc! { "_id": 1, "d": 1, "a": 1 }),
     ] {
