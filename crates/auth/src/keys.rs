@@ -6,7 +6,7 @@ use secret::Secret;
 use crate::key::{Key, NotAKey};
 
 /// The public key that is built into Azure's emulators and tools. It protects nothing; a server
-/// that uses it should listen on loopback only.
+/// that uses it listens on loopback only.
 pub const WELL_KNOWN_KEY: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
