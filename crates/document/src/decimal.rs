@@ -1,10 +1,10 @@
-//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, text and rounding. Operations
-//! are done on exact big integers and rounded once, half to even.
+//! Decimal128 (IEEE 754-2008, binary integer encoding): its parts, parsing and rounding. Operations
+//! are exact on big integers and rounded once, half to even.
 //!
-//! The bits, from the highest: the sign, then 14 bits of exponent (biased by 6176), then 113 bits
-//! of coefficient. Two leading exponent bits of `11` say that the exponent stands two bits lower,
-//! for coefficients beyond 113 bits, which are not canonical and read as zero; `1111` followed by
-//! `0` or `1` is an infinity or a NaN.
+//! The bits, from the highest: the sign, 14 bits of exponent (biased by 6176), 113 bits of
+//! coefficient. If the first two exponent bits are `11`, the exponent is stored two bits lower, for
+//! coefficients beyond 113 bits, which are not canonical and read as zero; `1111` followed by `0`
+//! is an infinity and followed by `1` a NaN.
 //!
 //! ```text
 //!  127  126 ........ 113  112 ........................... 0
@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 
 use num_bigint::BigUint;
 
-/// How an inexact result is rounded to an integer.
+/// Rounding mode for an inexact conversion to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// To the nearest, ties to the even neighbour.
@@ -28,26 +28,26 @@ pub enum Rounding {
     Floor,
 }
 
-/// A 128-bit decimal, held as the bits BSON carries.
-/// Nothing normalizes them: `1.0` and `1.00` are different bits, and are written back as they came.
-/// Comparing goes through [`Number`](crate::Number), for which they are equal.
+/// A 128-bit decimal, stored as its BSON bits. Values are never normalized: `1.0` and `1.00` have
+/// different bits and are written as they were read. Use [`Number`](crate::Number) to compare
+/// values, for which they are equal.
 #[derive(Clone, Copy)]
 pub struct Decimal128(u128);
 
-/// What is added to an exponent before it is stored.
+/// Bias added to an exponent in the encoding.
 const EXPONENT_BIAS: i32 = 6176;
-/// Bits of the coefficient, and so where the exponent begins.
+/// Bits of the coefficient, and so the offset of the exponent.
 const COEFFICIENT_BITS: u32 = 113;
-/// The least exponent of a coefficient of 34 digits.
+/// Smallest exponent of an integer coefficient.
 const MIN_EXPONENT: i64 = -6176;
-/// The greatest exponent of a coefficient of 34 digits.
+/// Largest exponent of an integer coefficient.
 const MAX_EXPONENT: i64 = 6111;
-/// Decimal digits of the longest coefficient.
+/// Maximum number of decimal digits of a coefficient.
 pub(crate) const DIGITS: i64 = 34;
-/// Exponents of a text beyond this are read as this: the result is zero or infinite either way, and
+/// Larger exponents of a text are clamped to this: the result is zero or infinite either way, and
 /// the arithmetic stays small.
 const MAX_TEXT_EXPONENT: i64 = 20_000;
-/// The greatest coefficient: 34 nines.
+/// Largest coefficient: 34 nines.
 const MAX_COEFFICIENT: u128 = 9_999_999_999_999_999_999_999_999_999_999_999;
 
 impl Decimal128 {
@@ -57,18 +57,18 @@ impl Decimal128 {
     /// A quiet NaN.
     pub const NAN: Self = Self(0x1f << 122);
 
-    /// A quiet NaN with a sign, which no comparison sees.
-    /// It is kept because a value that was read has to be written back with the same bits.
+    /// A quiet NaN with a sign. Comparisons ignore the sign; it is kept so that values are written
+    /// with the bits they were read with.
     pub(crate) fn signed_nan(negative: bool) -> Self {
         Self(Self::NAN.0 | u128::from(negative) << 127)
     }
 
-    /// From BSON's 16 little-endian bytes.
+    /// Reads BSON's 16 little-endian bytes.
     pub fn from_le_bytes(bytes: [u8; 16]) -> Self {
         Self(u128::from_le_bytes(bytes))
     }
 
-    /// BSON's 16 little-endian bytes.
+    /// Returns BSON's 16 little-endian bytes.
     pub fn to_le_bytes(self) -> [u8; 16] {
         self.0.to_le_bytes()
     }
@@ -78,30 +78,30 @@ impl Decimal128 {
         self.0 >> 127 == 1
     }
 
-    /// Whether it is a NaN.
+    /// Whether the value is a NaN.
     pub fn is_nan(self) -> bool {
-        // 11111 after the sign; the bits below are payload, which nothing here looks at.
+        // 11111 after the sign; the lower bits are a payload, which is ignored.
         (self.0 >> 122) & 0x1f == 0x1f
     }
 
-    /// Whether it is an infinity.
+    /// Whether the value is an infinity.
     pub fn is_infinite(self) -> bool {
         (self.0 >> 122) & 0x1f == 0x1e
     }
 
-    /// Whether it is zero of either sign.
+    /// Whether the value is zero of either sign.
     pub fn is_zero(self) -> bool {
         matches!(self.parts(), Some((_, 0, _)))
     }
 
-    /// Sign, coefficient and exponent of a finite value; non-canonical coefficients read as zero.
-    /// Returns `None` for NaN and infinities, which have none of them.
+    /// Returns sign, coefficient and exponent of a finite value, or `None` for NaN and infinities.
+    /// A non-canonical coefficient reads as zero.
     pub fn parts(self) -> Option<(bool, u128, i32)> {
         if (self.0 >> 123) & 0xf == 0xf {
             return None;
         }
-        // In the long form the exponent begins two bits lower. It still has to be read: it is what
-        // a zero of that form has.
+        // In the long form the exponent is stored two bits lower. It is still read, since a zero of
+        // that form keeps its exponent.
         let large = (self.0 >> 125) & 3 == 3;
         let shift = if large { 111 } else { COEFFICIENT_BITS };
         let exponent = i32::try_from((self.0 >> shift) & 0x3fff).unwrap_or(0) - EXPONENT_BIAS;
@@ -110,19 +110,19 @@ impl Decimal128 {
         Some((self.is_negative(), if canonical { coefficient } else { 0 }, exponent))
     }
 
-    /// A finite value from its parts, when they fit.
-    /// The exponent is the one of the coefficient as an integer, before the bias is added.
+    /// Builds a finite value from its parts; returns `None` if they are out of range. The exponent
+    /// is unbiased and applies to the coefficient as an integer.
     fn from_parts(negative: bool, coefficient: u128, exponent: i32) -> Option<Self> {
         let biased = u128::try_from(exponent.checked_add(EXPONENT_BIAS)?).ok()?;
         let fits = biased <= 0x2fff && coefficient <= MAX_COEFFICIENT;
         fits.then(|| Self(u128::from(negative) << 127 | biased << COEFFICIENT_BITS | coefficient))
     }
 
-    /// Reads MongoDB's text form (`1.5`, `1E+3`, `NaN`, `-Infinity`); `None` when it is not a number.
-    /// Reading never fails for being too long or too large: more than 34 digits are rounded, and an
+    /// Parses MongoDB's text form (`1.5`, `1E+3`, `NaN`, `-Infinity`); returns `None` if the text
+    /// is not a number. Long or large numbers never fail: more than 34 digits are rounded, and an
     /// exponent out of range gives zero or an infinity.
     pub fn parse(text: &str) -> Option<Self> {
-        // One sign at most: a second one is no digit and fails below.
+        // At most one sign is stripped: a second one is not a digit and fails below.
         let body = text.strip_prefix(['+', '-']).unwrap_or(text);
         let word = body.eq_ignore_ascii_case("nan")
             || body.eq_ignore_ascii_case("inf")
@@ -140,9 +140,9 @@ impl Decimal128 {
         }
         let (mantissa, exponent) = body.split_once(['e', 'E']).unwrap_or((body, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        // All digits as one integer; the point only moves the exponent.
+        // All digits as one integer; the point only shifts the exponent.
         let coefficient = BigUint::parse_bytes(format!("{whole}{fraction}").as_bytes(), 10)?;
-        // The text was checked to be digits, so it fails to parse only where it is beyond an `i64`.
+        // The text is known to consist of digits, so parsing fails only if it is beyond an `i64`.
         let exponent = exponent.parse().unwrap_or(if exponent.starts_with('-') {
             -MAX_TEXT_EXPONENT
         } else {
@@ -153,15 +153,15 @@ impl Decimal128 {
         Some(Self::rounded(negative, coefficient, exponent - fraction, false))
     }
 
-    /// The exact value of an integer.
+    /// Converts an integer exactly.
     pub fn from_i64(value: i64) -> Self {
         let sign = u128::from(value < 0) << 127;
         Self(sign | Self::ZERO.0 | u128::from(value.unsigned_abs()))
     }
 
-    /// A double to 15 significant digits, zeros among them, as MongoDB converts it.
-    /// `1.5` becomes `1.50000000000000`: the zeros are part of a decimal's bits and of its text, so
-    /// that they show in results.
+    /// Converts a double to 15 significant digits including trailing zeros, as MongoDB does: `1.5`
+    /// becomes `1.50000000000000`. The zeros are part of a decimal's bits and text, so they are
+    /// visible in results.
     pub fn from_f64(value: f64) -> Self {
         if value.is_finite()
             && value != 0.0
@@ -177,8 +177,8 @@ impl Decimal128 {
         }
     }
 
-    /// A double to 15 significant digits without zeros behind them.
-    /// `1.5` becomes `1.5`. For callers whose result is to look like the double did.
+    /// Converts a double to 15 significant digits without trailing zeros: `1.5` stays `1.5`. Used
+    /// where the result should look like the double.
     pub fn from_f64_short(value: f64) -> Self {
         if !value.is_finite() || value == 0.0 {
             return Self::from_f64(value);
@@ -186,8 +186,8 @@ impl Decimal128 {
         Self::parse(&trim_zeros(&format!("{value:.14e}"))).unwrap_or(Self::NAN)
     }
 
-    /// A double to as many digits as a decimal holds.
-    /// `0.1` becomes the double's true value, `0.1000000000000000055...`, rounded to 34 digits.
+    /// Converts a double to as many digits as a decimal holds: `0.1` becomes the double's exact
+    /// value, `0.1000000000000000055...`, rounded to 34 digits.
     pub fn from_f64_exact(value: f64) -> Self {
         if !value.is_finite() || value == 0.0 {
             return Self::from_f64(value);
@@ -195,9 +195,8 @@ impl Decimal128 {
         Self::parse(&trim_zeros(&format!("{value:.33e}"))).unwrap_or(Self::NAN)
     }
 
-    /// The nearest double.
-    /// It goes by way of text because the standard library reads decimal text to the nearest
-    /// double; multiplying by a power of ten would round twice.
+    /// Converts to the nearest double. It goes through text because the standard library parses
+    /// decimal text to the nearest double; multiplying by a power of ten would round twice.
     pub fn to_f64(self) -> f64 {
         match self.parts() {
             Some((negative, coefficient, exponent)) => {
@@ -210,8 +209,8 @@ impl Decimal128 {
         }
     }
 
-    /// The integer it rounds to, or `None` when that is not an `i64`.
-    /// NaN and infinities have no integer either.
+    /// Rounds to an integer; returns `None` if the result is not an `i64`, also for NaN and
+    /// infinities.
     pub fn to_i64(self, rounding: Rounding) -> Option<i64> {
         let (negative, coefficient, exponent) = self.round(rounding).parts()?;
         let magnitude = scale_to_integer(coefficient, exponent)?;
@@ -219,7 +218,7 @@ impl Decimal128 {
         i64::try_from(if negative { -magnitude } else { magnitude }).ok()
     }
 
-    /// Rounded to an integral value; NaN and infinities stay.
+    /// Rounds to an integral value; returns NaN and infinities unchanged.
     pub fn round(self, rounding: Rounding) -> Self {
         match self.parts() {
             Some((_, _, exponent)) if exponent < 0 => self.at_exponent(0, rounding),
@@ -227,24 +226,24 @@ impl Decimal128 {
         }
     }
 
-    /// Rounded half to even so that the exponent is that of `10^exponent`; NaN where it does not fit.
+    /// Rounds half to even to this exponent; returns NaN if the coefficient would have too many
+    /// digits.
     pub fn quantize(self, exponent: i32) -> Self {
         self.at_exponent(exponent, Rounding::HalfEven)
     }
 
-    /// The same number with another exponent, rounded where digits are lost; NaN where the
-    /// coefficient would be too long.
-    /// NaN and infinities are returned as they are.
+    /// Returns the number with another exponent, rounded if digits are lost, or NaN if the
+    /// coefficient would have too many digits. NaN and infinities are returned unchanged.
     fn at_exponent(self, exponent: i32, rounding: Rounding) -> Self {
         let Some((negative, coefficient, own)) = self.parts() else { return self };
         let coefficient = BigUint::from(coefficient);
-        // A smaller exponent needs more digits and is exact; a greater one drops some.
+        // A smaller exponent needs more digits and is exact; a greater one drops digits.
         let scaled = if exponent <= own {
             coefficient * power_of_ten(i64::from(own) - i64::from(exponent))
         } else {
             let unit = power_of_ten(i64::from(exponent) - i64::from(own));
             let (whole, rest) = (&coefficient / &unit, &coefficient % &unit);
-            // Magnitudes are rounded, so up for one sign is down for the other.
+            // The rounding works on magnitudes, so up for one sign is down for the other.
             let up = match rounding {
                 Rounding::Down => false,
                 Rounding::Ceil => !negative && rest != BigUint::ZERO,
@@ -257,11 +256,10 @@ impl Decimal128 {
         fits.and_then(|value| Self::from_parts(negative, value, exponent)).unwrap_or(Self::NAN)
     }
 
-    /// The nearest value to `coefficient * 10^exponent` (a little more when `sticky`), half to
-    /// even. `sticky` says that digits which are not there follow, as after a division: then an
-    /// exact half is more than a half.
-    /// Where the exponent falls below the least one, digits are dropped until it fits, so that
-    /// small values lose digits before they become zero.
+    /// Rounds `coefficient * 10^exponent` half to even to the nearest value. `sticky` says that the
+    /// true magnitude is slightly larger, as after an inexact division, so an exact half counts as
+    /// more than a half. If the exponent is below the minimum, digits are dropped until it fits:
+    /// small values lose precision before they become zero.
     pub(crate) fn rounded(
         negative: bool,
         coefficient: BigUint,
@@ -273,7 +271,7 @@ impl Decimal128 {
         if excess == 0 || coefficient == BigUint::ZERO {
             return Self::fold_exponent(negative, coefficient, exponent);
         }
-        // Less than a tenth of the last unit: it is zero without computing a huge power of ten.
+        // Less than a tenth of the last unit: return zero without computing a huge power of ten.
         if digits + 1 < excess {
             return Self::fold_exponent(negative, BigUint::ZERO, MIN_EXPONENT);
         }
@@ -281,7 +279,7 @@ impl Decimal128 {
         let (whole, rest) = (&coefficient / &unit, &coefficient % &unit);
         let up = rounds_up(&whole, &(rest * 2_u8).cmp(&unit), sticky);
         let kept = whole + u8::from(up);
-        // Rounding up 99...9 makes one digit more than there is room for.
+        // Rounding up 99...9 adds a digit, one more than fits.
         if u128::try_from(&kept).is_ok_and(|value| value <= MAX_COEFFICIENT) {
             Self::fold_exponent(negative, kept, exponent + excess)
         } else {
@@ -289,9 +287,9 @@ impl Decimal128 {
         }
     }
 
-    /// Brings a coefficient of at most 34 digits into the range of exponents.
-    /// A zero takes the nearest exponent there is; a value too large takes zeros at its end while
-    /// it has fewer than 34 digits, and is an infinity after that.
+    /// Brings the exponent of a coefficient of at most 34 digits into range. A zero takes the
+    /// nearest valid exponent; a value that is too large is padded with trailing zeros up to 34
+    /// digits, and becomes an infinity if that is not enough.
     fn fold_exponent(negative: bool, coefficient: BigUint, exponent: i64) -> Self {
         let mut coefficient = u128::try_from(coefficient).unwrap_or(u128::MAX);
         let mut exponent =
@@ -311,24 +309,24 @@ impl Decimal128 {
         Self(u128::from(negative) << 127 | 0x1e << 122)
     }
 
-    /// The value without its sign.
+    /// Returns the absolute value.
     pub fn abs(self) -> Self {
         Self(self.0 & (u128::MAX >> 1))
     }
 
-    /// The value with its sign turned.
+    /// Returns the value with its sign flipped.
     pub fn negate(self) -> Self {
         Self(self.0 ^ (1 << 127))
     }
 }
 
-/// Ten to a power that is not negative.
+/// Returns ten to a non-negative power.
 pub(crate) fn power_of_ten(exponent: i64) -> BigUint {
     BigUint::from(10_u8).pow(u32::try_from(exponent).unwrap_or(0))
 }
 
-/// Whether half-to-even rounding goes up, `half` being the rest compared with one half.
-/// `whole` is what is kept so far; an exact half goes to the even neighbour.
+/// Whether half-to-even rounding rounds up. `whole` is the part that is kept and `half` the
+/// remainder compared with one half; an exact half goes to the even neighbour.
 fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
     match half {
         Ordering::Less => false,
@@ -337,14 +335,14 @@ fn rounds_up(whole: &BigUint, half: &Ordering, sticky: bool) -> bool {
     }
 }
 
-/// The text of a number without zeros at the end of its mantissa.
+/// Removes the trailing zeros of a number's mantissa.
 fn trim_zeros(text: &str) -> String {
     let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
     let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
     format!("{mantissa}E{exponent}")
 }
 
-/// Whether a text is digits with at most one point, and an exponent or none.
+/// Whether a text is digits with at most one point and an optional exponent.
 fn is_decimal_text(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -359,8 +357,8 @@ fn is_decimal_text(text: &str) -> bool {
     digits > 0 && dots <= 1 && digits + dots == mantissa.len() && exponent_ok
 }
 
-/// `coefficient * 10^exponent` cut to an integer; nothing where that does not fit.
-/// Callers have rounded before, so that what is cut is zeros.
+/// Returns `coefficient * 10^exponent` truncated to an integer, or `None` if it does not fit.
+/// Callers have rounded before, so only zeros are truncated.
 fn scale_to_integer(coefficient: u128, exponent: i32) -> Option<u128> {
     if coefficient == 0 {
         return Some(0);

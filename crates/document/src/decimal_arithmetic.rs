@@ -1,6 +1,6 @@
-//! Arithmetic on decimals. Each operation is exact in big integers and rounded once at its end, so
-//! that its result is the nearest decimal to the true one. The exponent of a result is the one that
-//! IEEE 754 calls ideal where the digits allow it: `1.10 + 1` is `2.10`, and `6 / 2` is `3`.
+//! Arithmetic on decimals. Each operation is computed exactly on big integers and rounded once, so
+//! the result is the nearest decimal to the true one. The exponent of a result is the one that IEEE
+//! 754 calls ideal if the digits allow it: `1.10 + 1` is `2.10`, and `6 / 2` is `3`.
 
 use std::cmp::Ordering;
 
@@ -9,10 +9,9 @@ use num_bigint::BigUint;
 use crate::decimal::{DIGITS, Decimal128, power_of_ten};
 
 impl Decimal128 {
-    /// Sum.
-    /// A NaN on either side gives that NaN, the first one of two; infinities of opposite signs give
-    /// one without a sign. Two numbers that
-    /// cancel out give a zero without a sign, in the smaller of the two exponents.
+    /// Returns the sum. If either operand is NaN, returns the first NaN with its sign; infinities
+    /// of opposite signs give a NaN without a sign. Two numbers that cancel out give a positive
+    /// zero with the smaller of the two exponents.
     #[expect(clippy::should_implement_trait, reason = "one of a family of named operations")]
     pub fn add(self, other: Self) -> Self {
         let (Some(a), Some(b)) = (self.parts(), other.parts()) else {
@@ -23,13 +22,13 @@ impl Decimal128 {
                 _ => other,
             };
         };
-        // Both are brought to the smaller exponent, at which both are integers.
+        // At the smaller of both exponents both coefficients are integers.
         let exponent = a.2.min(b.2);
         let scaled = |(_, coefficient, own): (bool, u128, i32)| {
             BigUint::from(coefficient) * power_of_ten(i64::from(own - exponent))
         };
         let (x, y) = (scaled(a), scaled(b));
-        // Like signs add up; else the smaller magnitude is taken from the greater.
+        // Equal signs add up; otherwise the smaller magnitude is subtracted from the greater.
         let (negative, sum) = match (a.0 == b.0, x.cmp(&y)) {
             (true, _) => (a.0, x + y),
             (false, Ordering::Less) => (b.0, y - x),
@@ -39,7 +38,7 @@ impl Decimal128 {
         Self::rounded(negative, sum, i64::from(exponent), false)
     }
 
-    /// Difference.
+    /// Returns the difference.
     pub fn subtract(self, other: Self) -> Self {
         if self.is_nan() || other.is_nan() {
             return self.nan_of(other);
@@ -47,14 +46,13 @@ impl Decimal128 {
         self.add(other.negate())
     }
 
-    /// The NaN that an operation on these two gives, one of which is a NaN: the first one, with its
-    /// sign.
+    /// Returns the NaN that results from two operands of which at least one is a NaN: the first
+    /// one, with its sign.
     fn nan_of(self, other: Self) -> Self {
         Self::signed_nan(if self.is_nan() { self } else { other }.is_negative())
     }
 
-    /// Product.
-    /// Zero times an infinity is NaN.
+    /// Returns the product. Zero times an infinity is NaN.
     pub fn multiply(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         match (self.parts(), other.parts()) {
@@ -68,9 +66,8 @@ impl Decimal128 {
         }
     }
 
-    /// Quotient; division by zero gives an infinity or NaN.
-    /// Zero divided by zero and infinity divided by infinity are NaN; a number divided by an
-    /// infinity is zero.
+    /// Returns the quotient. A number divided by zero is an infinity, and divided by an infinity
+    /// zero; zero by zero and infinity by infinity are NaN.
     pub fn divide(self, other: Self) -> Self {
         let negative = self.is_negative() != other.is_negative();
         let (Some((_, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
@@ -84,15 +81,15 @@ impl Decimal128 {
         if b == 0 {
             return if a == 0 { Self::NAN } else { Self::signed_infinity(negative) };
         }
-        // Of the exponents a quotient may have, the one without digits added.
+        // The ideal exponent of a quotient: that of the division without added digits.
         let ideal = i64::from(e) - i64::from(f);
-        // Digits enough for a quotient of 34 digits and the rounding of the last one; what is left
-        // over only says whether it is exact.
+        // Enough digits for a quotient of 34 digits and the rounding of the last one; the remainder
+        // only says whether the quotient is exact.
         let (top, bottom) = (BigUint::from(a) * power_of_ten(2 * DIGITS), BigUint::from(b));
         let (mut quotient, rest) = (&top / &bottom, &top % &bottom);
         let mut exponent = ideal - 2 * DIGITS;
         let exact = rest == BigUint::ZERO;
-        // An exact quotient gives back the zeros it does not need, down to the ideal exponent.
+        // An exact quotient drops trailing zeros, up to the ideal exponent.
         while exact && exponent < ideal && &quotient % 10_u8 == BigUint::ZERO {
             quotient /= 10_u8;
             exponent += 1;
@@ -100,9 +97,8 @@ impl Decimal128 {
         Self::rounded(negative, quotient, exponent, !exact)
     }
 
-    /// Remainder with the sign of the dividend, as C's `fmod`.
-    /// NaN for a divisor of zero and for an infinite dividend; an infinite divisor leaves the
-    /// dividend.
+    /// Returns the remainder with the sign of the dividend, as C's `fmod` does. A divisor of zero
+    /// or an infinite dividend gives NaN; an infinite divisor returns the dividend.
     pub fn remainder(self, other: Self) -> Self {
         let (Some((negative, a, e)), Some((_, b, f))) = (self.parts(), other.parts()) else {
             return match (self.is_nan() || other.is_nan(), self.parts()) {
@@ -120,15 +116,15 @@ impl Decimal128 {
         Self::rounded(negative, scaled(a, e) % scaled(b, f), i64::from(exponent), false)
     }
 
-    /// Square root; NaN below zero.
-    /// The root of positive infinity is itself; a negative zero keeps its sign.
+    /// Returns the square root, or NaN for negative numbers. The root of positive infinity is
+    /// itself; a negative zero keeps its sign.
     pub fn sqrt(self) -> Self {
         match self.parts() {
             Some((negative, 0, exponent)) => {
                 Self::rounded(negative, BigUint::ZERO, i64::from(exponent / 2), false)
             }
             Some((false, coefficient, exponent)) => {
-                // The exponent has to be even so that its half is one.
+                // The exponent has to be even because the root halves it.
                 let odd = exponent.rem_euclid(2);
                 let square = BigUint::from(coefficient) * power_of_ten(2 * DIGITS + i64::from(odd));
                 let root = square.sqrt();

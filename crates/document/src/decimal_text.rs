@@ -1,12 +1,12 @@
-//! The text of a Decimal128, as MongoDB writes it.
+//! Formats a Decimal128 as MongoDB does.
 
 use std::fmt;
 
 use crate::decimal::Decimal128;
 
-/// MongoDB's text: plain between 1E-6 and 34 digits, scientific elsewhere.
-/// An exponent above zero is always written as such (`1E+3`), since writing it out would claim
-/// digits that the value does not have. NaN has no sign in the text.
+/// Writes MongoDB's text: plain digits for values from 1E-6 up whose exponent is not positive,
+/// scientific notation for all others (`1E+3`), since plain digits would claim a precision that the
+/// value does not have. NaN is written without a sign.
 impl fmt::Display for Decimal128 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_nan() {
@@ -30,7 +30,7 @@ impl fmt::Display for Decimal128 {
         if fraction == 0 {
             return f.write_str(&digits);
         }
-        // At least one digit stands before the point: `5E-3` is `0.005`.
+        // Padding puts at least one digit before the point: `5E-3` becomes `0.005`.
         let padded = format!("{digits:0>width$}", width = fraction + 1);
         let (whole, rest) = padded.split_at(padded.len() - fraction);
         write!(f, "{whole}.{rest}")

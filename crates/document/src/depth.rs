@@ -1,24 +1,25 @@
-//! How deep a document is nested, when it is known to be well-formed: no text is looked at.
+//! Measures the nesting depth of a document that is known to be well-formed; values are not
+//! checked.
 
 use crate::{
     bits::{length_at, nul_after},
     value::raw::value_len,
 };
 
-/// A level takes a type, the NUL of its name, a length and a terminator at least.
-/// That makes short documents, which are most, cost nothing.
+/// Minimum size of a nesting level: its type, the NUL of its name, a length and a terminator. It
+/// lets short documents, which are the most common, skip the walk.
 const LEVEL_BYTES: usize = 7;
 
-/// Whether a well-formed document has at most `max` levels. Bytes that are not well-formed are
-/// judged by what can be read of them. A document too short for that many levels is not walked at
-/// all.
+/// Whether a well-formed document has at most `max` levels; malformed bytes are judged by the part
+/// that can be read. A document too short for more than that many levels is not walked.
 pub fn depth_within(bytes: &[u8], max: usize) -> bool {
     if bytes.len() / LEVEL_BYTES < max {
         return true;
     }
     let mut ends = vec![bytes.len()];
     let mut at = 4;
-    // A list of ends instead of recursion: depth costs memory on the heap, not stack.
+    // An explicit stack of document ends instead of recursion: depth uses heap memory, not call
+    // stack.
     while let Some(end) = ends.last().copied() {
         match element_at(bytes, at, end) {
             None => {
@@ -27,7 +28,6 @@ pub fn depth_within(bytes: &[u8], max: usize) -> bool {
             }
             Some(Inner::Passed(next)) => at = next,
             Some(Inner::Entered { start, end }) => {
-                // One level more than allowed.
                 if ends.len() == max {
                     return false;
                 }
@@ -39,17 +39,16 @@ pub fn depth_within(bytes: &[u8], max: usize) -> bool {
     true
 }
 
-/// What the element at a position is: passed over, or a document or array to enter.
+/// The element at a position: a value to skip, or a document or array to enter.
 enum Inner {
-    /// Where the next element begins.
+    /// Offset of the next element.
     Passed(usize),
-    /// The elements of the document or array: where they begin, and where they end.
+    /// The range of the elements of the document or array.
     Entered { start: usize, end: usize },
 }
 
-/// The element at `at`; `None` at the end of its document.
-/// It returns `None` too where the bytes are malformed, which ends that document early: only the
-/// validator reports errors.
+/// Classifies the element at `at`. Returns `None` at the end of its document, and where bytes are
+/// malformed, which ends that document early: only the validator reports errors.
 fn element_at(bytes: &[u8], at: usize, end: usize) -> Option<Inner> {
     let kind = *bytes.get(at)?;
     if kind == 0 || end <= at {
@@ -59,7 +58,7 @@ fn element_at(bytes: &[u8], at: usize, end: usize) -> Option<Inner> {
     let past = value.checked_add(value_len(kind, bytes, value)?)?;
     Some(match kind {
         0x03 | 0x04 => Inner::Entered { start: value + 4, end: past },
-        // The scope stands behind the length of the whole and the code.
+        // The scope follows the total length and the code.
         0x0f => {
             let scope = (value + 8).checked_add(length_at(bytes, value + 4)?)?;
             Inner::Entered { start: scope + 4, end: past }

@@ -1,16 +1,16 @@
-//! Values as the shell writes them, for error messages and logs; not a wire format.
+//! Formats values in the shell's syntax for error messages and logs; this is not a wire format.
 //!
 //! ```text
 //! { a: 1, b: [ "x", 2.0 ], at: new Date(0), id: ObjectId('65...') }
 //! ```
 //!
-//! Whole doubles of up to 15 digits keep a point, so that `2.0` is told from the integer `2`.
+//! Whole doubles of up to 15 digits keep a point, so that `2.0` differs from the integer `2`.
 
 use std::fmt;
 
 use crate::value::{ArrayRef, DocBuf, DocRef, ValueRef};
 
-/// Shows a value in shell syntax: `{ a: 1, b: [ "x" ] }`.
+/// A wrapper that displays a value in shell syntax: `{ a: 1, b: [ "x" ] }`.
 #[derive(Clone, Copy)]
 pub struct Shell<'a>(ValueRef<'a>);
 
@@ -22,7 +22,8 @@ pub fn shell(value: ValueRef<'_>) -> Shell<'_> {
 impl fmt::Display for Shell<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            // Beyond 15 digits the plain form would print digits that the double does not hold.
+            // With more than 15 digits the plain form would print digits that the double does not
+            // hold.
             ValueRef::Double(v) if v.is_finite() && v.fract() == 0.0 && v.abs() < 1e15 => {
                 write!(f, "{v:.1}")
             }
@@ -69,8 +70,8 @@ impl fmt::Debug for Shell<'_> {
     }
 }
 
-/// A text with quotes, backslashes and control characters escaped.
-/// So that a message stays on one line, whatever a client put into a text.
+/// A text with quotes, backslashes and control characters escaped, so that a message stays on one
+/// line whatever the client sent.
 struct Escaped<'a>(&'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -87,13 +88,12 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Writes the fields of a document in braces.
 fn write_document(f: &mut fmt::Formatter<'_>, value: DocRef<'_>) -> fmt::Result {
     write_list(f, "{", "}", value.iter().map(|(name, value)| (Some(name), value)))
 }
 
-/// Writes items between brackets, each after its name if it has one; nothing stands between the
-/// brackets of an empty list.
+/// Writes items separated by commas between brackets, each preceded by its name if it has one. An
+/// empty list has no space between its brackets.
 fn write_list<'a>(
     f: &mut fmt::Formatter<'_>,
     open: &str,

@@ -1,7 +1,6 @@
-//! The kinds of BSON values, with their codes and names.
+//! The types of BSON values, with their codes and names.
 //!
-//! A kind is known by three things: its variant here, its code in BSON's bytes, and its name in
-//! requests and messages.
+//! Each type has a variant here, a code in encoded BSON, and a name in requests and messages.
 //!
 //! ```text
 //! Kind::Int32      0x10   "int"
@@ -19,22 +18,22 @@ pub enum Kind {
     Document = 0x03,
     Array = 0x04,
     Binary = 0x05,
-    /// No longer written by drivers, and told from null in comparisons.
+    /// Deprecated in BSON; distinct from null in comparisons.
     Undefined = 0x06,
     ObjectId = 0x07,
     Bool = 0x08,
-    /// Milliseconds since 1970, before that negative.
+    /// Milliseconds since the Unix epoch; negative before it.
     DateTime = 0x09,
     Null = 0x0a,
     Regex = 0x0b,
-    /// A namespace and an id; old, kept as it came.
+    /// A namespace and an id; deprecated, stored unchanged.
     DbPointer = 0x0c,
     JavaScript = 0x0d,
-    /// A text by another code, compared as a string.
+    /// A text with a type code of its own; compares as a string.
     Symbol = 0x0e,
     JavaScriptWithScope = 0x0f,
     Int32 = 0x10,
-    /// An internal time of MongoDB: seconds and a counter, not a date.
+    /// MongoDB's internal timestamp: seconds and a counter, not a date.
     Timestamp = 0x11,
     Int64 = 0x12,
     Decimal128 = 0x13,
@@ -45,8 +44,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind with this element type code.
-    /// Returns `None` for all others: bytes that passed the validator have none of those.
+    /// Returns the type with this element code, or `None` for an unknown code. The validator has
+    /// refused unknown codes.
     pub fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             0x01 => Self::Double,
@@ -74,7 +73,7 @@ impl Kind {
         })
     }
 
-    /// The name that `$type` and error messages use ("int", "objectId", ...).
+    /// Returns the name used by `$type` and by error messages ("int", "objectId", ...).
     pub fn name(self) -> &'static str {
         match self {
             Self::Double => "double",

@@ -1,9 +1,9 @@
-//! BSON values: kept raw from the wire to the disk, and as owned trees where something is edited.
-//! Holds the validator that wire bytes pass first, paths, the total order of values and the
-//! sortable key encoding. It does no I/O and knows neither protocols nor stores.
+//! BSON values, read in place from raw bytes or held as owned trees for editing. The crate also
+//! contains the validator for bytes from the wire, dotted paths, the total order of values and the
+//! sortable key encoding. It does no I/O and does not depend on any protocol or store.
 //!
-//! A value has two borrowed and owned shapes each, and code that reads does not care which it is
-//! given:
+//! Documents and arrays have a raw and a tree form, each borrowed or owned; code that reads values
+//! works on all of them:
 //!
 //! ```text
 //!              borrowed                    owned

@@ -1,15 +1,15 @@
-//! The sizes and depths this crate enforces, with MongoDB's figures.
+//! Limits on sizes and nesting depths that this crate enforces; the figures are MongoDB's.
 
 /// Largest document a client may store, in bytes (MongoDB: 16,777,216).
 pub const MAX_DOCUMENT_BYTES: usize = 16 * 1024 * 1024;
 /// Deepest nesting of a stored document (MongoDB: 180).
 pub const MAX_STORED_DEPTH: usize = 180;
-/// Deepest nesting that is accepted on the wire at all (libbson and the server: 200).
+/// Deepest nesting accepted on the wire (libbson and MongoDB's server: 200).
 pub const MAX_WIRE_DEPTH: usize = 200;
-/// Smallest well-formed document: a length and the final NUL.
+/// Smallest well-formed document: its length and the terminating NUL.
 pub const MIN_DOCUMENT_BYTES: usize = 5;
-/// No encoded key component is longer than this: one that would be is cut, and what is kept of it
-/// takes no more than this together with its hash of 16 bytes.
+/// Maximum length of an encoded key component. A longer one is truncated to
+/// `KEPT_KEY_COMPONENT_BYTES`, followed by a hash of 16 bytes.
 pub const MAX_KEY_COMPONENT_BYTES: usize = 1024;
-/// How much of a cut key component is kept.
+/// Number of bytes that are kept of a truncated key component.
 pub const KEPT_KEY_COMPONENT_BYTES: usize = 1000;

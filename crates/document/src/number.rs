@@ -1,12 +1,11 @@
-//! Numbers of the four BSON types compared as one, exactly, Decimal128 included.
+//! Numbers of the four BSON types, compared exactly with each other, Decimal128 included.
 
 use std::cmp::Ordering;
 
 use crate::{decimal::Decimal128, value::ValueRef};
 
-/// A number of any of the four types; 32 and 64-bit integers are one.
-/// What is compared and calculated is the number; which type a result has is decided by the
-/// operator.
+/// A number of any of the four types; 32-bit and 64-bit integers share a variant. It is used to
+/// compare and calculate; the type of a result is decided by the operator.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
     /// `int` or `long`.
@@ -18,8 +17,8 @@ pub enum Number {
 }
 
 impl Number {
-    /// The number a value holds.
-    /// `None` for all that is not a number; booleans, dates and texts of digits are none.
+    /// Returns the number that a value holds, or `None` for a value that is not a number, such as a
+    /// boolean, a date or a text of digits.
     pub fn of(value: ValueRef<'_>) -> Option<Self> {
         match value {
             ValueRef::Int32(v) => Some(Self::Int(i64::from(v))),
@@ -39,7 +38,7 @@ impl Number {
         }
     }
 
-    /// The nearest double.
+    /// Converts to the nearest double.
     pub fn to_f64(self) -> f64 {
         match self {
             Self::Int(v) => v as f64,
@@ -48,7 +47,7 @@ impl Number {
         }
     }
 
-    /// The integer this number is, exactly; `None` for fractions, NaN and what is beyond `i64`.
+    /// Converts to an integer exactly; returns `None` for fractions, NaN and values outside `i64`.
     pub fn to_i64_exact(self) -> Option<i64> {
         match self {
             Self::Int(v) => Some(v),
@@ -62,15 +61,15 @@ impl Number {
     }
 }
 
-/// The integer that a double is, if it is one of 64 bits.
+/// Converts a double to an integer if it is whole and within `i64`.
 fn exact_i64(value: f64) -> Option<i64> {
-    // The upper end is 2^63, which is one more than the greatest integer and is left out.
+    // The upper bound is 2^63, one more than the greatest `i64`, and is excluded.
     let in_range = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&value);
     (in_range && value.fract() == 0.0).then_some(value as i64)
 }
 
-/// Orders two numbers exactly. NaN is below every number and equal to itself; `-0` equals `0`.
-/// Comparing an integer with a double goes through neither type alone, as one cannot hold all
+/// Compares two numbers exactly. NaN sorts below every number and equals itself; `-0` equals `0`.
+/// Integers and doubles are not converted to each other, since neither type can represent all
 /// values of the other.
 pub fn compare_numbers(a: Number, b: Number) -> Ordering {
     match (a.is_nan(), b.is_nan()) {
@@ -84,49 +83,48 @@ pub fn compare_numbers(a: Number, b: Number) -> Ordering {
         (Number::Double(a), Number::Double(b)) => a.partial_cmp(&b).unwrap_or(Ordering::Equal),
         (Number::Int(a), Number::Double(b)) => int_to_double(a, b),
         (Number::Double(a), Number::Int(b)) => int_to_double(b, a).reverse(),
-        // At least one is a decimal: only digits compare those with doubles exactly.
+        // At least one is a decimal: only decimal digits represent those and doubles exactly.
         (a, b) => Exact::of(a).compare(&Exact::of(b)),
     }
 }
 
-/// Orders an integer and a double: beyond the range of integers by the range, else by the whole
-/// part and then by what the double has after its point.
+/// Compares an integer with a double: a double outside `i64` by the range alone, others by the
+/// whole part and then by the fraction.
 fn int_to_double(a: i64, b: f64) -> Ordering {
-    // Both bounds are powers of two and so exact as doubles: within them the whole part of the
-    // double is an `i64`.
+    // Both bounds are powers of two and so exact as doubles; between them the whole part of the
+    // double fits an `i64`.
     if b >= 9_223_372_036_854_775_808.0 {
         Ordering::Less
     } else if b < -9_223_372_036_854_775_808.0 {
         Ordering::Greater
     } else {
         let whole = b.trunc();
-        // With equal whole parts the fraction decides, which has the double's sign.
+        // With equal whole parts the fraction decides; its sign is the double's.
         a.cmp(&(whole as i64)).then_with(|| whole.partial_cmp(&b).unwrap_or(Ordering::Equal))
     }
 }
 
-/// A magnitude as decimal digits: `0.d1d2... * 10^point`, without zeros at either end. Every double
-/// and every decimal has such a form, so that they can be compared exactly.
+/// A value as decimal digits, `0.d1d2... * 10^point`, without leading or trailing zeros. Every
+/// double and every decimal has such a form, so they can be compared exactly.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Exact {
-    /// Whether it is below zero.
     pub(crate) negative: bool,
-    /// Whether it is an infinity; it has no digits then.
+    /// Whether the value is an infinity, which has no digits.
     pub(crate) infinite: bool,
-    /// Digits from 0 to 9, the first and the last not 0; none for zero.
+    /// Digits from 0 to 9, the first and last of them not 0; empty for zero.
     pub(crate) digits: Vec<u8>,
-    /// The power of ten that the digits, read as a fraction, are multiplied by.
+    /// The power of ten by which the digits, read as a fraction, are multiplied.
     pub(crate) point: i32,
 }
 
 impl Exact {
-    /// The exact value; NaN is the caller's case and reads as zero.
+    /// Converts a number exactly. NaN reads as zero and must be handled by the caller.
     pub(crate) fn of(number: Number) -> Self {
         match number {
             Number::Int(v) => Self::new(v < 0, &v.unsigned_abs().to_string(), 0),
             Number::Double(v) if v.is_infinite() => Self::infinity(v < 0.0),
             Number::Double(v) => {
-                // 767 significant digits hold every double exactly.
+                // 767 significant digits represent every double exactly.
                 let text = format!("{:.766e}", v.abs());
                 let (mantissa, exponent) = text.split_once('e').unwrap_or(("0", "0"));
                 let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
@@ -144,8 +142,8 @@ impl Exact {
         }
     }
 
-    /// The number `digits` times ten to the power of `exponent`, without zeros in front and behind.
-    /// Zero loses its sign, so that both zeros are equal.
+    /// Builds the value `digits * 10^exponent` and strips leading and trailing zeros. Zero loses
+    /// its sign, so that both zeros are equal.
     fn new(negative: bool, digits: &str, exponent: i32) -> Self {
         let point = exponent + i32::try_from(digits.len()).unwrap_or(0);
         let significant = digits.trim_start_matches('0');
@@ -163,13 +161,13 @@ impl Exact {
         Self { negative, infinite: true, digits: Vec::new(), point: 0 }
     }
 
-    /// Whether it is zero, which has no digits; an infinity has none either.
+    /// Whether the value is zero; an infinity also has no digits.
     pub(crate) fn is_zero(&self) -> bool {
         !self.infinite && self.digits.is_empty()
     }
 
-    /// Orders by magnitude alone: infinities, then zero against others, then the point, then digits
-    /// from the left. Digits have no zeros in front, so the greater point is the greater number.
+    /// Compares magnitudes: infinities first, then zero, then `point`, then the digits. Digits have
+    /// no leading zeros, so the greater `point` is the greater number.
     fn compare_magnitude(&self, other: &Self) -> Ordering {
         self.infinite
             .cmp(&other.infinite)
@@ -178,7 +176,7 @@ impl Exact {
             .then_with(|| self.digits.cmp(&other.digits))
     }
 
-    /// Orders two values by sign, then by magnitude. NaN does not come here.
+    /// Compares by sign, then by magnitude. NaN must be handled by the caller.
     pub(crate) fn compare(&self, other: &Self) -> Ordering {
         match (self.negative, other.negative) {
             (false, true) => Ordering::Greater,

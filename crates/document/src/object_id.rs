@@ -1,14 +1,14 @@
-//! The 12-byte identifier. Making one needs a clock and randomness, so that is the caller's part.
+//! The 12-byte identifier. Generating one needs a clock and randomness, which the caller provides.
 
 use std::fmt;
 
-/// A BSON ObjectId: 4 bytes of seconds, 5 random bytes, a 3-byte counter.
-/// They compare as bytes, so ids of one process sort by the second in which they were made.
+/// A BSON ObjectId: 4 bytes of seconds, 5 random bytes, a 3-byte counter. Ids compare as bytes, so
+/// they sort by the second in which they were generated.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub [u8; 12]);
 
 impl ObjectId {
-    /// Builds an identifier from its three parts; `seconds` wraps at 2^32 as drivers do.
+    /// Builds an id from its three parts. The counter is truncated to 24 bits.
     pub fn from_parts(seconds: u32, random: [u8; 5], counter: u32) -> Self {
         let mut bytes = [0; 12];
         bytes[..4].copy_from_slice(&seconds.to_be_bytes());
@@ -17,8 +17,7 @@ impl ObjectId {
         Self(bytes)
     }
 
-    /// Reads 24 hexadecimal digits.
-    /// Upper and lower case are both read; anything else, also in length, is `None`.
+    /// Parses exactly 24 hexadecimal digits of either case; returns `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 24 {
@@ -34,7 +33,7 @@ impl ObjectId {
         Some(Self(bytes))
     }
 
-    /// Seconds since 1970 that the first four bytes hold.
+    /// Returns the first four bytes: seconds since the Unix epoch.
     pub fn seconds(self) -> u32 {
         let [a, b, c, d, ..] = self.0;
         u32::from_be_bytes([a, b, c, d])

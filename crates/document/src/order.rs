@@ -1,5 +1,5 @@
-//! MongoDB's total order over all BSON values: by canonical class first, then by value. It is the
-//! order of `$sort`, of indexes and of equality.
+//! MongoDB's total order over all BSON values: by canonical class first, then by value. `$sort`,
+//! indexes and equality use it.
 //!
 //! ```text
 //! MinKey < undefined < null < numbers < strings < documents < arrays < binary < ObjectId
@@ -14,8 +14,8 @@ use crate::{
     value::{ArrayRef, DocRef, Value, ValueRef},
 };
 
-/// Where a kind stands among the kinds; numbers share a class, strings and symbols too.
-/// The figures are only compared, never stored; gaps between them mean nothing.
+/// Returns the rank of a type in the order. All numbers share a class, as do strings and symbols.
+/// The numbers are compared only, never stored.
 pub fn canonical_class(kind: Kind) -> u8 {
     match kind {
         Kind::MinKey => 1,
@@ -38,8 +38,8 @@ pub fn canonical_class(kind: Kind) -> u8 {
     }
 }
 
-/// Orders two values. Numbers of all four types compare as one; values of the same class compare by
-/// their contents.
+/// Compares two values. Numbers of all four types compare by their numeric value; other values of
+/// one class compare by their contents.
 pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     if let (Some(a), Some(b)) = (Number::of(a), Number::of(b)) {
         return compare_numbers(a, b);
@@ -47,16 +47,16 @@ pub fn compare(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     canonical_class(a.kind()).cmp(&canonical_class(b.kind())).then_with(|| same_class(a, b))
 }
 
-/// Orders two values of one class that are not numbers.
-/// Kinds that have one value only, such as null, are equal to themselves. Texts compare by their
-/// bytes, which is the order of code points; collations are not applied here.
+/// Compares two values of one class other than numbers. Types with a single value, such as null,
+/// are equal. Texts compare by their bytes, which is the order of code points; collations are not
+/// applied.
 fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     use ValueRef as V;
     match (a, b) {
         (V::String(a) | V::Symbol(a), V::String(b) | V::Symbol(b)) => a.cmp(b),
         (V::Document(a), V::Document(b)) => compare_documents(a, b),
         (V::Array(a), V::Array(b)) => compare_arrays(a, b),
-        // A shorter one is smaller whatever it holds.
+        // Length first: a shorter value is smaller whatever its bytes.
         (V::Binary { subtype: s, bytes: a }, V::Binary { subtype: t, bytes: b }) => {
             a.len().cmp(&b.len()).then(s.cmp(&t)).then_with(|| a.cmp(b))
         }
@@ -79,7 +79,7 @@ fn same_class(a: ValueRef<'_>, b: ValueRef<'_>) -> Ordering {
     }
 }
 
-/// Orders two documents field by field: class, then name, then value; a prefix is smaller.
+/// Compares two documents field by field: class, then name, then value; a prefix is smaller.
 pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for (name, value) in a.iter() {
@@ -95,8 +95,7 @@ pub fn compare_documents(a: DocRef<'_>, b: DocRef<'_>) -> Ordering {
     if rest.next().is_some() { Ordering::Less } else { Ordering::Equal }
 }
 
-/// Orders two arrays by their first elements that differ; of two that begin alike the shorter one
-/// comes first.
+/// Compares two arrays by their first elements that differ; a prefix is smaller.
 fn compare_arrays(a: ArrayRef<'_>, b: ArrayRef<'_>) -> Ordering {
     let mut rest = b.iter();
     for value in a.iter() {
@@ -118,8 +117,8 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-/// A value that sorts by BSON's order, for sets and maps.
-/// A wrapper, so that nobody compares plain values by `<` without having chosen this order.
+/// A value that sorts by BSON's order, for sets and maps. It is a wrapper so that `<` on plain
+/// values does not compile and the choice of this order is explicit.
 #[derive(Clone, Debug)]
 pub struct BsonOrder(pub Value);
 

@@ -1,19 +1,20 @@
-//! Dotted field paths, split once. What a numeric part means is decided by whoever walks.
+//! Dotted field paths, split once. Whether a numeric part is a name or an array index is decided by
+//! the code that walks a document.
 
 use std::fmt;
 
 /// A dotted path such as `a.b.0`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path {
-    /// All of it, with its dots.
     text: String,
-    /// Where each part ends in the text.
-    /// Parts are slices of the text, so a path is two allocations however many parts it has.
+    /// The end of each part in `text`. Parts are slices of the text, so a path takes two
+    /// allocations regardless of its length.
     ends: Vec<usize>,
 }
 
 impl Path {
-    /// Splits at dots. Empty parts are kept; whether they are allowed is the caller's rule.
+    /// Splits a text at its dots. Empty parts are kept; whether they are allowed is up to the
+    /// caller.
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
         let mut ends: Vec<usize> = text.match_indices('.').map(|(at, _)| at).collect();
@@ -21,12 +22,12 @@ impl Path {
         Self { text, ends }
     }
 
-    /// The dotted text.
+    /// Returns the dotted text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Number of parts, at least one.
+    /// Returns the number of parts, which is at least one.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -36,26 +37,26 @@ impl Path {
         self.text.is_empty()
     }
 
-    /// The part at this position; empty text past the end.
+    /// Returns the part at this index, or an empty text if the path is shorter.
     pub fn part(&self, index: usize) -> &str {
         let Some(end) = self.ends.get(index) else { return "" };
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before] + 1);
         &self.text[start..*end]
     }
 
-    /// All parts in order.
+    /// Iterates over the parts in order.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.text.split('.')
     }
 
-    /// The first part.
+    /// Returns the first part.
     pub fn first(&self) -> &str {
         self.part(0)
     }
 
-    /// Whether one path is the other or lies below it.
-    /// `a.b` conflicts with `a` and `a.b.c`, not with `a.bc`. Edits and projections refuse such
-    /// pairs, since the result would depend on which comes first.
+    /// Whether one path equals the other or is an ancestor of it: `a.b` conflicts with `a` and
+    /// `a.b.c`, not with `a.bc`. Edits and projections refuse such pairs, since the result would
+    /// depend on their order.
     pub fn conflicts_with(&self, other: &Path) -> bool {
         let below = |longer: &str, shorter: &str| {
             longer

@@ -1,9 +1,9 @@
-//! The gate in front of every decoder: an iterative, depth-counting check of BSON bytes.
-//! It allocates one small stack and never recurses, so nesting cannot exhaust the thread.
+//! Validates BSON bytes before any decoder reads them, with an iterative check that counts depth.
+//! It allocates one small stack and never recurses, so nesting cannot exhaust the call stack.
 //!
-//! What passes here is what every reader of raw bytes relies on: lengths agree with bytes, names
-//! and texts are UTF-8, documents end with a NUL, nothing is nested too deeply. The walk keeps a
-//! stack of where each open document ends; an element may not go beyond the innermost end.
+//! Readers of raw bytes rely on the result: lengths agree with the bytes, names and texts are
+//! UTF-8, documents end with a NUL, and nothing is nested too deeply. The walk keeps a stack of the
+//! ends of the open documents; an element may not extend beyond the innermost end.
 
 use std::{fmt, ops::Range};
 
@@ -12,12 +12,12 @@ use crate::{
     limits::{MAX_WIRE_DEPTH, MIN_DOCUMENT_BYTES},
 };
 
-/// Why bytes are not an acceptable document.
+/// Why bytes were refused as a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// A length is negative, too small, or does not agree with the bytes.
     Length,
-    /// A NUL is missing where one has to be.
+    /// A required NUL is missing.
     Terminator,
     /// Text is not UTF-8.
     Utf8,
@@ -25,7 +25,7 @@ pub enum Invalid {
     Kind(u8),
     /// A boolean byte other than 0 and 1.
     Bool,
-    /// Nested deeper than this many levels.
+    /// The nesting exceeds this many levels.
     Depth(usize),
 }
 
@@ -44,42 +44,42 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Checks that `bytes` is exactly one well-formed document within the wire's depth limit; answers
-/// how many elements it has at all levels.
+/// Checks that `bytes` is exactly one well-formed document within the wire's depth limit; returns
+/// the number of its elements at all levels.
 pub fn validate(bytes: &[u8]) -> Result<usize, Invalid> {
     check_bytes(bytes, MAX_WIRE_DEPTH, 0).map(|checked| checked.elements)
 }
 
-/// What a check of a document found that is well-formed but for its text.
+/// The result for a document that is well-formed except for text that is not UTF-8.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// How many elements the document has at all levels.
+    /// Number of elements at all levels.
     pub elements: usize,
-    /// Where the texts and names stand that are not UTF-8, in the order of the bytes.
+    /// Ranges of the texts and names that are not UTF-8, in the order of the bytes.
     pub not_utf8: Vec<Range<usize>>,
 }
 
 /// Checks a document as [`validate`] does, but accepts up to `most` texts and names that are not
-/// UTF-8 and returns where they stand. No reader may see the document before they are replaced.
+/// UTF-8 and returns their ranges. They must be replaced before the document is passed to any
+/// reader.
 pub fn validate_but_text(bytes: &[u8], most: usize) -> Result<Checked, Invalid> {
     check_bytes(bytes, MAX_WIRE_DEPTH, most)
 }
 
-/// Checks that `bytes` is exactly one well-formed document of at most `max_depth` levels.
-/// For documents that are to be stored, whose limit is lower than that of the wire.
+/// Checks that `bytes` is exactly one well-formed document of at most `max_depth` levels. It is
+/// used for documents that are to be stored, whose limit is lower than that of the wire.
 pub fn validate_depth(bytes: &[u8], max_depth: usize) -> Result<(), Invalid> {
     check_bytes(bytes, max_depth, 0).map(|_| ())
 }
 
-/// Checks one document of at most `max_depth` levels and with at most `most_not_utf8` texts that are
-/// not UTF-8.
-/// Returns the first error in the order of the bytes.
+/// Checks one document of at most `max_depth` levels and at most `most_not_utf8` texts that are not
+/// UTF-8. Returns the first error in the order of the bytes.
 fn check_bytes(bytes: &[u8], max_depth: usize, most_not_utf8: usize) -> Result<Checked, Invalid> {
     let found = Checked::default();
     let ends = Vec::with_capacity(8);
     let mut walk = BytesWalk { bytes, at: 0, ends, max_depth, most_not_utf8, found };
     walk.enter_document(0, bytes.len())?;
-    // Bytes after the document are refused too: the caller has split them by the same length.
+    // Trailing bytes are refused too: the caller has split the message by the same length.
     if walk.ends.first() != Some(&bytes.len()) {
         return Err(Invalid::Length);
     }
@@ -89,29 +89,26 @@ fn check_bytes(bytes: &[u8], max_depth: usize, most_not_utf8: usize) -> Result<C
     Ok(walk.found)
 }
 
-/// A walk over raw bytes that nobody has checked. It keeps its own list of open documents, so that
-/// deep nesting costs no stack.
+/// A walk over unchecked bytes. It keeps its own stack of open documents, so nesting does not use
+/// the call stack.
 struct BytesWalk<'a> {
-    /// All bytes.
     bytes: &'a [u8],
-    /// The offset of the next element.
+    /// Offset of the next element.
     at: usize,
-    /// Where each open document ends, outermost first. Its length is the depth.
+    /// The end of each open document, outermost first. The stack's length is the depth.
     ends: Vec<usize>,
-    /// How many documents may be open at once.
+    /// Maximum number of open documents.
     max_depth: usize,
-    /// How many texts may be something else than UTF-8.
+    /// Maximum number of texts that are not UTF-8.
     most_not_utf8: usize,
-    /// What was found so far.
     found: Checked,
 }
 
 impl BytesWalk<'_> {
-    /// Enters the document that starts at `start` and must end by `limit`.
-    /// The NUL at its end is looked at here, so that no element has to; the depth is counted before
-    /// anything is read.
+    /// Enters the document that starts at `start` and must end by `limit`. Its terminating NUL is
+    /// checked here, so that elements need not check it.
     fn enter_document(&mut self, start: usize, limit: usize) -> Result<(), Invalid> {
-        // Checked before the length, so that the error for depth comes first.
+        // Checked before the length, so that the depth error is reported first.
         if self.ends.len() == self.max_depth {
             return Err(Invalid::Depth(self.max_depth));
         }
@@ -128,9 +125,9 @@ impl BytesWalk<'_> {
         Ok(())
     }
 
-    /// Checks one element of the innermost document, or leaves the document at its end.
-    /// `end` is where that document ends, its last byte being the NUL, which was checked on entry.
-    /// The NUL may only be reached exactly: a value that reaches into it is refused.
+    /// Checks one element of the innermost document, or leaves the document at its end. `end` is
+    /// the end of that document, whose last byte is the NUL that was checked on entry. The NUL must
+    /// be reached exactly: a value that extends into it is refused.
     fn check_next(&mut self, end: usize) -> Result<(), Invalid> {
         let last = end - 1;
         if self.at == last {
@@ -138,31 +135,31 @@ impl BytesWalk<'_> {
             self.at = end;
             return Ok(());
         }
-        // The caller charges work by them.
+        // Callers charge work by this number.
         self.found.elements += 1;
         let kind = *self.bytes.get(self.at).ok_or(Invalid::Length)?;
-        // The name comes before the kind is judged; where it ends the value begins.
+        // The name is checked before the type, since it ends where the value starts.
         let value = self.check_cstring(self.at + 1, last)?;
         match kind {
             0x03 | 0x04 => return self.enter_document(value, last),
             0x0f => return self.code_with_scope(value, last),
             _ => {}
         }
-        // A scalar is checked against the bytes of its own document, not of the message.
+        // The limit is the end of the innermost document, not of the message.
         self.at = self.check_scalar(kind, value, last)?;
         if last < self.at { Err(Invalid::Length) } else { Ok(()) }
     }
 
     /// Checks a C string at `at` that must end before `limit`; returns the offset after its NUL.
     fn check_cstring(&mut self, at: usize, limit: usize) -> Result<usize, Invalid> {
-        // The NUL has to lie before the end of the document: its own NUL ends nothing else.
+        // The NUL must precede the document's own terminator, which does not end a string.
         let end = nul_after(self.bytes, at).filter(|end| *end < limit);
         let end = end.ok_or(Invalid::Terminator)?;
         self.check_utf8(at, end)?;
         Ok(end + 1)
     }
 
-    /// Checks that these bytes are UTF-8, or notes that they are not.
+    /// Checks that these bytes are UTF-8, or records that they are not.
     fn check_utf8(&mut self, from: usize, to: usize) -> Result<(), Invalid> {
         let text = self.bytes.get(from..to).ok_or(Invalid::Length)?;
         if str::from_utf8(text).is_ok() {
@@ -175,8 +172,8 @@ impl BytesWalk<'_> {
         Ok(())
     }
 
-    /// Checks a string after its length; returns the offset after its NUL. The length counts the
-    /// NUL.
+    /// Checks a length-prefixed string; returns the offset after its NUL, which the length
+    /// includes.
     fn check_string(&mut self, at: usize, limit: usize) -> Result<usize, Invalid> {
         let len = length_at(self.bytes, at).filter(|len| 0 < *len).ok_or(Invalid::Length)?;
         let start = at + 4;
@@ -196,7 +193,7 @@ impl BytesWalk<'_> {
             // String, code, symbol.
             0x02 | 0x0d | 0x0e => self.check_string(at, limit)?,
             0x05 => self.check_binary(at, limit)?,
-            // Undefined, null, MaxKey and MinKey are their type alone.
+            // Undefined, null, MaxKey and MinKey have no value bytes.
             0x06 | 0x0a | 0x7f | 0xff => at,
             0x07 => at + 12,
             0x08 => match self.bytes.get(at) {
@@ -217,13 +214,12 @@ impl BytesWalk<'_> {
         if limit < end { Err(Invalid::Length) } else { Ok(end) }
     }
 
-    /// Checks binary data, which is opaque; only the inner length of the old subtype 2 has to
-    /// agree.
+    /// Checks binary data, which is opaque except for the inner length of the old subtype 2.
     fn check_binary(&self, at: usize, limit: usize) -> Result<usize, Invalid> {
         let len = length_at(self.bytes, at).ok_or(Invalid::Length)?;
         let end = at.checked_add(5).and_then(|start| start.checked_add(len));
         let end = end.filter(|end| *end <= limit).ok_or(Invalid::Length)?;
-        // The old subtype has a length of its own inside, which readers would trust.
+        // Readers would trust the inner length of the old subtype.
         if self.bytes.get(at + 4) == Some(&2) {
             let inner = i32_at(self.bytes, at + 5).and_then(|inner| usize::try_from(inner).ok());
             if len < 4 || inner != Some(len - 4) {
@@ -233,13 +229,13 @@ impl BytesWalk<'_> {
         Ok(end)
     }
 
-    /// Checks the code of a code-with-scope and enters its scope as one more level.
+    /// Checks the code of a code-with-scope value and enters its scope as one more level.
     fn code_with_scope(&mut self, at: usize, limit: usize) -> Result<(), Invalid> {
         let len = length_at(self.bytes, at).ok_or(Invalid::Length)?;
         let end = at.checked_add(len).filter(|end| *end <= limit).ok_or(Invalid::Length)?;
         let scope = self.check_string(at + 4, end)?;
         self.enter_document(scope, end)?;
-        // The scope has to end where the whole ends: nothing may hide between.
+        // The scope must end with the whole value: no bytes may remain between.
         if self.ends.last() == Some(&end) { Ok(()) } else { Err(Invalid::Length) }
     }
 }
@@ -324,7 +320,7 @@ mod tests {
         let texts: Vec<&[u8]> =
             checked.not_utf8.iter().map(|range| &bytes[range.clone()]).collect();
         assert_eq!(texts, [&[b'x', 0xff][..], &[b'n', 0xe9], &[0xed, 0xa0, 0x80]]);
-        // Everything else is held to the same rules.
+        // All other rules still apply.
         for end in 0..bytes.len() {
             assert!(validate_but_text(&bytes[..end], 3).is_err(), "cut at {end}");
         }

@@ -1,5 +1,5 @@
-//! JSON text to values and back, by one rule for numbers: whole and within `i64` is an int64,
-//! anything else the nearest double, which is written so that it stays a double.
+//! Reads and writes JSON text. A whole number within `i64` is an int64; any other number is the
+//! nearest double.
 
 mod parse;
 mod write;

@@ -1,9 +1,9 @@
-//! Text to values: depth-limited, key order kept, a name twice in one object refused.
+//! Parses JSON: limits the depth, keeps the order of names, refuses duplicate names in one object.
 //!
 //! ```text
 //! {"a": [1, 2.5]}    depth 2   a document with an array
-//! {"a": 1, "a": 2}             refused: a name occurs twice
-//! 18446744073709551615         a double: no integer of 64 bits with a sign
+//! {"a": 1, "a": 2}             refused: duplicate name
+//! 18446744073709551615         a double: beyond a signed 64-bit integer
 //! ```
 
 use std::{collections::HashSet, fmt};
@@ -12,10 +12,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 
 use crate::value::{Document, Value};
 
-/// Why a text is not a JSON value that can be kept.
+/// Why a text is not a JSON value that can be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// For people, with line and column.
+    /// Message with line and column.
     pub message: String,
 }
 
@@ -33,8 +33,8 @@ impl From<serde_json::Error> for Invalid {
     }
 }
 
-/// One value that is the whole text; `depth` counts nested objects and arrays. Recursion is as deep
-/// as the text is nested, so that the depth is what protects the stack.
+/// Parses a text that is exactly one value; `depth` limits nested objects and arrays. The parser
+/// recurses with the nesting, so `depth` also protects the call stack.
 pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
     parse_strict(text, depth).or_else(|invalid| match escape_controls(text) {
         Some(escaped) => parse_strict(&escaped, depth).map_err(|_| invalid),
@@ -42,12 +42,12 @@ pub fn parse(text: &[u8], depth: usize) -> Result<Value, Invalid> {
     })
 }
 
-/// Bytes by which a short text may become longer.
+/// Allowance in bytes by which escaping may lengthen a short text.
 const FEW_BYTES: usize = 1024;
 
-/// Escapes tabs and ends of lines that stand in strings as they are, which JSON forbids and the service
-/// takes. `None` where there are none, where a backslash stands before one, and where the result would be
-/// more than about twice as long as the text, so that a hostile text costs no more memory than that.
+/// Escapes raw tabs and line breaks inside strings, which JSON forbids and the service accepts.
+/// Returns `None` if the text has none, if one follows a backslash, and if the result would be more
+/// than about twice as long as the text, which bounds the memory that a hostile text costs.
 fn escape_controls(text: &[u8]) -> Option<Vec<u8>> {
     let (mut quoted, mut escaped, mut found) = (false, false, false);
     let mut out = Vec::with_capacity(text.len());
@@ -69,9 +69,9 @@ fn escape_controls(text: &[u8]) -> Option<Vec<u8>> {
     found.then_some(out)
 }
 
-/// The same, of a text as the standard has it.
+/// Parses a text strictly by the JSON standard.
 fn parse_strict(text: &[u8], depth: usize) -> Result<Value, Invalid> {
-    // The limit of serde_json is fixed and gives an error without our wording; `depth` replaces it.
+    // serde_json's own limit is fixed and has an error text of its own; `depth` replaces it.
     let mut deserializer = serde_json::Deserializer::from_slice(text);
     deserializer.disable_recursion_limit();
     let value = Seed { depth }.deserialize(&mut deserializer)?;
@@ -79,8 +79,8 @@ fn parse_strict(text: &[u8], depth: usize) -> Result<Value, Invalid> {
     Ok(value)
 }
 
-/// The same for a text that has to be an object.
-/// Items are objects: any other value at the top is refused by the same kind of error.
+/// Parses a text that must be an object, since items are objects; other values are refused with the
+/// same error type.
 pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
     match parse(text, depth)? {
         Value::Document(document) => Ok(document),
@@ -88,19 +88,18 @@ pub fn parse_document(text: &[u8], depth: usize) -> Result<Document, Invalid> {
     }
 }
 
-/// Names up to this many are compared one by one.
-/// Longer objects get a set of their names: one by one would cost the square of their number.
+/// Objects with up to this many names are checked for duplicates by linear search, longer ones with
+/// a set, since the search would be quadratic.
 const FEW_NAMES: usize = 16;
 
-/// What reads a value: how many levels it may still have.
+/// A deserializer of one value with the nesting levels that remain.
 #[derive(Clone, Copy)]
 struct Seed {
-    /// Levels that are left.
     depth: usize,
 }
 
 impl Seed {
-    /// What reads a value one level further in; fails when no level is left.
+    /// Returns the deserializer for the next level; fails if no level is left.
     fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
         let depth = self.depth.checked_sub(1);
         depth.map(|depth| Self { depth }).ok_or_else(|| E::custom("nested too deeply"))
@@ -165,11 +164,11 @@ impl<'de> Visitor<'de> for Seed {
         let mut document = Document::new();
         let mut names: HashSet<String> = HashSet::new();
         while let Some(name) = access.next_key::<String>()? {
-            // BSON ends names with a NUL, so such a name cannot be kept.
+            // BSON terminates names with a NUL, so such a name cannot be stored.
             if name.contains('\0') {
                 return Err(A::Error::custom("a property name holds the character U+0000"));
             }
-            // A set costs more than it spares as long as there are few names.
+            // With few names a set would cost more than it saves.
             let known = if document.len() < FEW_NAMES {
                 document.get(&name).is_some()
             } else {

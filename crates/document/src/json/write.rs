@@ -1,14 +1,13 @@
-//! Values to text, compact. What JSON has no form for is written as the nearest thing it has: the
-//! engine keeps no such value in items.
+//! Writes values as compact JSON text. Types that JSON lacks are written as the nearest JSON type;
+//! items in the engine contain none of them.
 
 use crate::{
     number::Number,
     value::{DocRef, ValueRef},
 };
 
-/// Appends a value.
-/// Decimals become the nearest double; what remains, such as dates, is a text as the shell shows
-/// it. It recurses as deep as the value is nested, which is bounded where values are read.
+/// Appends a value. Decimals become the nearest double; other types, such as dates, become a text
+/// in shell syntax. It recurses with the nesting, which is bounded when values are read.
 pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
     match value {
         ValueRef::Null | ValueRef::Undefined | ValueRef::MinKey | ValueRef::MaxKey => {
@@ -18,7 +17,7 @@ pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
         ValueRef::Bool(false) => out.extend_from_slice(b"false"),
         ValueRef::Int32(v) => append(&v, out),
         ValueRef::Int64(v) => append(&v, out),
-        // A double that is no number becomes null.
+        // NaN and infinities become null.
         ValueRef::Double(v) => write_double(v, out),
         ValueRef::String(v) | ValueRef::Symbol(v) | ValueRef::JavaScript(v) => write_string(v, out),
         ValueRef::Document(v) => object(v, out),
@@ -39,8 +38,8 @@ pub fn write(value: ValueRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a double in the shortest form that reads back: JSON has one kind of numbers, so a whole one
-/// needs no digits behind a point.
+/// Writes a double in the shortest form that reads back. JSON has only one numeric type, so whole
+/// numbers need no fraction.
 fn write_double(value: f64, out: &mut Vec<u8>) {
     append(&value, out);
     if out.ends_with(b".0") {
@@ -48,7 +47,6 @@ fn write_double(value: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a document as an object.
 fn object(fields: DocRef<'_>, out: &mut Vec<u8>) {
     out.push(b'{');
     for (at, (name, value)) in fields.iter().enumerate() {
@@ -62,19 +60,19 @@ fn object(fields: DocRef<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Appends a text in quotes.
+/// Appends a text as a quoted JSON string.
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     append(text, out);
 }
 
-/// Writes a number or a text as JSON has it.
+/// Appends the JSON form of a number or a text.
 fn append<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
     // Writing numbers and texts to memory does not fail.
     let written = serde_json::to_writer(out, value);
     debug_assert!(written.is_ok());
 }
 
-/// A value as text.
+/// Returns the JSON text of a value.
 pub fn to_string(value: ValueRef<'_>) -> String {
     let mut out = Vec::new();
     write(value, &mut out);

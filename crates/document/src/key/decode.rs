@@ -1,4 +1,4 @@
-//! Key bytes back to values, as far as they were not cut.
+//! Decodes key bytes to values, unless they were truncated.
 
 use std::borrow::Cow;
 
@@ -9,38 +9,38 @@ use crate::{
     value::{Document, Value},
 };
 
-/// What a key component holds.
+/// The contents of a key component.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Component {
     /// A value that compares as equal to the encoded one; its numeric type may differ.
     Value(Value),
-    /// Only the beginning and a hash are there: look at the row.
+    /// A truncated value with a hash; the value must be read from the row.
     Cut,
 }
 
-/// Reads the component at the start of `bytes`; answers it and what follows.
-/// Returns `None` where the bytes are no key of ours.
+/// Decodes the component at the start of `bytes`; returns it and the bytes after it, or `None` if
+/// the bytes are not a valid key.
 ///
-/// Nothing in the bytes marks a cut component. It is known by this: a component delimits itself,
-/// so one that ends within the kept length is whole, and one that does not was cut.
+/// Truncated components carry no marker. They are recognized by length: a component is
+/// self-delimiting, so one that ends within the kept length is whole, and any other was truncated.
 pub fn decode(bytes: &[u8], descending: bool) -> Option<(Component, &[u8])> {
     let window = uninverted(bytes, descending);
     if let Some((value, rest)) = decode_component(&window) {
-        // Counted in the window, whose bytes may be a copy; the rest is taken from the key itself.
+        // The window may be a copy, so the rest is sliced from the key itself.
         let used = window.len() - rest.len();
         return Some((Component::Value(value), bytes.get(used..)?));
     }
-    // 16 bytes of hash stand after what was kept.
+    // A hash of 16 bytes follows the kept bytes.
     Some((Component::Cut, bytes.get(KEPT_KEY_COMPONENT_BYTES + 16..)?))
 }
 
-/// Steps over one component.
+/// Skips one component and returns the bytes after it.
 pub fn skip(bytes: &[u8], descending: bool) -> Option<&[u8]> {
     decode(bytes, descending).map(|(_, rest)| rest)
 }
 
-/// The bytes in ascending form, no further than a component that was not cut can reach.
-/// Looking no further also keeps the copy for a descending component small.
+/// Returns the bytes in ascending form, limited to the longest component that is not truncated,
+/// which also limits the size of the copy for a descending component.
 fn uninverted(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
     let window = bytes.get(..KEPT_KEY_COMPONENT_BYTES).unwrap_or(bytes);
     if descending {
@@ -50,14 +50,13 @@ fn uninverted(bytes: &[u8], descending: bool) -> Cow<'_, [u8]> {
     }
 }
 
-/// Reads a component: its class and its content.
 fn decode_component(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let (class, rest) = bytes.split_first()?;
     decode_content(*class, rest)
 }
 
-/// Reads the content of a value of this class, and returns what follows it. Nothing where the bytes
-/// are not such a value, as when it was cut.
+/// Decodes the content of a value of this class and returns it with the bytes after it, or `None`
+/// if the bytes are not such a value, for example because it was truncated.
 fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
     Some(match class {
         class::MIN_KEY => (Value::MinKey, bytes),
@@ -75,7 +74,7 @@ fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
             let (id, rest) = bytes.split_first_chunk()?;
             (Value::ObjectId(ObjectId(*id)), rest)
         }
-        // 1 is false and 2 is true: 0 is kept for the ends of texts and lists.
+        // 1 is false and 2 is true, because 0 terminates texts and lists.
         class::BOOL | class::JSON_BOOL => {
             let (byte, rest) = bytes.split_first()?;
             (Value::Bool(*byte == 2), rest)
@@ -108,8 +107,8 @@ fn decode_content(class: u8, bytes: &[u8]) -> Option<(Value, &[u8])> {
     })
 }
 
-/// Reads text up to its 0, undoing the escapes.
-/// Fails on text that is not UTF-8, as it is where a cut fell inside a character.
+/// Decodes text up to its terminating 0 and undoes the escapes. Fails on text that is not UTF-8, as
+/// when it was truncated inside a character.
 fn decode_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     let mut text = Vec::new();
     let mut rest = bytes;
@@ -128,8 +127,8 @@ fn decode_text(bytes: &[u8]) -> Option<(String, &[u8])> {
     }
 }
 
-/// Reads fields up to the closing 0. The class of a value stands before its name, since documents
-/// compare by class first.
+/// Decodes fields up to the terminating 0. The class of a value precedes the field's name, since
+/// documents compare by class first.
 fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
     let mut fields = Document::new();
     let mut rest = bytes;
@@ -145,8 +144,8 @@ fn decode_document(bytes: &[u8]) -> Option<(Document, &[u8])> {
     }
 }
 
-/// Reads elements up to the closing 0.
-/// Both orders write arrays alike, apart from the class byte that the caller has read.
+/// Decodes elements up to the terminating 0. Both orders encode arrays alike, apart from the class
+/// byte, which the caller has read.
 fn decode_array(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let mut values = Vec::new();
     let mut rest = bytes;
@@ -161,7 +160,7 @@ fn decode_array(bytes: &[u8]) -> Option<(Value, &[u8])> {
     }
 }
 
-/// Reads binary data: its length, its subtype, its bytes.
+/// Decodes binary data: length, subtype, bytes.
 fn decode_binary(bytes: &[u8]) -> Option<(Value, &[u8])> {
     let (len, rest) = bytes.split_first_chunk()?;
     let len = usize::try_from(u32::from_be_bytes(*len)).ok()?;

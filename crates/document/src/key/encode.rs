@@ -1,16 +1,16 @@
-//! Values to key bytes.
+//! Encodes values as key bytes.
 //!
 //! ```text
 //! class byte | content
 //!
-//! "ab"       STRING   a b 0                     text, closed by a 0
-//! [1, "x"]   ARRAY    NUMBER .. STRING x 0 0    components, closed by a 0
+//! "ab"       STRING   a b 0                     text, terminated by a 0
+//! [1, "x"]   ARRAY    NUMBER .. STRING x 0 0    components, terminated by a 0
 //! {a: 1}     DOCUMENT NUMBER a 0 .. 0           class, name and content of each field
 //! ```
 //!
-//! A component that is too long is cut, and a hash of the whole stands behind what is left: equal
-//! values have equal keys, and others do not, but the order of two long values is only that of
-//! their beginnings.
+//! A component that is too long is truncated and followed by a hash of the whole. Equal values have
+//! equal keys and different values different ones, but two long values with the same prefix are not
+//! ordered by value.
 
 use sha2::{Digest, Sha256};
 
@@ -21,32 +21,32 @@ use crate::{
     value::{DocRef, ValueRef},
 };
 
-/// Appends one component. `descending` turns its order round: every byte is inverted. Returns
-/// whether it was cut.
-/// It encodes the whole value before it cuts, because the hash is of the whole; the caller has
-/// bounded what a value may hold.
+/// Appends one component; `descending` reverses its order by inverting every byte. Returns whether
+/// the component was truncated. The whole value is encoded before it is truncated, because the hash
+/// covers all of it; the caller must bound the size of the value.
 pub fn encode(value: ValueRef<'_>, order: TypeOrder, descending: bool, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     push_component(value, order, out);
-    // Cut at the kept length itself, not at a greater one: a reader can then tell a cut component
-    // without a marker.
+    // Truncating at the kept length, not at a greater one, lets a reader recognize a truncated
+    // component without a marker.
     let cut = KEPT_KEY_COMPONENT_BYTES < out.len() - start;
     if cut {
         let hash = Sha256::digest(&out[start..]);
         out.truncate(start + KEPT_KEY_COMPONENT_BYTES);
         out.extend_from_slice(&hash[..16]);
-        // A key may be kept for long: the room that its value needed shall not wait with it.
+        // A key may be kept for long, so the memory that the whole value needed is released.
         out.shrink_to_fit();
     }
-    // The hash is inverted with the rest; it orders nothing, but readers invert it alike.
+    // The hash does not order anything, but is inverted too because readers invert the whole
+    // component.
     if descending {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }
     cut
 }
 
-/// The class byte of a value: values of different classes are ordered by it. In JSON's order arrays
-/// and booleans have places of their own.
+/// Returns the class byte of a value, which orders values of different classes. JSON's order has
+/// class bytes of its own for arrays and booleans.
 fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
     match value {
         ValueRef::MinKey => class::MIN_KEY,
@@ -75,13 +75,13 @@ fn class_of(value: ValueRef<'_>, order: TypeOrder) -> u8 {
 
 /// Appends the class and the content of a value.
 fn push_component(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
-    // The class is outside the content because documents put a field's name between the two.
+    // The class is not part of the content because documents put the field's name between them.
     out.push(class_of(value, order));
     push_content(value, order, out);
 }
 
-/// What follows the class byte. Values that are alone in their class, such as null, have no
-/// content.
+/// Appends the bytes after the class byte. Values that are alone in their class, such as null, have
+/// none.
 fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     if let Some(number) = Number::of(value) {
         return number::push_number(number, out);
@@ -93,7 +93,7 @@ fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
             v.iter().for_each(|value| push_component(value, order, out));
             out.push(0);
         }
-        // Length, then subtype, then bytes: the order in which binary data compares.
+        // Binary data compares by length, then subtype, then bytes.
         ValueRef::Binary { subtype, bytes } => {
             let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
             out.extend_from_slice(&len.to_be_bytes());
@@ -101,9 +101,9 @@ fn push_content(value: ValueRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
             out.extend_from_slice(bytes);
         }
         ValueRef::ObjectId(v) => out.extend_from_slice(&v.0),
-        // Neither may be 0, which ends lists.
+        // Neither may be 0, which terminates lists.
         ValueRef::Bool(v) => out.push(u8::from(v) + 1),
-        // Big-endian, as all fixed lengths here: bytes compare from the highest.
+        // Big-endian, as all fixed-width values here, so that bytes compare from the highest.
         ValueRef::DateTime(v) => out.extend_from_slice(&ordered_bits(v).to_be_bytes()),
         ValueRef::Timestamp(v) => out.extend_from_slice(&v.to_be_bytes()),
         ValueRef::Regex { pattern, options } => {
@@ -132,13 +132,13 @@ fn push_document(fields: DocRef<'_>, order: TypeOrder, out: &mut Vec<u8>) {
     out.push(0);
 }
 
-/// Appends text with 0 and 1 escaped by a 1, closed by a 0. So no text is the beginning of another,
-/// and bytes compare as texts do.
+/// Appends text with 0 and 1 escaped by a 1, terminated by a 0. So no encoded text is a prefix of
+/// another, and the bytes compare as the texts do.
 fn push_text(text: &str, out: &mut Vec<u8>) {
-    // At once: what grows step by step is in memory several times.
+    // Reserved at once, since growing step by step would hold several copies in memory.
     out.reserve(text.len() + 1);
     let mut left = text.as_bytes();
-    // Most texts have nothing to escape, and are copied as they are.
+    // Most texts contain nothing to escape and are copied at once.
     while let Some(at) = left.iter().position(|byte| *byte <= 1) {
         let (plain, rest) = left.split_at(at);
         out.extend_from_slice(plain);
@@ -149,7 +149,7 @@ fn push_text(text: &str, out: &mut Vec<u8>) {
     out.push(0);
 }
 
-/// An `i64` as a `u64` in the same order: the sign bit is flipped.
+/// Maps an `i64` to a `u64` with the same order by flipping the sign bit.
 fn ordered_bits(value: i64) -> u64 {
     (value as u64) ^ (1 << 63)
 }

@@ -1,4 +1,4 @@
-//! Laws of the key encoding over random values: order, equality, self-delimiting, round trip.
+//! Properties of the key encoding over random values: order, equality, self-delimiting, round trip.
 
 use proptest::prelude::*;
 

@@ -1,12 +1,13 @@
 //! Sortable keys: values encoded so that comparing bytes compares values, component by component.
-//! Components delimit themselves, so several can follow one another in one key.
+//! Components are self-delimiting, so several can follow one another in one key.
 //!
-//! `encode(a) == encode(b)` exactly when `a` and `b` compare as equal. A component over
-//! [`KEPT_KEY_COMPONENT_BYTES`](crate::limits::KEPT_KEY_COMPONENT_BYTES) is cut there and closed by
-//! a 128-bit hash of the whole: equality still holds, order among cut values does not.
+//! `encode(a) == encode(b)` exactly when `a` and `b` compare as equal. A component longer than
+//! [`KEPT_KEY_COMPONENT_BYTES`](crate::limits::KEPT_KEY_COMPONENT_BYTES) is truncated to that
+//! length, followed by a 128-bit hash of the whole: this preserves equality, but not the order
+//! among truncated values.
 //!
-//! A component is a byte for the class of the value and its content, in which shorter sorts before
-//! longer: texts escape 0 and 1 and end with 0, documents and arrays end with 0. A descending
+//! A component is a byte for the class of the value, then its content, in which a prefix sorts
+//! first: texts escape 0 and 1 and end with 0, documents and arrays end with 0. A descending
 //! component has all its bits inverted.
 //!
 //! ```text
@@ -24,16 +25,16 @@ mod laws;
 pub use decode::{Component, decode, skip};
 pub use encode::encode;
 
-/// Which order of types a key is in. Only booleans and arrays stand elsewhere in the two orders.
+/// The order of types in a key. The two orders differ only in booleans and arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeOrder {
-    /// BSON's: null, numbers, strings, objects, arrays, ...
+    /// BSON's order: null, numbers, strings, objects, arrays, ...
     Bson,
-    /// JSON's as Cosmos DB has it: null, booleans, numbers, strings, arrays, objects.
+    /// JSON's order in Cosmos DB: null, booleans, numbers, strings, arrays, objects.
     Json,
 }
 
-/// First byte of each class of values. Zero closes a nested document, so no class has it.
+/// The first byte of each class of values. Zero terminates a nested document, so no class uses it.
 mod class {
     pub(super) const MIN_KEY: u8 = 0x08;
     pub(super) const UNDEFINED: u8 = 0x0a;

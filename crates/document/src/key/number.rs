@@ -1,9 +1,9 @@
-//! Numbers of all four types in one order: the double they truncate to (8 bytes), then a marker
-//! that says whether that was exact, then the exact decimal digits where it was not.
+//! Encodes numbers of all four types in one order: the double that a number truncates to (8 bytes),
+//! a marker that says whether it is exact, and the exact decimal digits if it is not.
 //!
-//! The bits of a double that is not negative compare as the double does, so the sign bit is set for
-//! positive numbers, and all bits are inverted for negative ones. `EXACT` sorts before `DIGITS`: a
-//! number that is a little more in magnitude than its double comes after it.
+//! The bits of non-negative doubles compare as the doubles do, so the sign bit is set for positive
+//! numbers, and all bits are inverted for negative ones. `EXACT` sorts before `DIGITS`: a number of
+//! slightly greater magnitude than its double comes after it.
 //!
 //! ```text
 //!  1      ->  bf f0 .. 00 | 00
@@ -17,14 +17,14 @@ use crate::{
     value::Value,
 };
 
-/// The number is the double.
+/// The number equals the double.
 const EXACT: u8 = 0;
 /// The digits of the number follow.
 const DIGITS: u8 = 1;
-/// Added to the decimal point's place, so that it is never negative.
+/// Added to the position of the decimal point to make it non-negative.
 const POINT_BIAS: i32 = 8192;
 
-/// What NaN is: below everything, as it compares.
+/// The key of NaN, which sorts below everything.
 const NAN: [u8; 9] = [0; 9];
 
 /// Appends a number.
@@ -34,12 +34,12 @@ pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
     }
     let start = out.len();
     let negative = match number {
-        // Up to here every integer is a double, and no digits are needed.
+        // Every integer up to here is exact as a double and needs no digits.
         Number::Int(value) if value.unsigned_abs() <= 1 << 53 => {
             push_exact((value as f64).abs(), out);
             value < 0
         }
-        // A negative zero is not below zero, so that it has the key of zero.
+        // A negative zero is not below zero, so it gets the key of zero.
         Number::Double(value) => {
             push_exact(value.abs(), out);
             value < 0.0
@@ -50,26 +50,27 @@ pub(super) fn push_number(number: Number, out: &mut Vec<u8>) {
             value.negative
         }
     };
-    // A magnitude's highest bit is free; set, it puts what is not negative above what is.
+    // A magnitude's highest bit is unused; setting it sorts non-negative numbers above negative
+    // ones.
     out[start] |= 0x80;
-    // Inverted, a greater magnitude sorts first, the end of the digits included.
+    // Inverted, greater magnitudes sort first, including the terminator of the digits.
     if negative {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }
 }
 
-/// Appends a magnitude that is a double, and the marker that says so.
+/// Appends a magnitude that is exact as a double, and its marker.
 fn push_exact(magnitude: f64, out: &mut Vec<u8>) {
     out.extend_from_slice(&magnitude.to_bits().to_be_bytes());
     out.push(EXACT);
 }
 
-/// Appends a magnitude that no double is: the double that it truncates to, then its digits.
-/// `nearest` is the nearest double, which may lie above.
-/// Digits stand without zeros at either end, so that equal numbers have equal bytes whatever type
-/// and exponent they came with.
+/// Appends a magnitude as the double it truncates to, followed by its digits unless the double is
+/// exact. `nearest` is the nearest double, which may be greater. Digits have no leading or trailing
+/// zeros, so that equal numbers have equal bytes whatever their type and exponent.
 fn push_truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
-    // A decimal may be finite and beyond all doubles. It lies above the greatest of them.
+    // A decimal may be finite but greater than all doubles; it is encoded above the greatest of
+    // them.
     let nearest = if nearest.is_infinite() && !value.infinite { f64::MAX } else { nearest };
     let magnitude = |double: f64| Exact { negative: false, ..Exact::of(Number::Double(double)) };
     let own = Exact { negative: false, digits: value.digits.clone(), ..*value };
@@ -83,7 +84,7 @@ fn push_truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
     out.push(DIGITS);
     let point = u16::try_from(value.point + POINT_BIAS).unwrap_or(u16::MAX);
     out.extend_from_slice(&point.to_be_bytes());
-    // Two digits a byte, plus one: 0 ends them, and a missing digit sorts first.
+    // Two digits per byte, plus one: 0 is the terminator and sorts a missing digit first.
     for pair in value.digits.chunks(2) {
         let high = pair.first().copied().unwrap_or(0);
         let low = pair.get(1).copied().unwrap_or(0);
@@ -92,9 +93,9 @@ fn push_truncated(value: &Exact, nearest: f64, out: &mut Vec<u8>) {
     out.push(0);
 }
 
-/// The number at the start of `bytes` and what follows it.
-/// The type is not in the key: a value comes back as a double where that is exact, else as a
-/// decimal. It compares as equal to what was encoded.
+/// Decodes the number at the start of `bytes`; returns it and the bytes after it. The key does not
+/// hold the type: the result is a double if that is exact, else a decimal, and compares as equal to
+/// the encoded number.
 pub(super) fn decode_number(bytes: &[u8]) -> Option<(Value, &[u8])> {
     if let Some(rest) = bytes.strip_prefix(&NAN) {
         return Some((Value::Double(f64::NAN), rest));
@@ -115,9 +116,9 @@ pub(super) fn decode_number(bytes: &[u8]) -> Option<(Value, &[u8])> {
     }
 }
 
-/// Reads the digits of a number as a decimal.
-/// `turn` is `0xff` for negative numbers, whose bytes are inverted, and 0 for others. The decimal
-/// is exact where an integer or a decimal was encoded: both have at most 34 digits.
+/// Decodes the digits of a number as a decimal. `turn` is `0xff` for negative numbers, whose bytes
+/// are inverted, and 0 for others. The result is exact for encoded integers and decimals, which
+/// have at most 34 digits.
 fn decode_digits(bytes: &[u8], turn: u8, negative: bool) -> Option<(Value, &[u8])> {
     let point = u16::from_be_bytes([bytes.first()? ^ turn, bytes.get(1)? ^ turn]);
     let end = bytes.get(2..)?.iter().position(|byte| byte ^ turn == 0)?;
@@ -127,7 +128,7 @@ fn decode_digits(bytes: &[u8], turn: u8, negative: bool) -> Option<(Value, &[u8]
         text.push(char::from(b'0' + pair / 10));
         text.push(char::from(b'0' + pair % 10));
     }
-    // The last byte holds two digits also where there was one.
+    // The last byte holds two digits even if only one was encoded.
     let significant = text.trim_end_matches('0');
     let exponent = i32::from(point) - POINT_BIAS - i32::try_from(significant.len()).ok()?;
     let sign = if negative { "-" } else { "" };

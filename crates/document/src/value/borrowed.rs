@@ -1,7 +1,7 @@
-//! Documents and arrays that are borrowed: raw bytes or a tree, read alike.
+//! Borrowed documents and arrays, as raw bytes or as a tree, with one interface for both.
 //!
-//! Every reader goes through these types, so that evaluation, filters and keys work on bytes from
-//! the disk without decoding them, and on trees that were computed, by the same code.
+//! All readers use these types, so evaluation, filters and key encoding work on stored bytes
+//! without decoding them, and on computed trees.
 
 use bytes::Bytes;
 
@@ -10,40 +10,40 @@ use super::{
     raw::{Elements, RawElements},
 };
 
-/// An owned raw document: well-formed BSON bytes, shared when it is cloned. It may be a part of
-/// something larger, which then stays in memory as long as it does.
+/// An owned raw document: well-formed BSON bytes with a reference count, so clones are cheap. It
+/// may be a slice of a larger buffer, which it then keeps in memory.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct DocBuf(Bytes);
 
 impl DocBuf {
-    /// Takes bytes that a builder, the validator or a checksummed row vouches for.
-    /// Bytes that are not well-formed do no harm to memory, but reading them ends early.
+    /// Wraps bytes without checking them; they must come from a builder, the validator or a
+    /// checksummed row. Malformed bytes are memory-safe, but reading them ends early.
     pub fn from_trusted(bytes: impl Into<Bytes>) -> Self {
         Self(bytes.into())
     }
 
-    /// The borrowed form.
+    /// Returns the borrowed form.
     pub fn as_ref(&self) -> DocRef<'_> {
         DocRef::Raw(&self.0)
     }
 
-    /// The bytes.
+    /// Returns the encoded bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The bytes, owned.
+    /// Returns the encoded bytes, owned.
     pub fn into_bytes(self) -> Bytes {
         self.0
     }
 
-    /// The same document in memory of its own.
-    /// For what is kept long: a slice of a message or of a block of the store would keep all of it.
+    /// Returns a copy in a buffer of its own. Use it for documents that are kept long, since a
+    /// slice would keep its whole message or store block in memory.
     pub fn detached(&self) -> Self {
         self.as_ref().to_buf()
     }
 
-    /// The value of the first field of this name.
+    /// Returns the value of the first field with this name.
     pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
         self.as_ref().get(name)
     }
@@ -65,9 +65,9 @@ pub enum DocRef<'a> {
 }
 
 impl<'a> DocRef<'a> {
-    /// Fields in stored order.
+    /// Iterates over the fields in stored order.
     pub fn iter(self) -> impl Iterator<Item = (&'a str, ValueRef<'a>)> + use<'a> {
-        // Two iterators of which one is empty: one type for both forms, without an allocation.
+        // Two iterators, one of them empty, give both forms one type without an allocation.
         let (raw, tree) = match self {
             Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
             Self::Tree(tree) => (Elements::empty(), tree.fields().iter()),
@@ -75,7 +75,7 @@ impl<'a> DocRef<'a> {
         raw.chain(tree.map(|(name, value)| (name.as_str(), value.as_ref())))
     }
 
-    /// The names of the fields, their values not looked at.
+    /// Iterates over the field names without decoding the values.
     pub fn names(self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let (raw, tree) = match self {
             Self::Raw(bytes) => (RawElements::new(bytes), [].iter()),
@@ -84,7 +84,7 @@ impl<'a> DocRef<'a> {
         raw.map(|element| element.name).chain(tree.map(|(name, _)| name.as_bytes()))
     }
 
-    /// The value of the first field of this name.
+    /// Returns the value of the first field with this name.
     pub fn get(self, name: &str) -> Option<ValueRef<'a>> {
         match self {
             Self::Raw(bytes) => super::raw::find(bytes, name),
@@ -92,8 +92,8 @@ impl<'a> DocRef<'a> {
         }
     }
 
-    /// The value of the first field of this name, and how many fields were looked at for it. The
-    /// count is what the caller pays for the search.
+    /// Returns the value of the first field with this name and the number of fields that were
+    /// compared, by which the caller is charged for the search.
     pub fn search(self, name: &str) -> (Option<ValueRef<'a>>, usize) {
         match self {
             Self::Raw(bytes) => super::raw::search(bytes, name),
@@ -105,8 +105,8 @@ impl<'a> DocRef<'a> {
         }
     }
 
-    /// Puts the values of the first fields of these distinct names into `found`, where there has to
-    /// be nothing yet: one place a name. It reads the document once, and no further than needed.
+    /// Stores the value of the first field with `names[i]` in `found[i]`. The names must be
+    /// distinct and all slots `None`. The document is read once, until all names are found.
     pub fn pick(self, names: &[impl AsRef<str>], found: &mut [Option<ValueRef<'a>>]) {
         match self {
             Self::Raw(bytes) => super::raw::pick(bytes, names, found),
@@ -118,18 +118,17 @@ impl<'a> DocRef<'a> {
         }
     }
 
-    /// Whether there is no field.
+    /// Whether the document has no fields.
     pub fn is_empty(self) -> bool {
         self.iter().next().is_none()
     }
 
-    /// Number of fields.
-    /// Raw bytes are walked for it, since BSON does not say the number.
+    /// Returns the number of fields. This walks raw bytes, since BSON does not store the number.
     pub fn len(self) -> usize {
         self.iter().count()
     }
 
-    /// A tree of its own.
+    /// Returns an owned copy as a tree.
     pub fn to_tree(self) -> Document {
         match self {
             Self::Raw(bytes) => {
@@ -142,7 +141,7 @@ impl<'a> DocRef<'a> {
         }
     }
 
-    /// Raw bytes of its own.
+    /// Returns an owned copy as raw bytes.
     pub fn to_buf(self) -> DocBuf {
         match self {
             Self::Raw(bytes) => DocBuf(Bytes::copy_from_slice(bytes)),
@@ -151,12 +150,12 @@ impl<'a> DocRef<'a> {
     }
 }
 
-/// Bytes of a document whose fields are counted before they are copied.
-/// Below it the counting would cost more than the room that growing wastes.
+/// Size in bytes from which the fields of a document are counted before they are copied. In smaller
+/// documents counting would cost more than the spare capacity of a growing vector.
 const LONG_BYTES: usize = 16 * 1024;
 
-/// Room for what raw bytes hold: for exactly that where it is much, since what is not needed would be
-/// kept with the copy.
+/// Returns a vector for the elements of `bytes`. Large documents get the exact capacity, because
+/// spare capacity would stay allocated as long as the copy.
 fn room<T>(bytes: &[u8], count: impl FnOnce() -> usize) -> Vec<T> {
     if LONG_BYTES <= bytes.len() { Vec::with_capacity(count()) } else { Vec::new() }
 }
@@ -171,7 +170,7 @@ pub enum ArrayRef<'a> {
 }
 
 impl<'a> ArrayRef<'a> {
-    /// Elements in order.
+    /// Iterates over the elements in order.
     pub fn iter(self) -> impl Iterator<Item = ValueRef<'a>> + use<'a> {
         let (raw, tree) = match self {
             Self::Raw(bytes) => (Elements::new(bytes), [].iter()),
@@ -180,7 +179,7 @@ impl<'a> ArrayRef<'a> {
         raw.map(|(_, value)| value).chain(tree.map(Value::as_ref))
     }
 
-    /// The element at this position.
+    /// Returns the element at this index.
     pub fn get(self, index: usize) -> Option<ValueRef<'a>> {
         match self {
             Self::Raw(_) => self.iter().nth(index),
@@ -188,7 +187,7 @@ impl<'a> ArrayRef<'a> {
         }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements; this walks raw bytes.
     pub fn len(self) -> usize {
         match self {
             Self::Raw(_) => self.iter().count(),
@@ -196,12 +195,12 @@ impl<'a> ArrayRef<'a> {
         }
     }
 
-    /// Whether there is no element.
+    /// Whether the array has no elements.
     pub fn is_empty(self) -> bool {
         self.iter().next().is_none()
     }
 
-    /// Owned elements.
+    /// Returns owned copies of the elements.
     pub fn to_values(self) -> Vec<Value> {
         match self {
             Self::Raw(bytes) => {

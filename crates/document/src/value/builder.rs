@@ -1,15 +1,15 @@
 //! Builds raw documents field by field, nested ones in place, without an intermediate tree.
 //!
-//! The length of a document stands before its fields, and is known only when they are written: each
-//! level leaves room for it and fills it in when it is closed.
+//! A document's length precedes its fields and is known only once they are written, so each level
+//! reserves four bytes for it and fills them in when the level is closed.
 
 use super::{ArrayRef, DocBuf, DocRef, Document, Value, ValueRef};
 use crate::kind::Kind;
 
-/// A raw document under construction. Lengths are patched when a level is finished.
+/// A raw document under construction. Lengths are filled in when a level is finished.
 #[derive(Debug)]
 pub struct DocBuilder {
-    /// All that was appended, under a length that is not right yet.
+    /// All that was appended, preceded by a placeholder for the length.
     bytes: Vec<u8>,
 }
 
@@ -20,35 +20,35 @@ impl Default for DocBuilder {
 }
 
 impl DocBuilder {
-    /// An empty document.
+    /// Creates an empty document.
     pub fn new() -> Self {
         Self::with_buffer(Vec::with_capacity(64))
     }
 
-    /// An empty document that reuses a buffer's memory; what it held is dropped.
+    /// Creates an empty document in `bytes`, whose contents are dropped and whose memory is reused.
     pub fn with_buffer(mut bytes: Vec<u8>) -> Self {
         bytes.clear();
         bytes.extend_from_slice(&[0; 4]);
         Self { bytes }
     }
 
-    /// Bytes so far.
+    /// Returns the length in bytes that the document would have if it were finished now.
     pub fn len(&self) -> usize {
         self.bytes.len() + 1
     }
 
-    /// Whether no field was appended yet.
+    /// Whether no field has been appended yet.
     pub fn is_empty(&self) -> bool {
         self.bytes.len() == 4
     }
 
-    /// Appends an element.
+    /// Appends a field.
     pub fn append(&mut self, name: &str, value: ValueRef<'_>) {
         append(&mut self.bytes, name.as_bytes(), value);
     }
 
-    /// Appends a field whose value is already encoded under this kind.
-    /// For copying from another document. The caller vouches that name and value are well-formed.
+    /// Appends a field whose value is already encoded with this type, for copying from another
+    /// document. The caller guarantees that name and value are well-formed.
     pub fn append_raw(&mut self, name: &[u8], kind: u8, value: &[u8]) {
         self.bytes.push(kind);
         self.bytes.extend_from_slice(name);
@@ -56,21 +56,21 @@ impl DocBuilder {
         self.bytes.extend_from_slice(value);
     }
 
-    /// Appends a document that `fill` builds in place.
+    /// Appends a nested document that `fill` builds in place.
     pub fn document(&mut self, name: &str, fill: impl FnOnce(&mut DocBuilder)) {
         self.bytes.push(Kind::Document as u8);
         push_name(&mut self.bytes, name.as_bytes());
         self.nested(|builder| fill(builder));
     }
 
-    /// Appends an array that `fill` builds in place.
+    /// Appends a nested array that `fill` builds in place.
     pub fn array(&mut self, name: &str, fill: impl FnOnce(&mut ArrayBuilder<'_>)) {
         self.bytes.push(Kind::Array as u8);
         push_name(&mut self.bytes, name.as_bytes());
         self.nested(|builder| fill(&mut ArrayBuilder { builder, next: 0 }));
     }
 
-    /// Builds a document in place: leaves room for its length, and fills that in.
+    /// Builds a document in place, from the placeholder of its length to its terminator.
     fn nested(&mut self, fill: impl FnOnce(&mut DocBuilder)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);
@@ -78,12 +78,12 @@ impl DocBuilder {
         close(&mut self.bytes, start);
     }
 
-    /// The finished document.
+    /// Returns the finished document.
     pub fn finish(self) -> DocBuf {
         DocBuf::from_trusted(self.into_vec())
     }
 
-    /// The bytes of the finished document.
+    /// Returns the bytes of the finished document.
     pub fn into_vec(mut self) -> Vec<u8> {
         close(&mut self.bytes, 0);
         self.bytes
@@ -93,9 +93,8 @@ impl DocBuilder {
 /// An array under construction inside a document.
 #[derive(Debug)]
 pub struct ArrayBuilder<'a> {
-    /// The document around it.
     builder: &'a mut DocBuilder,
-    /// The index of the next element, which is its name.
+    /// Index of the next element, which is also its name.
     next: usize,
 }
 
@@ -120,7 +119,7 @@ impl ArrayBuilder<'_> {
         self.builder.nested(|builder| fill(&mut ArrayBuilder { builder, next: 0 }));
     }
 
-    /// Begins an element of the array: its type and its index.
+    /// Starts an element of the array: writes its type and its index.
     fn open(&mut self, kind: Kind) {
         let mut name = [0; 20];
         self.builder.bytes.push(kind as u8);
@@ -128,24 +127,24 @@ impl ArrayBuilder<'_> {
         self.next += 1;
     }
 
-    /// Bytes of the whole document so far.
+    /// Returns the length in bytes that the whole document would have if it were finished now.
     pub fn len(&self) -> usize {
         self.builder.len()
     }
 
-    /// Whether no element was appended yet.
+    /// Whether no element has been appended yet.
     pub fn is_empty(&self) -> bool {
         self.next == 0
     }
 
-    /// Number of elements so far.
+    /// Returns the number of elements appended so far.
     pub fn count(&self) -> usize {
         self.next
     }
 }
 
-/// The decimal text of an array's index, which is the name of its element. Written into a buffer of
-/// the caller, since arrays may be long.
+/// Returns the decimal text of an array index, the name of its element. It is written into the
+/// caller's buffer to save an allocation per element.
 fn index_name(index: usize, buffer: &mut [u8; 20]) -> &[u8] {
     let mut at = buffer.len();
     let mut rest = index;
@@ -159,41 +158,41 @@ fn index_name(index: usize, buffer: &mut [u8; 20]) -> &[u8] {
     }
 }
 
-/// Appends a name and its NUL.
-/// A name ends at its first NUL: anything after it could not be told from the value.
+/// Appends a NUL-terminated name. The name is truncated at its first NUL, since a reader would take
+/// the rest for the value.
 fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     out.extend_from_slice(&name[..end]);
     out.push(0);
 }
 
-/// Appends a string: its length with the NUL, its bytes, the NUL.
+/// Appends a string: its length including the NUL, its bytes, the NUL.
 fn push_string(out: &mut Vec<u8>, text: &str) {
     push_len(out, text.len() + 1);
     out.extend_from_slice(text.as_bytes());
     out.push(0);
 }
 
-/// Appends a length. One beyond `i32` is cut; no such document is stored or sent.
+/// Appends a length. A length beyond `i32` is clamped; no such document is stored or sent.
 fn push_len(out: &mut Vec<u8>, len: usize) {
     out.extend_from_slice(&i32::try_from(len).unwrap_or(i32::MAX).to_le_bytes());
 }
 
-/// Ends the document that begins at `start`: appends the NUL and fills in the length.
+/// Finishes the document that starts at `start`: appends the NUL and fills in the length.
 fn close(out: &mut Vec<u8>, start: usize) {
     out.push(0);
     let len = i32::try_from(out.len() - start).unwrap_or(i32::MAX);
     out[start..start + 4].copy_from_slice(&len.to_le_bytes());
 }
 
-/// Appends kind, name and value; shared by documents, arrays and trees.
+/// Appends type, name and value.
 fn append(out: &mut Vec<u8>, name: &[u8], value: ValueRef<'_>) {
     out.push(value.kind() as u8);
     push_name(out, name);
     append_value(out, value);
 }
 
-/// Appends a value as it follows its name. Raw documents are copied as they are.
+/// Appends an encoded value. Raw documents are copied unchanged.
 fn append_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     match value {
         ValueRef::Double(v) => out.extend_from_slice(&v.to_le_bytes()),
@@ -220,7 +219,7 @@ fn append_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
             out.extend_from_slice(&id.0);
         }
         ValueRef::JavaScriptWithScope { code, scope } => {
-            // Its length counts itself, the code and the scope, and is known at the end.
+            // The length covers itself, the code and the scope, so it is filled in at the end.
             let start = out.len();
             out.extend_from_slice(&[0; 4]);
             push_string(out, code);
@@ -235,7 +234,6 @@ fn append_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
     }
 }
 
-/// Appends a document that is a tree.
 fn append_tree(out: &mut Vec<u8>, tree: &Document) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -245,7 +243,6 @@ fn append_tree(out: &mut Vec<u8>, tree: &Document) {
     close(out, start);
 }
 
-/// Appends an array of values.
 fn append_values(out: &mut Vec<u8>, values: &[Value]) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);

@@ -1,14 +1,14 @@
-//! How many bytes a value takes in a document, known before they are written: `builder.rs` writes
-//! them. For whoever must refuse what is too large before it is there a second time.
+//! Computes the encoded length of a value without encoding it, so that callers can refuse values
+//! that are too large before they are copied. It must agree with `builder.rs`.
 
 use super::{ArrayRef, DocRef, Value, ValueRef};
 
-/// What a document or an array has around its elements: its length, and the NUL at its end.
+/// Bytes of a document or array besides its elements: the length and the terminating NUL.
 const AROUND: usize = 5;
 
 impl ValueRef<'_> {
-    /// Bytes of the value in a document, without its type and its name. A tree is walked for it; what
-    /// is raw says its length.
+    /// Returns the encoded length of the value without its type and name. A tree is walked; raw
+    /// bytes store their length.
     pub fn encoded_len(self) -> usize {
         match self {
             Self::Undefined | Self::Null | Self::MaxKey | Self::MinKey => 0,
@@ -40,17 +40,17 @@ impl ValueRef<'_> {
     }
 }
 
-/// Bytes of a string: its length, its text and a NUL.
+/// Encoded length of a string: its length prefix, its text and a NUL.
 fn string_len(text: &str) -> usize {
     4 + text.len() + 1
 }
 
-/// Bytes of a name and its NUL. It ends at its first NUL.
+/// Encoded length of a name, which is truncated at its first NUL, and its terminating NUL.
 fn name_len(name: &str) -> usize {
     name.bytes().position(|byte| byte == 0).unwrap_or(name.len()) + 1
 }
 
-/// Digits of an index.
+/// Number of decimal digits of an index.
 fn digits(index: usize) -> usize {
     index.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use crate::{decimal::Decimal128, object_id::ObjectId};
 
-    /// One value of each kind, and some inside others.
+    /// Returns one value of each type, and some nested in others.
     fn all_kinds() -> Vec<Value> {
         let text = || "text".to_owned();
         let mut inner = Document::new();

@@ -1,9 +1,9 @@
-//! The values of BSON, borrowed (`ValueRef`: raw bytes or a tree) and owned (`Value`: a tree), with
-//! the documents and arrays that hold them. They stand in one module, since each form holds the
-//! others.
+//! The values of BSON: borrowed (`ValueRef`, over raw bytes or a tree) and owned (`Value`, a tree),
+//! with the documents and arrays that hold them. They share a module because the types refer to
+//! each other.
 //!
 //! ```text
-//! bytes of the store  -> DocRef::Raw   -> ValueRef   read where they are, nothing is copied
+//! bytes of the store  -> DocRef::Raw   -> ValueRef   read in place, nothing is copied
 //! Document (a tree)   -> DocRef::Tree  -> ValueRef   the same code reads both
 //! ValueRef            -> to_value      -> Value      a copy to keep or to change
 //! ```
@@ -22,8 +22,8 @@ pub use tree::Document;
 
 use crate::{decimal::Decimal128, kind::Kind, object_id::ObjectId};
 
-/// A borrowed value. Documents and arrays inside are borrowed too, as raw bytes or as a tree. It is
-/// small and copied freely: reading a field of a raw document gives one without allocating.
+/// A borrowed value; nested documents and arrays are borrowed too, as raw bytes or as a tree. It is
+/// `Copy`, and reading a field of a raw document returns one without allocating.
 #[derive(Clone, Copy, Debug)]
 #[expect(missing_docs, reason = "the names are BSON's own")]
 pub enum ValueRef<'a> {
@@ -38,7 +38,7 @@ pub enum ValueRef<'a> {
     Undefined,
     ObjectId(ObjectId),
     Bool(bool),
-    /// Milliseconds since 1970.
+    /// Milliseconds since the Unix epoch.
     DateTime(i64),
     Null,
     Regex {
@@ -56,7 +56,7 @@ pub enum ValueRef<'a> {
         scope: DocRef<'a>,
     },
     Int32(i32),
-    /// Seconds in the high half, increment in the low half.
+    /// Seconds in the high 32 bits, increment in the low 32 bits.
     Timestamp(u64),
     Int64(i64),
     Decimal128(Decimal128),
@@ -65,7 +65,7 @@ pub enum ValueRef<'a> {
 }
 
 impl<'a> ValueRef<'a> {
-    /// Its kind.
+    /// Returns the BSON type of the value.
     pub fn kind(self) -> Kind {
         match self {
             Self::Double(_) => Kind::Double,
@@ -92,7 +92,7 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// An owned copy, as a tree all the way down. It costs as much as the value is large.
+    /// Returns an owned deep copy as a tree; the cost is proportional to the value's size.
     pub fn to_value(self) -> Value {
         match self {
             Self::Double(v) => Value::Double(v),
@@ -125,39 +125,40 @@ impl<'a> ValueRef<'a> {
         }
     }
 
-    /// The text of a string; symbols are none.
-    /// Callers that accept both ask for the symbol themselves.
+    /// Returns the text of a string. Symbols return `None`: callers that accept both match them
+    /// separately.
     pub fn as_str(self) -> Option<&'a str> {
         if let Self::String(v) = self { Some(v) } else { None }
     }
 
-    /// The fields of a document.
+    /// Returns the document, or `None` for other types.
     pub fn as_document(self) -> Option<DocRef<'a>> {
         if let Self::Document(v) = self { Some(v) } else { None }
     }
 
-    /// The elements of an array.
+    /// Returns the array, or `None` for other types.
     pub fn as_array(self) -> Option<ArrayRef<'a>> {
         if let Self::Array(v) = self { Some(v) } else { None }
     }
 
-    /// The value of a boolean; numbers are not booleans.
+    /// Returns the value of a boolean; numbers return `None`.
     pub fn as_bool(self) -> Option<bool> {
         if let Self::Bool(v) = self { Some(v) } else { None }
     }
 
-    /// Whether it is a number of any of the four types.
+    /// Whether the value is of one of the four numeric types.
     pub fn is_number(self) -> bool {
         matches!(self, Self::Int32(_) | Self::Int64(_) | Self::Double(_) | Self::Decimal128(_))
     }
 
-    /// Whether it is null or undefined.
-    /// A missing field is none of these values: it is `None` where a value is looked up.
+    /// Whether the value is null or undefined. A missing field has no value at all: lookups return
+    /// `None` for it.
     pub fn is_nullish(self) -> bool {
         matches!(self, Self::Null | Self::Undefined)
     }
 
-    /// MongoDB's truth: everything but false, zero, null and undefined (NaN is true).
+    /// Whether MongoDB treats the value as true: everything but false, zero, null and undefined is
+    /// true, NaN included.
     pub fn is_truthy(self) -> bool {
         match self {
             Self::Bool(v) => v,
@@ -171,8 +172,8 @@ impl<'a> ValueRef<'a> {
     }
 }
 
-/// An owned value, a tree. Documents inside keep the order of their fields. `==` goes by BSON's
-/// order, in which `1` and `1.0` are equal.
+/// An owned value, as a tree; documents keep the order of their fields. `==` uses BSON's order, in
+/// which `1` and `1.0` are equal.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names are BSON's own")]
 pub enum Value {
@@ -187,7 +188,7 @@ pub enum Value {
     Undefined,
     ObjectId(ObjectId),
     Bool(bool),
-    /// Milliseconds since 1970.
+    /// Milliseconds since the Unix epoch.
     DateTime(i64),
     Null,
     Regex {
@@ -205,7 +206,7 @@ pub enum Value {
         scope: Document,
     },
     Int32(i32),
-    /// Seconds in the high half, increment in the low half.
+    /// Seconds in the high 32 bits, increment in the low 32 bits.
     Timestamp(u64),
     Int64(i64),
     Decimal128(Decimal128),
@@ -214,7 +215,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The borrowed form, which all functions on values take.
+    /// Returns the borrowed form, which all functions on values take.
     pub fn as_ref(&self) -> ValueRef<'_> {
         match self {
             Self::Double(v) => ValueRef::Double(*v),
@@ -243,7 +244,7 @@ impl Value {
         }
     }
 
-    /// Its kind.
+    /// Returns the BSON type of the value.
     pub fn kind(&self) -> Kind {
         self.as_ref().kind()
     }

@@ -1,6 +1,6 @@
-//! Where the fields of a wide document stand, by name: an index beside the list of fields, so that
-//! a document of a hundred thousand fields can be built field by field. It is not part of the
-//! value: two documents are equal whatever either of them has looked up.
+//! A lazily built index by name over the fields of a wide document, so that a document of a hundred
+//! thousand fields can be built field by field. The index is not part of the value and does not
+//! take part in comparisons.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -8,27 +8,28 @@ use hashbrown::HashTable;
 
 use super::Value;
 
-/// Fields from which looking through them is worth less than an index. Most documents have fewer,
-/// and pay nothing.
+/// Number of fields from which a document may get an index. Most documents have fewer and pay
+/// nothing.
 const WIDE: usize = 64;
-/// How often as many names as there are fields are looked at before the index is made: making it
-/// takes about as long as that.
+/// The index is built once linear searches have compared this many names per field, which costs
+/// about as much as building it.
 const LOOKS: usize = 8;
 
-/// The positions of a document's fields by name, made when enough was looked for.
+/// The positions of a document's fields by name, empty until enough names have been searched for.
 #[derive(Clone, Default)]
 pub(super) struct Places(Option<Box<Index>>);
 
 #[derive(Clone, Default)]
 struct Index {
-    /// Names that were looked at one after the other so far.
+    /// Number of names that linear searches have compared so far.
     looked: usize,
-    /// The positions, once it is worth it: of each name the first.
+    /// Position of the first field of each name, once the index is built.
     positions: Option<(HashTable<usize>, RandomState)>,
 }
 
 impl Places {
-    /// The position of the first field of this name, and what is learned on the way.
+    /// Returns the position of the first field with this name. Counts the cost of the search and
+    /// builds the index when it is worthwhile.
     pub(super) fn find_and_learn(
         &mut self,
         fields: &[(String, Value)],
@@ -49,7 +50,7 @@ impl Places {
         found
     }
 
-    /// The position of the first field of this name.
+    /// Returns the position of the first field with this name; never builds the index.
     pub(super) fn find(&self, fields: &[(String, Value)], name: &str) -> Option<usize> {
         match self.0.as_ref().and_then(|index| index.positions.as_ref()) {
             Some((table, state)) => {
@@ -59,7 +60,7 @@ impl Places {
         }
     }
 
-    /// Notes the last field, which was appended just now.
+    /// Adds the last field, which has just been appended, to the index.
     pub(super) fn note_last(&mut self, fields: &[(String, Value)]) {
         if let Some((table, state)) = self.0.as_mut().and_then(|index| index.positions.as_mut())
             && let Some(at) = fields.len().checked_sub(1)
@@ -68,7 +69,7 @@ impl Places {
         }
     }
 
-    /// Forgets all positions: they have moved.
+    /// Discards the index because positions have changed.
     pub(super) fn forget(&mut self) {
         self.0 = None;
     }
@@ -79,7 +80,7 @@ fn look_through(fields: &[(String, Value)], name: &str) -> Option<usize> {
 }
 
 fn index_of(fields: &[(String, Value)]) -> (HashTable<usize>, RandomState) {
-    // Names come from clients, who must not be able to choose which of them collide.
+    // Names come from clients, so the hash is seeded randomly against chosen collisions.
     let (mut table, state) = (HashTable::with_capacity(fields.len()), RandomState::new());
     for at in 0..fields.len() {
         note(&mut table, &state, fields, at);
@@ -91,7 +92,7 @@ fn note(table: &mut HashTable<usize>, state: &RandomState, fields: &[(String, Va
     let name_at = |at: &usize| fields.get(*at).map_or("", |(name, _)| name.as_str());
     let name = name_at(&at);
     let hash = state.hash_one(name);
-    // A later field of the same name is never found.
+    // Only the first of several fields with one name can be found.
     if table.find(hash, |first| is_named(fields, *first, name)).is_none() {
         table.insert_unique(hash, at, |at| state.hash_one(name_at(at)));
     }
@@ -106,7 +107,7 @@ mod tests {
     use super::super::Document;
     use crate::Value;
 
-    /// A list of fields as documents were before they had an index.
+    /// A plain list of fields with linear searches, the reference for the index.
     #[derive(Default)]
     struct Model(Vec<(String, i32)>);
 

@@ -1,12 +1,12 @@
-//! Walks the elements of a raw document in place. Bytes are expected to be well-formed; where they
-//! are not, a walk ends early and nothing panics.
+//! Walks the elements of a raw document in place. The bytes are expected to be well-formed; on
+//! malformed bytes a walk ends early and nothing panics.
 //!
-//! An element is a type code, a name that ends with a NUL, and a value whose length follows from
-//! its type or stands at its beginning:
+//! An element is a type code, a NUL-terminated name, and a value whose length follows from its type
+//! or is stored as its first bytes:
 //!
 //! ```text
 //! length   | 02 | a 00 | 02 00 00 00 x 00 | 10 | b 00 | 2a 00 00 00 | 00
-//! document   type name   a string           type name   an int        end
+//! document   type name   string value       type name   int32 value  terminator
 //! ```
 
 use super::{ArrayRef, DocRef, ValueRef};
@@ -28,28 +28,27 @@ pub struct Element<'a> {
 }
 
 impl<'a> Element<'a> {
-    /// The decoded value; `None` when its bytes are malformed.
+    /// Decodes the value; returns `None` if its bytes are malformed.
     pub fn decode(self) -> Option<ValueRef<'a>> {
         decode(self.kind, self.value)
     }
 
-    /// The field name; malformed UTF-8 reads as an empty name.
-    /// That does not occur in bytes that passed the validator.
+    /// Returns the field name; malformed UTF-8, which the validator excludes, reads as an empty
+    /// name.
     pub fn name_str(self) -> &'a str {
         str::from_utf8(self.name).unwrap_or_default()
     }
 }
 
-/// Walks elements without decoding values.
+/// An iterator over the elements of a raw document that does not decode values.
 #[derive(Clone, Debug)]
 pub struct RawElements<'a> {
-    /// The whole document.
     bytes: &'a [u8],
-    /// Where the next element begins.
+    /// Offset of the next element.
     at: usize,
 }
 
-/// The name under which other crates ask for a raw walk.
+/// Alias of `RawElements` for other crates.
 pub type Reader<'a> = RawElements<'a>;
 
 impl<'a> RawElements<'a> {
@@ -70,7 +69,7 @@ impl<'a> Iterator for RawElements<'a> {
     }
 }
 
-/// The element at an offset and the offset behind it; `None` at the final NUL.
+/// Returns the element at an offset and the offset after it; `None` at the terminating NUL.
 #[inline]
 pub fn element_at(bytes: &[u8], at: usize) -> Option<(Element<'_>, usize)> {
     let kind = *bytes.get(at)?;
@@ -85,9 +84,9 @@ pub fn element_at(bytes: &[u8], at: usize) -> Option<(Element<'_>, usize)> {
     Some((element, end))
 }
 
-/// Length of an encoded value, as its own prefix claims it.
-/// The claim is not checked here: the caller takes the bytes by it, which fails where they end
-/// earlier. An unknown kind has no length, which ends the walk.
+/// Returns the length of an encoded value as its own prefix declares it. The length is not checked
+/// here: callers slice the bytes by it, which fails if they end earlier. An unknown type returns
+/// `None`, which ends the walk.
 pub(crate) fn value_len(kind: u8, bytes: &[u8], at: usize) -> Option<usize> {
     match kind {
         0x01 | 0x09 | 0x11 | 0x12 => Some(8),
@@ -105,19 +104,19 @@ pub(crate) fn value_len(kind: u8, bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The text of a string whose length stands before it.
+/// Decodes a length-prefixed string.
 fn text(bytes: &[u8]) -> Option<&str> {
-    // The length counts the NUL: 4 bytes of length and all of the text but that one.
+    // The length counts the NUL: the text ends 4 - 1 bytes after it.
     let end = length_at(bytes, 0)?.checked_add(3)?;
     str::from_utf8(bytes.get(4..end)?).ok()
 }
 
-/// The 12 bytes of an ObjectId.
+/// Decodes the 12 bytes of an ObjectId.
 fn object_id(bytes: &[u8]) -> Option<ObjectId> {
     Some(ObjectId(bytes.try_into().ok()?))
 }
 
-/// Decodes an encoded value of this kind.
+/// Decodes an encoded value of this type.
 pub(crate) fn decode(kind: u8, bytes: &[u8]) -> Option<ValueRef<'_>> {
     Some(match kind {
         0x01 => ValueRef::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
@@ -162,13 +161,12 @@ pub(crate) fn decode(kind: u8, bytes: &[u8]) -> Option<ValueRef<'_>> {
     })
 }
 
-/// The value of the first field of this name.
+/// Returns the value of the first field with this name.
 pub(crate) fn find<'a>(document: &'a [u8], name: &str) -> Option<ValueRef<'a>> {
     RawElements::new(document).find(|element| element.name == name.as_bytes())?.decode()
 }
 
-/// The same, and how many fields were looked at.
-/// The element that was found counts too.
+/// Like `find`, and also returns the number of fields that were compared, the match included.
 pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>>, usize) {
     let mut looked = 0;
     let mut elements = RawElements::new(document).inspect(|_| looked += 1);
@@ -176,8 +174,8 @@ pub(crate) fn search<'a>(document: &'a [u8], name: &str) -> (Option<ValueRef<'a>
     (found.and_then(|element| element.decode()), looked)
 }
 
-/// Puts the value of the first field of each name into its name's place, in one pass over the
-/// document, and stops when all are found.
+/// Stores the value of the first field of each name in the slot of that name, in one pass over the
+/// document that stops when all are found.
 pub(crate) fn pick<'a>(
     document: &'a [u8],
     names: &[impl AsRef<str>],
@@ -189,7 +187,7 @@ pub(crate) fn pick<'a>(
         && let Some(element) = elements.next()
     {
         let place = names.iter().position(|name| name.as_ref().as_bytes() == element.name);
-        // Names are distinct; of fields of one name the first counts.
+        // Names are distinct; of several fields with one name the first one counts.
         if let Some(value) = place.and_then(|at| found.get_mut(at))
             && value.is_none()
         {
@@ -199,17 +197,16 @@ pub(crate) fn pick<'a>(
     }
 }
 
-/// Decoded elements of a raw document: names and values. It ends early where a value is malformed.
+/// An iterator over decoded elements, as names and values. It ends early at a malformed value.
 #[derive(Clone, Debug)]
 pub(crate) struct Elements<'a>(RawElements<'a>);
 
 impl<'a> Elements<'a> {
-    /// The elements of a document, decoded one by one.
     pub(crate) fn new(document: &'a [u8]) -> Self {
         Self(RawElements::new(document))
     }
 
-    /// No elements.
+    /// Returns an iterator without elements.
     pub(crate) fn empty() -> Self {
         Self(RawElements { bytes: &[], at: 0 })
     }

@@ -1,12 +1,12 @@
-//! A document as an owned, ordered list of fields: what edits, replies and expressions work on.
+//! A document as an owned, ordered list of fields, on which edits, replies and expressions work.
 
 use std::{collections::HashSet, fmt};
 
 use super::{DocBuf, DocBuilder, Value, places::Places};
 
-/// Fields in order. A name occurs once, unless the document came from bytes that repeat it. Fields
-/// are found by looking through them, as most documents have few and order has to be kept; one that
-/// is wide and often changed gets an index.
+/// An ordered list of fields. Names are unique, unless the document was decoded from bytes that
+/// repeat one. Fields are found by a linear search, because most documents have few; a wide
+/// document that is changed often gets an index by name.
 #[derive(Clone, Default)]
 pub struct Document {
     fields: Vec<(String, Value)>,
@@ -14,39 +14,39 @@ pub struct Document {
 }
 
 impl Document {
-    /// No fields.
+    /// Creates an empty document.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The fields in order.
+    /// Returns the fields in order.
     pub fn fields(&self) -> &[(String, Value)] {
         &self.fields
     }
 
-    /// Number of fields.
+    /// Returns the number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Whether there is no field.
+    /// Whether the document has no fields.
     pub fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// The value of the first field of this name.
+    /// Returns the value of the first field with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         let at = self.places.find(&self.fields, name)?;
         self.fields.get(at).map(|(_, value)| value)
     }
 
-    /// The value of the first field of this name, to change in place.
+    /// Returns the value of the first field with this name for changing it in place.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         let at = self.places.find_and_learn(&self.fields, name)?;
         self.fields.get_mut(at).map(|(_, value)| value)
     }
 
-    /// Sets a field where it stands, or appends it.
+    /// Replaces the value of the field with this name, or appends the field.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         let (name, value) = (name.into(), value.into());
         match self.get_mut(&name) {
@@ -55,39 +55,39 @@ impl Document {
         }
     }
 
-    /// Appends a field without looking for its name.
+    /// Appends a field without checking whether the name already exists.
     pub fn push(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.fields.push((name.into(), value.into()));
         self.places.note_last(&self.fields);
     }
 
-    /// Takes a field out.
-    /// The others keep their order, so that those behind it are moved.
+    /// Removes the first field with this name and returns its value. The other fields keep their
+    /// order, so all fields after it are moved.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         let at = self.places.find(&self.fields, name)?;
         self.places.forget();
         Some(self.fields.remove(at).1)
     }
 
-    /// Takes out the first field of each of these names, where there is one. It is one walk, however
-    /// many they are.
+    /// Removes the first field of each of these names in a single pass.
     pub fn remove_all(&mut self, mut names: HashSet<&str>) {
         self.places.forget();
         self.fields.retain(|(name, _)| !names.remove(name.as_str()));
     }
 
-    /// Inserts a field at a position (clamped to the end), without looking for its name.
+    /// Inserts a field at an index (clamped to the end) without checking whether the name already
+    /// exists.
     pub fn insert_at(&mut self, at: usize, name: impl Into<String>, value: impl Into<Value>) {
         self.places.forget();
         self.fields.insert(at.min(self.fields.len()), (name.into(), value.into()));
     }
 
-    /// The fields, to change in place.
+    /// Iterates over the fields for changing their values in place.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&str, &mut Value)> {
         self.fields.iter_mut().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The raw form.
+    /// Encodes the document as raw BSON.
     pub fn to_buf(&self) -> DocBuf {
         let mut builder = DocBuilder::new();
         for (name, value) in &self.fields {
