@@ -1,5 +1,5 @@
-//! The requests of one connection, counted, so that it is known when the client rests. A connection
-//! whose client rests gives up its buffers (see `connection`).
+//! Counts the requests of one connection to detect that its client is idle. An idle connection
+//! releases its buffers (see `connection`).
 
 use std::sync::{
     Arc,
@@ -8,24 +8,23 @@ use std::sync::{
 
 use crate::limits::REST_LOOK;
 
-/// How many requests began and ended, and whether something waits to be read by the client. Clones
-/// count together.
+/// Counts of started and finished requests, and whether a write is blocked. Clones share their
+/// state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActiveRequests(Arc<Counts>);
 
-/// The counts behind all clones.
+/// The shared state of `ActiveRequests`.
 #[derive(Debug, Default)]
 struct Counts {
-    /// Requests that began. The two numbers only grow, so that a request that came and went between
-    /// two looks is seen.
+    /// Started requests. Both counters only grow, so that a request between two checks is noticed.
     begun: AtomicU64,
-    /// Requests whose response has been handed on.
+    /// Requests whose response has been passed to the connection.
     ended: AtomicU64,
-    /// Whether the client has not taken all of what was written last.
+    /// Whether the client has not read all of the last write.
     blocked: AtomicBool,
 }
 
-/// A request, until its response has been handed on to the connection.
+/// A request until its response has been passed to the connection.
 #[derive(Debug)]
 pub(super) struct ActiveRequest(ActiveRequests);
 
@@ -42,13 +41,13 @@ impl ActiveRequests {
         ActiveRequest(self.clone())
     }
 
-    /// Notes whether the last write was not taken whole.
+    /// Records whether the last write was incomplete.
     pub(super) fn set_blocked(&self, blocked: bool) {
         self.0.blocked.store(blocked, Relaxed);
     }
 
-    /// Waits until no request was there for two looks in a row; without counts it waits for ever,
-    /// so that callers need no second case.
+    /// Waits until two consecutive checks find no request and no blocked write. With `None` it
+    /// waits forever, so that callers need no second case.
     pub(super) async fn wait_for_rest(turns: Option<&Self>) {
         let Some(Self(counts)) = turns else { return std::future::pending().await };
         let mut before = None;

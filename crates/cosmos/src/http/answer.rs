@@ -1,5 +1,5 @@
-//! One request, from a socket or from the portal: parsed, authorized, its body read, run and answered, and counted
-//! on the way. How its bytes came is not known here.
+//! One request, from a socket or from the portal: parses and authorizes it, reads its body, runs
+//! it, builds the response and counts it. It is independent of the transport.
 
 use std::{
     pin::pin,
@@ -42,9 +42,9 @@ use crate::{
     slow::{Ended, note_end},
 };
 
-/// Returns the response to a request. The operation says whether it runs in a task of its own: a change of resources
-/// that takes several steps is finished although its client has gone, and a query may keep its thread
-/// for long while another one sees whether the client is still there.
+/// Returns the response to a request. Some operations run in a task of their own: a change of
+/// resources in several steps must be completed even if its client disconnects, and a query may
+/// block its thread for long while another task detects a disconnect.
 pub(super) async fn answer_request<S: Store>(
     door: &Arc<Door<S>>,
     client: Arc<Client>,
@@ -70,7 +70,7 @@ pub(super) async fn answer_request<S: Store>(
         .and_then(|link| Request::parse(parts, link, scheme, Arc::clone(&client)));
     let task = request.as_ref().map_or(Task::Inline, |it| it.operation.row().task);
     let of = Arc::clone(door);
-    // In a place of its own: a connection that asks nothing has no room for it.
+    // Boxed, so that an idle connection does not hold memory for it.
     let served = Box::pin(async move {
         let served = pin!(serve_request(&of, client, sender, request, exchange, body));
         match pace {
@@ -86,25 +86,25 @@ pub(super) async fn answer_request<S: Store>(
     })
 }
 
-/// The response to a request of which no more is known than that it failed.
+/// Returns a response about which only the failure is known.
 pub(super) fn refuse(failure: &Failure) -> Response<Full<Bytes>> {
     let about = RequestSummary::default();
     respond::build_response(failure_reply(failure, "", ""), about, Share::default())
 }
 
-/// Returns a static page, for a client that has come to this entrance itself; the portal has pages of
-/// its own.
+/// Returns a static page, for a client that connected to this endpoint itself; the portal has its
+/// own pages.
 pub(super) fn find_page(settings: &Settings, scheme: &str, parts: &Parts) -> Option<PageAnswer> {
-    // Hardly any request is for one, which is told by its path alone.
+    // The path is checked first, since hardly any request is for a page.
     let page = settings.pages.as_ref()?.answer(parts)?;
     head::check_head(parts).ok()?;
     head::check_arrival(parts, scheme, settings).ok()?;
     Some(page)
 }
 
-/// The steps of a request after its head is parsed. Its sender is checked before its body is read,
-/// so that a stranger cannot make the server hold one. Whatever fails on the way becomes a
-/// response, and a response is counted and measured like any other.
+/// Executes a request whose head is parsed. Its sender is authorized before its body is read, so
+/// that an unauthenticated client cannot make the server allocate it. Any failure becomes a
+/// response, and all responses are counted and measured.
 async fn serve_request<S: Store>(
     door: &Arc<Door<S>>,
     client: Arc<Client>,
@@ -120,7 +120,7 @@ async fn serve_request<S: Store>(
     let mut unread_row = request.as_ref().is_ok_and(batches::has_one_row_if_too_large);
     let is_told = door.settings.slow.is_some() || door.settings.tracer.is_some();
     let looked = request.as_ref().ok().filter(|_| is_told).map(|it| Arc::clone(&it.looked));
-    // A client that waits to be asked for its body has not sent it.
+    // A client that sent `Expect` has not sent its body.
     let (mut reading, mut who, mut query) = (!exchange.waits_to_send, None, None);
     let result = async {
         let mut request = request?;
@@ -177,7 +177,7 @@ async fn serve_request<S: Store>(
     respond::build_response(reply, about, held)
 }
 
-/// Returns the response to a request that failed. `unread_row` says that it is a bulk of a single
+/// Returns the response to a failed request. `unread_row` says that it is a bulk of a single
 /// operation whose body has not been read.
 fn refuse_request(failure: &Failure, unread_row: bool, exchange: &Exchange) -> Reply {
     match failure.fault {
@@ -186,18 +186,17 @@ fn refuse_request(failure: &Failure, unread_row: bool, exchange: &Exchange) -> R
     }
 }
 
-/// Closes the connection where the head could be read in two ways, since nobody can tell where the
-/// next request begins.
+/// Closes the connection after an ambiguous head, because the start of the next request is unknown.
 fn close_if_unclear(reply: Reply, exchange: &Exchange) -> Reply {
     if exchange.closes { reply.with_header("connection", "close") } else { reply }
 }
 
-/// A header as text, where it is one.
+/// Returns a header as text if it is valid text.
 fn text_of(header: &Option<HeaderValue>) -> Option<&str> {
     header.as_ref()?.to_str().ok()
 }
 
-/// Holds the memory of a reply until it is read, instead of that of the request.
+/// Replaces the memory reservation of the request by that of its response, until it is sent.
 fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Reply> {
     let text = std::mem::take(&mut reply.held);
     if 0 < text.held_bytes() {
@@ -205,14 +204,13 @@ fn hold_reply(mut reply: Reply, held: &mut Share, only_reads: bool) -> Result<Re
     }
     match held.set(reply.body.capacity()) {
         Err(_) if only_reads => Err(Failure::out_of_memory()),
-        // What was written is told in any case: a client that is told to come again would write it
-        // twice.
+        // A write is reported in any case: a client that is told to retry would write twice.
         _ => Ok(reply),
     }
 }
 
-/// Refuses plain text where TLS has to be spoken, and a host that does not belong to the server. What another
-/// entrance has taken was checked there.
+/// Refuses plain text if TLS is required, and a host that does not belong to the server. Forwarded
+/// requests were checked where they arrived.
 fn check_arrival<S: Store>(
     door: &Door<S>,
     parts: &Parts,
@@ -225,8 +223,7 @@ fn check_arrival<S: Store>(
     }
 }
 
-/// Counts a failure, and apart from the others what operators look for: refused senders and spent
-/// throughput.
+/// Counts a failure; refused senders and exhausted throughput also have counters of their own.
 fn note_failure(counters: &Counters, fault: Fault) {
     counters.failures.fetch_add(1, Ordering::Relaxed);
     match fault {
@@ -240,9 +237,9 @@ fn note_failure(counters: &Counters, fault: Fault) {
     }
 }
 
-/// About how many bytes a body takes once it is parsed, in the dearest case: a value for each place
-/// in JSON where one may begin, and the syntax tree of a query. It is taken from the door's memory
-/// before parsing, because a parser cannot be stopped in the middle.
+/// Estimates the memory of a parsed body in the worst case: a value at each position in JSON where
+/// one may start, and the syntax tree of a query. It is reserved before parsing, because parsers
+/// cannot be interrupted.
 fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     if body.len() < SMALL_BODY_BYTES {
         return 0;
@@ -252,24 +249,24 @@ fn parsed_bytes(is_query: bool, body: &[u8]) -> usize {
     places.saturating_mul(VALUE_BYTES).saturating_add(query)
 }
 
-/// Refuses values of headers that the service refuses, whatever the request is.
+/// Refuses header values that the service refuses for every request.
 fn check_values(headers: &Headers) -> Result<()> {
     session::check_level(headers.consistency())?;
     headers.check_values()
 }
 
-/// Whether a body takes so long to parse that others should not wait for it.
+/// Whether a body takes so long to parse that it should not delay other requests.
 fn is_long(is_query: bool, body: &[u8]) -> bool {
     let long = if is_query { LONG_QUERY_BYTES } else { LONG_BODY_BYTES };
     long <= body.len()
 }
 
-/// The response to a request that is refused or has failed. Its headers are those that SDKs retry by:
-/// the sub-status tells failures of one status apart, and the time says when to come again.
+/// Returns the response to a refused or failed request. SDKs use its headers for retries: the
+/// sub-status distinguishes failures with one status, and the retry time says how long to wait.
 pub(super) fn failure_reply(failure: &Failure, activity: &str, path: &str) -> Reply {
     let body = failure.error_body(activity, path);
     let mut reply = Reply { seq: failure.seq, ..Reply::json(failure.fault.status(), body) };
-    // A client that is only told to come again pays nothing.
+    // A client that is only told to wait is not charged.
     if !matches!(failure.fault, Fault::TooManyRequests | Fault::TooManyGuesses) {
         reply.request_units = request_units::of_failure();
     }

@@ -1,5 +1,5 @@
-//! Whoever answers the requests of connections, as those see it: the door of this process, or an entrance
-//! that finds the door. How HTTP is spoken is not its business.
+//! The interface between connections and the code that executes their requests: the API in this
+//! process, or the endpoint of a cluster node that forwards them.
 
 use std::{
     fmt,
@@ -15,18 +15,18 @@ use memory::Account;
 use super::{answer::answer_request, body::Body};
 use crate::{door::Door, interrupt::Client, sender::Sender, tls::CurrentCertificate};
 
-/// Whether a request is computed at once. A client of HTTP/2 may ask a hundred things at a time,
-/// and would take the server from all others.
+/// How a request is scheduled. An HTTP/2 client may send a hundred requests at once, and could
+/// otherwise take the server from all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// It is, until it turns out to be long.
+    /// Immediately, until it turns out to be long.
     Free,
-    /// It waits for its turn with what is long: its client asks much at the same time.
+    /// In a queue with long operations, because its client has many concurrent requests.
     InTurn,
 }
 
-/// A request of which nobody here knows what became. Its client hears of that by the end of its connection,
-/// as from any server that went away while it was asked.
+/// The outcome of a request is unknown. The connection to the client is closed, as if the server
+/// had failed during the request.
 #[derive(Debug)]
 pub(super) struct Lost;
 
@@ -38,18 +38,18 @@ impl fmt::Display for Lost {
 
 impl std::error::Error for Lost {}
 
-/// What a connection needs.
+/// What a connection needs to serve requests.
 pub(super) trait Answers: Send + Sync + 'static {
-    /// What TLS is spoken with; `None` where it is not.
+    /// Returns the TLS certificate; `None` disables TLS.
     fn certificate(&self) -> Option<&CurrentCertificate>;
 
-    /// Where memory comes from for clients that have not asked anything yet.
+    /// Returns the memory account of clients that have not completed a request head.
     fn strangers(&self) -> &Account;
 
-    /// Counts connections that are open.
+    /// Returns the gauge of open connections.
     fn opened(&self) -> &AtomicI64;
 
-    /// The response to a request.
+    /// Executes a request and returns its response.
     fn answer(
         self: Arc<Self>,
         client: Arc<Client>,

@@ -1,5 +1,5 @@
-//! What of the NoSQL API goes into the audit log: refusals, and changes of what there is besides items. Of
-//! a request that is its operation and its path, and nothing else.
+//! Writes the audit log of the NoSQL API: refusals, and changes of resources other than items. An
+//! entry contains the operation and the path of a request, and nothing else of it.
 
 use audit::{Api, Event, is_refusal, outcome_of};
 use engine::Store;
@@ -12,8 +12,8 @@ use crate::{
     sender::Sender,
 };
 
-/// Writes down a request that was answered with this status, if it is one of those. One that could not be
-/// read has no operation.
+/// Writes an entry for a request with this response status if it is to be audited. A request that
+/// could not be parsed has no operation.
 pub(super) fn note_request<S: Store>(
     door: &Door<S>,
     client: &Client,

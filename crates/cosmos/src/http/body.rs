@@ -1,8 +1,8 @@
-//! Bodies of requests: whole, within a limit and a time.
+//! Reads request bodies completely, within size and time limits.
 //!
-//! Memory is taken as bytes arrive and never because a header claims a length: a client that says
-//! two megabytes and sends nothing holds nothing. A refused request is still read to its end, since
-//! a client that is cut off while it sends loses the response.
+//! Memory is reserved as bytes arrive, never because of a declared length: a client that declares
+//! two megabytes and sends nothing holds nothing. The body of a refused request is still read,
+//! since a client that is cut off while it sends loses the response.
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
@@ -14,17 +14,16 @@ use crate::{
     limits::{BODY_TIMEOUT, MAX_DISCARDED_BYTES, QUIET_TIME, TRUSTED_BYTES},
 };
 
-/// The body of a request.
 #[derive(Debug)]
 pub(super) enum Body {
-    /// It comes over a socket and may not be there yet.
+    /// It arrives over a socket.
     Arriving(Incoming),
-    /// It is there: the portal hands over requests that it has read itself.
+    /// It is already in memory: the portal passes requests that it has read itself.
     Whole(Bytes),
 }
 
-/// Reads a body of at most `limit` bytes. What it holds is taken from `held` as it arrives; a body that arrives
-/// too slowly is 408, and one that is longer 413.
+/// Reads a body of at most `limit` bytes and reserves its memory in `held` as it arrives. A body
+/// that arrives too slowly is 408, and a longer one 413.
 pub(super) async fn read_body(body: &mut Body, limit: usize, held: &mut Share) -> Result<Bytes> {
     let body = match body {
         Body::Arriving(body) => body,
@@ -41,10 +40,9 @@ pub(super) async fn read_body(body: &mut Body, limit: usize, held: &mut Share) -
     tokio::time::timeout(BODY_TIMEOUT, collect_frames(body, limit, held)).await.map_err(slow)?
 }
 
-/// Reads what a client still sends of a request that is refused, and forgets it. Many clients do
-/// not look at a response before they have sent everything, and would find the connection reset
-/// instead. A client that sends nothing for a while is answered at once. Returns whether all has
-/// come.
+/// Reads and discards the rest of a refused request. Many clients do not read a response before
+/// they have sent everything, and would see a reset connection instead. It stops when the client
+/// sends nothing for a while. Returns whether the body was received completely.
 pub(super) async fn discard_body(body: &mut Body) -> bool {
     let Body::Arriving(body) = body else { return true };
     let all = async {
@@ -56,17 +54,17 @@ pub(super) async fn discard_body(body: &mut Body) -> bool {
             }
         }
     };
-    // A client that has not sent it by then is answered all the same.
+    // After the timeout the client gets its response anyway.
     let _ = tokio::time::timeout(BODY_TIMEOUT, all).await;
     body.is_end_stream()
 }
 
-/// How long a body is at least, as a header claims.
+/// Returns the declared minimum length of a body.
 fn claimed_bytes(body: &Incoming) -> usize {
     usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX)
 }
 
-/// Refuses a body that is said to be too long, before any of it is read.
+/// Refuses a body whose declared length is too large, before it is read.
 pub(super) fn check_length(body: &Body, limit: usize) -> Result<()> {
     match body {
         Body::Arriving(body) if limit < claimed_bytes(body) => Err(Failure::too_large()),
@@ -74,24 +72,24 @@ pub(super) fn check_length(body: &Body, limit: usize) -> Result<()> {
     }
 }
 
-/// Collects the frames of a body. Most bodies are one frame, which is kept as it came and not
-/// copied; from the second one on all are copied into one buffer.
+/// Collects the frames of a body. A single frame, which is most common, is not copied; from the
+/// second one on all are copied into one buffer.
 async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> Result<Bytes> {
-    // Without a length in its head a body may become as long as the limit.
+    // Without a declared length the limit is the upper bound.
     let most = body.size_hint().upper().and_then(|most| usize::try_from(most).ok());
     let most = most.map_or(limit, |most| most.min(limit));
     let mut first = Bytes::new();
     let mut whole: Option<Vec<u8>> = None;
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Failure::bad_request("The request's body ended early."))?;
-        // Trailers count for nothing.
+        // Trailers are ignored.
         let Ok(data) = frame.into_data() else { continue };
         let len = whole.as_ref().map_or(first.len(), Vec::len) + data.len();
         if limit < len {
             return Err(Failure::too_large());
         }
         match &mut whole {
-            // The first frame is kept as it came. An empty one may come before it.
+            // The first frame is not copied. An empty frame may precede it.
             None if first.is_empty() => {
                 held.set(len)?;
                 first = data;
@@ -114,9 +112,9 @@ async fn collect_frames(body: &mut Incoming, limit: usize, held: &mut Share) -> 
     Ok(whole.map_or(first, Bytes::from))
 }
 
-/// How much room is made for a body of which `len` bytes have come: for twice as much, so that it
-/// is seldom moved, but for no more than the `most` that it can become. The first `TRUSTED_BYTES`
-/// are made at once, since many small steps would cost more than they save.
+/// Returns the capacity for a body of which `len` bytes have arrived: doubled, so that it is seldom
+/// moved, but at most `most`, the body's largest possible length. The first `TRUSTED_BYTES` are
+/// allocated at once, since many small steps would cost more than they save.
 fn room_for(len: usize, most: usize) -> usize {
     (2 * len).max(TRUSTED_BYTES).min(most).max(len)
 }

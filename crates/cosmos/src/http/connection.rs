@@ -1,17 +1,17 @@
-//! One client over a socket: what it speaks by how it begins, then one request after the other.
+//! One client connection: detects the protocol, then serves one request after the other.
 //!
-//! The port serves TLS and plain text, HTTP/1 and HTTP/2. What a client speaks is told by its first
-//! bytes, which are looked at and not taken where that is possible (`protocol`). Only a client
-//! whose first bytes come one by one is read into a buffer that is put before the rest.
+//! The port serves TLS and plain text, HTTP/1 and HTTP/2. The protocol is detected by peeking at
+//! the first bytes without consuming them (`protocol`). Only if they arrive one by one are they
+//! read into a buffer, which is then put before the rest of the stream.
 //!
-//! A connection without TLS in HTTP/1 may rest: SDKs keep hundreds of them open for their next
-//! request. While it rests nothing is kept for it but its socket and this future, so hyper's
-//! connection with its buffers is taken apart and made anew when the next bytes come.
+//! A plain-text HTTP/1 connection may be idle: SDKs keep hundreds of them open. An idle connection
+//! holds only its socket and this future; hyper's connection with its buffers is taken apart, and
+//! rebuilt when the next bytes arrive.
 //!
 //! ```text
 //! serve -> Tls     -> serve_tls -> serve_http1 or http2::serve_http2, as agreed
 //!       -> Http1   -> serve_resting: requests, rest, requests, rest ..
-//!       -> Http2   -> http2::serve_http2
+//!       -> Http1   -> serve_resting: requests, idle, requests, idle ..
 //!       -> Unclear -> serve_slow_start: reads until it is clear
 //! ```
 
@@ -50,13 +50,13 @@ use crate::{
     tls::{self, CurrentCertificate},
 };
 
-/// Serves a client of a door until it leaves or `stop` says so.
+/// Serves a client until it disconnects or `stop` is set.
 pub async fn serve<S: Store>(door: Arc<Door<S>>, stream: TcpStream, stop: watch::Receiver<bool>) {
     serve_answers(door, stream, stop).await;
 }
 
-/// Serves a client until it leaves or `stop` says so. It never fails: whatever goes wrong on a
-/// connection is the client's to notice, and concerns no other one.
+/// Serves a client until it disconnects or `stop` is set. It never fails: an error on a connection
+/// only concerns its client.
 pub(super) async fn serve_answers<A: Answers>(
     answers: Arc<A>,
     stream: TcpStream,
@@ -71,7 +71,7 @@ pub(super) async fn serve_answers<A: Answers>(
     let first_head = FirstHead::default();
     let most = match opening {
         Some(Protocol::Http1) => MAX_FIRST_BYTES,
-        // What belongs to a request is read before the request is told of.
+        // HTTP/2 clients may send bodies within the window before the request is reported.
         _ => MAX_FIRST_BYTES + WINDOW_BYTES as usize,
     };
     let share = || answers.strangers().share();
@@ -97,8 +97,8 @@ pub(super) async fn serve_answers<A: Answers>(
     answers.opened().fetch_sub(1, Ordering::Relaxed);
 }
 
-/// The result of a handshake, if it is finished in time and before the server stops. `None` where
-/// it was not, and then there is nothing to say to the client: it may not speak TLS at all.
+/// Returns the result of a handshake if it finishes in time and before `stop` is set. Otherwise
+/// returns `None` and sends nothing to the client, which may not speak TLS at all.
 pub(super) async fn finish_handshake<T, E>(
     handshake: impl Future<Output = Result<T, E>>,
     stop: &mut watch::Receiver<bool>,
@@ -109,8 +109,8 @@ pub(super) async fn finish_handshake<T, E>(
     }
 }
 
-/// Serves a client that speaks TLS, in which both versions of HTTP may be spoken. The certificate's
-/// settings offer both, and the client chooses.
+/// Serves a TLS client. The certificate's settings offer both HTTP versions, and the client
+/// chooses.
 async fn serve_tls<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -120,7 +120,7 @@ async fn serve_tls<A: Answers>(
     mut stop: watch::Receiver<bool>,
 ) {
     let accepted = certificate.acceptor().accept(stream);
-    // A client that does not finish a handshake speaks nothing that it could be told in.
+    // Without a handshake there is no protocol in which the client could be told.
     let Some(stream) = finish_handshake(accepted, &mut stop).await else { return };
     let agreed = stream.get_ref().1.alpn_protocol();
     match agreed == Some(tls::HTTP2) {
@@ -131,8 +131,8 @@ async fn serve_tls<A: Answers>(
     }
 }
 
-/// Serves a client whose first bytes come one by one, or cannot be looked at without being taken. Those
-/// that were taken are read again before the others.
+/// Serves a client whose first bytes arrive one by one or cannot be peeked at. The bytes that were
+/// consumed are read again first.
 pub(super) async fn serve_slow_start<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -156,8 +156,8 @@ pub(super) async fn serve_slow_start<A: Answers>(
     }
 }
 
-/// Serves a client that may rest between its requests. It ends when the client leaves, or when
-/// `stop` says so while it rests.
+/// Serves a client that may be idle between its requests, until it disconnects or `stop` is set
+/// while it is idle.
 async fn serve_resting<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -170,19 +170,20 @@ async fn serve_resting<A: Answers>(
     loop {
         stream.report_to(&turns);
         let rest = rests.then_some(&turns);
-        // In a place of its own, which is given up while the client rests.
+        // Boxed, so that its memory is released while the client is idle.
         let talked =
             Box::pin(serve_requests(answers, (peer, "http", first_head), stream, &mut stop, rest))
                 .await;
         let Some((io, read)) = talked else { return };
         stream = io;
         if !read.is_empty() {
-            // It sends a head slowly: it goes on with what came, and has no further rest.
+            // The client sends a head slowly: continue with the bytes read so far and disable the
+            // idle state.
             stream.puts_back(read);
             rests = false;
             continue;
         }
-        // It is empty, but holds on to the buffer that it was a part of.
+        // Empty, but it keeps the buffer alive that it is a slice of.
         drop(read);
         let begun = tokio::select! {
             begun = Protocol::peek_protocol(stream.inner()) => begun,
@@ -194,8 +195,7 @@ async fn serve_resting<A: Answers>(
     }
 }
 
-/// Serves a client in HTTP/1 until it leaves. What it is read from cannot be put aside while it
-/// rests.
+/// Serves an HTTP/1 client until it disconnects. Its stream cannot be taken apart while it is idle.
 async fn serve_http1<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -207,9 +207,9 @@ async fn serve_http1<A: Answers>(
     let _ = serve_requests(answers, (peer, scheme, first_head), stream, &mut stop, None).await;
 }
 
-/// Serves one request after the other until the client leaves. Where `rest` is given it also ends
-/// when the client rests, and returns the stream with the bytes that were read of the next request:
-/// there are some where the client sends a head slowly.
+/// Serves requests until the client disconnects. With `rest`, it also returns when the client
+/// becomes idle, with the stream and the bytes already read of the next request, which exist if the
+/// client sends a head slowly.
 async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     answers: &Arc<A>,
     (peer, scheme, first_head): (Option<IpAddr>, &'static str, &FirstHead),
@@ -218,7 +218,7 @@ async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + '
     rest: Option<&ActiveRequests>,
 ) -> Option<(T, Bytes)> {
     let client = Arc::new(Client::from_peer(peer));
-    // However this future ends, what the client's requests compute ends with it.
+    // However this future ends, the computations of the client's requests are cancelled.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (answers, client) = (Arc::clone(answers), Arc::clone(&client));
@@ -234,11 +234,11 @@ async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + '
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
         .max_buf_size(MAX_HEAD_BYTES)
-        // A client that closes its half has left: there is nobody to answer.
+        // A client that closes its sending half counts as disconnected.
         .half_close(false)
         .serve_connection(TokioIo::new(Linger::new(stream, Arc::clone(&client))), service);
     tokio::select! {
-        // Whatever ended it, there is nobody left to tell.
+        // Nothing can be reported to the client, whatever the error.
         _ = &mut connection => return None,
         () = ActiveRequests::wait_for_rest(rest) => {
             let parts = connection.into_parts();
@@ -249,7 +249,7 @@ async fn serve_requests<A: Answers, T: AsyncRead + AsyncWrite + Unpin + Send + '
     Pin::new(&mut connection).graceful_shutdown();
     if tokio::time::timeout(STOP_TIME, &mut connection).await.is_err() {
         client.stop_requests(StopReason::Stopping);
-        // What is left then is a request that was sent by half.
+        // A request that was sent only in part remains.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
     }
     None

@@ -1,13 +1,13 @@
-//! Bytes that count as memory of the door until nobody has any of them any more.
+//! Bytes that carry their memory reservation.
 //!
-//! A response is handed to the connection in parts that share one buffer. The connection may hold a
-//! part for long when its client reads slowly, and the whole buffer lives for as long. So the share
-//! of memory is inside the bytes, and is given back with the last part.
+//! A response is passed to the connection in parts that share one buffer. A slow client may keep a
+//! part, and with it the whole buffer, alive for long. So the reservation is stored with the buffer
+//! and released with its last part.
 
 use bytes::Bytes;
 use memory::Share;
 
-/// Bytes with what was taken for them.
+/// A buffer with its memory reservation.
 struct Held {
     bytes: Vec<u8>,
     _share: Share,
@@ -19,8 +19,8 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-/// The same bytes, which hold the share until the last part of them is dropped. Small ones hold
-/// none and cost nothing.
+/// Returns the bytes with the reservation, which is released when the last slice is dropped. An
+/// empty reservation costs nothing.
 pub(super) fn count_bytes(bytes: Vec<u8>, share: Share) -> Bytes {
     match share.held_bytes() {
         0 => Bytes::from(bytes),

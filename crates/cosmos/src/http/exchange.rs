@@ -1,5 +1,5 @@
-//! What the door notes of a request before it is parsed, and needs for the response however the
-//! request ends.
+//! Data about a request that is recorded before the request is parsed, and needed for the response
+//! whatever the outcome.
 
 use std::time::Duration;
 
@@ -9,35 +9,34 @@ use http::{HeaderValue, Uri, header, request::Parts};
 use super::respond::RequestSummary;
 use crate::door::Door;
 
-/// A request and its response, as far as neither depends on what the request means.
+/// Data about a request that does not depend on its meaning.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    /// When the request's head was there, on the machine's monotonic clock.
+    /// Time at which the head was complete, on the monotonic clock.
     pub(super) began: Duration,
-    /// The id of the request for logs, as the client chose it or made here.
+    /// Activity id for logs, chosen by the client or generated.
     pub(super) activity: String,
-    /// The client's program, as it calls itself.
+    /// The client's user agent.
     pub(super) agent: Option<HeaderValue>,
-    /// The operation of the client that it is a part of, as a header says; kept where that is traced.
+    /// Trace context of the client (`traceparent`); kept only if operations are traced.
     pub(super) parent: Option<HeaderValue>,
-    /// Where the request came to.
+    /// The request's URI.
     uri: Uri,
-    /// The address that a response about a resource names.
+    /// URL that a response about a resource reports.
     location: String,
-    /// Whether the resource path is that of items. It is known although the request may be refused
-    /// for another reason.
+    /// Whether the resource path is that of items. It is also known for requests that are refused.
     about_items: bool,
-    /// Whether the client waits to be asked for the body, and so has not sent it.
+    /// Whether the client sent `Expect` and waits before it sends the body.
     pub(super) waits_to_send: bool,
-    /// Whether the connection has to be closed after the response.
+    /// Whether the connection must be closed after the response.
     pub(super) closes: bool,
 }
 
-/// Bytes of a client's activity id that are taken over; SDKs send a UUID of 36.
+/// Longest client activity id that is accepted, in bytes; SDKs send a UUID of 36.
 const MAX_ACTIVITY_BYTES: usize = 64;
 
 impl Exchange {
-    /// Notes the head of a request that came over this scheme.
+    /// Records the head of a request that arrived over this scheme.
     pub(super) fn begin<S: Store>(
         door: &Door<S>,
         scheme: &str,
@@ -59,13 +58,13 @@ impl Exchange {
         }
     }
 
-    /// The path that the request came to, without the query string.
+    /// Returns the request's path without the query string.
     pub(super) fn path(&self) -> &str {
         self.uri.path()
     }
 
-    /// What the headers of a response with this status say of the request. `known` is the newest
-    /// commit that everybody may know.
+    /// Returns the request data for the headers of a response with this status. `known` is the
+    /// newest published commit.
     pub(super) fn end(self, status: u16, known: u64) -> RequestSummary {
         RequestSummary {
             activity: self.activity,
@@ -77,19 +76,19 @@ impl Exchange {
     }
 }
 
-/// A random id. It names a request in logs and protects nothing, so that a fast generator will do.
+/// Returns a random id. It only names a request in logs, so a fast generator is sufficient.
 pub(super) fn new_activity() -> String {
     uuid::Builder::from_random_bytes(fastrand::u128(..).to_ne_bytes()).into_uuid().to_string()
 }
 
-/// The address that a request came to, without the query string.
+/// Returns the request's URL without the query string.
 fn request_address<S: Store>(door: &Door<S>, scheme: &str, parts: &Parts) -> String {
     let path = parts.uri.path();
     if let Some(endpoint) = &door.settings.endpoint {
         return [endpoint.trim_end_matches('/'), path].concat();
     }
     let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    // HTTP/2 has no header for the host: it is part of the address.
+    // HTTP/2 has no host header: the host is in the URI.
     match host.or(parts.uri.authority().map(|authority| authority.as_str())) {
         Some(host) => [scheme, "://", host, path].concat(),
         None => path.to_owned(),

@@ -1,6 +1,6 @@
-//! Clients that came in somewhere else: to another node of a cluster, or to the portal of one. They are
-//! served here as if they had come to this door, but for what was looked at where they came in. How their
-//! bytes get here is not known.
+//! Serves clients that connected elsewhere: to another node of a cluster, or to a node's portal.
+//! They are served like clients of this endpoint, apart from the checks made where they arrived.
+//! The transport of their bytes is not known here.
 
 use std::{
     net::IpAddr,
@@ -39,27 +39,29 @@ use crate::{
     tls::CurrentCertificate,
 };
 
-/// The header by which a server says that it has done nothing, because another has the data.
+/// Header by which a server reports that it did not execute a request because another node owns the
+/// data.
 pub(super) const MOVED: HeaderName = HeaderName::from_static("x-ebb-moved");
 
-/// Both directions of a connection, whatever it is made of.
+/// A bidirectional byte stream.
 pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
-/// A client that came in somewhere else.
+/// A client that connected elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct Forwarded {
-    /// Where it comes from.
+    /// Address of the client.
     pub peer: Option<IpAddr>,
-    /// The scheme of the addresses that it knows: `http` or `https`.
+    /// Scheme of the client's URLs: `http` or `https`.
     pub scheme: &'static str,
-    /// What it may do, where that was found out there; `None`: it signs its requests.
+    /// The client's right if it was authenticated where it arrived; `None` if it signs its
+    /// requests.
     pub right: Option<Right>,
 }
 
-/// Serves a client that came in somewhere else, until it leaves or the door stops. What comes behind that
-/// for a while is answered as something with which nothing was done, so that whoever passes it on knows.
+/// Serves a forwarded client until it disconnects or the API stops. For a while after the stop,
+/// requests are answered as not executed, so that the forwarding node retries them elsewhere.
 pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, about: Forwarded) {
     let opened = Arc::clone(&here.door.settings.opened);
     opened.fetch_add(1, Ordering::Relaxed);
@@ -78,9 +80,9 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
     let (end, ended) = watch::channel(false);
     let serving = Box::pin(serve_slow_start(&answers, peer, stream, scheme, &first_head, ended));
     let ending = async {
-        // Without a sender it has stopped already.
+        // A closed channel means that it has stopped already.
         let _ = stopping.wait_for(|stopping| *stopping).await;
-        // The engine is not held by who only may ask something.
+        // Releases the engine, so that an idle connection does not keep it alive.
         drop(answers.here.lock().take());
         let _ = tokio::time::timeout(MOVED_TIME, std::future::pending::<()>()).await;
         end.send_replace(true);
@@ -93,7 +95,7 @@ pub async fn serve_forwarded<S: Store>(here: Here<S>, stream: Box<dyn Duplex>, a
     opened.fetch_sub(1, Ordering::Relaxed);
 }
 
-/// The door, for senders of this kind, until it stops.
+/// The API endpoint for one kind of sender, until it stops.
 struct AtDoor<S: Store> {
     here: Mutex<Option<Here<S>>>,
     strangers: Account,
@@ -129,7 +131,7 @@ impl<S: Store> Answers for AtDoor<S> {
     }
 }
 
-/// The answer to what was not begun.
+/// Returns the response to a request that was not executed.
 fn moved() -> Response<Full<Bytes>> {
     let text = "Another node owns the data.";
     let mut response = refuse(&Failure::new(Fault::Unavailable, text));

@@ -1,9 +1,9 @@
-//! What is wrong with a head, independent of its sender: where two readers may see two hosts, or two ends of
-//! the body. What the request means is not decided here.
+//! Checks request heads for ambiguities, independent of the sender: two parsers might see two
+//! hosts, or two ends of the body.
 //!
-//! A proxy before this server may read a head in one way and the server in another; then a client
-//! can smuggle a request past the checks of the proxy. So a head that can be read in two ways is
-//! refused, and the connection is closed after it. HTTP/2 has no such heads.
+//! If a proxy in front of this server parses a head differently, a client can smuggle a request
+//! past the proxy's checks. Ambiguous heads are therefore refused, and the connection is closed.
+//! HTTP/2 heads cannot be ambiguous.
 
 use auth::Hosts;
 use http::{HeaderMap, HeaderValue, Version, header, request::Parts};
@@ -13,7 +13,7 @@ use crate::{
     failure::{Failure, Fault, Result},
 };
 
-/// Refuses a head that another reader may read otherwise. The connection cannot be used any more.
+/// Refuses an ambiguous head. The connection must be closed afterwards.
 pub(super) fn check_head(parts: &Parts) -> Result<()> {
     if parts.version != Version::HTTP_11 {
         return Ok(());
@@ -24,7 +24,7 @@ pub(super) fn check_head(parts: &Parts) -> Result<()> {
     check_encoding(&parts.headers)
 }
 
-/// Refuses a request that came over a scheme, or for a host, that the server does not take.
+/// Refuses a request with a scheme or host that the server does not accept.
 pub(super) fn check_arrival(parts: &Parts, scheme: &str, settings: &Settings) -> Result<()> {
     if settings.needs_tls && scheme != "https" {
         return Err(Failure::bad_request("This address speaks https alone."));
@@ -32,9 +32,9 @@ pub(super) fn check_arrival(parts: &Parts, scheme: &str, settings: &Settings) ->
     check_host(parts, settings.hosts.as_ref())
 }
 
-/// Refuses a request for a host that is not in the list. With the key that everybody knows a web page
-/// could have a browser send requests here under a name of its own; the host is what tells them
-/// apart.
+/// Refuses a request for a host that is not in the list. With the well-known key a web page could
+/// make a browser send requests here under a host name of its own (DNS rebinding); the host reveals
+/// them.
 fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     let Some(hosts) = hosts else { return Ok(()) };
     let named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::to_str);
@@ -49,7 +49,7 @@ fn check_host(parts: &Parts, hosts: Option<&Hosts>) -> Result<()> {
     }
 }
 
-/// Refuses every transfer encoding but one `chunked`, and a length together with it.
+/// Refuses all transfer encodings but a single `chunked`, and a length together with it.
 fn check_encoding(headers: &HeaderMap) -> Result<()> {
     let mut encodings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let Some(encoding) = encodings.next() else { return Ok(()) };

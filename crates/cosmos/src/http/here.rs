@@ -1,5 +1,5 @@
-//! The door of this process, for requests of connections that stay when it stops: those of a node of a
-//! cluster, which stops to answer for a shard and goes on with its clients.
+//! The API of a shard in this process, for connections that outlive it: a cluster node that loses a
+//! shard keeps its clients.
 
 use std::{pin::pin, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     sender::Sender,
 };
 
-/// A door, and what becomes true when it stops to answer.
+/// An API endpoint with a signal that it stops.
 #[derive(Debug)]
 pub struct Here<S: Store> {
     pub(super) door: Arc<Door<S>>,
@@ -31,25 +31,26 @@ impl<S: Store> Clone for Here<S> {
 }
 
 impl<S: Store> Here<S> {
-    /// A door until this becomes true.
+    /// Creates a handle; the endpoint stops when `stopping` becomes true.
     pub fn new(door: Arc<Door<S>>, stopping: watch::Receiver<bool>) -> Self {
         Self { door, stopping }
     }
 
-    /// The response to a request. What is computed ends a while after the door has stopped.
+    /// Returns the response to a request. Its computation is cancelled a while after the endpoint
+    /// has stopped.
     pub(super) async fn answer(
         self,
         (client, pace, scheme, sender): (Arc<Client>, Pace, &'static str, Sender),
         request: Request<Body>,
     ) -> Response<Full<Bytes>> {
         let Self { door, mut stopping } = self;
-        // Its connection's other requests go on.
+        // A client of its own, so that other requests of the connection are not cancelled.
         let own = Arc::new(Client::from_peer(client.peer()));
         let _presence = StopOnDrop(Arc::clone(&own));
         let mut asked =
             pin!(answer_request(&door, Arc::clone(&own), (sender, pace), scheme, request));
         let stopped = async {
-            // Without a sender it has stopped already.
+            // A closed channel means that it has stopped already.
             let _ = stopping.wait_for(|stopping| *stopping).await;
             let _ = tokio::time::timeout(STOP_TIME, std::future::pending::<()>()).await;
         };

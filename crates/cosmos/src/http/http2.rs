@@ -1,8 +1,8 @@
-//! Conversations in HTTP/2: many requests at once, within the limits of HTTP/1.
+//! HTTP/2 connections: many concurrent requests, within the limits of HTTP/1.
 //!
-//! What hyper does not bound is bounded here: the number of headers, a client that has many
-//! requests at a time (`FREE_STREAMS`), one that asks nothing for long, and one that takes nothing
-//! of its responses (`UnsentResponses`).
+//! Limits that hyper lacks are enforced here: the number of headers, the concurrency of one client
+//! (`FREE_STREAMS`), clients that send no request for long, and clients that do not read their
+//! responses (`UnsentResponses`).
 
 use std::{net::IpAddr, pin::pin, sync::Arc};
 
@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-/// A request, until its response has been sent.
+/// A request until its response has been sent.
 struct Running(Arc<watch::Sender<usize>>);
 
 impl Running {
@@ -48,9 +48,9 @@ impl Drop for Running {
     }
 }
 
-/// Serves requests until the client leaves, has asked nothing for long, or `stop` says so. Requests
-/// that run then are finished within `STOP_TIME`; when the server does not stop, a slow one may
-/// take longer.
+/// Serves requests until the client disconnects, sends no request for long, or `stop` is set.
+/// Requests that are running then get `STOP_TIME` to finish; if the server is not stopping, they
+/// may take longer.
 pub(super) async fn serve_http2<A: Answers>(
     answers: &Arc<A>,
     peer: Option<IpAddr>,
@@ -63,7 +63,7 @@ pub(super) async fn serve_http2<A: Answers>(
     let count = Arc::new(count);
     let client = Arc::new(Client::from_peer(peer));
     let unsent = UnsentResponses::default();
-    // However this future ends, what the client's requests compute ends with it.
+    // However this future ends, the computations of the client's requests are cancelled.
     let _presence = StopOnDrop(Arc::clone(&client));
     let service = service_fn(|request: Request<Incoming>| {
         let (answers, running) = (Arc::clone(answers), Running::begin(&count));
@@ -89,9 +89,9 @@ pub(super) async fn serve_http2<A: Answers>(
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // Whatever ended it, there is nobody left to tell.
+        // Nothing can be reported to the client, whatever the error.
         _ = connection.as_mut() => return,
-        // It does not read.
+        // The client does not read.
         () = unsent.wait_until_stalled() => return,
         () = wait_until_quiet(running.clone()) => {}
         _ = stop.changed() => {}
@@ -102,20 +102,20 @@ pub(super) async fn serve_http2<A: Answers>(
     }
     if *stop.borrow() {
         client.stop_requests(StopReason::Stopping);
-        // What is left then are requests that were sent by half.
+        // Requests that were sent only in part remain.
         let _ = tokio::time::timeout(STOP_TIME, connection).await;
         return;
     }
     tokio::select! {
         _ = connection => {}
         () = unsent.wait_until_stalled() => {}
-        // The client does not react to the goodbye.
+        // The client ignores the GOAWAY frame.
         () = wait_until_quiet(running) => {}
     }
 }
 
-/// Waits until nothing has been asked for as long as a head may take. It is over sooner when the
-/// conversation has ended.
+/// Waits until no request has been running or started for the head timeout. Returns early if the
+/// connection has ended.
 async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     loop {
         let ended = running.wait_for(|count| *count == 0).await.is_err();
@@ -126,8 +126,8 @@ async fn wait_until_quiet(mut running: watch::Receiver<usize>) {
     }
 }
 
-/// The response to a request with more headers than HTTP/1 would take. hyper counts their bytes and
-/// not their number.
+/// Returns the response to a request with more headers than HTTP/1 permits. hyper only limits their
+/// total size.
 fn too_many_headers() -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::default());
     *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;

@@ -1,9 +1,9 @@
-//! A connection whose end waits for a client that still sends (a lingering close): a socket that is
-//! closed with unread bytes resets its peer, which then loses the response it has not read yet.
+//! A lingering close: a socket that is closed with unread bytes resets its peer, which then loses
+//! the response it has not read yet.
 //!
-//! hyper closes a connection by shutting down its stream. Here the shutdown sends what is left,
-//! closes for writing, and then goes on reading until the client has ended, within bounds of time
-//! and bytes.
+//! hyper closes a connection by shutting down its stream. Here the shutdown flushes, closes the
+//! write half, and then reads until the client has closed its half, within limits of time and
+//! bytes.
 
 use std::{
     future::{Future, Pending, pending},
@@ -23,49 +23,48 @@ use crate::{
     limits::{LINGER_TIME, MAX_LINGER_BYTES},
 };
 
-/// Bytes that are read at once. hyper's buffer grows with what a read returns, so a client that
-/// sends much would make every connection hold much.
+/// Bytes per read. hyper's buffer grows with the size of reads, so that clients that send much
+/// would make each connection hold much.
 const STEP_BYTES: usize = 16 * 1024;
 
-/// When nothing is waited for any more.
+/// The time at which waiting ends.
 type End = Pin<Box<Timeout<Pending<()>>>>;
 
-/// The time after which a connection is closed for good.
+/// Returns the time after which a connection is closed for good.
 fn linger_limit() -> End {
     Box::pin(tokio::time::timeout(LINGER_TIME, pending()))
 }
 
-/// A stream that is read on for a while after it has been closed for writing.
+/// A stream that continues to be read for a while after it was closed for writing.
 #[derive(Debug)]
 pub(super) struct Linger<T> {
-    /// What is read and written.
     stream: T,
-    /// The client, which is known to be sending when it was answered early.
+    /// The client, which knows whether it still sends after an early response.
     client: Arc<Client>,
-    /// Set once it is closed for writing and its client is known to send still.
+    /// Deadline of the lingering; set once the stream is closed for writing and its client still
+    /// sends.
     end: Option<End>,
-    /// Whether it has been closed for writing.
+    /// Whether the stream is closed for writing.
     closed: bool,
-    /// Bytes that were read and forgotten since.
+    /// Bytes discarded since then.
     discarded: usize,
 }
 
 impl<T> Linger<T> {
-    /// A stream of this client, which is not closed yet.
     pub(super) fn new(stream: T, client: Arc<Client>) -> Self {
         Self { stream, client, end: None, closed: false, discarded: 0 }
     }
 
-    /// The stream itself, to be used further. It is not closed.
+    /// Returns the stream without closing it.
     pub(super) fn into_inner(self) -> T {
         self.stream
     }
 }
 
 impl<T: AsyncRead + Unpin> Linger<T> {
-    /// Reads until the client has ended, says nothing more, or has said or taken too much. A client
-    /// that is not known to be sending is not waited for: its bytes, if there are any, are there
-    /// already.
+    /// Reads and discards until the client closes, the deadline passes, or the byte limit is
+    /// reached. A client is waited for only if it got an early response or if it still had unread
+    /// bytes; otherwise the first read that would block ends this.
     fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; STEP_BYTES];
         loop {
@@ -73,10 +72,8 @@ impl<T: AsyncRead + Unpin> Linger<T> {
             match Pin::new(&mut self.stream).poll_read(context, &mut buffer) {
                 Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {}
                 Poll::Ready(_) => return Poll::Ready(()),
-                // A client that sends nothing is not waited for.
                 Poll::Pending => match &mut self.end {
-                    // A client that sends nothing is not waited for, unless it is known to have
-                    // more to send.
+                    // A silent client is not waited for unless it is known to have more to send.
                     None => return Poll::Ready(()),
                     Some(end) => return end.as_mut().poll(context).map(drop),
                 },
@@ -133,11 +130,11 @@ impl<T: AsyncRead + Unpin> AsyncRead for Linger<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // A small buffer is handed on as it is: what is not cleared first costs nothing.
+        // A small buffer is passed on directly, which avoids initializing it.
         if buffer.remaining() <= STEP_BYTES {
             return Pin::new(&mut self.stream).poll_read(context, buffer);
         }
-        // Less is handed over than was asked for: the buffer of hyper grows when a read fills it.
+        // Returns less than requested: hyper's buffer grows when a read fills it.
         let mut part = ReadBuf::new(buffer.initialize_unfilled_to(STEP_BYTES));
         ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
         let read = part.filled().len();

@@ -1,5 +1,5 @@
-//! HTTP: connections, with TLS or without on the same port, bodies within limits, responses. What a
-//! request means is not decided here.
+//! HTTP: connections, with or without TLS on one port, request bodies within limits, responses. The
+//! meaning of requests is decided elsewhere.
 //!
 //! ```text
 //! socket -> protocol (TLS, HTTP/1 or HTTP/2, by the first bytes)
@@ -7,14 +7,14 @@
 //!        -> answer                         one request, from its head to its response
 //!        -> respond, response_body         headers, and a body sent in parts
 //!
-//! a node of a cluster -> routed: answer here, or passages -> forward at another node
+//! a node of a cluster -> routed: answer here, or passages -> forward to another node
 //! ```
 //!
 //! A client may send slowly, read slowly, stop in the middle or open many connections. Each of
-//! these is bounded by a limit of its own: `stream` bounds what a client holds before its first
-//! request and how long it may read nothing, `body` what it sends, `response_body` what it is sent
-//! and does not take, and `linger` how long a connection is read after its end. All limits stand in
-//! `limits`.
+//! these has a limit of its own: `stream` limits the bytes before a client's first request and the
+//! time that it reads nothing, `body` the bytes it sends, `response_body` the unread part of
+//! responses, and `linger` the time that a connection is read after it was closed. All limits are
+//! defined in `limits`.
 
 mod active_requests;
 mod answer;

@@ -1,5 +1,5 @@
-//! Connections to other servers on which one client's requests are passed on, one at a time on each. They
-//! are kept for the client's next request. Which server is asked is not decided here.
+//! Connections to other servers on which the requests of one client are forwarded, one at a time
+//! each. Idle ones are pooled for the client's next request. The caller chooses the server.
 
 use std::{collections::VecDeque, fmt, pin::Pin};
 
@@ -25,16 +25,16 @@ use super::{
 };
 use crate::{failure::Failure, headers::asks_query, limits::TRUSTED_BYTES};
 
-/// Connections that are kept for one client while it asks nothing on them, to whichever servers.
+/// Largest number of idle connections pooled for one client.
 const KEPT: usize = 8;
 
-/// A connection to a server, for one client.
+/// A connection to another server, on behalf of one client.
 pub struct Passage {
-    /// What is said on it.
+    /// The byte stream.
     pub stream: Box<dyn Duplex>,
-    /// Ready when the server does not answer for the shard any more.
+    /// Resolves when the server no longer owns the shard.
     pub over: Pin<Box<dyn Future<Output = ()> + Send>>,
-    /// Its place among all connections.
+    /// Permit that limits the number of such connections.
     pub place: OwnedSemaphorePermit,
 }
 
@@ -44,15 +44,15 @@ impl fmt::Debug for Passage {
     }
 }
 
-/// One end of a connection.
+/// The request side of a connection.
 pub(super) type Sender = http1::SendRequest<Replay>;
 
-/// The connections of one client, each with its shard; the one that was used last comes last.
+/// The pooled connections of one client with their shards, most recently used last.
 #[derive(Default)]
 pub(super) struct Passages(Mutex<VecDeque<(u32, Sender)>>);
 
 impl Passages {
-    /// A connection that was kept.
+    /// Takes a pooled connection to the owner of a shard.
     pub(super) fn take(&self, shard: u32) -> Option<Sender> {
         let mut kept = self.0.lock();
         kept.retain(|(_, sender)| !sender.is_closed());
@@ -68,8 +68,8 @@ impl Passages {
         }
     }
 
-    /// Passes a request on. What the answer holds is taken from `memory`. `None`: the server has done
-    /// nothing, as it was gone or has not got the data any more.
+    /// Forwards a request; memory for the response is reserved from `memory`. Returns `None` if the
+    /// server did not execute the request, because it was unreachable or no longer owns the data.
     pub(super) async fn send(
         &self,
         (shard, mut sender): (u32, Sender),
@@ -98,14 +98,14 @@ impl Passages {
     }
 }
 
-/// Begins to speak on a connection.
+/// Starts HTTP on a connection.
 pub(super) async fn open(passage: Passage) -> Option<Sender> {
     let Passage { stream, over, place } = passage;
     let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-    // It ends when the sender is dropped, too.
+    // The connection also ends when the sender is dropped.
     tokio::spawn(async move {
         tokio::select! {
-            // However it ended, the request under way sees it.
+            // The running request reports any error.
             _ = connection => {}
             () = over => {}
         }
@@ -114,7 +114,7 @@ pub(super) async fn open(passage: Passage) -> Option<Sender> {
     Some(sender)
 }
 
-/// An answer, whole.
+/// Reads a response completely.
 async fn collect(
     response: Response<Incoming>,
     only_reads: bool,
@@ -129,7 +129,7 @@ async fn collect(
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Lost)?.into_data() else { continue };
         whole.extend_from_slice(&data);
-        // What was written is told in any case: a client that is told to come again would write it twice.
+        // A write is reported in any case: a client that is told to retry would write twice.
         if held.set(whole.capacity()).is_err() && only_reads {
             return Ok(refuse(&Failure::out_of_memory()));
         }

@@ -1,9 +1,9 @@
-//! How a client begins, which tells what it speaks.
+//! Detects the protocol of a client by its first bytes.
 //!
 //! ```text
 //! 0x16                 a TLS handshake
-//! "PRI "               HTTP/2, whose clients begin with "PRI * HTTP/2.0"
-//! anything else        HTTP/1, or what HTTP/1 refuses
+//! "PRI "               HTTP/2, whose connection preface is "PRI * HTTP/2.0"
+//! anything else        HTTP/1, or bytes that HTTP/1 refuses
 //! ```
 
 use tokio::{
@@ -13,29 +13,29 @@ use tokio::{
 
 use crate::limits::HEAD_TIMEOUT;
 
-/// First byte of a TLS handshake: the type of its record.
+/// First byte of a TLS handshake: its record type.
 const HANDSHAKE: u8 = 0x16;
-/// What a client of HTTP/2 sends first. It was chosen by the protocol so that servers of HTTP/1
-/// refuse it.
+/// HTTP/2's connection preface, which was chosen so that HTTP/1 servers refuse it.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// With this many bytes of it no request of HTTP/1 begins: `PRI` could be the start of a method.
+/// Length of the preface's shortest prefix that cannot start an HTTP/1 request: `PRI` could start a
+/// method.
 const DECISIVE: usize = 4;
 
-/// What a client speaks.
+/// The protocol that a client speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// TLS; what is spoken within is agreed in the handshake.
+    /// TLS; the protocol within is negotiated in the handshake.
     Tls,
     Http1,
     Http2,
-    /// Too few bytes have come.
+    /// Too few bytes have arrived.
     Unclear,
 }
 
 impl Protocol {
-    /// Waits for a client to begin, and looks without taking anything, so that the code that reads the
-    /// socket next needs to know nothing of it. `None` where the client does not begin in time, or
-    /// has left.
+    /// Waits for the first bytes of a client and peeks at them, so that the next reader of the
+    /// socket still gets them. Returns `None` if the client sends nothing in time or has
+    /// disconnected.
     pub(super) async fn peek_protocol(stream: &TcpStream) -> Option<Self> {
         let mut first = [0; PREFACE.len()];
         match tokio::time::timeout(HEAD_TIMEOUT, stream.peek(&mut first)).await {
@@ -44,9 +44,9 @@ impl Protocol {
         }
     }
 
-    /// Takes bytes until they tell, and returns them to be read again; `None` where they never do.
-    /// It is for clients that send less than is decisive at first: looking again would return at
-    /// once with the same bytes, over and over.
+    /// Reads bytes until they determine the protocol, and returns both; `None` if they never do. It
+    /// is for clients whose first bytes are not decisive: peeking again would return immediately
+    /// with the same bytes.
     pub(super) async fn read_protocol(
         stream: &mut (impl AsyncRead + Unpin),
     ) -> Option<(Self, Vec<u8>)> {
@@ -64,7 +64,7 @@ impl Protocol {
         told.ok().flatten().map(|opening| (opening, first))
     }
 
-    /// What a client speaks that begins with these bytes.
+    /// Classifies a client by its first bytes.
     fn of_first_bytes(first: &[u8]) -> Self {
         let same = first.iter().zip(PREFACE).take_while(|(a, b)| a == b).count();
         match first.first() {

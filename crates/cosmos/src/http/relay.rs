@@ -1,5 +1,5 @@
-//! Requests that somebody else received and whose sender is known there: no signature is asked for,
-//! everything else is as for a request from a socket. The portal sends its pages' requests so.
+//! Executes requests that another component received and authenticated: they need no signature, and
+//! are otherwise treated like requests from a socket. The portal uses this for its pages.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl<S: Store> Door<S> {
-    /// Runs a request for a caller that holds a key with this right, and returns the response. A
-    /// query ends when the future is dropped; what changes resources is finished.
+    /// Executes a request for a caller that holds a key with this right, and returns the response.
+    /// Dropping the future cancels a query; changes of resources are completed.
     pub async fn relay(
         self: &Arc<Self>,
         right: Right,

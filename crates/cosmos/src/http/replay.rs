@@ -1,5 +1,5 @@
-//! A request that may have to be sent again, to another server: its head, and of its body what was sent
-//! already. Only a server that has done nothing lets it be sent again; that is not decided here.
+//! A request that can be sent again to another server: its head and the part of its body that was
+//! already sent. The caller decides whether it may be sent again.
 
 use std::{
     pin::Pin,
@@ -20,10 +20,10 @@ use parking_lot::Mutex;
 use super::body::Body;
 use crate::limits::BODY_TIMEOUT;
 
-/// Bytes of a body that are kept. One that is longer is sent once.
+/// Bytes of a body that are kept. A longer body is sent only once.
 const MAX_KEPT: usize = 64 * 1024;
 
-/// Headers that are about one connection and not about the request or response.
+/// Hop-by-hop headers, which concern a connection and not the request or response.
 const OF_CONNECTION: [HeaderName; 7] = [
     header::CONNECTION,
     header::EXPECT,
@@ -34,36 +34,36 @@ const OF_CONNECTION: [HeaderName; 7] = [
     HeaderName::from_static("proxy-connection"),
 ];
 
-/// Removes what is about the connection that it came on.
+/// Removes hop-by-hop headers.
 pub(super) fn remove_of_connection(headers: &mut HeaderMap) {
     for name in &OF_CONNECTION {
         headers.remove(name);
     }
 }
 
-/// A request on its way.
+/// A request to be forwarded.
 pub(super) struct Outgoing {
     parts: Parts,
     kept: Arc<Mutex<Kept>>,
 }
 
-/// Its body.
+/// The body of a request to be forwarded.
 struct Kept {
-    /// What comes behind the frames.
+    /// The part that has not been read yet.
     rest: Option<Incoming>,
-    /// What has come, in its order.
+    /// The frames read so far, in order.
     frames: Vec<Bytes>,
-    /// How long it is said to be, all of it.
+    /// Declared length of the whole body.
     size: SizeHint,
     bytes: usize,
     held: Share,
-    /// Whether more has come than is kept.
+    /// Whether the frames were discarded, because the body exceeded the limit or the memory.
     gone: bool,
 }
 
 impl Outgoing {
-    /// A request as another server gets it: in HTTP/1.1, for the host that the client named. What is kept of
-    /// its body counts in this share, where a body that is there counts already.
+    /// Prepares a request for another server: as HTTP/1.1, with the host that the client addressed.
+    /// Kept parts of its body are reserved in `held`, which already covers a body in memory.
     pub(super) fn new(mut parts: Parts, body: Body, held: Share) -> Self {
         let authority = parts.uri.authority().map(|authority| authority.as_str().to_owned());
         if let Some(host) = authority.and_then(|host| HeaderValue::try_from(host).ok()) {
@@ -87,7 +87,7 @@ impl Outgoing {
         Self { parts, kept: Arc::new(Mutex::new(kept)) }
     }
 
-    /// The request, from its beginning; `None`: it cannot be sent again.
+    /// Returns the request from its start, or `None` if it cannot be sent again.
     pub(super) fn begin(&self) -> Option<Request<Replay>> {
         if self.kept.lock().gone {
             return None;
@@ -96,19 +96,20 @@ impl Outgoing {
         Some(Request::from_parts(self.parts.clone(), body))
     }
 
-    /// Its head.
+    /// Returns the head.
     pub(super) fn parts(&self) -> &Parts {
         &self.parts
     }
 
-    /// The request for a door of this process; `None`: it cannot be sent again, or does not come in time.
+    /// Returns the request for a server in this process, or `None` if it cannot be sent again or
+    /// its body does not arrive in time.
     pub(super) async fn into_request(self) -> Option<Request<Body>> {
         let begun = {
             let kept = self.kept.lock();
             !kept.frames.is_empty() && kept.rest.is_some()
         };
         let body = if begun {
-            // No more of it than is kept: what is longer is gone.
+            // Never longer than the kept part: a longer body has been discarded.
             let all = self.begin()?.into_body().collect();
             let all = tokio::time::timeout(BODY_TIMEOUT, all).await.ok()?.ok()?.to_bytes();
             Body::Whole(all)
@@ -123,17 +124,17 @@ impl Outgoing {
         Some(Request::from_parts(self.parts, body))
     }
 
-    /// What has not come of its body.
+    /// Returns the unread rest of the body.
     pub(super) fn into_rest(self) -> Body {
         let rest = self.kept.lock().rest.take();
         rest.map_or_else(|| Body::Whole(Bytes::new()), Body::Arriving)
     }
 }
 
-/// The body as it is sent.
+/// A body that replays the kept frames and then reads the rest.
 pub(super) struct Replay {
     kept: Arc<Mutex<Kept>>,
-    /// Frames that were sent.
+    /// Number of frames returned so far.
     at: usize,
 }
 
@@ -172,7 +173,7 @@ impl hyper::body::Body for Replay {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // It is asked for before anything is sent.
+        // hyper asks for it before it sends anything.
         if self.at == 0 { self.kept.lock().size } else { SizeHint::default() }
     }
 }
@@ -220,7 +221,7 @@ mod tests {
             assert_eq!(request.size_hint().exact(), Some(5));
             assert_eq!(request.into_body().collect().await.unwrap().to_bytes(), body);
         }
-        // What was read of it before counts until it is answered.
+        // The frames read so far count until the request is answered.
         assert!(300_000 <= account.used_bytes());
         drop(outgoing);
         assert_eq!(account.used_bytes(), 0);
@@ -242,7 +243,7 @@ mod tests {
         assert!(MAX_KEPT <= account.used_bytes());
         kept.keep(&Bytes::from_static(b"x"));
         assert_eq!((kept.frames.len(), kept.gone, account.used_bytes()), (0, true, 0));
-        // Nor what is short, behind what was not.
+        // After that, short frames are not kept either.
         kept.keep(&Bytes::from_static(b"x"));
         assert_eq!(kept.frames.len(), 0);
     }

@@ -1,6 +1,6 @@
-//! Responses with their headers. Names and forms are the service's; SDKs hand several of them to
-//! applications (charge, session token, activity id, etag, continuation), so they are set whatever
-//! the operation was.
+//! Builds responses with their headers. Names and formats are the service's; SDKs expose several of
+//! them to applications (charge, session token, activity id, etag, continuation), so they are set
+//! for all operations.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -13,23 +13,23 @@ use memory::Share;
 use super::counted_bytes;
 use crate::{limits::QUOTA, reply::Reply, request_units, session};
 
-/// What a response's headers say of its request.
+/// Data about a request for the headers of its response.
 #[derive(Debug, Default)]
 pub(super) struct RequestSummary {
-    /// Its id, for logs.
+    /// Activity id for logs.
     pub(super) activity: String,
-    /// The newest commit that everybody may know.
+    /// The newest published commit.
     pub(super) known: u64,
-    /// Whether it is about items. Clients that are not told the partition key range of a response
-    /// about items read the list of ranges before their next request.
+    /// Whether the request is about items. Clients that do not get the partition key range of a
+    /// response about items reload the list of ranges before their next request.
     pub(super) items: bool,
-    /// Address of what was asked for, where the response holds it.
+    /// URL of the resource in the response.
     pub(super) location: Option<String>,
-    /// How long it took. People read it; SDKs do not.
+    /// Duration, for people; SDKs ignore it.
     pub(super) took: Duration,
 }
 
-// Constants: a name that is read at run time is looked up among all that are known.
+// Constants, because parsing a name at run time looks it up among all known ones.
 const SESSION_TOKEN: HeaderName = HeaderName::from_static("x-ms-session-token");
 const LSN: HeaderName = HeaderName::from_static("lsn");
 const COMMITTED_LSN: HeaderName = HeaderName::from_static("x-ms-global-committed-lsn");
@@ -44,15 +44,13 @@ const RESOURCE_QUOTA: HeaderName = HeaderName::from_static("x-ms-resource-quota"
 const RESOURCE_USAGE: HeaderName = HeaderName::from_static("x-ms-resource-usage");
 const WRITE_QUORUM: HeaderName = HeaderName::from_static("x-ms-current-write-quorum");
 const REPLICA_SET_SIZE: HeaderName = HeaderName::from_static("x-ms-current-replica-set-size");
-/// The header that names the partition key range of a response about items.
 const RANGE_ID: HeaderName = HeaderName::from_static("x-ms-documentdb-partitionkeyrangeid");
 
-/// A header of every response.
 const fn fixed(name: &'static str, text: &'static str) -> (HeaderName, HeaderValue) {
     (HeaderName::from_static(name), HeaderValue::from_static(text))
 }
 
-/// Headers that every response has, with the values of the service's gateway.
+/// Headers of every response, with the values of the service's gateway.
 const FIXED: [(HeaderName, HeaderValue); 7] = [
     fixed("x-ms-gatewayversion", "version=2.14.0"),
     fixed("x-ms-serviceversion", "version=2.14.0.0"),
@@ -63,22 +61,22 @@ const FIXED: [(HeaderName, HeaderValue); 7] = [
     fixed("cache-control", "no-store, no-cache"),
 ];
 
-/// About how many headers a response has beside the fixed ones.
+/// Approximate number of headers in addition to the fixed ones.
 const MORE_HEADERS: usize = 17;
 
-/// A map of the fixed headers, with room for no others: what it has to spare would keep a clone from
-/// making room at once for all. A response begins with a clone of it: that copies the finished
-/// table, where each insertion hashes its name and looks for a free place.
+/// The fixed headers in a map without spare capacity: spare capacity would keep a clone from
+/// allocating all at once. Each response clones it, which copies the finished table; insertions
+/// would hash each name and search a slot.
 static TEMPLATE: LazyLock<HeaderMap> = LazyLock::new(|| {
     let mut headers = HeaderMap::with_capacity(FIXED.len());
     headers.extend(FIXED);
     headers
 });
 
-/// The response, whose body counts as memory until its last part is forgotten.
+/// Builds the response; its body counts as memory until its last part is dropped.
 ///
-/// `lsn` and the session token are the commit that the response knows of. A client sends the token
-/// back, and then reads nothing older than what it has seen.
+/// `lsn` and the session token are the commit that the response reflects. A client sends the token
+/// back and then never reads older state.
 pub(super) fn build_response(
     reply: Reply,
     about: RequestSummary,
@@ -120,7 +118,7 @@ pub(super) fn build_response(
         headers.insert(RESOURCE_QUOTA, HeaderValue::from_static(QUOTA));
         headers.insert(RESOURCE_USAGE, stored.usage);
         if stored.of_write {
-            // A client sees one replica, however many nodes a cluster has.
+            // A client sees a single replica, whatever the number of nodes.
             headers.insert(WRITE_QUORUM, HeaderValue::from_static("1"));
             headers.insert(REPLICA_SET_SIZE, HeaderValue::from_static("1"));
         }
@@ -134,15 +132,15 @@ pub(super) fn build_response(
     response
 }
 
-/// With three digits after the point.
+/// Formats milliseconds with three decimals.
 fn milliseconds(took: Duration) -> String {
-    // A year has 45 bits of microseconds, and 128 of them cost a division by hand.
+    // 64 bits suffice for any duration, and avoid a 128-bit division.
     let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     format!("{}.{:03}", us / 1000, us % 1000)
 }
 
-/// Adds a header; a text that cannot stand in one is left out, because a name with a line break in
-/// it is no reason to fail the whole response.
+/// Adds a header. A value that is not valid in a header, such as a name with a line break, is
+/// omitted instead of failing the response.
 fn put_header(headers: &mut HeaderMap, name: HeaderName, text: String) {
     if let Ok(value) = HeaderValue::from_maybe_shared(Bytes::from(text)) {
         headers.insert(name, value);

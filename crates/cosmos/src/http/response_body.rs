@@ -1,10 +1,10 @@
-//! The body of a response on its way: handed on in parts, so that what is not sent yet is known and
-//! counted until it is, or nobody wants it any more.
+//! The body of a response while it is sent: it is passed on in parts, so that the unsent rest stays
+//! known and accounted until it is sent or abandoned.
 //!
-//! A part is handed over when the connection has room for it, which in HTTP/2 is when the client
-//! has taken what came before. So the time since a response's last part says how long its client
-//! has taken nothing. The time is counted in looks, of which there are `LOOKS` in the time that a
-//! client has: one clock for all responses of a connection, and no timer for each.
+//! A part is requested when the connection can take it, which in HTTP/2 is when the client has read
+//! the previous one. So the time since a response's last part says how long its client has read
+//! nothing. Time is counted in ticks, `LOOKS` per write timeout: one timer for all responses of a
+//! connection.
 
 use std::{
     collections::HashMap,
@@ -28,28 +28,27 @@ use tokio::sync::watch;
 
 use crate::limits::{ANSWER_PART_BYTES, WRITE_TIMEOUT};
 
-/// How often it is looked in the time that a client has to read.
+/// Number of checks per write timeout.
 const LOOKS: u32 = 8;
 
-/// The responses of a connection that have not been sent. Clones are the same ones.
+/// The unsent responses of a connection. Clones share their state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnsentResponses(Arc<Waiting>);
 
-/// What is known of a connection's responses, behind all clones.
+/// The shared state of `UnsentResponses`.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// By the number of a response: at which look a part of it was sent last.
+    /// The tick at which each response last made progress, by response number.
     answers: Mutex<HashMap<u64, u64>>,
-    /// The number of the last look.
+    /// Number of the current tick.
     look: AtomicU64,
-    /// The number of the last response.
     next: Mutex<u64>,
-    /// How many there are, for those who wait for the first or the last one.
+    /// Number of unsent responses, to wait for the first or the last one.
     count: watch::Sender<usize>,
 }
 
 impl Waiting {
-    /// Notes that a part of a response was sent by now.
+    /// Records that a part of a response was sent.
     fn note_progress(&self, id: u64) {
         self.answers.lock().insert(id, self.look.load(Relaxed));
     }
@@ -65,25 +64,25 @@ impl UnsentResponses {
         UnsentResponse { unsent: self.clone(), id: *next }
     }
 
-    /// Waits until nothing of some response has been taken for too long. Without responses it waits
-    /// for one; it never looks while there are none.
+    /// Waits until a response has made no progress for the write timeout. Without responses it
+    /// waits for one and does not tick.
     pub(super) async fn wait_until_stalled(&self) {
         let mut count = self.0.count.subscribe();
         loop {
             if count.wait_for(|count| 0 < *count).await.is_err() {
-                // The counter lives as long as this value, so it never gets here; waiting is right
-                // either way.
+                // Unreachable, since the sender lives as long as `self`; waiting is correct in
+                // either case.
                 return std::future::pending().await;
             }
             let none = count.wait_for(|count| *count == 0);
-            // All were sent in the meantime.
+            // All responses were sent in the meantime.
             if tokio::time::timeout(WRITE_TIMEOUT / LOOKS, none).await.is_ok() {
                 continue;
             }
             let look = self.0.look.fetch_add(1, Relaxed) + 1;
             let oldest = self.0.answers.lock().values().min().copied();
-            // One look more than there are in the time: a part may have been sent just before the
-            // first of them.
+            // One tick more than the timeout has: a part may have been sent just before the first
+            // of them.
             if oldest.is_some_and(|at| at + u64::from(LOOKS) < look) {
                 return;
             }
@@ -91,7 +90,7 @@ impl UnsentResponses {
     }
 }
 
-/// One of them, until it has been sent or given up.
+/// An unsent response; it is removed when dropped.
 #[derive(Debug)]
 struct UnsentResponse {
     unsent: UnsentResponses,
@@ -105,19 +104,19 @@ impl Drop for UnsentResponse {
     }
 }
 
-/// The body of a response, and what ends with it: a count of requests of the connection.
+/// A response body, with a value that is dropped with it: the connection's request count.
 #[derive(Debug)]
 pub(super) struct ResponseBody<T> {
-    /// What has not been handed on.
+    /// The part that has not been passed on.
     rest: Bytes,
-    /// The response among those that are not sent; `None` where nobody watches, or there is no
-    /// body.
+    /// The entry among the unsent responses; `None` if progress is not watched or the body is
+    /// empty.
     sending: Option<UnsentResponse>,
     _with: T,
 }
 
 impl<T> ResponseBody<T> {
-    /// The response with a body that is sent in parts; one that is small is sent at once.
+    /// Returns the response with a body that is sent in parts of `ANSWER_PART_BYTES`.
     pub(super) fn wrap_response(
         response: Response<Full<Bytes>>,
         unsent: Option<&UnsentResponses>,
@@ -130,7 +129,7 @@ impl<T> ResponseBody<T> {
     }
 }
 
-/// The bytes of a body that is there: they are its first and only frame.
+/// Returns the bytes of a complete body, which are its only frame.
 fn take_whole(mut body: Full<Bytes>) -> Bytes {
     let mut context = Context::from_waker(std::task::Waker::noop());
     match Pin::new(&mut body).poll_frame(&mut context) {
@@ -150,7 +149,7 @@ impl<T: Unpin> Body for ResponseBody<T> {
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
-        // The connection asks for a part when it has room for it, so the client has taken
+        // The connection asks for a part only when it has capacity, so the client has read
         // something.
         if let Some(sending) = &self.sending {
             sending.unsent.0.note_progress(sending.id);

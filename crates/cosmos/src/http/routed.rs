@@ -1,6 +1,6 @@
-//! The entrance of a node of a cluster: each request of a client is answered by the server of the shard
-//! in which its database lives, in this process or elsewhere. The client stays connected while those
-//! servers change. Which shard that is and how its server is reached are not known here.
+//! The client endpoint of a cluster node: it passes each request to the server of the shard that
+//! owns the request's database, in this process or on another node. Clients stay connected when
+//! ownership changes. `Ways` finds the owners and connects to them.
 
 use std::{
     fmt,
@@ -39,46 +39,46 @@ use crate::{
     tls::CurrentCertificate,
 };
 
-/// How often a request is sent again that no server has heard of.
+/// Attempts to send a request that no server has started to process.
 const MAX_WAYS: usize = 4;
 
-/// Whoever answers for a shard.
+/// The server that owns a shard.
 #[derive(Debug)]
 pub enum Way<S: Store> {
-    /// This process.
+    /// In this process.
     Here(Here<S>),
-    /// Another.
+    /// On another node.
     There(Passage),
 }
 
-/// A way that is looked for; `None`: nobody answers for the shard now.
+/// A pending lookup of a shard's owner; it yields `None` if the shard has no reachable owner now.
 pub type Finding<'a, S> = Pin<Box<dyn Future<Output = Option<Way<S>>> + Send + 'a>>;
 
-/// Knows homes, and the ways to them.
+/// Maps databases to shards and finds the owners of shards.
 pub trait Ways<S: Store>: Send + Sync + 'static {
-    /// The shard that answers.
+    /// Returns the shard that owns a database.
     fn shard_of(&self, home: &Home) -> u32;
 
-    /// Who answers for a shard in this process, if it does.
+    /// Returns the shard's server in this process, if this process owns the shard.
     fn here(&self, shard: u32) -> Option<Here<S>>;
 
-    /// Who answers for a shard, wherever; `secure`: the client speaks TLS.
+    /// Finds the shard's current owner, local or remote; `secure` says whether the client uses TLS.
     fn find(&self, shard: u32, client: SocketAddr, secure: bool) -> Finding<'_, S>;
 }
 
-/// What all clients of the entrance share.
+/// State shared by all clients of the endpoint.
 pub struct Entrance<S: Store> {
     settings: Settings,
     ways: Box<dyn Ways<S>>,
 }
 
 impl<S: Store> Entrance<S> {
-    /// The entrance to doors that are opened with the same settings.
+    /// Creates an endpoint in front of shard servers with the same settings.
     pub fn new(settings: Settings, ways: impl Ways<S>) -> Self {
         Self { settings, ways: Box::new(ways) }
     }
 
-    /// Serves a client until it leaves or `stop` says so.
+    /// Serves a client until it disconnects or `stop` is set.
     pub async fn serve(
         self: Arc<Self>,
         stream: TcpStream,
@@ -96,7 +96,6 @@ impl<S: Store> fmt::Debug for Entrance<S> {
     }
 }
 
-/// One client's connection.
 struct Routed<S: Store> {
     entrance: Arc<Entrance<S>>,
     peer: SocketAddr,
@@ -128,24 +127,24 @@ impl<S: Store> Answers for Routed<S> {
         if let Some(page) = find_page(settings, scheme, &parts) {
             return Ok(page.await.map(Full::new));
         }
-        // A head that can be read in two ways is not passed on to another reader.
+        // An ambiguous head must not be forwarded to another parser.
         if let Err(failure) = head::check_head(&parts) {
             let reply = failure_reply(&failure, "", parts.uri.path());
             let reply = reply.with_header("connection", "close");
             return Ok(respond(reply));
         }
-        // Of a stranger: nobody has looked yet who sends it.
+        // Charged to the unauthenticated clients' account: the sender has not been checked yet.
         let mut held = settings.strangers.share();
         let home = match head::check_arrival(&parts, scheme, settings) {
             Err(failure) => Err(failure),
             Ok(()) => match Link::of_target(&parts.uri) {
-                // The client trusts the certificate of the node that it came to.
+                // The client must trust the certificate of the node that it connected to.
                 Ok(Link { kind: Resource::Certificate, .. }) if parts.method == Method::GET => {
                     let certificate = account::read_certificate(settings);
                     return Ok(certificate.map_or_else(|failure| refuse(&failure), respond));
                 }
                 Ok(link) => self.home_of(&parts, &link, &mut body, &mut held).await,
-                // Whoever answers says so.
+                // The owner reports the error.
                 Err(_) => Ok(Home::Any),
             },
         };
@@ -166,8 +165,8 @@ impl<S: Store> Answers for Routed<S> {
 }
 
 impl<S: Store> Routed<S> {
-    /// The home of a request. Where a database is to be made its name is in the body, which is read then,
-    /// and held in this share.
+    /// Returns the home of a request. A request that creates a database names it in its body, which
+    /// is then read with its memory reserved in `held`.
     async fn home_of(
         &self,
         parts: &Parts,
@@ -225,13 +224,12 @@ impl<S: Store> Routed<S> {
     }
 }
 
-/// The response to a request with which nothing was done.
+/// Returns the response to a request that was not executed.
 fn unreached() -> Response<Full<Bytes>> {
     let text = "No node that owns the data of this database is reached.";
     refuse(&Failure::new(Fault::Unavailable, text))
 }
 
-/// The response to a request of which no more is known.
 fn respond(reply: Reply) -> Response<Full<Bytes>> {
     build_response(reply, RequestSummary::default(), Share::default())
 }

@@ -1,10 +1,9 @@
-//! A socket that waits for nobody for ever: a client that does not read what it asked for is given
-//! up, and one that has not asked anything yet may send only so much. What is said over it is not
-//! known here.
+//! A socket with limits: a client that does not read its responses is disconnected, and a client
+//! that has not completed its first request head may send only a limited number of bytes.
 //!
-//! A *stranger* is a client whose first head is not whole. Anybody can connect and send bytes
-//! without a key, so all strangers together hold no more than an account of their own allows, and
-//! no requests of known clients fail because of them.
+//! A *stranger* is a client whose first head is not complete. Anyone can connect and send bytes
+//! without a key, so strangers share a separate memory account and cannot make requests of known
+//! clients fail.
 
 use std::{
     future::Future,
@@ -27,85 +26,84 @@ use tokio::{
 use super::active_requests::ActiveRequests;
 use crate::limits::{BUFFERS_BYTES, STEADY_BYTES, WRITE_TIMEOUT};
 
-/// Whether the first head of a client is whole. The code that reads heads sets it, and it is asked by the
-/// stream below.
+/// Whether the first head of a client is complete. The HTTP code sets it and the stream below reads
+/// it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstHead(Arc<AtomicBool>);
 
 impl FirstHead {
-    /// Notes that it is.
+    /// Records that the head is complete.
     pub(super) fn mark_seen(&self) {
         self.0.store(true, Relaxed);
     }
 }
 
-/// What a client has sent whose first head is not whole.
+/// The bytes sent by a client whose first head is not complete.
 #[derive(Debug)]
 struct Stranger {
     first_head: FirstHead,
-    /// The memory that its bytes and buffers take.
+    /// Memory reserved for its bytes and buffers.
     share: Share,
-    /// Bytes that it has sent.
+    /// Number of bytes that it has sent.
     sent: usize,
-    /// How many it may send.
+    /// Number of bytes that it may send.
     most: usize,
 }
 
-/// A socket, or what takes the place of one.
+/// A socket or another byte stream.
 #[derive(Debug)]
 pub struct Stream<T> {
     io: T,
-    /// `None` from the first head on.
+    /// `None` once the first head is complete.
     stranger: Option<Stranger>,
-    /// When the client is given up, while it does not read.
+    /// Deadline of the blocked write; `None` if no write is blocked.
     patience: Option<Pin<Box<Sleep>>>,
-    /// Bytes that it has read since. A client that reads steadily but slowly gets new patience for
-    /// each `STEADY_BYTES`.
+    /// Bytes written since the deadline was set. A client that reads slowly but steadily gets a new
+    /// deadline for each `STEADY_BYTES`.
     passed: usize,
-    /// What comes first when it is read again.
+    /// Bytes that are returned by the next read.
     first: Bytes,
-    /// Told whether a write waits for the client.
+    /// Receives whether a write is blocked.
     turns: Option<ActiveRequests>,
 }
 
 impl<T> Stream<T> {
-    /// The stream of a client that may send what it likes.
+    /// Creates the stream of a client whose input is not limited.
     pub fn new(io: T) -> Self {
         Self { io, stranger: None, patience: None, passed: 0, first: Bytes::new(), turns: None }
     }
 
-    /// The stream of a client whose first head is to come. What it sends is held in this share, and
-    /// is `most` bytes at the most.
+    /// Creates the stream of a client whose first head is to come. Its bytes are reserved in
+    /// `share` and limited to `most`.
     pub(super) fn of_stranger(io: T, share: Share, first_head: &FirstHead, most: usize) -> Self {
         let stranger = Stranger { first_head: first_head.clone(), share, sent: 0, most };
         Self { stranger: Some(stranger), ..Self::new(io) }
     }
 
-    /// Reports from now on whether a write waits for the client.
+    /// Reports blocked writes to `turns` from now on.
     pub(super) fn report_to(&mut self, turns: &ActiveRequests) {
         self.turns = Some(turns.clone());
     }
 
-    /// Puts back what was read too early.
+    /// Puts back bytes that were read too early.
     pub(super) fn puts_back(&mut self, read: Bytes) {
         self.first = read;
     }
 
-    /// The socket itself.
+    /// Returns the underlying socket.
     pub(super) fn inner(&self) -> &T {
         &self.io
     }
 
-    /// Notes how a write of `wanted` bytes went. A write that waits sets the time at which the
-    /// client is given up; one that went well, or enough small ones, take it back.
+    /// Records the result of a write of `wanted` bytes. A blocked write starts the deadline; a
+    /// complete write, or enough partial ones, clears it.
     fn note_write(
         &mut self,
         context: &mut Context<'_>,
         wanted: usize,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
-        // A client that has not taken all of a response is not at rest, although no request is
-        // under way.
+        // A client with an unread response is not idle, even if no request is running.
         if let Some(turns) = &self.turns {
             turns.set_blocked(!matches!(written, Poll::Ready(Ok(written)) if written == wanted));
         }
@@ -119,8 +117,8 @@ impl<T> Stream<T> {
             }
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
-                // The clock begins with the first write that waits. Polling it also has the
-                // connection woken when it is over.
+                // The deadline starts with the first blocked write. Polling it also registers the
+                // wakeup.
                 let patience = self.patience.get_or_insert_with(|| Box::pin(write_timeout()));
                 ready!(patience.as_mut().poll(context));
                 let text = "the client does not read what it asked for";
@@ -131,7 +129,7 @@ impl<T> Stream<T> {
     }
 }
 
-/// The time that a client has to read something.
+/// Returns the timer of a blocked write.
 #[expect(clippy::disallowed_methods, reason = "a client that does not read is waited for so long")]
 fn write_timeout() -> Sleep {
     tokio::time::sleep(WRITE_TIMEOUT)
@@ -152,7 +150,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
         let Some(stranger) = &mut self.stranger else { return Poll::Ready(Ok(())) };
-        // From here on requests hold memory of their own, and the share is given back.
+        // From here on requests reserve memory of their own, and this reservation is released.
         if stranger.first_head.0.load(Relaxed) {
             self.stranger = None;
             return Poll::Ready(Ok(()));
@@ -160,7 +158,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Stream<T> {
         stranger.sent += buffer.filled().len() - before;
         let sent = stranger.sent;
         if stranger.most < sent || stranger.share.set(sent + BUFFERS_BYTES).is_err() {
-            // What was read is taken back, so that nobody sees bytes together with an error.
+            // Removes the bytes just read: a read must not return bytes and an error.
             buffer.set_filled(before);
             let text = "a first request that is too large, or too many at once";
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, text)));
@@ -217,7 +215,7 @@ mod tests {
             let reader = tokio::spawn(async move {
                 let mut part = vec![0; reads];
                 loop {
-                    // Less than half of the time that it has.
+                    // Less than half of the write timeout.
                     tokio::time::timeout(WRITE_TIMEOUT / 3, std::future::pending::<()>())
                         .await
                         .unwrap_err();

@@ -1,4 +1,4 @@
-//! Conversations over sockets: HTTP/1 and HTTP/2, with TLS and without, items in both forms.
+//! Tests over sockets: HTTP/1 and HTTP/2, with and without TLS, items as text and binary JSON.
 
 use std::{
     net::SocketAddr,
@@ -113,7 +113,7 @@ impl Server {
         Client::http2(self.connect().await).await
     }
 
-    /// TLS with a client that offers these protocols.
+    /// Connects with TLS and offers these protocols.
     async fn tls(&self, offered: &[&[u8]]) -> std::io::Result<TlsStream<TcpStream>> {
         let certificate = self.door.settings.certificate.as_ref().unwrap().load();
         let certificate = certificate.certificate();
@@ -153,7 +153,7 @@ impl Client {
     }
 
     async fn send(&mut self, request: Request<Body>) -> (u16, String) {
-        // The connection is another task, which may not have run yet.
+        // The connection runs in another task, which may not have started yet.
         let response = match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await.unwrap();
@@ -170,7 +170,7 @@ impl Client {
         (status, String::from_utf8(body.to_vec()).unwrap())
     }
 
-    /// Sends a request that the owner of the account has signed.
+    /// Sends a request signed with a full account key.
     async fn ask(
         &mut self,
         (verb, path): (Method, &str),
@@ -205,7 +205,7 @@ fn signed(verb: Method, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Re
     request.body(Full::new(Bytes::copy_from_slice(body))).unwrap()
 }
 
-/// `{"id":"<id>","n":<n>}`, the number within a marker.
+/// Binary JSON of `{"id":"<id>","n":<n>}`; the number is part of its marker.
 fn item(id: &str, n: u8) -> Vec<u8> {
     let name = [&[0x80 + id.len() as u8], id.as_bytes()].concat();
     let inside = [&[0x2c], &name[..], &[0x81, b'n', n]].concat();
@@ -255,7 +255,7 @@ async fn items_are_read_in_the_binary_form() {
     }
 }
 
-/// `[{"operationType":"Upsert","resourceBody":<item>}]`
+/// Binary JSON of `[{"operationType":"Upsert","resourceBody":<item>}]`
 fn batch(item: &[u8]) -> Vec<u8> {
     let inside = [b"\x8doperationType\x86Upsert\x8cresourceBody", item].concat();
     [&[0x80, 0xe1, 0xea, inside.len() as u8], &inside[..]].concat()
@@ -302,8 +302,8 @@ async fn large_bodies_are_refused_in_both_protocols() {
     }
 }
 
-/// A request as bytes, with a body of this length, by a client that looks for an answer only when it
-/// has sent everything.
+/// Sends a request with a body of this length as a client that reads the response only after it has
+/// sent everything.
 async fn send_all(stream: impl AsyncRead + AsyncWrite + Unpin, key: &str, len: usize) -> String {
     let mut stream = stream;
     let request = signed(Method::POST, "dbs/db/colls/c/docs", &[], &[]);
@@ -341,7 +341,7 @@ async fn who_sends_too_much_hears_so_after_it() {
             assert_eq!(status, 413);
         }
     }
-    // Beyond what is read before the answer the connection stays until the client has ended.
+    // With more bytes than are discarded the connection is kept until the client has closed it.
     let most = crate::limits::MAX_DISCARDED_BYTES + 20_000_000;
     let found = send_all(server.connect().await, "[\"a\"]", most.next_multiple_of(50_000)).await;
     assert_eq!(found, "HTTP/1.1 413");
@@ -357,7 +357,7 @@ async fn whoever_is_refused_hears_so_after_it() {
     let mut status = [0; 12];
     stream.read_exact(&mut status).await.unwrap();
     assert_eq!(&status, b"HTTP/1.1 401");
-    // Who waits to be asked for the body is not asked.
+    // A client that waits for `100 Continue` does not get it.
     let mut stream = server.connect().await;
     stream.write_all(format!("{request}expect: 100-continue\r\n\r\n").as_bytes()).await.unwrap();
     stream.read_exact(&mut status).await.unwrap();
@@ -388,7 +388,7 @@ async fn http2_is_spoken_to_who_begins_with_it() {
 #[tokio::test]
 async fn a_request_has_a_bounded_number_of_headers() {
     let server = Server::start().await;
-    // Those that a client adds itself count too.
+    // Headers that the client adds itself count too.
     for (count, want) in [(MAX_HEADERS - 10, 200), (MAX_HEADERS + 1, 431)] {
         let names: Vec<String> = (0..count).map(|at| format!("x-{at}")).collect();
         let headers: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
@@ -475,7 +475,7 @@ async fn first_bytes_may_come_one_by_one() {
     let server = Server::start().await;
     for (text, want) in [
         ("POST /dbs HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n", &b"HTTP/1.1 401 "[..]),
-        // Settings, then theirs.
+        // The client's preface and settings, then the server's settings frame.
         ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0", &[0, 0, 24, 4, 0, 0, 0, 0, 0]),
     ] {
         let mut stream = server.connect().await;
