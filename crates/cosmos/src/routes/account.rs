@@ -1,4 +1,4 @@
-//! The account, and the certificate that tools fetch before they trust it.
+//! The account document, and the certificate that tools download before they trust it.
 
 use engine::Store;
 
@@ -11,11 +11,11 @@ use crate::{
     request_units::Work,
 };
 
-/// `GET /`. It tells a client where to go on, so it is the first request of every SDK.
+/// `GET /`. SDKs send it first, since it contains the endpoint for further requests.
 pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let endpoint = match (&door.settings.endpoint, request.host()) {
         (Some(endpoint), _) => endpoint.clone(),
-        // As clients go on with what it says, it is the address under which they came.
+        // Clients continue at this address, so it is the one that the request was sent to.
         (None, Some(host)) => format!("{}://{host}/", request.scheme),
         (None, None) => return Err(Failure::bad_request("There is no header 'host'.")),
     };
@@ -23,8 +23,8 @@ pub(crate) fn read_account<S: Store>(door: &Door<S>, request: &Request) -> Resul
     Ok(Reply::json(200, body).with_units(Work::PointRead, 0))
 }
 
-/// `GET /_explorer/emulator.pem`, as the service's emulator has it: scripts fetch it there, without
-/// a signature and before they trust the server.
+/// `GET /_explorer/emulator.pem`, as in the service's emulator: scripts download the certificate
+/// there, without a signature and before they trust the server.
 pub(crate) fn read_certificate(settings: &Settings) -> Result<Reply> {
     let certificate = settings.certificate.as_ref().ok_or_else(Failure::no_resource)?;
     Ok(Reply {

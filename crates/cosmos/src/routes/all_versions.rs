@@ -1,12 +1,13 @@
-//! The change feed of all versions and deletes: every write and every end of an item, in the order
-//! of commits.
+//! The change feed of all versions and deletes: every write and every deletion or expiry of an
+//! item, in commit order.
 //!
-//! It begins at a position that the client has, or now; there is no beginning, because versions are
-//! kept for a time only. A container whose policy says nothing of that keeps them from the first
-//! request for this feed on whose sender may write, as the service does where the account has it: the
-//! others pay nothing for it, and nobody who may only read makes a container keep versions. An item
-//! that expires is a delete with `timeToLiveExpired` in its metadata: nobody writes at that instant, so
-//! the engine enters it when the feed is read or at its next tick, in the order of the instants.
+//! It starts at a position of the client or now, but not at the beginning, because versions are
+//! kept for a limited time. If a container's policy does not specify a retention, it keeps versions
+//! from the first request for this feed by a sender that may write, as the service does for
+//! accounts with this feature: other containers have no cost, and readers cannot make a container
+//! keep versions. The expiry of an item is a delete with `timeToLiveExpired` in its metadata: it is
+//! no write, so the engine adds the event when the feed is read or at its next tick, in order of
+//! the expiry times.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ use crate::{
     session,
 };
 
-/// What is said where no versions are kept; the service's text.
+/// The service's text for a container that does not keep versions.
 const NOT_ENABLED: &str = "Change Feed 'All Versions and Deletes' mode must be enabled. Refer to \
                            https://aka.ms/ChangeFeed-AllVersionsAndDeletes for Preview program.";
 
@@ -59,12 +60,12 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     let found = found.ok_or_else(|| Failure::bad_request(NOT_ENABLED))?;
     session::check_seen(request.seen, found.seq)?;
     let holds = |event: &&Event| {
-        // A part by effective partition keys is exact only with a look at the item; an event
-        // without either image is for all parts.
+        // A range of effective partition keys is exact only if the item is checked; an event
+        // without an image belongs to all parts.
         let item = event.after.as_ref().or(event.before.as_ref());
         item.is_none_or(|item| part.contains_item(container, item))
     };
-    // The engine hands over the item before every change; the client reads it where the container's
+    // The engine returns the item before every change; the response includes it if the container's
     // policy says so.
     let images = container.keeps_images();
     let events = found.events.iter().filter(holds);
@@ -76,8 +77,8 @@ pub(crate) async fn read_versions<S: Store>(door: &Door<S>, request: &Request) -
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// Has a container keep all versions from now on, unless it does already. 400 where its policy says that it
-/// keeps none, and where the sender may not write.
+/// Makes a container keep all versions from now on, unless it already does. 400 if its policy
+/// disables that or the sender may not write.
 async fn keep_versions<S: Store>(
     door: &Door<S>,
     container: &Container,
@@ -89,10 +90,10 @@ async fn keep_versions<S: Store>(
     if !may_write {
         return Err(Failure::bad_request(NOT_ENABLED));
     }
-    // A change of the definition that has not seen the feed would end it.
+    // A concurrent replacement of the definition could end the feed.
     let _turn = door.changing.lock().await;
     let (engine, collection) = (door.engine.clone(), Arc::clone(&container.collection));
-    // What has begun is finished although the client has gone.
+    // Must be completed even if the client disconnects.
     let begun = tokio::spawn(async move {
         engine
             .begin_feed(&collection, BEGUN_RETENTION_S, |options| {
@@ -113,7 +114,7 @@ async fn keep_versions<S: Store>(
     Err(Failure::new(Fault::Unavailable, "The feed of all versions is about to begin."))
 }
 
-/// Writes an event as JSON, with the item before it where the container keeps `images`.
+/// Writes an event as JSON, with the item before the change if `images` is set.
 fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"current\":");
     match &event.after {
@@ -130,8 +131,8 @@ fn write_event(container: &Container, event: &Event, images: bool, out: &mut Vec
     out.push(b'}');
 }
 
-/// What the event was. The names are the service's; `crts` is the second of the commit and `lsn`
-/// its number, which is also the position after it in the feed.
+/// Returns the metadata of an event. The names are the service's; `crts` is the second of the
+/// commit and `lsn` its number, which is also the feed position after the event.
 fn event_metadata(container: &Container, event: &Event) -> Document {
     let int = |number: u64| Value::Int64(i64::try_from(number).unwrap_or(i64::MAX));
     let mut metadata = Document::new();
@@ -148,7 +149,7 @@ fn event_metadata(container: &Container, event: &Event) -> Document {
     if let Some(before) = &event.before {
         metadata.push("previousImageLSN", int(before.stamp));
     }
-    // Other events have both in the item itself, and clients expect them there alone.
+    // Other events contain both in the item, and clients expect them only there.
     if event.after.is_none() {
         metadata.push("timeToLiveExpired", event.kind == EventKind::Expire);
         if let Some(item) = &event.before {
@@ -160,8 +161,8 @@ fn event_metadata(container: &Container, event: &Event) -> Document {
     metadata
 }
 
-/// The partition key as an object, by the last names of its paths. A property that the item does
-/// not have is left out.
+/// Returns the partition key as an object, by the last names of its paths. Missing properties are
+/// omitted.
 fn key_by_name(container: &Container, item: &Item) -> Document {
     let components = container.key.extract_key(item.document());
     let name = |path: &KeyPath| path.parts().last().cloned().unwrap_or_default();

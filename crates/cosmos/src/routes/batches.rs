@@ -1,13 +1,12 @@
-//! Batches, which are done whole or not at all, and bulks, of which each operation stands for
-//! itself.
+//! Batches, which are atomic, and bulks, whose operations are independent.
 //!
-//! A batch becomes one unit of the engine: its operations see each other's results, and one commit
-//! holds them all. A bulk runs its operations in *waves*: those of different items at the same
-//! time, those of one item in the order in which they came. Where the first failure is to end a
-//! bulk, a wave is a single operation.
+//! A batch becomes one atomic unit of the engine: its operations see each other's results and are
+//! in one commit. A bulk runs its operations in *waves*: operations on different items run
+//! concurrently, those on one item in request order. If the first failure ends the bulk, a wave is
+//! a single operation.
 //!
-//! The response to either is an array in the order of the request, with a status for each
-//! operation; the status of the whole is 207 where one of them failed.
+//! The response to both is an array in request order with a status per operation; the overall
+//! status is 207 if an operation failed.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -30,9 +29,9 @@ use crate::{
     request_units::{self, Work, hundredths},
 };
 
-/// `POST /dbs/{db}/colls/{c}/docs` with a batch. 200 where all operations went well and 207 where
-/// one failed; the failure of the request as a whole is for a body that is no array of operations,
-/// or for more than a response can hold.
+/// `POST /dbs/{db}/colls/{c}/docs` with a batch. 200 if all operations succeeded and 207 if one
+/// failed. The request fails as a whole if its body is not an array of operations, or if the
+/// response would be too large.
 pub(crate) async fn run_batch<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -47,7 +46,6 @@ pub(crate) async fn run_batch<S: Store>(
     }
 }
 
-/// Runs the operations of a batch.
 async fn run_operations<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -71,8 +69,8 @@ async fn run_operations<S: Store>(
     Ok(Reply { request_units, seq, ..room.build_reply(encoding, status, outcomes) })
 }
 
-/// Returns whether SDKs try a request again that has failed as a whole this way, once they have
-/// waited or have read anew what they know of the account.
+/// Whether SDKs retry a request that failed as a whole with this fault, after waiting or reloading
+/// metadata.
 fn is_retried(fault: Fault) -> bool {
     matches!(
         fault,
@@ -88,23 +86,23 @@ fn is_retried(fault: Fault) -> bool {
     )
 }
 
-/// Refuses a whole bulk in HybridRow operation by operation, with the text in each: the SDK for .NET
-/// does not show the text of a bulk's own failure. Any other request gets the failure itself.
+/// Refuses a whole HybridRow bulk with the failure's text in each operation, because the .NET SDK
+/// does not show the failure of the bulk itself. Other requests get the failure.
 fn refuse_rows(encoding: Encoding, body: &[u8], failure: Failure) -> Result<Reply> {
     let Some(count) = encoding.count_rows(body) else { return Err(failure) };
     Ok(failed_rows(encoding, count, &failure))
 }
 
-/// Returns the response to a request of which each of `count` operations failed in the same way.
+/// Returns the response to a request of which all `count` operations failed in the same way.
 fn failed_rows(encoding: Encoding, count: usize, failure: &Failure) -> Reply {
     let outcomes = vec![Outcome::of_failure(failure); count];
     let reply = ResponseBudget::unlimited().build_reply(encoding, 207, outcomes);
     Reply { request_units: request_units::of_failure(), ..reply }
 }
 
-/// Returns whether a request is a bulk in HybridRow of a single operation, if its body is too large to
-/// be read. The SDK for .NET fills a bulk up to a limit that is far below, and sends an operation that
-/// is larger alone. It is also the only one that sends bulks without a content type.
+/// Whether a request is a HybridRow bulk of a single operation, given that its body is too large to
+/// be read. The .NET SDK fills bulks up to a far lower limit and sends a larger operation alone. It
+/// is also the only client that sends bulks without a content type.
 pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
     let headers = &request.headers;
     matches!(request.operation, Operation::Batch)
@@ -112,25 +110,23 @@ pub(crate) fn has_one_row_if_too_large(request: &Request) -> bool {
         && headers.content_type().is_none()
 }
 
-/// Refuses the single operation of such a bulk, for the reason that `refuse_rows` gives.
+/// Refuses the single operation of such a bulk, for the reason given at `refuse_rows`.
 pub(crate) fn refuse_row(failure: &Failure) -> Reply {
     failed_rows(Encoding::HybridRow, 1, failure)
 }
 
-/// An operation as the engine does it, and what its outcome needs.
+/// An operation in the engine's form, with the data for its outcome.
 struct Prepared {
-    /// What the engine does.
     write: ItemWrite,
-    /// Whether the item is left out of the outcome.
+    /// Whether the outcome omits the item.
     minimal: bool,
-    /// The version that the client has already; an operation that reads it says 304.
+    /// The version that the client already has; reading it returns 304.
     if_none_match: Option<u64>,
-    /// Whether it only reads.
     reads: bool,
 }
 
-/// Checks an operation against the container and makes the engine's action of it. `header` is the
-/// partition key that it is done under.
+/// Validates an operation against the container and converts it to the engine's action. `header` is
+/// the partition key for it.
 async fn prepare_operation<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -165,7 +161,7 @@ async fn prepare_operation<S: Store>(
         BatchAction::Delete(id) => (key(&id)?, ItemAction::Delete),
     };
     let reads = matches!(action, ItemAction::Read);
-    // A read asks by the other header, `if_none_match`, and reads whatever version there is.
+    // The condition of a read is `if_none_match`, so it reads any version.
     let if_match = match reads {
         true => engine::VersionMatch::Any,
         false => shared::if_match(operation.if_match.as_deref()),
@@ -178,8 +174,8 @@ async fn prepare_operation<S: Store>(
     })
 }
 
-/// What became of an operation that was done. A read for which there is no room fails; what was
-/// written has been written, and only its item is left out.
+/// Returns the outcome of an executed operation. A read whose item exceeds the budget fails; a
+/// write has been committed, and only its item is omitted.
 fn outcome_of(
     container: &Container,
     prepared: &Prepared,
@@ -202,7 +198,7 @@ fn outcome_of(
     let mut body = Vec::new();
     if !prepared.minimal || prepared.reads {
         let stored = item.body.len();
-        // Writing the text is most of the work, so it is not begun where it would not fit.
+        // Rendering is most of the work, so it is skipped if the text would not fit.
         if room.may_hold(stored) {
             item::write_item(&container.renderer, item, &mut body);
         }
@@ -216,8 +212,8 @@ fn outcome_of(
     Outcome { status, request_units, version: Some(item.stamp), body, ..Outcome::default() }
 }
 
-/// Does all operations as one unit. Failures of the request as a whole are the error; failures of
-/// an operation become outcomes, of which the others say that they depended on it.
+/// Executes all operations atomically. A failure of the whole request is the error; a failure of
+/// one operation becomes its outcome, and the outcomes of the others say that they depended on it.
 async fn run_atomic<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -225,7 +221,7 @@ async fn run_atomic<S: Store>(
     operations: Vec<Result<BatchOperation>>,
     room: &ResponseBudget,
 ) -> Result<(Vec<Outcome>, u64)> {
-    // The partition key is that of the whole request.
+    // The partition key of the request applies to all operations.
     if let Some(header) = request.headers.partition_key()
         && let KeyScope::Prefix(_) = container.key.read_scope(header)?
     {
@@ -250,19 +246,18 @@ async fn run_atomic<S: Store>(
         };
         match next {
             Ok(next) => prepared.push(next),
-            // Nothing has been written yet, so the first operation that is wrong decides.
+            // Nothing has been written yet, so the first invalid operation determines the result.
             Err(failure) => return Ok((rolled_back(count, at, &failure), 0)),
         }
     }
     if prepared.iter().any(|prepared| prepared.reads) {
-        // Once the unit is committed it is too late to find out that the items read do not fit into
-        // memory.
+        // After the commit it would be too late to find that the items read exceed the memory.
         room.reserve_all()?;
     }
     let writes: Vec<ItemWrite> = prepared.iter().map(|prepared| prepared.write.clone()).collect();
     match door.engine.write_items(&container.collection, &writes, &Lifetimes).await {
         Ok((all, seq)) => {
-            // What is read has been limited before anything was written.
+            // The size of the reads was limited before anything was written.
             let reads = ResponseBudget::unlimited();
             let each = prepared.iter().zip(&all).map(|(prepared, one)| {
                 let room = if prepared.reads { &reads } else { room };
@@ -274,7 +269,7 @@ async fn run_atomic<S: Store>(
             engine::Kind::TooLarge if prepared.get(at).is_some_and(|at| at.reads) => {
                 Err(Failure::answer_too_large())
             }
-            // These are about the whole request.
+            // These concern the whole request.
             engine::Kind::Full
             | engine::Kind::Unavailable
             | engine::Kind::Reopened
@@ -286,8 +281,8 @@ async fn run_atomic<S: Store>(
     }
 }
 
-/// The outcomes of a batch that failed: that of the operation at fault, and of all others, which
-/// failed only because of it.
+/// Returns the outcomes of a failed batch: the failure of the operation at fault, and a dependency
+/// failure for the others.
 fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
     let dependent = Failure::new(Fault::FailedDependency, "");
     let mut outcomes = vec![Outcome::of_failure(&dependent); count];
@@ -297,7 +292,7 @@ fn rolled_back(count: usize, at: usize, failure: &Failure) -> Vec<Outcome> {
     outcomes
 }
 
-/// Does each operation for itself, in waves.
+/// Executes each operation independently, in waves.
 async fn run_bulk<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -309,11 +304,10 @@ async fn run_bulk<S: Store>(
     for operation in operations {
         waiting.push(match operation {
             Ok(mut operation) => {
-                // Each operation of a bulk may have a key of its own. Where the request has one
-                // too, for example because a token is limited to it, all have to be the same.
+                // Operations of a bulk may have keys of their own. If the request has one too, for
+                // example because a token is limited to it, they must be equal.
                 let own = operation.partition_key.take();
                 match (own.as_deref(), request.headers.partition_key()) {
-                    // What the whole request is limited to, each operation is.
                     (Some(own), Some(all)) if own != all => Err(Failure::mismatch_of_item()),
                     (own, all) => {
                         prepare_operation(door, request, container, own.or(all), operation).await
@@ -326,10 +320,10 @@ async fn run_bulk<S: Store>(
     let (mut outcomes, mut seq, mut stopped) = (Vec::with_capacity(waiting.len()), 0, false);
     let mut waiting = waiting.into_iter().peekable();
     while waiting.peek().is_some() {
-        // A wave takes operations until one is about an item that the wave has already: that one
-        // has to see what the wave leaves.
+        // A wave ends before an operation on an item that the wave already contains: that operation
+        // must see the wave's result.
         let (mut wave, mut keys) = (Vec::new(), HashSet::new());
-        // Where the first failure ends it, one goes after the other.
+        // If the first failure ends the bulk, a wave is one operation.
         let most = if request.headers.continue_on_error() { usize::MAX } else { 1 };
         while wave.len() < most
             && let Some(next) = waiting.next_if(|next| match next {
@@ -344,7 +338,7 @@ async fn run_bulk<S: Store>(
         }
         let wave = wave.iter().map(|next| run_one(door, container, next, stopped, room));
         for (outcome, known) in join_all(wave).await {
-            // What was in the wave has been done; the rest is not begun.
+            // The wave has been executed; the remaining operations are not started.
             stopped |= 400 <= outcome.status && !request.headers.continue_on_error();
             seq = seq.max(known);
             outcomes.push(outcome);
@@ -353,8 +347,8 @@ async fn run_bulk<S: Store>(
     Ok((outcomes, seq))
 }
 
-/// Does one operation of a bulk as a unit of its own, and returns its outcome and the newest commit
-/// that it knows of.
+/// Executes one operation of a bulk, and returns its outcome and the newest commit that it
+/// reflects.
 async fn run_one<S: Store>(
     door: &Door<S>,
     container: &Arc<Container>,
@@ -374,7 +368,7 @@ async fn run_one<S: Store>(
         Ok((all, seq)) => match all.first() {
             Some(first) => {
                 if first.item.as_ref().is_some_and(|item| LONG_BODY_BYTES <= item.body.len()) {
-                    // Others need not wait until all of them are written.
+                    // Rendering a large item takes long, so other tasks get a turn after each.
                     engine::yield_now().await;
                 }
                 (outcome_of(container, prepared, first, room), seq)

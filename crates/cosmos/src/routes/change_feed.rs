@@ -1,9 +1,9 @@
-//! The change feed, latest version of each item, in the order of commits.
+//! The change feed with the latest version of each item, in commit order.
 //!
-//! A position in the feed is the number of a commit. A page holds the items whose last change is
-//! after it, in the order of those changes, so an item that changes often stands where its newest
-//! version is and the older ones are not there. The response's etag is the position after the page,
-//! and the client sends it back in `if-none-match`; a page without items is 304.
+//! A position in the feed is a commit number. A page contains the items whose last change is after
+//! it, in the order of these changes, so a frequently changed item appears only once, at its newest
+//! version. The response's etag is the position after the page, and the client sends it back in
+//! `if-none-match`; a page without items is 304.
 
 use engine::{ChangesWanted, Item, Store};
 
@@ -20,8 +20,8 @@ use crate::{
     session,
 };
 
-/// `GET /dbs/{db}/colls/{c}/docs` with `a-im` 200 with the items that changed, or 304 where none
-/// did; the etag goes on either way.
+/// `GET /dbs/{db}/colls/{c}/docs` with `a-im`. 200 with the changed items, or 304 without changes;
+/// both return the next position as etag.
 pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let mode = request.headers.a_im().unwrap_or_default();
     if mode.eq_ignore_ascii_case("Full-Fidelity Feed") {
@@ -33,16 +33,15 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
     let range = part.range.clone();
-    // Without a position the feed begins with the oldest item; a star asks for what comes from now
-    // on.
+    // Without a position the feed starts with the oldest item; `*` requests changes from now on.
     let (after, from_now) = match request.headers.if_none_match().map(str::trim) {
         None | Some("") => (0, false),
         Some("*") => (door.engine.last_change(&container.collection).await?, true),
         Some(etag) => (parse_position(etag)?, false),
     };
-    // A date counts only where there is no position: SDKs send it again with every page.
+    // A date is used only without a position: SDKs send it again with every page.
     let since_s = match request.headers.if_modified_since() {
-        // Modified since then: what was written within that second is left out.
+        // Changes within that second are excluded.
         Some(date) if after == 0 && !from_now => parse_date(date)?.saturating_add(1),
         _ => i64::MIN,
     };
@@ -51,7 +50,7 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     let context = shared::new_context(door, request).await?;
     let found = door.engine.item_changes(&container.collection, &wanted, &context).await?;
     session::check_seen(request.seen, found.seq)?;
-    // SDKs that read both feeds by one piece of code ask for the form of the other one.
+    // SDKs that read both feeds with the same code request the format of the other feed.
     let wrapped = request.headers.wire_format().is_some();
     let items = found.items.iter().filter(|item| part.contains_item(container, item));
     let mut feed = representation::Feed::new(&container.rid, "Documents", &door.settings.memory);
@@ -62,20 +61,20 @@ pub(crate) async fn read_changes<S: Store>(door: &Door<S>, request: &Request) ->
     Ok(Reply { seq: found.seq, ..reply })
 }
 
-/// A page of either feed: 304 where there is nothing, and the position where the next one begins.
+/// Returns a page of either feed: 304 if it is empty, with the position of the next page.
 pub(super) fn feed_page(feed: representation::Feed, next: u64, more: bool) -> Reply {
     let count = feed.count();
     let reply = match count == 0 && !more {
-        // .NET reads the count of a page without items too.
+        // The .NET SDK also reads the count of an empty page.
         true => Reply { count: Some(0), ..Reply::empty(304) },
         false => feed.into_reply(),
     };
-    // The position is in the etag alone: a continuation would mean that there is more already.
+    // The position is in the etag only: a continuation would mean that more changes already exist.
     reply.with_units(Work::Rows(count as u64), 0).with_etag(format!("\"{next}\""))
 }
 
-/// Writes an entry of the feed: the item with its place in the order of changes, or both side by
-/// side where the client asks for the form of the other feed.
+/// Writes an entry of the feed: the item with its position, or item and metadata side by side in
+/// the format of the other feed.
 fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut Vec<u8>) {
     if wrapped {
         text.extend_from_slice(b"{\"current\":");
@@ -85,13 +84,13 @@ fn write_entry(renderer: &ItemRenderer, item: &Item, wrapped: bool, text: &mut V
         let metadata = format!(",\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", item.stamp, item.ts);
         text.extend_from_slice(metadata.as_bytes());
     } else {
-        // The closing brace makes room for one more property.
+        // The closing brace is replaced by one more property.
         text.pop();
         text.extend_from_slice(format!(",\"_lsn\":{}}}", item.stamp).as_bytes());
     }
 }
 
-/// The position that an etag of the feed names.
+/// Parses an etag of the feed to a position.
 pub(super) fn parse_position(etag: &str) -> Result<u64> {
     let number = etag.trim_matches('"').parse();
     number.map_err(|_| {
@@ -99,7 +98,7 @@ pub(super) fn parse_position(etag: &str) -> Result<u64> {
     })
 }
 
-/// The second that a date means.
+/// Parses a date to a second.
 fn parse_date(date: &str) -> Result<i64> {
     let since = auth::http_date(date).map(|ms| ms.div_euclid(1000));
     since.ok_or_else(|| Failure::bad_request(format!("'{date}' is not a date.")))

@@ -1,6 +1,6 @@
-//! Keys of client encryption belong to a database and are kept and shown. A client makes such a key, encrypts
-//! it with another one that the server never sees, and keeps the result here; it encrypts and decrypts
-//! properties of items by itself. A key that items may be encrypted with is never removed, as in the service.
+//! Client encryption keys of a database. A client creates a key, encrypts it with another one that
+//! the server never sees, and stores the result here; it encrypts and decrypts properties of items
+//! itself. Keys are never deleted, as in the service, since items may be encrypted with them.
 
 use std::sync::Arc;
 
@@ -21,15 +21,13 @@ use crate::{
     rid::Rid,
 };
 
-/// Part of the paths of keys after their database.
+/// Path segment of keys below their database.
 const WORD: &str = "clientkey";
 
-/// Returns the path of the key of this name.
 fn key_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
     [ROOT, &database.name, WORD, name]
 }
 
-/// Returns the resource id of a key.
 fn key_rid(database: &Database, held: &Resource) -> Rid {
     let number = catalog::resource_number(&held.body).unwrap_or_default();
     Rid::ClientKey { database: database.number, key: number }
@@ -55,7 +53,7 @@ fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document>
     all.iter().map(|held| represent(database, held)).collect()
 }
 
-/// Finds the key at the end of a link, by name or resource id, and its database.
+/// Finds the key that a link names, by name or resource id, and its database.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, Arc<Resource>)> {
     let database = shared::find_database(door, request)?;
     let path = key_path(&database, request.name());
@@ -64,7 +62,7 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, 
     Ok((database, found))
 }
 
-/// Refuses a definition of a container that names a key which the database does not have.
+/// Refuses a container definition that uses a key which the database does not have.
 pub(super) fn check_known<S: Store>(
     door: &Door<S>,
     database: &Database,
@@ -79,7 +77,7 @@ pub(super) fn check_known<S: Store>(
     }
 }
 
-/// Reads and checks the body of a write: the id, and what is kept.
+/// Validates the body of a write; returns the id and the stored properties.
 fn read_body(body: &[u8]) -> Result<(String, Document)> {
     let body = shared::parse_document(body)?;
     let id = names::check_name(body.get("id"))?;
@@ -111,8 +109,8 @@ fn read_body(body: &[u8]) -> Result<(String, Document)> {
     Ok((id, kept))
 }
 
-/// `POST /dbs/{db}/clientencryptionkeys`. 201; 409 where the name is taken, 403 where the database has too
-/// many.
+/// `POST /dbs/{db}/clientencryptionkeys`. 201; 409 if the name is in use, 403 if the database has
+/// too many keys.
 pub(crate) async fn create_key<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -143,7 +141,7 @@ pub(crate) fn list_keys<S: Store>(
     resource_feed::list_in_database(door, request, asked, "ClientEncryptionKeys", represent_all)
 }
 
-/// `GET /dbs/{db}/clientencryptionkeys/{k}` 200, or 304 where the client has this version already.
+/// `GET /dbs/{db}/clientencryptionkeys/{k}`. 200, or 304 if the client already has this version.
 pub(crate) fn read_key<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let (database, held) = find_named(door, request)?;
     if shared::is_known(request, held.stamp) {
@@ -152,7 +150,8 @@ pub(crate) fn read_key<S: Store>(door: &Door<S>, request: &Request) -> Result<Re
     Ok(representation::resource_reply(200, &represent(&database, &held)))
 }
 
-/// `PUT /dbs/{db}/clientencryptionkeys/{k}`: the same key, encrypted with another one. 200; its id stays.
+/// `PUT /dbs/{db}/clientencryptionkeys/{k}`: the key encrypted with another one. 200; the id cannot
+/// change.
 pub(crate) async fn replace_key<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -1,6 +1,6 @@
-//! The condition of a patch: the rest of a query, asked of one item. It is compiled once for a
-//! request, and asked of the newest version of the item within the write, so that no other write
-//! can come between.
+//! The condition of a patch: the rest of a query, evaluated on one item. It is compiled once per
+//! request, and evaluated on the item's newest version within the write, so that no other write can
+//! intervene.
 
 use std::sync::Arc;
 
@@ -11,24 +11,23 @@ use select::plan::Select;
 
 use crate::{failure::Result, item::ItemRenderer, routes::parsed_query};
 
-/// A compiled condition.
 #[derive(Debug)]
 pub(super) struct Condition {
-    /// The query that it stands for.
+    /// The equivalent query.
     plan: Select,
-    /// What its evaluation may take.
+    /// The limits of its evaluation.
     context: Arc<Context>,
 }
 
 impl Condition {
-    /// Reads `from c where …`.
+    /// Compiles a condition of the form `from c where ...`.
     pub(super) fn new(text: &str, context: Arc<Context>) -> Result<Self> {
         let plan = compile_condition(text).map_err(|error| parsed_query::query_failure(&error))?;
         Ok(Self { plan, context })
     }
 
-    /// Whether an item meets it. The condition may read what the server sets, so the item is
-    /// completed first.
+    /// Whether an item matches. The condition may read properties that the server sets, so the item
+    /// is completed first.
     pub(super) fn is_met(
         &self,
         renderer: &ItemRenderer,

@@ -1,9 +1,9 @@
-//! Which part of a container a request is about, by its headers or by what its query asks for.
+//! Determines the part of a container that a request covers, from its headers or the query's
+//! condition.
 //!
-//! A part is a range of row keys. Headers name one by a partition key, by a prefix of a
-//! hierarchical one, by a range of effective partition keys, or not at all. A query that compares
-//! all paths of the partition key with constants names one too, so SDKs need not send a header with
-//! it.
+//! A part is a range of row keys. Headers specify a partition key, a prefix of a hierarchical one,
+//! a range of effective partition keys, or the whole container. A query that compares all partition
+//! key paths with constants determines a partition too, so SDKs need not send a header with it.
 
 use document::ValueRef;
 use engine::{Item, ItemRange};
@@ -19,30 +19,29 @@ use crate::{
     session,
 };
 
-/// The part of a container that a request is about.
+/// The part of a container that a request covers.
 pub(super) struct ContainerPart<'a> {
-    /// The row keys that its items have, and perhaps others: see `within`.
+    /// Row keys of the part; the range may include others, see `within`.
     pub(super) range: ItemRange,
-    /// A text that tells what headers name from others. Continuation tokens are sealed with it, so
-    /// that a token for one part is not good for another.
+    /// Identifies the part as specified by the headers. Continuation tokens are signed with it, so
+    /// that a token for one part is invalid for another.
     pub(super) mark: Vec<u8>,
-    /// The paths of the partition key, where it is one logical partition.
+    /// The partition key paths if the part is one logical partition, otherwise empty.
     pub(super) partition: &'a [KeyPath],
-    /// The effective partition keys, where the range has others too: row keys hold only the
-    /// beginning of some.
+    /// The exact range of effective partition keys, if `range` includes others because row keys
+    /// contain only a prefix.
     pub(super) within: Option<EpkRange>,
 }
 
 impl ContainerPart<'_> {
-    /// Whether an item of its range is in it.
+    /// Whether an item in its range belongs to the part.
     pub(super) fn contains_item(&self, container: &Container, item: &Item) -> bool {
         self.within.as_ref().is_none_or(|within| within.contains_key(&container.item_epk(item)))
     }
 }
 
-/// Refuses the id of a partition key range that does not exist. There is one range. A client that
-/// knows another one has to read the list of ranges anew, which 410 tells it to do. An id may have
-/// that of the container before it.
+/// Refuses the id of a partition key range that does not exist; there is only one. 410 makes
+/// clients with another id reload the list of ranges. The id may be preceded by the container's.
 pub(super) fn check_range_id(headers: &Headers) -> Result<()> {
     match headers.range_id().map(str::trim).filter(|id| !id.is_empty()) {
         Some(id) if id.rsplit(',').next() != Some(session::RANGE) => {
@@ -52,15 +51,15 @@ pub(super) fn check_range_id(headers: &Headers) -> Result<()> {
     }
 }
 
-/// The part that headers name.
+/// Returns the part that headers specify.
 pub(super) fn of_headers<'a>(
     container: &'a Container,
     request: &Request,
 ) -> Result<ContainerPart<'a>> {
     let headers = &request.headers;
     check_range_id(headers)?;
-    // A partition key counts before a range: SDKs send both with some feeds, and the key is the
-    // smaller part.
+    // A partition key takes precedence over a range: SDKs send both with some feeds, and the key is
+    // the smaller part.
     if let Some(key) = headers.partition_key() {
         let scope = container.key.read_scope(key)?;
         let whole = matches!(scope, KeyScope::Whole(_));
@@ -72,7 +71,7 @@ pub(super) fn of_headers<'a>(
         let range = ItemRange::all();
         return Ok(ContainerPart { range, mark: Vec::new(), partition: &[], within: None });
     }
-    // One end alone is a range from there on or up to there.
+    // A single bound means an open range.
     let (start, end) = (headers.start_epk().unwrap_or(""), headers.end_epk().unwrap_or("FF"));
     let range = EpkRange::parse(start, end).ok_or_else(|| {
         Failure::bad_request(format!(
@@ -84,14 +83,14 @@ pub(super) fn of_headers<'a>(
     Ok(ContainerPart { range: items, mark, partition: &[], within: (!exact).then_some(range) })
 }
 
-/// The same for a query, which may name the partition itself.
+/// Returns the part of a query, whose condition may determine the partition.
 pub(super) fn of_query<'a>(
     container: &'a Container,
     request: &Request,
     sarg: &Sarg,
 ) -> Result<ContainerPart<'a>> {
     let part = of_headers(container, request)?;
-    // Headers that name a part count before the query's own condition: the client splits the query.
+    // Headers that specify a part take precedence, since the client splits the query.
     if part.within.is_some() {
         return Ok(part);
     }
@@ -99,8 +98,8 @@ pub(super) fn of_query<'a>(
     if !part.range.is_all() || paths.is_empty() {
         return Ok(part);
     }
-    // Here the condition alone makes the range smaller. The mark stays that of the headers, since
-    // the text of the query is part of the token as well.
+    // Only the condition reduces the range here. The mark stays that of the headers, since the
+    // token also covers the query's text.
     if let Some(components) = implied_partition(container, sarg) {
         let range = container.item_range(&KeyScope::Whole(components));
         return Ok(ContainerPart { range, partition: paths, ..part });
@@ -108,8 +107,8 @@ pub(super) fn of_query<'a>(
     if may_be_whole(container, request) { Ok(part) } else { Err(cross_partition_disabled()) }
 }
 
-/// Whether a query may be about the whole container: its headers say so, or name a part of it, or the
-/// container is one logical partition.
+/// Whether a query may cover the whole container: its headers permit it or specify a part, or the
+/// container needs no partition key.
 pub(super) fn may_be_whole(container: &Container, request: &Request) -> bool {
     let headers = &request.headers;
     headers.cross_partition()
@@ -118,8 +117,8 @@ pub(super) fn may_be_whole(container: &Container, request: &Request) -> bool {
         || container.key.is_optional()
 }
 
-/// Why a query without a partition is not answered: the service refuses it as well, so that nobody
-/// reads all partitions without meaning to.
+/// Returns the failure for a query without a partition, which the service refuses as well to
+/// prevent accidental scans of all partitions.
 pub(super) fn cross_partition_disabled() -> Failure {
     Failure::bad_request(
         "Cross partition query is required but disabled. Please set \
@@ -128,8 +127,8 @@ pub(super) fn cross_partition_disabled() -> Failure {
     )
 }
 
-/// The partition key that every item has which a condition keeps; `None` where one of its paths is
-/// not compared with a constant.
+/// Returns the partition key that a condition implies for all matching items; `None` if one of its
+/// paths is not compared with a constant.
 fn implied_partition(container: &Container, sarg: &Sarg) -> Option<Vec<Component>> {
     let tests = match sarg {
         Sarg::And(tests) => tests.as_slice(),
@@ -155,8 +154,8 @@ pub(super) fn leads_to(steps: &[PathStep], path: &KeyPath) -> bool {
         })
 }
 
-/// The one component that is equal to a value. Numbers may be equal and still have other bits, by
-/// which clients hash them, so a number names no partition here.
+/// Returns the only component that equals a value; `None` for numbers, because equal numbers may
+/// differ in their bits, which are hashed.
 fn exact_component(value: ValueRef<'_>) -> Option<Component> {
     match value {
         ValueRef::String(_) | ValueRef::Bool(_) | ValueRef::Null => {

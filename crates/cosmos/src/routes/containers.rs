@@ -1,7 +1,8 @@
-//! Containers: collections of the engine, with the definition that clients see among their options.
+//! Containers: collections of the engine that store the definition shown to clients among their
+//! options.
 //!
-//! Creating one takes two steps, the collection and its offer, and removing one several; `mend`
-//! finishes at the next start what an end of the server leaves between them.
+//! Creating a container takes two steps (the collection and its offer), and deleting one takes
+//! several; `mend` completes interrupted changes at the next start.
 
 use std::sync::Arc;
 
@@ -22,7 +23,6 @@ use crate::{
     rid::Rid,
 };
 
-/// Feeds below a container.
 const LINKS: [(&str, &str); 5] = [
     ("_docs", "docs/"),
     ("_sprocs", "sprocs/"),
@@ -31,10 +31,10 @@ const LINKS: [(&str, &str); 5] = [
     ("_conflicts", "conflicts/"),
 ];
 
-/// The first version of the API whose clients know of the partition key that stands for none.
+/// The first API version whose clients know the system partition key.
 const SYSTEM_KEYS_SINCE: &str = "2018-12-31";
 
-/// A container as the client of a request sees it.
+/// Returns a container as the client of a request sees it.
 fn represent(request: &Request, container: &Container) -> Document {
     let mut body = container.options().clone();
     if PartitionKeyDefinition::says_none(body.get("partitionKey")) {
@@ -56,7 +56,7 @@ fn represent(request: &Request, container: &Container) -> Document {
     system.complete_body(body, &LINKS)
 }
 
-/// All containers of a database as the client of a request sees them.
+/// Returns all containers of a database as the client of a request sees them.
 fn represent_all<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -66,29 +66,29 @@ fn represent_all<S: Store>(
     all.iter().map(|container| represent(request, container)).collect()
 }
 
-/// The path below which a container's own resources are, such as its scripts. It has the number of
-/// the collection and not its name, so that a container that is made anew finds nothing of the old
-/// one.
+/// Returns the path below which a container's own resources, such as scripts, are stored. It
+/// contains the collection's number and not its name, so that a recreated container does not
+/// inherit them.
 pub(crate) fn resource_path(container: &Container) -> [String; 4] {
     let id = container.collection.id.to_string();
     [ROOT.to_owned(), container.database.clone(), "coll".to_owned(), id]
 }
 
-/// The container at the end of a link. It is looked up under the lock of changes and not carried in
-/// the request, because it is what these operations change.
+/// Finds the container that a link names. These operations change it, so it is looked up under the
+/// lock for changes.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Container>> {
     let [database, _] = &request.link.owners;
     let name = request.name();
     let found = catalog::find_container(&door.engine, &door.containers, database, name);
     found.map_err(|failure| match catalog::find_database(&door.engine, database) {
-        // The database is there, so that the container itself is what is missing.
+        // The database exists, so the container itself is missing.
         Some(_) if failure.fault == Fault::OwnerNotFound => Failure::no_resource(),
         _ => failure,
     })
 }
 
-/// `POST /dbs/{db}/colls`. 201; 409 where the name is taken, 403 where the database has too many,
-/// 404 where there is no such database.
+/// `POST /dbs/{db}/colls`. 201; 409 if the name is in use, 403 if the database has too many
+/// containers, 404 if there is no such database.
 pub(crate) async fn create_container<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -107,7 +107,7 @@ pub(crate) async fn create_container<S: Store>(
     let (engine, known) = (&door.engine, &door.containers);
     let container = catalog::find_container(engine, known, &database.name, &definition.id)?;
     let shared = offers::offer_of(door, &database.rid().encode()).is_some();
-    // A container has an offer of its own unless it shares its database's.
+    // A container has its own offer unless it shares its database's.
     if throughput.is_some() || !shared {
         let link = format!("dbs/{}/colls/{}/", database.rid().encode(), container.rid);
         let throughput = throughput.unwrap_or_default();
@@ -118,8 +118,8 @@ pub(crate) async fn create_container<S: Store>(
     Ok(with_shared_throughput(door, &container, reply))
 }
 
-/// Says in the reply about a container whether it shares the throughput of its database. Clients
-/// parse it as a boolean.
+/// Adds the header that says whether a container shares its database's throughput. Clients parse it
+/// as a boolean.
 fn with_shared_throughput<S: Store>(door: &Door<S>, container: &Container, reply: Reply) -> Reply {
     let database = Rid::Database(container.database_number).encode();
     let has_offer = |rid: &str| offers::offer_of(door, rid).is_some();
@@ -137,8 +137,8 @@ pub(crate) fn list_containers<S: Store>(
     resource_feed::list_in_database(door, request, asked, "DocumentCollections", all)
 }
 
-/// `GET /dbs/{db}/colls/{c}` 200 or 304. The headers say how far indexes have been built and, where
-/// the client asks for it, how many items there are and how many kilobytes they take.
+/// `GET /dbs/{db}/colls/{c}`. 200 or 304. Headers report the progress of index builds and, on
+/// request, the number of items and the disk usage.
 pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = find_named(door, request)?;
     if shared::is_known(request, container.version()) {
@@ -157,10 +157,9 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
         let live = door.engine.forecast_collection(&container.collection).await?.live;
         let kilobytes = u64::try_from(live.bytes).unwrap_or(0).div_ceil(1024);
         let (store, id) = (door.engine.store(), container.collection.id);
-        // What was written lately may not have been counted where it is stored, so the live items
-        // are the least.
         let held = [Space::Rows(id), Space::Index(id)].map(|space| store.space_bytes(space));
-        // What was written lately may not have been counted where it is stored.
+        // Recent writes may not be included in the disk usage yet, so the live items are its lower
+        // bound.
         let all = held.iter().sum::<u64>().div_ceil(1024).max(kilobytes);
         let usage = format!(
             "documentSize={};documentsSize={kilobytes};documentsCount={};collectionSize={all};",
@@ -174,8 +173,8 @@ pub(crate) async fn read_container<S: Store>(door: &Door<S>, request: &Request) 
     Ok(reply)
 }
 
-/// `PUT /dbs/{db}/colls/{c}`. The new TTL is in force when the response is sent; indexes are built
-/// afterwards. 200 with the definition as it is now.
+/// `PUT /dbs/{db}/colls/{c}`. 200 with the new definition. The new TTL is in force when the
+/// response is sent; indexes are built afterwards.
 pub(crate) async fn replace_container<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -183,8 +182,7 @@ pub(crate) async fn replace_container<S: Store>(
 ) -> Result<Reply> {
     let body = shared::parse_document(body)?;
     let held = find_named(door, request)?;
-    // A client that asks to change another version than there is now is told that first, whatever
-    // the change would be.
+    // A version mismatch is reported before errors in the definition.
     resources::check_version(request, held.version())?;
     let mut definition = ContainerDefinition::parse_replacement(body, held.options())?;
     if held.keeps_feed() {
@@ -197,8 +195,8 @@ pub(crate) async fn replace_container<S: Store>(
     let collection = &held.collection;
     door.engine.replace_container(collection, definition.engine_definition(), version).await?;
     let (engine, collection) = (door.engine.clone(), Arc::clone(collection));
-    // Queries return the same while indexes are built. A start goes on with what an end of the
-    // server left over.
+    // Queries return the same results during the build; an interrupted build continues at the next
+    // start.
     tokio::spawn(async move {
         if let Err(error) = engine.transform_indexes(&collection).await {
             tracing::warn!(%error, "build the indexes of a container");
@@ -209,8 +207,8 @@ pub(crate) async fn replace_container<S: Store>(
     Ok(with_shared_throughput(door, &container, reply))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection goes first: from then on the container is gone
-/// for everybody, and what is left of it means nothing.
+/// `DELETE /dbs/{db}/colls/{c}`. 204. The collection is dropped first, which deletes the container
+/// for all clients.
 pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = find_named(door, request)?;
     resources::check_version(request, container.version())?;
@@ -218,7 +216,7 @@ pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request
     if !door.engine.drop_collection(Model::Items, &namespace).await? {
         return Err(Failure::no_resource());
     }
-    // It took place, whatever becomes of the rest: an offer that stays is removed by a start.
+    // The container is deleted even if this fails: a remaining offer is removed at the next start.
     if let Err(failure) = remove_belongings(door, &container).await {
         let (database, container) = (&container.database, &container.name);
         tracing::warn!(database, container, text = %failure.text, "remove what a container had");
@@ -227,7 +225,7 @@ pub(crate) async fn delete_container<S: Store>(door: &Door<S>, request: &Request
     Ok(resources::removed_reply())
 }
 
-/// Removes the offer and the own resources of a container that is gone.
+/// Removes the offer and the own resources of a dropped container.
 async fn remove_belongings<S: Store>(door: &Door<S>, container: &Container) -> Result<()> {
     offers::remove_offer(door, &container.rid).await?;
     let path = resource_path(container);

@@ -16,7 +16,7 @@ use crate::{
     request::Request,
 };
 
-/// A database as clients see it.
+/// Returns a database as clients see it.
 fn represent(database: &Database) -> Document {
     let system = SystemProperties {
         rid: database.rid(),
@@ -29,13 +29,13 @@ fn represent(database: &Database) -> Document {
     system.complete_body(body, &[("_colls", "colls/"), ("_users", "users/")])
 }
 
-/// All databases of this shard as clients see them.
+/// Returns all databases of this shard as clients see them.
 pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     catalog::all_databases(&door.engine).iter().map(represent).collect()
 }
 
-/// `POST /dbs`. Without a throughput it has no offer, and each of its containers has one of its
-/// own. 201; 409 where the name is taken, 403 where there are too many.
+/// `POST /dbs`. Without a throughput the database has no offer, and each of its containers has its
+/// own. 201; 409 if the name is in use, 403 if there are too many databases.
 pub(crate) async fn create_database<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -61,7 +61,7 @@ pub(crate) async fn create_database<S: Store>(
     Ok(representation::resource_reply(201, &represent(&made)))
 }
 
-/// `GET /dbs/{db}` 200, or 304 where the client has this version already.
+/// `GET /dbs/{db}`. 200, or 304 if the client already has this version.
 pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let database = shared::find_database(door, request)?;
     if shared::is_known(request, database.resource.stamp) {
@@ -70,12 +70,12 @@ pub(crate) fn read_database<S: Store>(door: &Door<S>, request: &Request) -> Resu
     Ok(representation::resource_reply(200, &represent(&database)))
 }
 
-/// `DELETE /dbs/{db}`, with all that it holds. 204; 412 where it has another version than the one
-/// in `if-match`, which is looked at before anything is removed.
+/// `DELETE /dbs/{db}` with everything in it. 204; 412 if the database has another version than
+/// `if-match`, which is checked before anything is deleted.
 pub(crate) async fn delete_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let database = shared::find_database(door, request)?;
     resources::check_version(request, database.resource.stamp)?;
-    // The database itself goes last: until then a second attempt finds what is left.
+    // The database is deleted last, so that a retry can find the rest.
     for container in catalog::all_containers(&door.engine, &database) {
         let namespace = Namespace::new(database.name.as_str(), container.name.as_str());
         door.engine.drop_collection(Model::Items, &namespace).await?;

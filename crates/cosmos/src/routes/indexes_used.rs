@@ -1,9 +1,9 @@
-//! Which indexes serve a query by the policy, whether or not their paths are kept, in the two forms
-//! that clients decode. What other policies could serve is not worked out: the lists of potential
-//! indexes are empty.
+//! The header that lists the indexes which serve a query by the policy, whether or not their paths
+//! are indexed already. Indexes that another policy could provide are not determined: the lists of
+//! potential indexes are empty.
 //!
-//! The first version is base64 of a JSON object, the second a JSON object with percent signs. Both
-//! come in one header, and the client says which it reads.
+//! Version 1 is a JSON object in base64, version 2 a percent-encoded JSON object. Both use the same
+//! header; the client chooses the version.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{Document, Value, array, doc};
@@ -15,8 +15,7 @@ use crate::{
     catalog::Container, container, headers::Headers, partition_key::KeyPath, representation,
 };
 
-/// The value of the header for a client that asks for it; `None` for all others. The second version
-/// counts where both are asked for.
+/// Returns the header value if the client requests it. Version 2 takes precedence.
 pub(super) fn utilization_header(
     headers: &Headers,
     container: &Container,
@@ -27,7 +26,7 @@ pub(super) fn utilization_header(
         return None;
     }
     let (mut single, mut composite) = (Vec::new(), Vec::new());
-    // Items of one partition are found by its key, which the service does with the index of its path.
+    // The items of one partition are found by its key; the service uses the index on its path.
     single.extend(partition.iter().filter_map(|key| partition_index(container, key)));
     for used in used {
         match used {
@@ -43,7 +42,7 @@ pub(super) fn utilization_header(
     })
 }
 
-/// The index of a path of the partition key, where the policy has one.
+/// Returns the index on a partition key path if the policy has one.
 fn partition_index(container: &Container, key: &KeyPath) -> Option<String> {
     let steps: Vec<PathStep> = key.parts().iter().cloned().map(PathStep::Property).collect();
     let state = container.collection.state();
@@ -51,18 +50,18 @@ fn partition_index(container: &Container, key: &KeyPath) -> Option<String> {
     policy.covers_path(&steps).then(|| policy_path(&steps))
 }
 
-/// A JSON array of objects.
+/// Returns a JSON array of objects.
 fn document_list<T>(all: Vec<T>, entry: impl Fn(T) -> Document) -> Value {
     Value::Array(all.into_iter().map(|one| Value::Document(entry(one))).collect())
 }
 
-/// A JSON array of texts.
+/// Returns a JSON array of texts.
 fn text_list(all: Vec<String>) -> Value {
     Value::Array(all.into_iter().map(Value::String).collect())
 }
 
-/// The form of the first version. "High" and the precise sets say that the index was used for all
-/// of the condition that it could serve.
+/// Returns version 1 of the header. "High" and the precise sets say that the index was used for all
+/// of the condition that it can serve.
 fn version_1(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
     representation::resource_text(&doc! {
         "UtilizedSingleIndexes": document_list(single, |spec| doc! {
@@ -82,7 +81,7 @@ fn version_1(single: Vec<String>, composite: Vec<Vec<String>>) -> Vec<u8> {
     })
 }
 
-/// The form of the second version.
+/// Returns version 2 of the header.
 fn version_2(single: Vec<String>, composite: Vec<Vec<String>>) -> String {
     let text = representation::resource_text(&doc! {
         "UtilizedIndexes": doc! {

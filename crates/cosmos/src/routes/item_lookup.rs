@@ -1,5 +1,5 @@
-//! The item that a link means: by its id, or by its resource id, for which the logical partition is
-//! walked. Few clients name items so: those that follow the `_self` of an item.
+//! Finds the item that a link names, by its id, or by its resource id, which requires a scan of the
+//! logical partition. Only clients that follow an item's `_self` use resource ids.
 
 use clock::Instant;
 use engine::{Flow, Item, ItemKey, ItemSink, Scan, ScanOrder, Store};
@@ -15,9 +15,9 @@ use crate::{
     rid::Rid,
 };
 
-/// The name in the link. Items may have ids that no link can carry: the service's gateway does not
-/// reach them by name either, and answers with this status. They are reached by queries, in
-/// batches, and by their resource id.
+/// Returns the name in the link. Some ids cannot be in a link: the service's gateway does not find
+/// such items by name either, and returns this status. They are accessible by queries, batches, and
+/// their resource id.
 pub(super) fn item_name(request: &Request) -> Result<&str> {
     let id = request.name();
     if id.contains(['/', '\\', '#']) || id.ends_with(' ') {
@@ -25,13 +25,13 @@ pub(super) fn item_name(request: &Request) -> Result<&str> {
                     the item's own link, a query or a batch.";
         return Err(Failure::new(Fault::Unauthorized, text));
     }
-    // Nothing can have another one.
+    // No item has an invalid id.
     item::check_id(id).map_err(|_| Failure::no_entity())?;
     Ok(id)
 }
 
-/// The key of the item that a write is about. The item at the name counts first; only a name that
-/// has the form of a resource id and is not there is searched for.
+/// Returns the key of the item that a write is about. An item with this name takes precedence; a
+/// name in the form of a resource id is searched for only if no item has it.
 pub(super) async fn find_key<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -48,12 +48,12 @@ pub(super) async fn find_key<S: Store>(
     Ok(found.map_or(key, |item| item.item_key()))
 }
 
-/// The resource id in the link, where it has the form of one.
+/// Returns the resource id in the link if the name has that form.
 fn link_rid(request: &Request) -> Option<Rid> {
     Rid::parse(request.link.name.as_deref()?).filter(|rid| matches!(rid, Rid::Leaf { .. }))
 }
 
-/// The live item with the resource id in the link.
+/// Returns the live item with the resource id in the link.
 pub(super) async fn find_by_rid<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -68,7 +68,7 @@ pub(super) async fn find_by_rid<S: Store>(
     Ok(search.found)
 }
 
-/// A walk that ends at the item with a resource id.
+/// A scan that ends at the item with a resource id.
 struct Search<'a> {
     container: &'a Container,
     wanted: Rid,

@@ -1,8 +1,8 @@
 //! Operations on one item: create, upsert, read, replace, patch, delete.
 //!
-//! They go the same way: check the request against the container, build the row's key from
-//! partition key and id, have the engine do one unit, and write the item that came of it. The
-//! engine decides whether the item is there; nothing is looked up before a write.
+//! All follow the same steps: validate the request against the container, build the row key from
+//! partition key and id, execute one atomic unit in the engine, and return the resulting item. The
+//! engine determines whether the item exists; nothing is looked up before a write.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ use crate::{
     session,
 };
 
-/// Refuses what would run a trigger. A client that names one relies on what it does, so ignoring it
-/// would be worse than a refusal.
+/// Refuses requests that would run a trigger, since ignoring a trigger that the client relies on
+/// would be worse.
 fn check_triggers(request: &Request) -> Result<()> {
     let named = [request.headers.pre_triggers(), request.headers.post_triggers()];
     if named.iter().flatten().any(|names| !names.trim().is_empty()) {
@@ -34,7 +34,7 @@ fn check_triggers(request: &Request) -> Result<()> {
     Ok(())
 }
 
-/// The item that a request brings, and its partition key.
+/// Parses the item in a request, and its partition key.
 fn read_new_item(
     request: &Request,
     container: &Container,
@@ -47,10 +47,9 @@ fn read_new_item(
     Ok((item, components))
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs`, as a creation or as an upsert. The operation says which of the
-/// two; the response says by its status whether an upsert made the item. 201 where the item was
-/// made and 200 where an upsert wrote over one; 409 where a creation meets an item of that id, or
-/// either meets another item with its unique key.
+/// `POST /dbs/{db}/colls/{c}/docs` as a create or an upsert, depending on the operation. 201 if the
+/// item was created and 200 if an upsert replaced it; 409 if a create finds the id in use, or
+/// either finds the unique key in use.
 pub(crate) async fn create_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -67,9 +66,9 @@ pub(crate) async fn create_item<S: Store>(
     write_one(door, request, container, key, action).await
 }
 
-/// `PUT /dbs/{db}/colls/{c}/docs/{id}`. The body may have another id than the link: the item then
-/// moves, and keeps its resource id. 404 where there is no item at the link, 409 where there is one
-/// at the new id, 412 where it has another version than the one in `if-match`.
+/// `PUT /dbs/{db}/colls/{c}/docs/{id}`. If the body has another id than the link, the item moves
+/// and keeps its resource id. 404 if the item does not exist, 409 if the new id is in use, 412 if
+/// the item has another version than `if-match`.
 pub(crate) async fn replace_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -86,8 +85,8 @@ pub(crate) async fn replace_item<S: Store>(
     write_one(door, request, container, key, action).await
 }
 
-/// Returns the failure of a replace whose body does not fit its container or its link. Whether the item is
-/// there is told first, as in the service; bodies that are no objects are refused before.
+/// Returns the failure of a replace whose body does not match its container or link. A missing item
+/// is reported first, as in the service; bodies that are not objects are refused before.
 async fn refuse_body<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -113,7 +112,7 @@ async fn refuse_body<S: Store>(
     }
 }
 
-/// A replace, which may give the item another id: then it moves to another key in one unit.
+/// Returns the action of a replace. If the id changes, the item moves to another key atomically.
 pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> ItemAction {
     match *key == to {
         true => ItemAction::Replace(item.to_buf()),
@@ -121,10 +120,9 @@ pub(super) fn replace_action(key: &ItemKey, to: ItemKey, item: &NewItem) -> Item
     }
 }
 
-/// `PATCH /dbs/{db}/colls/{c}/docs/{id}`. The partition key comes from the header alone, since the
-/// body has no item. 412 where the item does not meet the condition of the patch, or has another
-/// version; 400 with the number of the operation that cannot be done. Either way the item stays as
-/// it was.
+/// `PATCH /dbs/{db}/colls/{c}/docs/{id}`. The partition key comes from the header, since the body
+/// has none. 412 if the item does not match the patch's condition or has another version; 400 with
+/// the number of the operation that fails. Both leave the item unchanged.
 pub(crate) async fn patch_item<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -138,8 +136,8 @@ pub(crate) async fn patch_item<S: Store>(
     write_one(door, request, container, key, action).await
 }
 
-/// A patch as the engine does it: a function of the item's newest version. The engine calls it
-/// within the write, and again where another writer came first.
+/// Returns a patch as an engine action: a function of the item's newest version. The engine calls
+/// it within the write, and again if another writer commits first.
 pub(super) async fn patch_action<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -161,10 +159,9 @@ pub(super) async fn patch_action<S: Store>(
         }
         let patched = patch::apply_patch(&patch, &container.key, item.document());
         let stored = patched.map_err(|failure| failure.into_engine())?;
-        // A patch that does not touch `ttl` keeps the lifetime as it is. What stands in the item
-        // may be a value from a time when TTL was off and nobody checked it.
+        // A patch that does not touch `ttl` keeps the lifetime.
         let lifetime = if keeps_ttl {
-            // What it says may be from a time when nobody looked at it.
+            // Not validated: the stored value may be from a time when TTL was disabled.
             engine::Lifetime::from_ttl(stored.get("ttl"))
         } else {
             item::item_lifetime(default, stored.as_ref())?
@@ -174,8 +171,8 @@ pub(super) async fn patch_action<S: Store>(
     Ok(ItemAction::Patch(Arc::new(edit)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}/docs/{id}`. 204 and no body; 404 where there is no item, which an
-/// expired one is too, although its row may still be there.
+/// `DELETE /dbs/{db}/colls/{c}/docs/{id}`. 204 without a body; 404 if the item does not exist or
+/// has expired, even if its row is still stored.
 pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     check_triggers(request)?;
@@ -184,9 +181,8 @@ pub(crate) async fn delete_item<S: Store>(door: &Door<S>, request: &Request) -> 
     write_one(door, request, container, key, ItemAction::Delete).await
 }
 
-/// `GET /dbs/{db}/colls/{c}/docs/{id}`. A client that has seen a newer commit than the read is told
-/// to come again, before it is told that there is no such item. 304 where the client has this
-/// version already.
+/// `GET /dbs/{db}/colls/{c}/docs/{id}`. A client that has seen a newer commit than the read must
+/// retry; that is checked before 404. 304 if the client already has this version.
 pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let components = container.key.whole_key(request.headers.partition_key())?;
@@ -209,7 +205,7 @@ pub(crate) async fn read_item<S: Store>(door: &Door<S>, request: &Request) -> Re
     Ok(Reply { body, ..reply })
 }
 
-/// Returns the text of an item, as the request wants it.
+/// Returns the text of an item in the form that the request asks for.
 fn item_body(request: &Request, container: &Container, item: &Item) -> Vec<u8> {
     let mut body = Vec::new();
     match request.headers.exclude_system() {
@@ -219,8 +215,7 @@ fn item_body(request: &Request, container: &Container, item: &Item) -> Vec<u8> {
     body
 }
 
-/// Does one write, of the version that the request is about, and responds with the item that came
-/// of it.
+/// Executes one write, with the version condition of the request, and returns the resulting item.
 async fn write_one<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -1,10 +1,9 @@
-//! What an end of the server, or an error of the disk, left undone between two steps of a change,
-//! finished at a start: a container has an offer of its own or shares its database's, and every offer has
-//! a resource.
+//! Completes changes at startup that a crash or a disk error interrupted between two steps: each
+//! container has its own offer or shares its database's, and each offer has a resource.
 //!
-//! Creating a container makes its collection first and its offer second; removing one goes the same
-//! way. So in between there may be a container without an offer or an offer without a resource, and
-//! never a response that promised otherwise.
+//! Creating a container creates its collection first and its offer second, and deleting one
+//! proceeds in the same order. So there may be a container without an offer, whose creation was
+//! never acknowledged, or an offer without a resource.
 
 use std::collections::HashSet;
 
@@ -17,15 +16,15 @@ use super::{
 use crate::{catalog, door::Door, failure};
 
 impl<S: Store> Door<S> {
-    /// Mends what an end of the server between two steps of a change left undone. The server calls it
-    /// before the door serves anybody, so that no request meets half a change.
+    /// Completes interrupted changes. The server calls it before it serves requests, so that no
+    /// request sees a partial change.
     pub async fn mend(&self) -> Result<(), String> {
         mend_offers(self).await.map_err(|failure| failure.text.into_owned())
     }
 }
 
-/// Gives containers without an offer the least one, and removes offers of what is gone. No creation
-/// without its offer was ever acknowledged.
+/// Gives containers without an offer the minimum offer, and removes offers without a resource. A
+/// container without its offer was never acknowledged.
 async fn mend_offers<S: Store>(door: &Door<S>) -> failure::Result<()> {
     let _one = door.changing.lock().await;
     let mut known = HashSet::new();

@@ -1,5 +1,5 @@
-//! The routes: one file for each kind of resource or operation, each a function of the door, the
-//! request and its body. Which route serves an operation stands in `dispatch`.
+//! The routes: one file per kind of resource or operation, with functions of the API state, the
+//! request and its body. `dispatch` maps operations to routes.
 //!
 //! | file | what it serves |
 //! |---|---|
@@ -11,10 +11,10 @@
 //! | `partition_delete` | all items under a partition key |
 //! | `ranges` | partition key ranges, and conflicts |
 //!
-//! The other files are what several of these do alike: `resources` keeps small resources,
-//! `resource_feed` lists them, `container_part` finds out which items a request is about,
-//! `page_order` in which order they come, `pushdown` what an index may know of a query,
-//! `query_metrics` what clients are told that a query did.
+//! The other files contain shared parts: `resources` stores small resources, `resource_feed` lists
+//! them, `container_part` determines the items that a request covers, `page_order` their order,
+//! `pushdown` the parts of a query that indexes can evaluate, `query_metrics` the metrics of a
+//! query for clients.
 
 pub(crate) mod account;
 mod all_versions;

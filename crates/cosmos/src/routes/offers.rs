@@ -1,9 +1,9 @@
-//! Offers: the throughput of databases and containers. It is kept, shown and changed; what it
-//! limits is measured elsewhere (`throttle`).
+//! Offers: the throughput of databases and containers, stored, shown and changed here; `throttle`
+//! enforces it.
 //!
-//! An offer is a resource of its own, with the resource id of what it is for. A throughput is set
-//! by hand, in steps of 100 request units a second, or it scales by itself up to a figure in steps
-//! of 1,000; scaling changes nothing here but what is shown and the limit.
+//! An offer is a separate resource that contains the resource id of its database or container.
+//! Throughput is manual, in steps of 100 request units per second, or autoscale up to a maximum in
+//! steps of 1,000; here autoscale only affects the shown values and the limit.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ use crate::{
 /// First part of the paths of offers.
 const ROOT: &str = "offer";
 
-/// A throughput that was asked for.
+/// A requested throughput.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Throughput {
-    /// Request units a second.
+    /// Request units per second.
     Manual(i64),
-    /// It scales up to this; and what is said of raising that, percent.
+    /// Maximum of autoscale, and the increment of its automatic upgrade in percent.
     Autoscale(i64, Option<i64>),
 }
 
@@ -44,7 +44,7 @@ impl Default for Throughput {
 }
 
 impl Throughput {
-    /// As offers keep and show it.
+    /// Returns the stored and shown form.
     fn to_content(self) -> Document {
         match self {
             Self::Manual(units) => doc! {
@@ -65,7 +65,7 @@ impl Throughput {
         }
     }
 
-    /// Refuses what is outside of the bounds or between two steps.
+    /// Refuses values out of bounds or not a multiple of the step.
     fn check_bounds(self) -> Result<Self> {
         let (units, least, step) = match self {
             Self::Manual(units) => (units, MIN_THROUGHPUT, 100),
@@ -80,8 +80,8 @@ impl Throughput {
         )))
     }
 
-    /// What the body of an offer asks for. Settings of autoscale count before a figure: SDKs send
-    /// the figure that they have read along with them.
+    /// Parses the content of an offer. Autoscale settings take precedence over a manual value,
+    /// because SDKs send back the value that they have read.
     fn of_content(content: Option<&Value>) -> Result<Self> {
         let Some(Value::Document(content)) = content else {
             return Err(Failure::bad_request("The offer has no object 'content'."));
@@ -100,7 +100,7 @@ impl Throughput {
         }
     }
 
-    /// What the settings of autoscale ask for; `None` where they name no throughput.
+    /// Parses autoscale settings; returns `None` if they specify no throughput.
     fn of_autoscale(settings: &Document) -> Result<Option<Self>> {
         let most = match settings.get("maxThroughput") {
             None | Some(Value::Null) => return Ok(None),
@@ -126,12 +126,12 @@ impl Throughput {
     }
 }
 
-/// A whole number, however JSON writes it.
+/// Returns an integer in any JSON notation.
 fn whole_number(value: &Value) -> Option<i64> {
     Number::of(value.as_ref())?.to_i64_exact()
 }
 
-/// The throughput that the headers of a creation ask for.
+/// Returns the throughput that the headers of a create request specify.
 pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughput>> {
     if let Some(settings) = request.headers.autoscale() {
         let settings = json::parse_document(settings.as_bytes(), 5)?;
@@ -143,15 +143,15 @@ pub(crate) fn requested_throughput(request: &Request) -> Result<Option<Throughpu
     Throughput::Manual(units).check_bounds().map(Some)
 }
 
-/// Returns the name of a throughput of the service's first version that a creation asks for. It is
-/// shown; the offer's figure is what limits.
+/// Returns the name of a legacy throughput level that a create request specifies. It is only shown;
+/// the offer's numeric value is enforced.
 pub(crate) fn requested_name(request: &Request) -> Option<&'static str> {
     let given = request.headers.offer_type()?.trim();
     NAMED_OFFERS.iter().copied().find(|known| known.eq_ignore_ascii_case(given))
 }
 
-/// Makes the offer of a resource, whose link and resource id these are. Callers hold the door's
-/// lock of changes.
+/// Creates the offer of a resource with this link and resource id. The caller must hold the lock
+/// for changes.
 pub(crate) async fn create_offer<S: Store>(
     door: &Door<S>,
     link: &str,
@@ -174,8 +174,8 @@ pub(crate) async fn create_offer<S: Store>(
     Ok(())
 }
 
-/// Makes the offer of a resource that was just made. When that fails the resource is there all the same,
-/// and whoever asked has to know: a start gives it the least throughput.
+/// Creates the offer of a new resource. If that fails, the resource exists without an offer, and
+/// the failure says so; the next start gives a container the minimum throughput.
 pub(crate) async fn create_first_offer<S: Store>(
     door: &Door<S>,
     link: &str,
@@ -189,13 +189,13 @@ pub(crate) async fn create_first_offer<S: Store>(
     })
 }
 
-/// All offers, as they are kept.
+/// Returns all offers in stored form.
 pub(super) fn all_resources<S: Store>(door: &Door<S>) -> Vec<Arc<Resource>> {
     door.engine.resources_below(&[ROOT])
 }
 
-/// The offer of the resource with this id. It is searched for among all: there are as many as
-/// containers, and few operations ask.
+/// Returns the offer of the resource with this id by a linear search: there are only as many as
+/// containers, and few operations need it.
 pub(crate) fn offer_of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resource>> {
     let is_own = |offer: &Arc<Resource>| {
         offer.body.get("offerResourceId").and_then(|id| id.as_ref().as_str()) == Some(rid)
@@ -203,7 +203,7 @@ pub(crate) fn offer_of<S: Store>(door: &Door<S>, rid: &str) -> Option<Arc<Resour
     all_resources(door).into_iter().find(is_own)
 }
 
-/// What limits a container: its own offer, or that of its database.
+/// Returns the limit of a container: from its own offer, or from its database's.
 pub(crate) fn find_allowance<S: Store>(door: &Door<S>, container: &Container) -> Option<Allowance> {
     let database = Rid::Database(container.database_number).encode();
     let (about, offer) = [container.rid.clone(), database].into_iter().find_map(|rid| {
@@ -221,8 +221,8 @@ pub(crate) async fn remove_offer<S: Store>(door: &Door<S>, rid: &str) -> Result<
     Ok(door.engine.remove_resource(&resources::path_names(&offer), Expected::Present).await?)
 }
 
-/// An offer as clients see it. Unless it was made with a named throughput its type says "Invalid" and
-/// its version "V2", as those of the service do.
+/// Returns an offer as clients see it. Its type is "Invalid" and its version "V2", as in the
+/// service, unless it was created with a legacy level.
 fn represent(offer: &Resource) -> Document {
     let id = offer.path.last().map_or("", String::as_str);
     let kept = |name: &str| offer.body.get(name).cloned().unwrap_or(Value::Null);
@@ -244,7 +244,7 @@ fn represent(offer: &Resource) -> Document {
     }
 }
 
-/// All offers of this shard as clients see them, in the order of their ids.
+/// Returns all offers of this shard as clients see them, ordered by id.
 pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     let mut all: Vec<Document> = all_resources(door).iter().map(|offer| represent(offer)).collect();
     let id = |offer: &Document| offer.get("id").map(|id| json::to_string(id.as_ref()));
@@ -252,7 +252,7 @@ pub(super) fn represent_all<S: Store>(door: &Door<S>) -> Vec<Document> {
     all
 }
 
-/// The offer at the end of a link, by its resource id: offers have no names.
+/// Finds the offer that a link names by its resource id; offers have no names.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
     let id = request.name();
     if Rid::parse(id).is_none() {
@@ -261,13 +261,13 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<Arc<Resourc
     door.engine.resource_at(&[ROOT, id]).ok_or_else(Failure::no_resource)
 }
 
-/// `GET /offers/{rid}`. SDKs read from the header how low the throughput may be set.
+/// `GET /offers/{rid}`. A header tells SDKs the minimum throughput.
 pub(crate) fn read_offer<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     Ok(representation::resource_reply(200, &represent(&*find_named(door, request)?))
         .with_header("x-ms-cosmos-min-throughput", "400"))
 }
 
-/// `PUT /offers/{rid}`. 200; what it limits follows within a second, see `throttle`.
+/// `PUT /offers/{rid}`. 200; the new limit is enforced within a second, see `throttle`.
 pub(crate) async fn replace_offer<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -285,7 +285,7 @@ pub(crate) async fn replace_offer<S: Store>(
     let throughput = Throughput::of_content(body.get("content"))?;
     let mut changed = held.body.clone();
     changed.insert("content", throughput.to_content());
-    // A figure takes the place of a name.
+    // The numeric value replaces a legacy level.
     changed.remove("offerType");
     let made = resources::replace_resource(door, request, &held, changed).await?;
     Ok(representation::resource_reply(200, &represent(&made)))
@@ -323,7 +323,7 @@ mod tests {
             let content = json::parse_document(text.as_bytes(), 5).unwrap();
             let found = Throughput::of_content(Some(&Value::Document(content))).ok();
             assert_eq!(found, want, "{text}");
-            // What is kept says the same.
+            // The stored form parses to the same value.
             let again = found
                 .map(|found| Throughput::of_content(Some(&Value::Document(found.to_content()))));
             assert!(again.is_none_or(|again| again.ok() == want), "{text}");

@@ -1,10 +1,9 @@
-//! The order of what has no ORDER BY: in a container of few items that in which they were made,
-//! else that of their keys. Pages go on in the order of the first one, which their tokens are
-//! sealed with.
+//! The order of items without an ORDER BY: creation order in a small container, key order
+//! otherwise. All pages follow the order of the first one, which their tokens are signed with.
 //!
-//! The order of births is what people expect who look at a small container. Without an index for it
-//! all items have to be sorted, which only few items allow. A container may become too large for it
-//! between two pages; by its token the second page knows the order of the first.
+//! Users expect creation order when they look at a small container. Without an index for it all
+//! items must be sorted, which is feasible only for few. A container may grow too large between two
+//! pages; the token tells the second page the order of the first.
 
 use std::borrow::Cow;
 
@@ -13,30 +12,29 @@ use select::plan::Select;
 
 use crate::{continuation, door::Door, failure::Result, request::Request};
 
-/// What tokens of pages in the order of births are for, in addition to everything else.
+/// Token purpose of pages in creation order.
 const BIRTHS: &[u8] = b"births";
 
-/// What tokens of queries with an ORDER BY are for, in addition to everything else: rows with equal
-/// values come in the order of births. Earlier versions had the order of keys, and their tokens are
-/// refused.
+/// Token purpose of queries with an ORDER BY: rows with equal values are in creation order. Earlier
+/// versions used key order, and their tokens are refused.
 const TIES_BY_BIRTH: &[u8] = b"ties by birth";
 
-/// What a token of a query is for in addition to its text.
+/// Returns the additional token purpose of a query.
 pub(super) fn order_mark(plan: &Select) -> &'static [&'static [u8]] {
     if plan.clauses().order.is_empty() { &[] } else { &[TIES_BY_BIRTH] }
 }
 
-/// The place of an item in the order in which items come: what a token holds of the last one.
+/// Returns the position of an item in the scan order, which a token stores for the last item.
 pub(super) fn order_key(comes: ScanOrder, item: &Item) -> Cow<'_, [u8]> {
-    // Births are numbers of commits, which as bytes compare as numbers do.
+    // Births are commit numbers, whose big-endian bytes compare as the numbers do.
     match comes {
         ScanOrder::ByBirth => Cow::Owned(item.birth.to_be_bytes().to_vec()),
         ScanOrder::ByKey | ScanOrder::AsAsked => Cow::Borrowed(&item.key),
     }
 }
 
-/// In which order a request is answered, and what its continuation token holds. Without a token the
-/// engine chooses the order by the number of items.
+/// Returns the order of a request's pages and the contents of its continuation token. Without a
+/// token the engine chooses the order by the number of items.
 pub(super) fn resume_page<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -45,15 +43,15 @@ pub(super) fn resume_page<S: Store>(
     let Some(token) = request.headers.continuation().filter(|token| !token.is_empty()) else {
         return Ok((BirthOrder::WhereFew, None));
     };
-    // A token opens for one order alone, so trying tells which one it is.
+    // A token opens with one purpose only, which reveals its order.
     if let Ok(held) = continuation::open_token(&door.secret, &[about, &[BIRTHS]].concat(), token) {
         return Ok((BirthOrder::Always, Some(held)));
     }
     Ok((BirthOrder::Never, Some(continuation::open_token(&door.secret, about, token)?)))
 }
 
-/// The token of a page whose items came in this order. Items in the order that a query asks for
-/// have their place within `state`.
+/// Returns the token of a page with items in this order. For items in a query's order `state`
+/// contains the position.
 pub(super) fn seal_page<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],

@@ -1,5 +1,5 @@
-//! The body of a query, read and compiled: a JSON object with a text and parameters. A text that
-//! does not compile is refused with the service's list of errors.
+//! The body of a query request: a JSON object with a text and parameters, parsed and compiled. A
+//! text that does not compile is refused with the service's list of errors.
 
 use std::sync::Arc;
 
@@ -12,12 +12,11 @@ use crate::{
     limits::MAX_DEPTH,
 };
 
-/// A compiled query.
 pub(super) struct ParsedQuery {
-    /// What the query does, without its rows.
+    /// The compiled plan, without its rows.
     pub(super) plan: Arc<Select>,
-    /// What a continuation of it is good for: the text and the values of its parameters, each after
-    /// a zero byte, so that no two queries are the same text.
+    /// Identifies the query for continuation tokens: its text and the values of its parameters,
+    /// separated by zero bytes so that different queries differ.
     pub(super) text: Vec<u8>,
 }
 
@@ -25,7 +24,7 @@ pub(super) struct ParsedQuery {
 pub(super) type Asked = (String, Vec<(String, Value)>);
 
 impl ParsedQuery {
-    /// Reads the body without compiling it: plans are made of the text as well.
+    /// Parses the body without compiling it, for query plans.
     pub(super) fn read_parts(body: &[u8]) -> Result<Asked> {
         let mut fields = json::parse_document(body, MAX_DEPTH)?;
         let Some(Value::String(text)) = fields.remove("query") else {
@@ -43,7 +42,7 @@ impl ParsedQuery {
         Ok((text, parameters))
     }
 
-    /// Reads and compiles the body.
+    /// Parses and compiles the body.
     pub(super) fn compile_body(body: &[u8]) -> Result<Self> {
         let (text, parameters) = Self::read_parts(body)?;
         let plan = compile(&text, &parameters).map_err(|error| query_failure(&error))?;
@@ -57,7 +56,7 @@ impl ParsedQuery {
     }
 }
 
-/// Reads a parameter; one without a value is undefined, which is not null.
+/// Parses a parameter; without a value it is undefined, which differs from null.
 fn read_parameter(value: Value) -> Result<(String, Value)> {
     let wrong = || Failure::bad_request("A parameter of a query has a text 'name' and a 'value'.");
     let Value::Document(mut fields) = value else { return Err(wrong()) };
@@ -65,14 +64,14 @@ fn read_parameter(value: Value) -> Result<(String, Value)> {
     Ok((name, fields.remove("value").unwrap_or(Value::Undefined)))
 }
 
-/// The failure for a query that cannot be run, in the form in which clients expect to be told: SDKs
-/// read the code and the place of the error.
+/// Returns the failure for an invalid query in the service's format, from which SDKs read code and
+/// position of errors.
 pub(super) fn query_failure(error: &SqlError) -> Failure {
     let mistakes = match error {
         SqlError::Unsupported { what } => return Failure::unsupported(what),
         SqlError::Invalid(mistakes) => mistakes,
     };
-    // What only a plan cannot do is told in the form of other failures.
+    // Errors that concern plans only have the format of other failures.
     if let [Mistake { code: "", message, .. }] = mistakes.as_slice() {
         return Failure::bad_request(message.clone());
     }
@@ -87,11 +86,11 @@ pub(super) fn query_failure(error: &SqlError) -> Failure {
     Failure::invalid_query(String::from_utf8(errors).unwrap_or_default())
 }
 
-/// Writes a mistake as an object of the list of errors.
+/// Writes an error as an object of the list.
 fn write_mistake(mistake: &Mistake, errors: &mut Vec<u8>) {
     let Mistake { code, message, start, end } = mistake;
     errors.extend_from_slice(b"{\"severity\":\"Error\",");
-    // The service's later checks have numbers in the place of codes, and know no place in the text.
+    // The service's later checks have numbers instead of codes, and no position.
     let about = match code.parse::<u32>() {
         Ok(number) => format!("\"code\":{number},\"message\":"),
         Err(_) => format!(

@@ -1,5 +1,5 @@
-//! The removal of everything under a partition key. It is done before the response is sent; the service
-//! does it in the background.
+//! Deletes all items of a partition key. It completes before the response is sent; the service does
+//! it in the background.
 
 use engine::Store;
 
@@ -13,9 +13,9 @@ use crate::{
     request_units::Work,
 };
 
-/// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. The key has to be whole: a prefix of a
-/// hierarchical key would remove items of many keys, and is refused with 1001. 200, whether there
-/// was an item or not.
+/// `POST /dbs/{db}/colls/{c}/operations/partitionkeydelete`. The key must be complete: a prefix of
+/// a hierarchical key would delete items of many keys, and is refused with 1001. 200, whether or
+/// not there were items.
 pub(crate) async fn delete_partition<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let header = request.headers.partition_key().ok_or_else(|| {

@@ -1,7 +1,7 @@
-//! Permissions of a user: each read of one gives a token for its resource.
+//! Permissions of a user; each read of a permission returns a token for its resource.
 //!
-//! A token is not kept: it is made for the response and lives as long as the request asks for. So
-//! reading is as much as being given the right, and needs a key that may do everything.
+//! Tokens are not stored: they are issued for the response, with the lifetime that the request asks
+//! for. Reading a permission therefore grants its right, and needs a full account key.
 
 use std::sync::Arc;
 
@@ -25,17 +25,16 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// Part of the paths of permissions after their user.
+/// Path segment of permissions below their user.
 const WORD: &str = "permission";
 
-/// The permissions of one user.
 struct PermissionFeed {
     database: Database,
     user: User,
 }
 
 impl PermissionFeed {
-    /// The feed that a link means or lies in.
+    /// Returns the feed that a link names or that contains the link's resource.
     fn find_feed<S: Store>(door: &Door<S>, request: &Request) -> Result<Self> {
         let [_, name] = &request.link.owners;
         let database = shared::find_database(door, request)?;
@@ -43,18 +42,16 @@ impl PermissionFeed {
         Ok(Self { database, user })
     }
 
-    /// The path of the permission of this name.
     fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
         let [root, database, word, user] = users::user_path(&self.database, &self.user.name);
         [root, database, word, user, WORD, name]
     }
 
-    /// The resource id of the user.
     fn user_rid(&self) -> String {
         self.user.rid(&self.database).encode()
     }
 
-    /// All of them as clients see them, each with a new token.
+    /// Returns all permissions as clients see them, each with a new token.
     fn represent_all<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Vec<Document>> {
         resources::siblings_of(door, &self.path_of(""))
             .iter()
@@ -62,14 +59,14 @@ impl PermissionFeed {
             .collect()
     }
 
-    /// The permission at the end of a link, by name or resource id.
+    /// Finds the permission that a link names, by name or resource id.
     fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found = resources::find_resource(door, &self.path_of(name), |held| self.rid_of(held));
         found.ok_or_else(Failure::no_resource)
     }
 
-    /// The resource id of a permission, which is made of the commit of its birth.
+    /// Returns the resource id of a permission, derived from the commit that created it.
     fn rid_of(&self, held: &Resource) -> Rid {
         Rid::Leaf {
             database: self.database.number,
@@ -79,7 +76,7 @@ impl PermissionFeed {
         }
     }
 
-    /// A permission as clients see it, with a token.
+    /// Returns a permission as clients see it, with a new token.
     fn represent<S: Store>(
         &self,
         door: &Door<S>,
@@ -100,8 +97,7 @@ impl PermissionFeed {
     }
 }
 
-/// A token that lives for as long as a request asks for, or for the default time where it does not
-/// say.
+/// Issues a token with the lifetime that the request asks for, or the default lifetime.
 fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Result<String> {
     let asked = request.headers.expiry_seconds();
     let refused = || {
@@ -117,8 +113,8 @@ fn new_token<S: Store>(door: &Door<S>, request: &Request, token: &Token) -> Resu
     token.issue(&door.secret, now_s, seconds.transpose()?).ok_or_else(refused)
 }
 
-/// The id that a write is about and what it keeps. A request whose token could not be made is
-/// refused before it changes anything.
+/// Parses a write: its id and the stored properties. A request for which no token could be issued
+/// is refused before it changes anything.
 fn read_request<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -129,7 +125,7 @@ fn read_request<S: Store>(
     Ok(wanted)
 }
 
-/// Reads and checks the body of a write.
+/// Validates the body of a write.
 fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)> {
     let body = shared::parse_document(body)?;
     let id = names::check_name(body.get("id"))?;
@@ -154,8 +150,8 @@ fn read_body<S: Store>(door: &Door<S>, body: &[u8]) -> Result<(String, Document)
     Ok((id, kept))
 }
 
-/// `POST /dbs/{db}/users/{u}/permissions`. 201 with a token; where the name is taken 409, or 200
-/// for an upsert.
+/// `POST /dbs/{db}/users/{u}/permissions`. 201 with a token; if the name is in use 409, or 200 for
+/// an upsert.
 pub(crate) async fn create_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -168,9 +164,9 @@ pub(crate) async fn create_permission<S: Store>(
     Ok(representation::resource_reply(status, &owner.represent(door, request, &made)?))
 }
 
-/// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Tokens that were given out before
-/// end, because they are for the version before. Another id makes it another permission; 409 where that is
-/// taken.
+/// `PUT /dbs/{db}/users/{u}/permissions/{p}`. 200 with a token. Earlier tokens become invalid,
+/// because they are for the previous version. With another id it becomes another permission; 409 if
+/// that id is in use.
 pub(crate) async fn replace_permission<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -183,8 +179,8 @@ pub(crate) async fn replace_permission<S: Store>(
     Ok(representation::resource_reply(200, &owner.represent(door, request, &made)?))
 }
 
-/// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query. Each permission comes with a new
-/// token.
+/// `GET /dbs/{db}/users/{u}/permissions`, or `POST` with a query. Each permission is returned with
+/// a new token.
 pub(crate) fn list_permissions<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -201,14 +197,14 @@ pub(crate) fn list_permissions<S: Store>(
     )
 }
 
-/// `GET /dbs/{db}/users/{u}/permissions/{p}`. It is how an application gets a token for its user.
+/// `GET /dbs/{db}/users/{u}/permissions/{p}`. Applications use it to get a token for a user.
 pub(crate) fn read_permission<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let owner = PermissionFeed::find_feed(door, request)?;
     let held = owner.find_named(door, request)?;
     Ok(representation::resource_reply(200, &owner.represent(door, request, &held)?))
 }
 
-/// `DELETE /dbs/{db}/users/{u}/permissions/{p}`. 204. Its tokens are 403 from then on.
+/// `DELETE /dbs/{db}/users/{u}/permissions/{p}`. 204; its tokens are 403 from then on.
 pub(crate) async fn delete_permission<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -1,5 +1,5 @@
-//! Predicate pushdown: what indexes can know of a query. They hold what is stored, so a condition
-//! or an order on what the server sets is not for them.
+//! Predicate pushdown: the parts of a query that indexes can evaluate. Indexes contain stored
+//! properties only, so conditions and orders on properties that the server sets are excluded.
 
 use select::{
     plan::Select,
@@ -9,21 +9,22 @@ use select::{
 use super::container_part::leads_to;
 use crate::{item::SYSTEM, partition_key::KeyPath};
 
-/// The order that an index may have; none where it is about what the server sets.
+/// Returns the order that an index may provide; empty if it includes a property that the server
+/// sets.
 pub(super) fn stored_order(plan: &Select) -> Vec<(Vec<String>, bool)> {
     let paths = plan.order_paths().filter(|paths| paths.iter().all(is_stored));
     paths.unwrap_or_default()
 }
 
-/// Whether indexes hold what is at a path.
+/// Whether the property at a path is stored.
 fn is_stored((names, _): &(Vec<String>, bool)) -> bool {
     names.first().is_none_or(|name| !SYSTEM.contains(&name.as_str()))
 }
 
-/// What an index may use of a condition: nothing about what the server sets, and nothing about the
-/// values of a partition key, which all items of one partition have in common. What is left out
-/// becomes "all"; the whole condition is asked of every item in any case, so leaving out is always
-/// right.
+/// Returns the part of a condition that an index may use. Tests on properties that the server sets,
+/// and on the partition key paths, whose values are equal for all items of one partition, are
+/// replaced by "all". That is always correct, because the whole condition is evaluated on every
+/// item.
 pub(super) fn stored_condition(sarg: &Sarg, partition: &[KeyPath]) -> Sarg {
     match sarg {
         Sarg::All => Sarg::All,

@@ -1,16 +1,16 @@
-//! Queries of items, over the engine, page by page; and plans, which tell a client how to put the
-//! pages of several partitions together. With one partition key range the server answers every
-//! query whole, so a client may send the query as it is.
+//! Queries of items, page by page, and query plans, which tell a client how to merge the pages of
+//! several partitions. With one partition key range the server can answer every query completely,
+//! so clients may also send the query without a plan.
 //!
-//! A page goes four steps: the text is compiled, the part of the container is found, the engine's
-//! scan feeds rows into a `Run`, and what the run has becomes the response. The engine chooses how
-//! to scan by what the query can do with an index (`pushdown`); that changes what a page costs and
-//! never what it holds.
+//! A page takes four steps: the text is compiled, the part of the container is determined, the
+//! engine's scan feeds rows into a `Run`, and its results become the response. The engine chooses
+//! the access path by what the query can do with an index (`pushdown`), which affects the cost of a
+//! page but not its contents.
 //!
-//! A page ends at a number of items, at 4 MB, or where it has taken long and the query may end
-//! anywhere. Its continuation holds the place of the last row in the order of the results, which is all
-//! that the next page needs. Of a query that has to be evaluated whole for each page the results behind
-//! the page may be kept (`pages_ahead`); the next page is the same without them.
+//! A page ends at a number of items, at 4 MB, or after much work if the query may end anywhere. Its
+//! continuation contains the position of the last row in the order of the results, which is all
+//! that the next page needs. If a query must be evaluated completely for each page, the results
+//! after the page may be cached (`pages_ahead`); the next page is the same without them.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -47,8 +47,8 @@ use crate::{
     session,
 };
 
-/// The failure for a query whose ORDER BY needs an index that is not there, with the service's
-/// code.
+/// Returns the failure for a query whose ORDER BY needs a missing composite index, with the
+/// service's code.
 fn no_composite() -> Failure {
     query_failure(&SqlError::Invalid(vec![Mistake {
         code: "SC2104",
@@ -60,13 +60,13 @@ fn no_composite() -> Failure {
     }]))
 }
 
-/// Where a page ends at the latest.
+/// Returns the limits of a page.
 pub(super) fn page_limit<S: Store>(door: &Door<S>, request: &Request) -> Result<PageLimit> {
     let items = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);
     Ok(PageLimit { items, bytes: shared::page_bytes(door) })
 }
 
-/// In which order a request is answered, and where it goes on.
+/// Returns the order of items in a request's pages and the position to resume from.
 pub(super) fn resume_query<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -79,7 +79,7 @@ pub(super) fn resume_query<S: Store>(
     Ok((births, bytes.map(read).transpose()?))
 }
 
-/// The response with a page. `rid` and `name` are those of the feed that the query is over.
+/// Builds the response with a page. `rid` and `name` are those of the feed that is queried.
 pub(super) fn page_reply<S: Store>(
     door: &Door<S>,
     about: &[&[u8]],
@@ -87,12 +87,12 @@ pub(super) fn page_reply<S: Store>(
     (rid, name): (&str, &str),
     page: &Page,
 ) -> Result<Reply> {
-    // The values of the page are still there while its text is written; they are counted apart.
+    // The page's values stay in memory while its text is written; both are accounted separately.
     let mut feed = representation::Feed::new(rid, name, &door.settings.memory);
     for value in &page.values {
         feed.push_entry(|out| json::write(value.as_ref(), out))?;
-        // A page is bounded by what its rows take as they are stored; as text, escapes can make
-        // several times as much of them.
+        // A page is limited by the stored size of its rows; escapes can make the text several times
+        // as long.
         if MAX_ANSWER_BYTES < feed.bytes() {
             return Err(Failure::answer_too_large());
         }
@@ -102,8 +102,8 @@ pub(super) fn page_reply<S: Store>(
     Ok(Reply { continuation, ..feed.into_reply() })
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs` with a query 200 with a page, which may be empty although there
-/// are further ones; 400 with the place of the error where the text does not compile.
+/// `POST /dbs/{db}/colls/{c}/docs` with a query. 200 with a page, which may be empty even if
+/// further ones follow; 400 with the position of the error if the text does not compile.
 pub(crate) async fn query_items<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -111,15 +111,14 @@ pub(crate) async fn query_items<S: Store>(
 ) -> Result<Reply> {
     let container = request.container()?;
     let (parsed, mut times) = compile_query(request, body)?;
-    // This is known without a row, and told before the part is looked for, as in the service.
+    // Needs no rows, and is checked before the part is determined, as in the service.
     check_order(container, &parsed.plan)?;
     let part = container_part::of_query(container, request, parsed.plan.sarg())?;
     let range = part.range.clone();
     let about: [&[u8]; 3] = [container.rid.as_bytes(), &part.mark, &parsed.text];
     let about = &[&about[..], page_order::order_mark(&parsed.plan)].concat();
     let (births, resume) = resume_query(door, request, about)?;
-    // A count of everything is known without a walk: the engine keeps it, and knows what has
-    // expired by now.
+    // A count of all items needs no scan: the engine maintains it, expiry included.
     let all = range.is_all() && part.within.is_none();
     if parsed.plan.scalar_count_only() && all && resume.is_none() {
         return count_items(door, request, container, about, times).await;
@@ -131,22 +130,22 @@ pub(crate) async fn query_items<S: Store>(
     }
     let context = shared::new_context(door, request).await?;
     let system = parsed.plan.system_reads();
-    // From here on `sarg` is only what an index may use. The run asks the whole condition of every
-    // row.
+    // From here on `sarg` is the part of the condition that an index may use. The run evaluates the
+    // whole condition on every row.
     let sarg = pushdown::stored_condition(parsed.plan.sarg(), part.partition);
     let shared = evaluation::Context::clone(&context);
-    // Many clients ask for the first page alone.
+    // Many clients request only the first page.
     let pages_on = resume.is_some() && parsed.plan.is_repeatable();
     let mut run = Run::new(Arc::clone(&parsed.plan), shared, resume, limit);
     if let Some(most) = PagesAhead::<PageAhead>::room(&door.settings.memory).filter(|_| pages_on) {
         run.keep_ahead(most);
     }
     let order = pushdown::stored_order(&parsed.plan);
-    // Where the engine walks in the query's own order a page can begin in the middle of it;
-    // otherwise the walk begins after the last row of the page before.
+    // If the engine scans in the query's order, a page can start in the middle of it; otherwise the
+    // scan starts after the last row of the previous page.
     let (after, seek) = (run.start_after(), run.seek_place().filter(|_| !order.is_empty()));
     let streams = parsed.plan.streams_rows();
-    // Only results that come in the order of items show that order.
+    // Only results in the order of items expose that order.
     let births = if streams { births } else { BirthOrder::Never };
     let scan = Scan { sarg, after, births, order, seek, ..Scan::of(range) };
     let budget = &context.budget;
@@ -154,12 +153,12 @@ pub(crate) async fn query_items<S: Store>(
     let timer = RowTimer::new(request.headers.query_metrics());
     let mut rows = Rows { run, comes, streams, container, part, system, budget, timer };
     let scanned = door.engine.scan_items(&container.collection, &scan, &context, &mut rows).await;
-    // Also where the query failed: it may have for want of an index.
+    // Also after a failure, which a missing index may have caused.
     keep_wanted_paths(door, container);
     let mut scanned = scanned?;
     session::check_seen(request.seen, scanned.seq)?;
-    // The engine may have chosen another order than the one that was expected: the token is for the
-    // order in which items came.
+    // The engine may have chosen another order than expected; the token must be for the actual
+    // order.
     let comes = rows.comes;
     let evaluating = rows.timer.total();
     let mut page = rows.run.finish_page(scanned.ended).map_err(engine::Error::from)?;
@@ -175,9 +174,9 @@ pub(crate) async fn query_items<S: Store>(
     Ok(reply)
 }
 
-/// Compiles the query of a request, and begins to measure it.
+/// Compiles a request's query and starts its measurement.
 fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTimes)> {
-    // Its answer would be taken for changes that the condition lets through.
+    // Clients would take its response for the changes that match the condition.
     if request.headers.a_im().is_some() {
         return Err(Failure::unsupported("A change feed with a query"));
     }
@@ -187,8 +186,8 @@ fn compile_query(request: &Request, body: &[u8]) -> Result<(ParsedQuery, QueryTi
     Ok((parsed, times))
 }
 
-/// The page of a query whose results were kept with the page before; `None` where there are none, or
-/// where they may not be shown any more.
+/// Returns the page from cached results of the previous page; `None` if there are none or they are
+/// outdated.
 async fn answer_from_ahead<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -218,7 +217,7 @@ async fn answer_from_ahead<S: Store>(
     Ok(Some(reply))
 }
 
-/// The reply to a query with a page, its charge and its metrics.
+/// Builds the response to a query with its charge and metrics.
 fn reply_with_page<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -246,8 +245,8 @@ fn reply_with_page<S: Store>(
     Ok(reply)
 }
 
-/// How many items a container has: that is known without looking at them. The response has the same
-/// headers as that of any other query.
+/// Returns the number of items of a container without a scan. The response has the same headers as
+/// that of any other query.
 async fn count_items<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -277,8 +276,8 @@ async fn count_items<S: Store>(
     Ok(reply)
 }
 
-/// Lets the engine begin to keep paths that this query looked at many items for want of. Nobody
-/// waits for it, and a start goes on with what an end of the server leaves over.
+/// Starts building indexes on paths for which this query read many items. It runs in the
+/// background; an interrupted build continues at the next start.
 fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
     if !door.engine.wants_paths(&container.collection) {
         return;
@@ -291,31 +290,26 @@ fn keep_wanted_paths<S: Store>(door: &Door<S>, container: &Container) {
     });
 }
 
-/// Rows from the engine into a query.
+/// Feeds rows from the engine into a query.
 struct Rows<'a> {
-    /// The query, which collects the page.
     run: Run,
-    /// The order in which items come, as the engine has told.
+    /// The order of the items, as reported by the engine.
     comes: ScanOrder,
-    /// Whether its results come in the order of items.
+    /// Whether results come in the order of the items.
     streams: bool,
-    /// The container that is queried.
     container: &'a Container,
-    /// The part of it that the request is about.
+    /// The part of the container that the request covers.
     part: &'a ContainerPart<'a>,
-    /// Where the query reads what the server sets.
+    /// Where the query reads properties that the server sets.
     system: SystemReads,
-    /// How much the page has computed.
     budget: &'a Budget,
-    /// How long its rows take.
     timer: RowTimer,
 }
 
 impl ItemSink for Rows<'_> {
     fn begin(&mut self, comes: ScanOrder, at: Instant) -> std::result::Result<(), engine::Error> {
         self.comes = comes;
-        // A scan may begin again, when something changed under it: what the run has so far is
-        // forgotten.
+        // A scan may restart if data changed during it: the results so far are discarded.
         self.run.start_over_at(at.ms);
         self.run.set_sorted(comes == ScanOrder::AsAsked || self.streams);
         Ok(())
@@ -327,11 +321,11 @@ impl ItemSink for Rows<'_> {
         }
         let began = self.timer.begin_row();
         let renderer = &self.container.renderer;
-        // Completing an item costs a copy of it, so it is done only where the query reads what the
+        // Completing an item copies it, so it is done only if the query reads properties that the
         // server sets.
         let whole = Completed { item, renderer, document: OnceCell::new() };
-        // Rows with equal values of an ORDER BY come in the order of their `_rid`, which clients go by
-        // where they continue a query: they pass over what is not behind the last `_rid` they have.
+        // Rows with equal ORDER BY values come in the order of their `_rid`: clients that continue
+        // a query skip rows up to the last `_rid` they have.
         let comes = if self.streams { self.comes } else { ScanOrder::ByBirth };
         let place = page_order::order_key(comes, item);
         let flow = match self.system {
@@ -344,12 +338,12 @@ impl ItemSink for Rows<'_> {
     }
 
     fn pass_over(&mut self, item: &Item) -> std::result::Result<Flow, engine::Error> {
-        // No result comes of it; the next page goes on after it.
+        // It yields no result; the next page continues after it.
         if is_long(&self.run, self.budget) { self.item(item) } else { Ok(Flow::More) }
     }
 }
 
-/// An item that is completed when it makes a result.
+/// An item that is completed lazily, when a result needs it.
 #[derive(Debug)]
 struct Completed<'a> {
     item: &'a Item,
@@ -363,14 +357,13 @@ impl Whole for Completed<'_> {
     }
 }
 
-/// Whether the page has taken so long that it ends here; the next one goes on.
+/// Whether the page has used its work limit; the next page continues.
 fn is_long(run: &Run, budget: &Budget) -> bool {
     run.can_stop() && PAGE_END <= budget.spent()
 }
 
-/// Refuses an ORDER BY over several properties without an index that has them in this order, or
-/// turned round. Any other order could be sorted, but the service refuses it, and a query that
-/// works here has to work there.
+/// Refuses an ORDER BY over several properties without an index with this order or its reverse. The
+/// results could be sorted, but the service refuses it, and queries that work here must work there.
 fn check_order(container: &Container, plan: &Select) -> Result<()> {
     let Some(paths) = plan.order_paths().filter(|paths| 1 < paths.len()) else { return Ok(()) };
     let state = container.collection.state();
@@ -378,8 +371,8 @@ fn check_order(container: &Container, plan: &Select) -> Result<()> {
     if served { Ok(()) } else { Err(no_composite()) }
 }
 
-/// `POST /dbs/{db}/colls/{c}/docs` for a plan: a document that says how results of several ranges
-/// are merged. What a client says it cannot do is never asked of it.
+/// `POST /dbs/{db}/colls/{c}/docs` for a query plan: a document that says how to merge the results
+/// of several ranges. It only requires features that the client declares.
 pub(crate) fn plan_query(request: &Request, body: &[u8]) -> Result<Reply> {
     request.container()?;
     let (text, parameters) = ParsedQuery::read_parts(body)?;
@@ -426,7 +419,7 @@ mod tests {
         ] {
             let plan = Arc::new(compile(text, &[]).unwrap());
             let limit = PageLimit { items: 9, bytes: 1 << 20 };
-            // The time at which the request came; then that of a view, and of another one.
+            // The time at which the request arrived, followed by those of two views.
             let context = evaluation::Context { now_ms: 5, ..evaluation::Context::default() };
             let mut run = Run::new(plan, context, None, limit);
             for now in [6, 7] {

@@ -1,12 +1,13 @@
-//! What a query did, as one header says it to clients that ask: what was read and answered, and how
-//! long each part of the work took by the machine's monotonic clock.
+//! The query metrics header for clients that request it: how much was read and returned, and the
+//! duration of each part by the monotonic clock.
 
 use std::time::Duration;
 
 use engine::Scanned;
 
-/// What a page is charged for, and shown to have read: by policy, query and data, and not by what
-/// happened to be looked at, so that a path that begins or ends to be kept changes nothing.
+/// The rows for which a page is charged and which its metrics report. They depend on policy, query
+/// and data only, and not on the access path, so that building or dropping an index changes
+/// nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowsRead {
     pub(super) rows: u64,
@@ -14,8 +15,8 @@ pub(super) struct RowsRead {
 }
 
 impl RowsRead {
-    /// Where an index has the order, what was taken of it; else what meets the part of the condition
-    /// that indexes know.
+    /// Counts the results if an index provides the order, and otherwise the items that match the
+    /// indexable part of the condition.
     pub(super) fn of_page(scanned: &Scanned, results: usize, bytes: usize) -> Self {
         match scanned.ordered {
             true => Self { rows: results as u64, bytes: bytes as u64 },
@@ -24,38 +25,38 @@ impl RowsRead {
     }
 }
 
-/// When the parts of a query's page were done, in monotonic time.
+/// Monotonic times at which the parts of a query's page were completed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryTimes {
     began: Duration,
     compiled: Duration,
     ran: Duration,
-    /// How much of the time between the last two was spent on evaluating rows.
+    /// The part of the time between `compiled` and `ran` that was spent on evaluating rows.
     evaluating: Duration,
 }
 
 impl QueryTimes {
-    /// Begins to measure.
+    /// Starts the measurement.
     pub(super) fn begin() -> Self {
         let began = clock::monotonic_time();
         Self { began, compiled: began, ran: began, evaluating: Duration::ZERO }
     }
 
-    /// Notes that the query is compiled.
+    /// Records that the query is compiled.
     pub(super) fn note_compiled(&mut self) {
         self.compiled = clock::monotonic_time();
         self.ran = self.compiled;
     }
 
-    /// Notes that the results of the page are there. `evaluating` is what rows took to be evaluated;
-    /// `None` says that no row was read for the page.
+    /// Records that the page's results are complete. `evaluating` is the evaluation time of rows;
+    /// `None` means that no row was read.
     pub(super) fn note_page(&mut self, evaluating: Option<Duration>) {
         self.ran = clock::monotonic_time();
         self.evaluating = evaluating.unwrap_or_else(|| self.ran.saturating_sub(self.compiled));
     }
 
-    /// Returns the header of a page whose text is written. Whatever took place took some time: clients
-    /// take a zero for a part that did not.
+    /// Returns the header of a page whose text has been written. Each executed part reports a
+    /// nonzero time, since clients interpret zero as not executed.
     pub(super) fn metrics_text(self, read: &RowsRead, results: usize, bytes: usize) -> String {
         let wrote = clock::monotonic_time().saturating_sub(self.ran);
         let run = self.ran.saturating_sub(self.compiled);
@@ -80,28 +81,27 @@ impl QueryTimes {
     }
 }
 
-/// Hundredths of a millisecond, rounded.
+/// Converts to hundredths of a millisecond, rounded.
 fn hundredths(took: Duration) -> u64 {
     u64::try_from((took.as_micros() + 5) / 10).unwrap_or(u64::MAX / 8)
 }
 
-/// Hundredths of a millisecond as the header has them.
+/// Formats hundredths of a millisecond as in the header.
 fn milliseconds(hundredths: u64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// How long rows take to be evaluated. Reading the clock twice for each row would cost a part of what
-/// simple ones take, so the time of one in [`SAMPLE`] stands for the others.
+/// Measures the evaluation time of rows. Two clock readings per row would be a noticeable overhead
+/// for simple rows, so one row in [`SAMPLE`] is measured and extrapolated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RowTimer {
-    /// Whether anybody asks.
     wanted: bool,
     rows: u32,
     measured: u32,
     took: Duration,
 }
 
-/// One of this many rows is measured, beginning with the first.
+/// One row in this many is measured, starting with the first.
 const SAMPLE: u32 = 16;
 
 impl RowTimer {
@@ -110,7 +110,7 @@ impl RowTimer {
         Self { wanted, ..Self::default() }
     }
 
-    /// Notes a row. What is returned is for [`end_row`](Self::end_row).
+    /// Starts a row; the result must be passed to [`end_row`](Self::end_row).
     pub(super) fn begin_row(&mut self) -> Option<Duration> {
         if !self.wanted {
             return None;
@@ -120,14 +120,14 @@ impl RowTimer {
         measures.then(clock::monotonic_time)
     }
 
-    /// Notes the end of the row, if it is one that is measured.
+    /// Ends a row if it is measured.
     pub(super) fn end_row(&mut self, began: Option<Duration>) {
         let Some(began) = began else { return };
         self.took += clock::monotonic_time().saturating_sub(began);
         self.measured += 1;
     }
 
-    /// Returns about how long all rows took.
+    /// Returns the extrapolated time of all rows.
     pub(super) fn total(&self) -> Duration {
         self.took.saturating_mul(self.rows) / self.measured.max(1)
     }

@@ -1,4 +1,5 @@
-//! Partition key ranges: one, for ever. And conflicts between regions, of which there are none.
+//! Partition key ranges, of which there is exactly one, and conflicts between regions, of which
+//! there are none.
 
 use document::{Value, array, doc};
 use engine::Store;
@@ -17,19 +18,18 @@ use crate::{
     session,
 };
 
-/// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read it once for each container and keep it by its
-/// etag, which is therefore that of the container's creation: a change of the definition changes no
-/// range.
+/// `GET /dbs/{db}/colls/{c}/pkranges`. SDKs read it once per container and cache it by its etag,
+/// which is derived from the container's creation, because a change of the definition does not
+/// change the range.
 pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let record = &container.collection.state().record;
-    // Not the etag of the definition, which changes while the range does not.
     let etag = etag::quoted_etag(record.created);
     if shared::is_known(request, record.created) {
         return Ok(Reply::empty(304).with_units(Work::PointRead, 0).with_etag(etag));
     }
     let database = container.database_number;
-    // The service numbers the first range of a container with 2.
+    // The service starts numbering a container's ranges with 2.
     let rid = Rid::in_container(database, container.collection.id, 2, Leaf::Range).encode();
     let of_database = Rid::Database(database).encode();
     let range = doc! {
@@ -52,12 +52,12 @@ pub(crate) fn list_ranges<S: Store>(door: &Door<S>, request: &Request) -> Result
     Ok(feed.into_reply().with_units(Work::PointRead, 0).with_etag(etag))
 }
 
-/// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is of one partition unless it
-/// says otherwise. What it asks does not matter, since there is nothing to find.
+/// `GET /dbs/{db}/colls/{c}/conflicts`, or `POST` with a query, which is limited to one partition
+/// unless it permits more. The query is not evaluated, since there are no conflicts.
 pub(crate) fn list_conflicts<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let asks = request.operation == Operation::QueryConflicts;
-    // A query that may not cross partitions is refused here as one of items would be.
+    // A query that may not cross partitions is refused as for items.
     if asks && !container_part::may_be_whole(container, request) {
         return Err(container_part::cross_partition_disabled());
     }

@@ -1,4 +1,4 @@
-//! All items of a container or a part of it, page by page: the read feed.
+//! The read feed: all items of a container or a part of it, page by page.
 
 use clock::Instant;
 use engine::{Error, Flow, Item, ItemSink, Scan, ScanOrder, Store};
@@ -10,28 +10,27 @@ use crate::{
     representation::Feed, request::Request, request_units::Work, session,
 };
 
-/// A page that is being filled by the engine's scan.
+/// A page that the engine's scan fills.
 struct Page<'a> {
     container: &'a Container,
     part: &'a container_part::ContainerPart<'a>,
     account: &'a Account,
-    /// How many items it has at the most.
+    /// Maximum number of items.
     most: usize,
-    /// Bytes after which it ends.
+    /// Maximum size in bytes.
     most_bytes: usize,
     feed: Feed,
-    /// The order in which items come.
+    /// The scan order.
     comes: ScanOrder,
-    /// Place of the last item, once the page is full; empty before.
+    /// Position of the last item once the page is full; empty before.
     last: Vec<u8>,
-    /// Whether there is an item after it: without one the page is the last, and has no
-    /// continuation.
+    /// Whether an item follows the page; otherwise there is no continuation.
     more: bool,
 }
 
 impl ItemSink for Page<'_> {
     fn begin(&mut self, comes: ScanOrder, _: Instant) -> Result<(), Error> {
-        // A scan may begin again, when something changed under it: the page begins anew as well.
+        // A scan may restart if data changed during it, and the page starts over as well.
         self.comes = comes;
         self.feed = Feed::new(&self.container.rid, "Documents", self.account);
         self.last.clear();
@@ -43,7 +42,7 @@ impl ItemSink for Page<'_> {
         if !self.part.contains_item(self.container, item) {
             return Ok(Flow::More);
         }
-        // The page was full with the item before, and here is one more.
+        // The page was already full, and this is one more item.
         if !self.last.is_empty() {
             self.more = true;
             return Ok(Flow::Enough);
@@ -56,11 +55,11 @@ impl ItemSink for Page<'_> {
     }
 }
 
-/// `GET /dbs/{db}/colls/{c}/docs` 200 with a page in the order of `page_order`.
+/// `GET /dbs/{db}/colls/{c}/docs`. 200 with a page in the order of `page_order`.
 pub(crate) async fn read_items<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let container = request.container()?;
     let part = container_part::of_headers(container, request)?;
-    // A token is for this container, a read feed, and the part that the headers name.
+    // The token is valid for this container, the read feed, and the part in the headers.
     let about: [&[u8]; 3] = [container.rid.as_bytes(), b"feed", &part.mark];
     let (births, after) = page_order::resume_page(door, request, &about)?;
     let most = request.headers.page_items()?.unwrap_or(PAGE_ITEMS);

@@ -1,5 +1,5 @@
-//! Feeds of resources other than items, and queries over them. They are all in memory, so a page is
-//! cut out of a list, and a query runs over the list from its beginning for each page.
+//! Feeds of resources other than items, and queries over them. The resources are in memory, so a
+//! page is a slice of a list, and a query runs over the whole list for each page.
 
 use document::{DocRef, Document};
 use engine::{Flow, ScanOrder, Store};
@@ -16,8 +16,8 @@ use crate::{
     request_units::Work,
 };
 
-/// A page of a feed of resources: of all of them, or of what a query makes of them where there is a
-/// body. `rid` and `name` are those of the feed.
+/// Returns a page of a feed: of all resources, or of a query's results if there is a body. `rid`
+/// and `name` are those of the feed.
 pub(super) fn list_resources<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -32,8 +32,8 @@ pub(super) fn list_resources<S: Store>(
     }
 }
 
-/// The same for the feed of a database, whose resources `represent_all` finds. A missing database
-/// is the failure that tells the client to make it.
+/// Returns a page of a database's feed, whose resources `represent_all` returns. A missing database
+/// is reported as a missing parent.
 pub(super) fn list_in_database<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -46,7 +46,7 @@ pub(super) fn list_in_database<S: Store>(
     list_resources(door, request, asked, &database.rid().encode(), name, resources)
 }
 
-/// A query over resources in memory, in the order of their ids.
+/// Runs a query over resources in memory, ordered by id.
 fn query_resources<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -57,12 +57,11 @@ fn query_resources<S: Store>(
 ) -> Result<Reply> {
     let parsed = ParsedQuery::compile_body(body)?;
     let about: [&[u8]; 3] = [rid.as_bytes(), name.as_bytes(), &parsed.text];
-    // Resources have one order, that of their ids.
     let (_, resume) = resume_query(door, request, &about)?;
     resources.sort_by(|one, other| {
         representation::resource_id(one).cmp(representation::resource_id(other))
     });
-    // The context has no time, so functions of the current time return zero in these queries.
+    // Functions of the current time return zero in these queries, since the context has no time.
     let context = evaluation::Context {
         budget: shared::new_budget(door, request),
         holding: Holding::from_account(&door.settings.memory),
@@ -75,7 +74,7 @@ fn query_resources<S: Store>(
             run.feed_row(representation::resource_id(resource).as_bytes(), DocRef::Tree(resource));
         let flow = flow.map_err(engine::Error::from)?;
         if flow == Flow::Enough {
-            // The page is full; the run knows the place where the next one begins.
+            // The page is full; the run knows the position of the next one.
             all = false;
             break;
         }

@@ -1,8 +1,8 @@
-//! Small resources as the engine keeps them, each under a path: found, written and removed alike.
-//! What one of them keeps and how it is shown is its own matter.
+//! Small resources of the engine, each stored under a path: lookup, creation, replacement and
+//! removal. What they contain and how they are shown is up to their routes.
 //!
-//! A path is a list of names. Users lie under their database, permissions under their user, scripts
-//! under their container's number; removing a resource removes what lies below it.
+//! A path is a list of names. Users are below their database, permissions below their user, scripts
+//! below their container's number; removing a resource also removes the resources below it.
 
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ use crate::{
     rid::Rid,
 };
 
-/// Path of the counter that small resources are numbered with.
+/// Path of the counter for resource numbers.
 const COUNTER: &[&str] = &["counter"];
 
-/// The resources with this path but for the last name: its siblings and itself.
+/// Returns all resources with the same parent as this path.
 pub(super) fn siblings_of<S: Store>(door: &Door<S>, path: &[&str]) -> Vec<Arc<Resource>> {
     let parent = path.split_last().map_or(path, |(_, parent)| parent);
     door.engine.resources_below(parent)
 }
 
-/// The resource with this path. Its last name may also be the resource id of one of them.
+/// Finds the resource at this path, whose last name may be a resource id instead.
 pub(super) fn find_resource<S: Store>(
     door: &Door<S>,
     path: &[&str],
@@ -41,7 +41,7 @@ pub(super) fn find_resource<S: Store>(
     door.engine.resource_at(path).or_else(by_id)
 }
 
-/// What is kept of a resource, after its id.
+/// Returns the stored properties of a resource, preceded by its id.
 pub(super) fn kept_body(held: &Resource) -> Document {
     let mut body = doc! { "id": held.path.last().map_or("", String::as_str) };
     for (name, value) in held.body.fields() {
@@ -50,7 +50,8 @@ pub(super) fn kept_body(held: &Resource) -> Document {
     body
 }
 
-/// A number that no other resource had or will have. Callers hold the door's lock of changes.
+/// Returns a number that has never been used by a resource. The caller must hold the lock for
+/// changes.
 pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
     for _ in 0..MAX_TRIES {
         let held = door.engine.resource_at(COUNTER);
@@ -76,8 +77,8 @@ pub(super) async fn next_number<S: Store>(door: &Door<S>) -> Result<u32> {
     Err(Failure::new(Fault::RetryWith, "Too many resources are made at once."))
 }
 
-/// Makes a resource that holds nothing but the number for its resource id, which is returned with it.
-/// Callers hold the door's lock of changes.
+/// Creates a resource that contains only the number of its resource id, and returns both. The
+/// caller must hold the lock for changes.
 pub(super) async fn create_numbered<S: Store>(
     door: &Door<S>,
     path: &[&str],
@@ -85,7 +86,8 @@ pub(super) async fn create_numbered<S: Store>(
     create_instead(door, path, None).await
 }
 
-/// The same in the place of another resource, which is removed with all below it in the same commit.
+/// Creates a resource like `create_numbered` and, in the same commit, removes `of` with everything
+/// below it.
 pub(super) async fn create_instead<S: Store>(
     door: &Door<S>,
     path: &[&str],
@@ -101,8 +103,8 @@ pub(super) async fn create_instead<S: Store>(
     Ok((number, made.ok_or_else(Failure::no_resource)?))
 }
 
-/// Makes a resource, or writes over the one that is there where the request is an upsert. Returns
-/// the status of the response too. Callers hold the door's lock of changes.
+/// Creates a resource, or replaces an existing one if the request is an upsert. Also returns the
+/// status of the response. The caller must hold the lock for changes.
 pub(super) async fn create_resource<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -116,9 +118,9 @@ pub(super) async fn create_resource<S: Store>(
     Ok((status, door.engine.put_resource(path, kept, expect).await?))
 }
 
-/// Writes over the version of a resource that the request is about, and gives it the last name of `path`.
-/// One that gets another name is a new resource, made in the commit that removes the old one; 409 where
-/// the name is taken. Callers hold the door's lock of changes.
+/// Replaces a resource, with the version condition of the request, and renames it to the last name
+/// of `path`. With another name it becomes a new resource, created in the commit that removes the
+/// old one; 409 if the name is in use. The caller must hold the lock for changes.
 pub(super) async fn replace_named<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -137,7 +139,7 @@ pub(super) async fn replace_named<S: Store>(
     made.ok_or_else(Failure::no_resource)
 }
 
-/// Writes over the version of a resource that the request is about.
+/// Replaces a resource, with the version condition of the request.
 pub(super) async fn replace_resource<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -147,7 +149,7 @@ pub(super) async fn replace_resource<S: Store>(
     Ok(door.engine.put_resource(&path_names(held), kept, shared::expected_version(request)).await?)
 }
 
-/// Removes the version of a resource that the request is about.
+/// Removes a resource, with the version condition of the request.
 pub(super) async fn delete_resource<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -157,18 +159,18 @@ pub(super) async fn delete_resource<S: Store>(
     Ok(removed_reply())
 }
 
-/// The response when a resource has been removed.
+/// Returns the response after a removal.
 pub(super) fn removed_reply() -> Reply {
     Reply::empty(204).with_units(Work::Write, 0)
 }
 
-/// The path of a resource, as the engine takes it.
+/// Returns the path of a resource as string slices.
 pub(super) fn path_names(held: &Resource) -> Vec<&str> {
     held.path.iter().map(String::as_str).collect()
 }
 
-/// Refuses a request about another version than this one. It is for changes that take several
-/// steps, whose first one has no condition of its own.
+/// Refuses a request for another version than this one. It is for changes in several steps whose
+/// first step is unconditional.
 pub(super) fn check_version(request: &Request, stamp: u64) -> Result<()> {
     match shared::expected_version(request) {
         Expected::Version(wanted) if wanted != stamp => Err(Failure::precondition_failed()),

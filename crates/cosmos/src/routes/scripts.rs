@@ -1,6 +1,6 @@
-//! Stored procedures, triggers and user-defined functions as resources: they are kept and shown,
-//! not run. So tools that set up a container work, and what would run a script is an error that
-//! says so.
+//! Stored procedures, triggers and user-defined functions as resources: they are stored and shown,
+//! but not executed. Tools that set up containers work; requests that would run a script fail with
+//! an explicit error.
 
 use std::sync::Arc;
 
@@ -20,19 +20,19 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// What differs between the three kinds.
+/// The properties of the three kinds of scripts.
 struct Kind {
-    /// The word in paths.
+    /// Segment in paths.
     word: &'static str,
-    /// The name of the feed in JSON.
+    /// Name of the feed in JSON.
     feed: &'static str,
-    /// The type in resource ids.
+    /// Type in resource ids.
     leaf: Leaf,
-    /// How many of them a container may have.
+    /// Maximum number per container.
     most: usize,
 }
 
-/// The kind that a request is about.
+/// Returns the kind of script that a request is about.
 fn script_kind(request: &Request) -> Kind {
     let word = request.link.kind.path_word();
     let (feed, leaf, most) = match request.link.kind {
@@ -43,7 +43,6 @@ fn script_kind(request: &Request) -> Kind {
     Kind { word, feed, leaf, most }
 }
 
-/// The scripts of one kind in a container.
 struct ScriptFeed {
     container: Arc<Container>,
     path: [String; 4],
@@ -51,7 +50,7 @@ struct ScriptFeed {
 }
 
 impl ScriptFeed {
-    /// The feed that a link means or lies in.
+    /// Returns the feed that a link names or that contains the link's resource.
     fn find_feed(request: &Request) -> Result<Self> {
         let container = Arc::clone(request.container()?);
         Ok(Self {
@@ -61,13 +60,12 @@ impl ScriptFeed {
         })
     }
 
-    /// The path of the script of this name.
     fn path_of<'a>(&'a self, name: &'a str) -> [&'a str; 6] {
         let [root, database, word, id] = self.path.each_ref().map(String::as_str);
         [root, database, word, id, self.kind.word, name]
     }
 
-    /// All of them as clients see them.
+    /// Returns all scripts as clients see them.
     fn represent_all<S: Store>(&self, door: &Door<S>) -> Vec<Document> {
         resources::siblings_of(door, &self.path_of(""))
             .iter()
@@ -75,7 +73,7 @@ impl ScriptFeed {
             .collect()
     }
 
-    /// The script at the end of a link, by name or resource id.
+    /// Finds the script that a link names, by name or resource id.
     fn find_named<S: Store>(&self, door: &Door<S>, request: &Request) -> Result<Arc<Resource>> {
         let name = request.name();
         let found =
@@ -83,13 +81,13 @@ impl ScriptFeed {
         found.ok_or_else(Failure::no_entity)
     }
 
-    /// The resource id of a script, which is made of the commit of its birth.
+    /// Returns the resource id of a script, derived from the commit that created it.
     fn script_rid(&self, held: &Resource) -> Rid {
         let container = self.container.collection.id;
         Rid::in_container(self.container.database_number, container, held.birth, self.kind.leaf)
     }
 
-    /// A script as clients see it.
+    /// Returns a script as clients see it.
     fn represent(&self, held: &Resource) -> Document {
         let database = Rid::Database(self.container.database_number).encode();
         let system = SystemProperties {
@@ -102,7 +100,7 @@ impl ScriptFeed {
         system.complete_body(resources::kept_body(held), &[])
     }
 
-    /// Reads and checks the body of a write. A trigger says when it would run.
+    /// Validates the body of a write; returns the id and the stored properties.
     fn read_body(&self, body: &[u8]) -> Result<(String, Document)> {
         let body = shared::parse_document(body)?;
         let id = names::check_name(body.get("id"))?;
@@ -133,7 +131,7 @@ impl ScriptFeed {
         Ok((id, kept))
     }
 
-    /// Makes a script, unless the container has as many as it may have.
+    /// Creates a script unless the container has reached the limit.
     async fn create_within_limit<S: Store>(
         &self,
         door: &Door<S>,
@@ -145,8 +143,8 @@ impl ScriptFeed {
             let text = format!("The container has {} of these already.", self.kind.most);
             return Err(Failure::new(Fault::Forbidden, text));
         }
-        // What is below a container's path is removed with the resource at the path, so there has
-        // to be one.
+        // Dropping a container removes the resource at its path with everything below it, so that
+        // resource must exist.
         let parent = self.path.each_ref().map(String::as_str);
         if door.engine.resource_at(&parent).is_none() {
             door.engine.put_resource(&parent, Document::new(), Expected::Absent).await?;
@@ -155,8 +153,8 @@ impl ScriptFeed {
     }
 }
 
-/// `POST /dbs/{db}/colls/{c}/sprocs` and its like. 201; where the name is taken 409, or 200 for an
-/// upsert; 403 where the container has too many.
+/// `POST /dbs/{db}/colls/{c}/sprocs` and the like. 201; if the name is in use 409, or 200 for an
+/// upsert; 403 if the container has too many.
 pub(crate) async fn create_script<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -168,8 +166,7 @@ pub(crate) async fn create_script<S: Store>(
     Ok(representation::resource_reply(status, &owner.represent(&made)))
 }
 
-/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 200; 409 where another id
-/// is taken.
+/// `PUT /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 200; 409 if the new id is in use.
 pub(crate) async fn replace_script<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -182,7 +179,7 @@ pub(crate) async fn replace_script<S: Store>(
     Ok(representation::resource_reply(200, &owner.represent(&made)))
 }
 
-/// `GET /dbs/{db}/colls/{c}/sprocs` and its like, or `POST` with a query
+/// `GET /dbs/{db}/colls/{c}/sprocs` and the like, or `POST` with a query
 pub(crate) fn list_scripts<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -199,14 +196,14 @@ pub(crate) fn list_scripts<S: Store>(
     )
 }
 
-/// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and its like
+/// `GET /dbs/{db}/colls/{c}/sprocs/{s}` and the like
 pub(crate) fn read_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     let held = owner.find_named(door, request)?;
     Ok(representation::resource_reply(200, &owner.represent(&held)))
 }
 
-/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and its like. 204.
+/// `DELETE /dbs/{db}/colls/{c}/sprocs/{s}` and the like. 204.
 pub(crate) async fn delete_script<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let owner = ScriptFeed::find_feed(request)?;
     resources::delete_resource(door, request, &*owner.find_named(door, request)?).await

@@ -1,5 +1,5 @@
-//! What several routes do alike: find the database of a link, number resources, compare versions, and
-//! bound what an operation may compute.
+//! Helpers of several routes: look up a link's database, compare versions, and limit the
+//! computation of an operation.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::{
     request::Request,
 };
 
-/// The database that a link means or lies in. Which failure says that it is missing depends on
-/// that: 404 for itself, 404 with sub-status 1003 for what it should hold.
+/// Returns the database that a link names or that contains the link's resource. If it is missing
+/// the failure is 404, with sub-status 1003 if it is a parent.
 pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Result<Database> {
     let [owner, _] = &request.link.owners;
     let (name, missing): (_, fn() -> Failure) = match (&request.link.name, owner.is_empty()) {
@@ -28,13 +28,13 @@ pub(crate) fn find_database<S: Store>(door: &Door<S>, request: &Request) -> Resu
     catalog::find_database(&door.engine, name).ok_or_else(missing)
 }
 
-/// Reads the body of a request about a resource other than an item.
+/// Parses the body of a request about a resource other than an item.
 pub(crate) fn parse_document(body: &[u8]) -> Result<Document> {
     Ok(json::parse_document(body, MAX_DEPTH)?)
 }
 
-/// Which version a write of an item is about. A text that is not an etag is that of no version, so
-/// the condition is not met.
+/// Returns the version condition of a write to an item. A text that is not an etag matches no
+/// version.
 pub(crate) fn if_match(header: Option<&str>) -> VersionMatch {
     match header.map(str::trim) {
         None | Some("" | "*") => VersionMatch::Any,
@@ -42,42 +42,42 @@ pub(crate) fn if_match(header: Option<&str>) -> VersionMatch {
     }
 }
 
-/// Which version a change of a resource is about.
+/// Returns the version condition of a change of a resource.
 pub(crate) fn expected_version(request: &Request) -> Expected {
     match if_match(request.headers.if_match()) {
         VersionMatch::Any => Expected::Present,
         VersionMatch::Stamp(stamp) => Expected::Version(stamp),
-        // No version has this stamp.
+        // No resource has this version.
         VersionMatch::Nothing => Expected::Version(u64::MAX),
     }
 }
 
-/// Bytes of a page after which it ends: the service's figure, and no more of the memory for operations
-/// than lets many read at once. The client asks for the rest with the page's continuation.
+/// Returns the maximum size of a page in bytes: the service's figure, or less if the memory account
+/// is small.
 pub(crate) fn page_bytes<S: Store>(door: &Door<S>) -> usize {
     MAX_PAGE_BYTES.min(door.settings.memory.answer_bytes())
 }
 
-/// Whether a client has this version already, so that 304 is enough.
+/// Whether a client already has this version, so that 304 suffices.
 pub(crate) fn is_known(request: &Request, stamp: u64) -> bool {
     let known = request.headers.if_none_match().filter(|etag| !etag.is_empty());
     known.is_some_and(|etag| etag.trim() == "*" || etag::parse_etag(etag) == Some(stamp))
 }
 
-/// What an operation may compute. Only what changes nothing ends with its client: half a change
-/// would be left, and nobody would know.
+/// Returns the budget of an operation. Only read operations are cancelled when the client
+/// disconnects, since a partial change must not remain.
 pub(crate) fn new_budget<S: Store>(door: &Door<S>, request: &Request) -> Arc<Budget> {
     let client = if request.only_reads() { Arc::clone(&request.client) } else { Arc::default() };
     let interrupt = Interrupt::new(client, door.settings.give_way);
     let interrupt = interrupt.noting(Arc::clone(&request.looked));
-    // Half a change would be left if one that writes were ended early.
+    // A time limit must not leave a partial change either.
     let most = door.settings.max_time.filter(|_| request.only_reads());
     let interrupt = interrupt.within(most);
     Arc::new(Budget::watched(interrupt).with_limit(PAGE_WORK))
 }
 
-/// What stays the same for a whole operation: its time, its random numbers, what it may compute and
-/// the memory that it may take. Functions of the current time return one value in all of a page.
+/// Returns the evaluation context of an operation: its time, its random numbers, its budget and its
+/// memory. Functions of the current time return the same value for a whole page.
 pub(crate) async fn new_context<S: Store>(
     door: &Door<S>,
     request: &Request,

@@ -1,5 +1,5 @@
-//! Feeds of what lies in no database: all databases, all offers. In a cluster of several shards each has
-//! some of them, and whoever is asked shows those of all.
+//! Feeds of resources outside of databases: all databases and all offers. In a cluster each shard
+//! has some of them, and any server returns those of all shards.
 
 use document::{DocRef, Document, ValueRef, json};
 use engine::Store;
@@ -10,7 +10,7 @@ use crate::{
     siblings::SharedFeed,
 };
 
-/// What this shard has of a feed.
+/// Returns this shard's entries of a feed.
 fn own<S: Store>(door: &Door<S>, feed: SharedFeed) -> Vec<Document> {
     match feed {
         SharedFeed::Databases => databases::represent_all(door),
@@ -19,7 +19,7 @@ fn own<S: Store>(door: &Door<S>, feed: SharedFeed) -> Vec<Document> {
 }
 
 impl<S: Store> Door<S> {
-    /// What this shard has of a feed, as a JSON array, for the servers of the others.
+    /// Returns this shard's entries of a feed as a JSON array, for the servers of the other shards.
     pub fn own_feed(&self, feed: SharedFeed) -> Vec<u8> {
         let mut text = b"[".to_vec();
         for (at, resource) in own(self, feed).iter().enumerate() {
@@ -33,8 +33,8 @@ impl<S: Store> Door<S> {
     }
 }
 
-/// `GET /dbs` and `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by a query for
-/// `offerResourceId`.
+/// `GET /dbs` and `GET /offers`, or `POST` with a query. SDKs find the offer of a resource by
+/// querying `offerResourceId`.
 pub(crate) async fn list_all<S: Store>(
     door: &Door<S>,
     request: &Request,

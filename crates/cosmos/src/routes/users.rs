@@ -1,5 +1,5 @@
-//! Users of a database: names that permissions hang on. They have no password and sign nothing; an
-//! application hands their tokens to people.
+//! Users of a database: names that own permissions. They have no credentials; applications pass the
+//! tokens of their permissions to people.
 
 use std::sync::Arc;
 
@@ -18,22 +18,21 @@ use crate::{
     rid::Rid,
 };
 
-/// Part of the paths of users after their database.
+/// Path segment of users below their database.
 const WORD: &str = "user";
 
-/// A user of a database.
 #[derive(Clone, Debug)]
 pub(super) struct User {
-    /// The name, which no other user of the database has.
+    /// Unique name within the database.
     pub(super) name: String,
-    /// The number that the resource id is made of.
+    /// The number in the resource id.
     pub(super) number: u32,
-    /// The resource as the engine keeps it, with its version.
+    /// The stored resource with its version.
     resource: Arc<Resource>,
 }
 
 impl User {
-    /// The user that a resource is; `None` where it is something else below a database.
+    /// Converts a stored resource; returns `None` if it is not a user.
     fn of_resource(resource: Arc<Resource>) -> Option<Self> {
         let [_, _, word, name] = resource.path.as_slice() else { return None };
         if word != WORD {
@@ -43,13 +42,12 @@ impl User {
         Some(Self { name: name.clone(), number, resource })
     }
 
-    /// The resource id.
     pub(super) fn rid(&self, database: &Database) -> Rid {
         Rid::User { database: database.number, user: self.number }
     }
 }
 
-/// The user of this name or resource id.
+/// Finds a user by name or resource id.
 pub(super) fn find_user<S: Store>(door: &Door<S>, database: &Database, name: &str) -> Option<User> {
     if let Some(found) = door.engine.resource_at(&user_path(database, name)) {
         return User::of_resource(found);
@@ -58,18 +56,16 @@ pub(super) fn find_user<S: Store>(door: &Door<S>, database: &Database, name: &st
     all_users(door, database).into_iter().find(|user| user.rid(database) == wanted)
 }
 
-/// The path of the user of this name.
 pub(super) fn user_path<'a>(database: &'a Database, name: &'a str) -> [&'a str; 4] {
     [ROOT, &database.name, WORD, name]
 }
 
-/// All users of a database.
 fn all_users<S: Store>(door: &Door<S>, database: &Database) -> Vec<User> {
     let all = door.engine.resources_below(&[ROOT, &database.name, WORD]);
     all.into_iter().filter_map(User::of_resource).collect()
 }
 
-/// A user as clients see it.
+/// Returns a user as clients see it.
 fn represent(database: &Database, user: &User) -> Document {
     let system = SystemProperties {
         rid: user.rid(database),
@@ -81,12 +77,12 @@ fn represent(database: &Database, user: &User) -> Document {
     system.complete_body(doc! { "id": user.name.as_str() }, &[("_permissions", "permissions/")])
 }
 
-/// All users of a database as clients see them.
+/// Returns all users of a database as clients see them.
 fn represent_all<S: Store>(door: &Door<S>, database: &Database) -> Vec<Document> {
     all_users(door, database).iter().map(|user| represent(database, user)).collect()
 }
 
-/// The user at the end of a link, and its database.
+/// Finds the user that a link names, and its database.
 fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, User)> {
     let database = shared::find_database(door, request)?;
     let name = request.name();
@@ -94,7 +90,7 @@ fn find_named<S: Store>(door: &Door<S>, request: &Request) -> Result<(Database, 
     Ok((database, user))
 }
 
-/// Makes a user of this name, also in the place of another one.
+/// Creates a user with this name, and removes the user `of` in the same commit.
 async fn put_user<S: Store>(
     door: &Door<S>,
     database: &Database,
@@ -106,7 +102,7 @@ async fn put_user<S: Store>(
     Ok(User { name: name.to_owned(), number, resource })
 }
 
-/// `POST /dbs/{db}/users`. 201; where the name is taken 409, or 200 for an upsert.
+/// `POST /dbs/{db}/users`. 201; if the name is in use 409, or 200 for an upsert.
 pub(crate) async fn create_user<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -116,7 +112,7 @@ pub(crate) async fn create_user<S: Store>(
     let upsert = request.headers.is_upsert();
     let database = shared::find_database(door, request)?;
     match find_user(door, &database, &id) {
-        // A user has nothing but a name, so writing it over changes nothing.
+        // A user has only a name, so an upsert changes nothing.
         Some(held) if upsert => {
             Ok(representation::resource_reply(200, &represent(&database, &held)))
         }
@@ -143,8 +139,8 @@ pub(crate) fn read_user<S: Store>(door: &Door<S>, request: &Request) -> Result<R
     Ok(representation::resource_reply(200, &represent(&database, &user)))
 }
 
-/// `PUT /dbs/{db}/users/{u}`: the only property is the id, and another one is another user, without
-/// the permissions of the first. 409 where the other id is taken.
+/// `PUT /dbs/{db}/users/{u}`. The id is the only property, so another id makes another user,
+/// without the permissions of the first. 409 if the new id is in use.
 pub(crate) async fn replace_user<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -166,7 +162,8 @@ pub(crate) async fn replace_user<S: Store>(
     Ok(representation::resource_reply(200, &represent(&database, &made)))
 }
 
-/// `DELETE /dbs/{db}/users/{u}`. 204. The user's permissions go with it, and so do their tokens.
+/// `DELETE /dbs/{db}/users/{u}`. 204. The user's permissions are removed too, which invalidates
+/// their tokens.
 pub(crate) async fn delete_user<S: Store>(door: &Door<S>, request: &Request) -> Result<Reply> {
     let (_, user) = find_named(door, request)?;
     resources::delete_resource(door, request, &user.resource).await
