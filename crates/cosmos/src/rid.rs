@@ -1,24 +1,24 @@
-//! Resource ids: short base64 texts that say what a resource belongs to, and never come again for
-//! another one. Clients take them apart: SDKs cut the id of a container out of those of its items.
+//! Resource ids: short base64 texts that encode the parents of a resource and are never reused.
+//! Clients decode them: SDKs extract the id of a container from those of its items.
 //!
 //! ```text
 //! 4 bytes    database
-//! 8 bytes    database, container or user (its first bit says which)
-//! 9 bytes    database, key of client encryption, the byte 2
-//! 16 bytes   the same as 8 bytes, then a number of 60 bits and a type of 4 bits
+//! 8 bytes    database, container or user (distinguished by its first bit)
+//! 9 bytes    database, client encryption key, the byte 2
+//! 16 bytes   as 8 bytes, then a number of 60 bits and a type of 4 bits
 //! ```
 //!
-//! The number of an item is the commit of its birth.
+//! The number of an item is the commit that created it.
 
 use base64::{
     Engine as _, alphabet,
     engine::general_purpose::{GeneralPurpose, PAD},
 };
 
-/// Bits of the last number that are left for it; the type has the others.
+/// Bits of the number in the last eight bytes; the type takes the other four.
 const NUMBER_BITS: u32 = 60;
 
-/// The usual alphabet with `-` in place of `/`, which separates the parts of a link.
+/// The standard alphabet with `-` in place of `/`, which separates the parts of a link.
 const BASE64: GeneralPurpose = {
     match alphabet::Alphabet::new(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-",
@@ -28,12 +28,12 @@ const BASE64: GeneralPurpose = {
     }
 };
 
-/// What lies in a container or belongs to a user.
+/// Type of a resource below a container or user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leaf {
     /// An item.
     Item,
-    /// Of a user, and so of no other type.
+    /// A permission; it belongs to a user and shares its type tag with items.
     Permission,
     /// A partition key range.
     Range,
@@ -46,7 +46,8 @@ pub(crate) enum Leaf {
 }
 
 impl Leaf {
-    /// The upper half of an id's last byte. The numbers are the service's, since SDKs look at them.
+    /// Returns the high half of an id's last byte. The values are the service's, since SDKs read
+    /// them.
     const fn type_tag(self) -> u8 {
         match self {
             Self::Item | Self::Permission => 0,
@@ -58,10 +59,10 @@ impl Leaf {
     }
 }
 
-/// The id of a resource, as its parts.
+/// A decoded resource id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rid {
-    /// A database, by its number.
+    /// A database by its number.
     Database(u32),
     Container {
         database: u32,
@@ -71,12 +72,12 @@ pub(crate) enum Rid {
         database: u32,
         user: u32,
     },
-    /// A key of client encryption.
+    /// A client encryption key.
     ClientKey {
         database: u32,
         key: u32,
     },
-    /// `owner` is the id of a container or a user: its second half.
+    /// `owner` is the second half of the id of the container or user.
     Leaf {
         database: u32,
         owner: u32,
@@ -85,20 +86,20 @@ pub(crate) enum Rid {
     },
 }
 
-/// What follows the number of a key of client encryption, which could be a user's otherwise.
+/// Last byte of a client encryption key's id, which otherwise would equal a user's.
 const CLIENT_KEY: u8 = 2;
 
-/// The bit that tells containers from users.
+/// The bit that distinguishes containers from users.
 const CONTAINER: u32 = 1 << 31;
 
 impl Rid {
-    /// The text that clients see.
+    /// Returns the id as text.
     pub(crate) fn encode(self) -> String {
         let (bytes, len) = self.bytes();
         BASE64.encode(bytes.get(..len).unwrap_or_default())
     }
 
-    /// Appends the same text, without an allocation: every item that is read has two of them.
+    /// Appends the id as text without an allocation, since every item read contains two ids.
     pub(crate) fn write_text(self, out: &mut Vec<u8>) {
         let (bytes, len) = self.bytes();
         let mut text = [0; 24];
@@ -107,7 +108,7 @@ impl Rid {
         out.extend(text.iter().take(written));
     }
 
-    /// The bytes of the id, and how many of them count.
+    /// Returns the bytes of the id and their number.
     fn bytes(self) -> ([u8; 16], usize) {
         let mut bytes = [0; 16];
         let (database, owner, last, len) = match self {
@@ -120,7 +121,7 @@ impl Rid {
                 (database, owner, number | u64::from(leaf.type_tag()) << NUMBER_BITS, 16)
             }
         };
-        // Owners are written with the high byte first, so that the bit is the first one.
+        // Big-endian, so that the container bit is the first bit.
         let parts = database.to_be_bytes().into_iter().chain(owner.to_be_bytes());
         for (to, from) in bytes.iter_mut().zip(parts.chain(last.to_le_bytes())) {
             *to = from;
@@ -128,13 +129,13 @@ impl Rid {
         (bytes, len)
     }
 
-    /// The id of something in a container.
+    /// Returns the id of a resource in a container.
     pub(crate) fn in_container(database: u32, container: u32, number: u64, leaf: Leaf) -> Self {
         Self::Leaf { database, owner: container | CONTAINER, number, leaf }
     }
 
-    /// Whether this server may have given it, or may give it yet. Databases are numbered from one
-    /// on, so an id with a large number is a text that only looks like one, and may be a name.
+    /// Whether this server may assign the id. Databases are numbered from one, so an id with a
+    /// large number is another text that only has this form, and may be a name.
     pub(crate) fn may_be_given(self) -> bool {
         let (Self::Database(database)
         | Self::Container { database, .. }
@@ -144,7 +145,7 @@ impl Rid {
         database < 1 << 24
     }
 
-    /// Reads an id; `None` where the text is not one.
+    /// Parses an id; returns `None` if the text is not one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if 24 < text.len() {
             return None;

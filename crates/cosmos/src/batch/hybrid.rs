@@ -1,4 +1,5 @@
-//! Batches in HybridRow, which the SDK for .NET sends: what the numbers and texts in their rows mean.
+//! Converts HybridRow batches, which the .NET SDK sends: the meaning of the numbers and texts in
+//! their rows.
 
 use hybrid_row::{Operation, OperationResult, ResultWriter};
 
@@ -13,32 +14,31 @@ use crate::{
     limits::{MAX_BATCH, MAX_HYBRID_BATCH_BYTES},
 };
 
-/// The number of the resource type "document", the only one that batches are about.
+/// Number of the resource type "document", the only one in batches.
 const DOCUMENT: i32 = 2;
 
-/// Reads the operations of a request. As with JSON, the outer error is about the whole request and
-/// an inner one about one operation.
+/// Parses the operations of a request. As with JSON, the outer error concerns the whole request and
+/// an inner one a single operation.
 pub(super) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
     if MAX_HYBRID_BATCH_BYTES < body.len() {
         return Err(Failure::too_large());
     }
-    // Counted first, so that a request with too many operations costs no more than that.
+    // Counted first, so that a request with too many operations is refused cheaply.
     check_count(hybrid_row::count_records(body).map_err(invalid)?)?;
     let operations = hybrid_row::read_operations(body).map_err(invalid)?;
     Ok(operations.iter().map(read_operation).collect())
 }
 
-/// Returns the number of operations of a request, if that is a number that a request may have.
+/// Returns the number of operations of a request if it is within the limits.
 pub(super) fn count_operations(body: &[u8]) -> Option<usize> {
     hybrid_row::count_records(body).ok().filter(|count| (1..=MAX_BATCH).contains(count))
 }
 
-/// Returns the failure for a body that is not valid.
+/// Returns the failure for an invalid body.
 fn invalid(error: hybrid_row::Invalid) -> Failure {
     Failure::bad_request(format!("The batch is not valid HybridRow: {error}."))
 }
 
-/// Reads one operation.
 fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
     let number = row.operation_type.unwrap_or(-1);
     let (kind, name) = Kind::of_number(number).ok_or_else(|| {
@@ -52,7 +52,7 @@ fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
         (row.binary_id.is_some(), "binaryId"),
         (row.time_to_live_in_seconds.is_some(), "timeToLiveInSeconds"),
     ] {
-        // No SDK sends them unless its internal options are used.
+        // SDKs send them only with internal options.
         if there {
             return Err(Failure::unsupported(&format!("'{column}' of an operation of a batch")));
         }
@@ -64,7 +64,7 @@ fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
     }
     let text = |text: Option<&str>| text.map(str::to_owned);
     let body = row.resource_body.map(OperationBody::Bytes);
-    // In the service, `ifMatch` of a read asks what `ifNoneMatch` does.
+    // In the service, `ifMatch` of a read has the effect of `ifNoneMatch`.
     let if_none_match = match kind {
         Kind::Read => row.if_none_match.or(row.if_match),
         _ => row.if_none_match,
@@ -78,9 +78,9 @@ fn read_operation(row: &Operation<'_>) -> Result<BatchOperation> {
     })
 }
 
-/// Writes the body of a response. The text of a failure takes the place of the item, because the
-/// SDK shows the `resourceBody` of a failed operation as its error message. It consumes the outcomes
-/// for the reason that `write_outcomes` of JSON does.
+/// Writes the body of a response. The text of a failure is stored as `resourceBody`, because the
+/// SDK shows that as the error message of an operation. It consumes the outcomes to free each item
+/// once it is copied.
 pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
     let mut writer = ResultWriter::with_capacity(bytes);
@@ -102,8 +102,7 @@ pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     writer.finish()
 }
 
-/// Returns the list of errors with this text, in the form that it has in the messages of the
-/// service.
+/// Returns the list of errors with this text, in the form of the service's messages.
 fn error_body(text: &str) -> Vec<u8> {
     let mut body = b"{\"Errors\":[".to_vec();
     document::json::write_string(text, &mut body);

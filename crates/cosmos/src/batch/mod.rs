@@ -1,10 +1,9 @@
-//! Batches and bulks: what a request asks for, and what became of it. Running the operations is the
-//! routes' part.
+//! Batches and bulks: parsing of requests and writing of responses. The routes run the operations.
 //!
-//! A batch is all or nothing; the operations of a bulk are independent of each other. Both have the
-//! same form, in one of two encodings: JSON, which most official SDKs send, and HybridRow, which the
-//! SDK for .NET sends. The first byte of a request tells them apart, since .NET sends no content
-//! type, and the response has the encoding of the request.
+//! A batch is atomic; the operations of a bulk are independent. Both have the same structure, in
+//! one of two encodings: JSON, which most official SDKs send, and HybridRow, which the .NET SDK
+//! sends. The first byte of a request identifies the encoding, since .NET sends no content type;
+//! the response uses the encoding of the request.
 
 mod hybrid;
 mod operation;
@@ -16,17 +15,16 @@ pub(crate) use response::{Outcome, ResponseBudget};
 
 use crate::failure::Result;
 
-/// The encoding of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// JSON, as text or in its binary form.
+    /// JSON, as text or binary.
     Json,
     /// HybridRow.
     HybridRow,
 }
 
 impl Encoding {
-    /// Returns the encoding of a request's body.
+    /// Returns the encoding of a request body.
     pub(crate) fn of_body(body: &[u8]) -> Self {
         match hybrid_row::is_hybrid_row(body) {
             true => Self::HybridRow,
@@ -34,8 +32,9 @@ impl Encoding {
         }
     }
 
-    /// Returns the number of operations in a body of HybridRow that cannot be done as a whole, if it
-    /// can be told: its response has to have as many rows. JSON says what is wrong without rows.
+    /// Returns the number of operations in a HybridRow body that is refused as a whole, if it can
+    /// be determined: its response must have as many rows. Returns `None` for JSON, which reports
+    /// errors without rows.
     pub(crate) fn count_rows(self, body: &[u8]) -> Option<usize> {
         match self {
             Self::Json => None,
@@ -43,13 +42,12 @@ impl Encoding {
         }
     }
 
-    /// Returns whether a response with an operation of this status is 207. HybridRow follows the
-    /// service, where an item that is not modified counts, too.
+    /// Whether an operation with this status makes the response 207. In HybridRow a status of 304
+    /// counts too, as in the service.
     pub(crate) fn is_mixed(self, status: u16) -> bool {
         400 <= status || (self == Self::HybridRow && status == 304)
     }
 
-    /// Writes the body of a response.
     fn write_outcomes(self, outcomes: Vec<Outcome>) -> Vec<u8> {
         match self {
             Self::Json => response::write_outcomes(outcomes),
@@ -57,7 +55,7 @@ impl Encoding {
         }
     }
 
-    /// Returns the content type of a response; `None` for that of JSON.
+    /// Returns the content type of a response; `None` for JSON.
     fn content_type(self) -> Option<&'static str> {
         match self {
             Self::Json => None,
@@ -66,9 +64,9 @@ impl Encoding {
     }
 }
 
-/// Reads a request's body. The outer result is about the whole batch. An operation that is wrong in
-/// itself fails alone, as the inner result: in a bulk the others are done all the same, and in a
-/// batch the response says which one was at fault.
+/// Parses a request body. The outer result concerns the whole request. An invalid operation fails
+/// alone, as an inner result: a bulk runs the others, and the response to a batch tells which
+/// operation was invalid.
 pub(crate) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
     match Encoding::of_body(body) {
         Encoding::Json => read::read_operations(body),

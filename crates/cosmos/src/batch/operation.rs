@@ -1,5 +1,5 @@
-//! An operation of a batch, whatever the encoding of the request: which ones there are, what each
-//! needs, and how many a request may have.
+//! The operations of a batch, independent of the encoding: their types, their required properties,
+//! and the limit of their number.
 
 use document::Value;
 
@@ -11,54 +11,45 @@ use crate::{
     patch::Patch,
 };
 
-/// One operation of a batch, checked in itself. Whether it fits the container is found out when it
-/// is prepared.
+/// A validated operation of a batch. Whether it fits the container is checked when it is prepared.
 #[derive(Clone, Debug)]
 pub(crate) struct BatchOperation {
-    /// What is to be done, and with which item.
     pub(crate) action: BatchAction,
-    /// The etag that the item has to have, as the client wrote it.
+    /// The etag that the item must have, as the client wrote it.
     pub(crate) if_match: Option<String>,
-    /// The etag that the client has already. It counts for reads alone.
+    /// The etag that the client already has; used by reads only.
     pub(crate) if_none_match: Option<String>,
-    /// The partition key as it would stand in a header. It counts in bulks alone: a batch has one
-    /// key for all its operations, in the header of the request.
+    /// The partition key in header form; used in bulks only. A batch has one key for all
+    /// operations, in the request's header.
     pub(crate) partition_key: Option<String>,
-    /// Whether the item is left out of the response.
+    /// Whether the response omits the item.
     pub(crate) minimal: bool,
 }
 
-/// What is to be done with one item.
+/// The action of an operation on one item.
 #[derive(Clone, Debug)]
 pub(crate) enum BatchAction {
-    /// Write an item that is not there yet.
+    /// Create an item that must not exist.
     Create(NewItem),
-    /// Write an item, whether it is there or not.
+    /// Create or overwrite an item.
     Upsert(NewItem),
-    /// The item of this id becomes this one, which may have another id.
+    /// Replace the item with this id by another, which may have a different id.
     Replace(String, NewItem),
-    /// Change parts of the item of this id.
+    /// Patch the item with this id.
     Patch(String, Patch),
-    /// Return the item of this id.
+    /// Return the item with this id.
     Read(String),
-    /// Remove the item of this id.
+    /// Delete the item with this id.
     Delete(String),
 }
 
-/// The types of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Writes an item that must not exist.
     Create,
-    /// Changes parts of an item.
     Patch,
-    /// Returns an item.
     Read,
-    /// Removes an item.
     Delete,
-    /// Writes an item that must exist.
     Replace,
-    /// Writes an item.
     Upsert,
 }
 
@@ -73,13 +64,13 @@ impl Kind {
         (Self::Upsert, "Upsert", 20),
     ];
 
-    /// Returns the type of this name, compared without regard to case.
+    /// Returns the type with this name, ignoring case.
     pub(super) fn of_name(name: &str) -> Option<Self> {
         let found = Self::ALL.iter().find(|(_, known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(kind, ..)| *kind)
     }
 
-    /// Returns the type of this number, and its name.
+    /// Returns the type with this number, and its name.
     pub(super) fn of_number(number: i32) -> Option<(Self, &'static str)> {
         let found = Self::ALL.iter().find(|(.., known)| *known == number);
         found.map(|(kind, name, _)| (*kind, *name))
@@ -89,18 +80,16 @@ impl Kind {
 /// The item or the patch of an operation.
 #[derive(Debug)]
 pub(super) enum OperationBody<'a> {
-    /// A value that was parsed together with the batch around it, so its depth is still to be
-    /// checked.
+    /// A value that was parsed as part of the batch; its own depth is not checked yet.
     Parsed(Value),
-    /// JSON text, or its binary form.
+    /// JSON as text or binary.
     Bytes(&'a [u8]),
 }
 
-/// What a client may write before JSON text in UTF-8.
+/// A byte order mark, which clients may send before JSON text.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl OperationBody<'_> {
-    /// Reads the item.
     fn into_item(self) -> Result<NewItem> {
         match self {
             Self::Parsed(value) => read_item(value),
@@ -108,7 +97,6 @@ impl OperationBody<'_> {
         }
     }
 
-    /// Reads the patch.
     fn into_patch(self) -> Result<Patch> {
         match self {
             Self::Parsed(value) => Patch::from_value(value),
@@ -120,13 +108,12 @@ impl OperationBody<'_> {
     }
 }
 
-/// Returns JSON text without a byte order mark.
 fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
 }
 
 impl BatchAction {
-    /// Makes the action of an operation. `shown` is the type as errors name it.
+    /// Builds the action of an operation. `shown` is the type's name in error texts.
     pub(super) fn new(
         kind: Kind,
         shown: &str,
@@ -154,7 +141,7 @@ impl BatchAction {
 
 #[cfg(test)]
 impl BatchAction {
-    /// The id of the item it is about.
+    /// Returns the id of the operation's item.
     pub(crate) fn id(&self) -> &str {
         match self {
             Self::Create(item) | Self::Upsert(item) => item.id(),
@@ -163,8 +150,7 @@ impl BatchAction {
     }
 }
 
-/// Refuses a request without operations or with too many. Both bounds are the service's, with its
-/// texts.
+/// Refuses a request with no or too many operations; limits and texts are the service's.
 pub(super) fn check_count(count: usize) -> Result<()> {
     match count {
         0 => Err(Failure::bad_request("Batch request has no operations.")),
@@ -176,8 +162,8 @@ pub(super) fn check_count(count: usize) -> Result<()> {
     }
 }
 
-/// Reads the item of an operation. It was parsed together with what is around it, so its own depth
-/// is still to be checked.
+/// Converts the item of an operation. It was parsed as part of the batch, so its own depth is
+/// checked here.
 fn read_item(body: Value) -> Result<NewItem> {
     if !fits_depth(&body, MAX_DEPTH) {
         return Err(Failure::bad_request(format!(
@@ -190,8 +176,8 @@ fn read_item(body: Value) -> Result<NewItem> {
     }
 }
 
-/// Whether a value has at most this many levels of objects and arrays. The recursion is bounded,
-/// because what was parsed has only a few levels more.
+/// Whether a value has at most this many levels of objects and arrays. The recursion is bounded by
+/// the depth limit of the parser.
 fn fits_depth(value: &Value, levels: usize) -> bool {
     let below = levels.checked_sub(1);
     match (value, below) {

@@ -1,5 +1,5 @@
-//! The body of a batch as JSON: an array of operations. Names of properties and of operation types
-//! are those of the service; unknown properties are let pass, as it does.
+//! Parses a batch in JSON: an array of operations. Property names and operation types are the
+//! service's; unknown properties are ignored.
 
 use document::{Document, Value, json};
 
@@ -10,13 +10,12 @@ use crate::{
     limits::{BATCH_DEPTH, MAX_BODY_BYTES, MAX_DEPTH, PATCH_DEPTH},
 };
 
-/// Reads a request's body.
 pub(super) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>> {
     if MAX_BODY_BYTES < body.len() {
         return Err(Failure::too_large());
     }
-    // The array and the object of the operation are around an item, and an item's values are two
-    // levels deeper in a patch. `read_item` and `Patch` hold each of them to its own depth later.
+    // An item is nested in the array and the operation, and the values of a patch two levels
+    // deeper. `read_item` and `Patch` check their own depths later.
     let depth = MAX_DEPTH + BATCH_DEPTH + PATCH_DEPTH;
     let value = match binary::is_binary(body) {
         true => binary::read_value(body, depth, MAX_BODY_BYTES)?,
@@ -29,7 +28,7 @@ pub(super) fn read_operations(body: &[u8]) -> Result<Vec<Result<BatchOperation>>
     Ok(operations.into_iter().map(read_operation).collect())
 }
 
-/// Reads one operation. Its type counts without regard to case.
+/// Parses one operation. Its type ignores case.
 fn read_operation(value: Value) -> Result<BatchOperation> {
     let Value::Document(mut fields) = value else {
         return Err(Failure::bad_request("An operation of a batch is not an object."));
@@ -43,7 +42,7 @@ fn read_operation(value: Value) -> Result<BatchOperation> {
     let of_name = Kind::of_name(&kind).ok_or_else(|| {
         Failure::bad_request(format!("There is no operation '{kind}' of a batch."))
     })?;
-    // The text names the type as the client wrote it.
+    // Error texts contain the type as the client wrote it.
     let action = BatchAction::new(of_name, &kind, id, body)?;
     Ok(BatchOperation {
         action,
@@ -54,7 +53,7 @@ fn read_operation(value: Value) -> Result<BatchOperation> {
     })
 }
 
-/// Takes a property that is a text out of an operation; `null` is the same as none.
+/// Removes a text property from an operation; `null` means absent.
 fn take_text(fields: &mut Document, name: &str) -> Result<Option<String>> {
     match fields.remove(name) {
         None | Some(Value::Null) => Ok(None),

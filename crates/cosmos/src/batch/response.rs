@@ -1,8 +1,8 @@
-//! The response to a batch: an array with what became of each operation.
+//! The response to a batch: an array with the outcome of each operation.
 //!
-//! Its items could have a hundred times two megabytes together. So the response has a budget: what
-//! is beyond it is left out of the response to a bulk, operation by operation, and refused as a
-//! whole in a transactional batch that reads.
+//! Its items could total a hundred times two megabytes, so the response has a budget. In a bulk,
+//! items beyond the budget are omitted and reads beyond it fail individually; a transactional batch
+//! with reads is refused as a whole.
 
 use std::{
     io::Write,
@@ -16,59 +16,56 @@ use parking_lot::Mutex;
 use super::Encoding;
 use crate::{etag, failure::Failure, limits::MAX_BATCH_ANSWER_BYTES, reply::Reply, request_units};
 
-/// About how many bytes an outcome takes in the response besides its item; an estimate for the
-/// buffer.
+/// Approximate size of an outcome in the response without its item, for the buffer capacity.
 pub(super) const OUTCOME_BYTES: usize = 128;
 
-/// The bytes that are left for items in a response, and the memory that they take in it. Operations
-/// of a bulk run at the same time and share it.
+/// The remaining bytes for items in a response, and their memory reservation. Concurrent operations
+/// of a bulk share it.
 #[derive(Debug)]
 pub(crate) struct ResponseBudget {
-    /// Bytes of text that further items may take.
+    /// Remaining bytes of text.
     left: AtomicUsize,
-    /// Stored bytes of the smallest item for which there was no room. It never grows, so an item of
-    /// that size or more is not even written as text.
+    /// Stored size of the smallest item that did not fit. It never grows; items of at least that
+    /// size are not rendered.
     refused: AtomicUsize,
-    /// What the texts written so far take of the door's memory.
+    /// Memory reserved for the rendered items.
     held: Mutex<Share>,
 }
 
 impl ResponseBudget {
-    /// The budget of a response, with the memory of this account.
+    /// Creates the budget of a response, with memory from this account.
     pub(crate) fn new(account: &Account) -> Self {
         Self::with_bytes(MAX_BATCH_ANSWER_BYTES, account)
     }
 
-    /// A budget without limits, for items whose total was limited and paid for before they were
-    /// read.
+    /// Creates a budget without limits, for items whose total was limited and reserved before they
+    /// were read.
     pub(crate) fn unlimited() -> Self {
         Self::with_bytes(usize::MAX, &Account::default())
     }
 
-    /// Takes the memory that the response may hold at most. A transactional batch that reads does
-    /// so before it writes anything: once its writes are done it is too late to refuse it for want
-    /// of memory.
+    /// Reserves the maximum memory of the response. A transactional batch with reads does so before
+    /// it writes, because it cannot be refused for lack of memory after its commit.
     pub(crate) fn reserve_all(&self) -> Result<(), Short> {
         self.held.lock().grow(MAX_BATCH_ANSWER_BYTES)
     }
 
-    /// A budget of this many bytes of text.
     fn with_bytes(bytes: usize, account: &Account) -> Self {
         let (left, refused) = (AtomicUsize::new(bytes), AtomicUsize::new(usize::MAX));
         Self { left, refused, held: Mutex::new(account.share()) }
     }
 
-    /// Whether it is worth writing an item of this many stored bytes as text: not when there was no
-    /// room for one that is no larger, so that a response costs no more time than it holds bytes.
+    /// Whether an item of this stored size is worth rendering: not if an item of at most that size
+    /// did not fit, so that the time spent on a response is bounded by its size.
     pub(crate) fn may_hold(&self, stored: usize) -> bool {
-        // An answer that is out of date costs one text that does not fit.
+        // A stale result only costs one rendering that is not used.
         stored < self.refused.load(Ordering::Relaxed)
     }
 
-    /// Takes room for the text of an item of this many stored bytes, or returns why there is none.
-    /// An empty text is one that was not written because `may_hold` said no.
+    /// Takes budget for the text of an item of this stored size. Fails if too little is left, and
+    /// for an empty text, which means that `may_hold` returned false.
     pub(crate) fn take_room(&self, text: &Vec<u8>, stored: usize) -> Result<(), Failure> {
-        // The subtraction fails where too little is left, and then nothing is taken.
+        // If too little is left the subtraction fails and nothing is taken.
         let less = |left: usize| left.checked_sub(text.len());
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         if text.is_empty() || taken.is_err() {
@@ -78,8 +75,7 @@ impl ResponseBudget {
         Ok(self.held.lock().grow(text.capacity())?)
     }
 
-    /// The response with the outcomes. Its memory is that of its body, held until the body has been
-    /// sent.
+    /// Builds the response with the outcomes; its memory stays reserved until the body is sent.
     pub(crate) fn build_reply(
         &self,
         encoding: Encoding,
@@ -88,33 +84,33 @@ impl ResponseBudget {
     ) -> Reply {
         let body = encoding.write_outcomes(outcomes);
         let mut held = std::mem::take(&mut *self.held.lock());
-        // What was done is told in any case: a client that is not told would do it again.
+        // A write is reported in any case: a client that is not told would write again.
         let _ = held.set(body.capacity());
         Reply { held, content_type: encoding.content_type(), ..Reply::json(status, body) }
     }
 }
 
-/// What became of one operation. All zero and empty is an operation without a result.
+/// The outcome of one operation; the default is an operation without a result.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
-    /// The HTTP status that the operation alone would have had.
+    /// HTTP status that the operation alone would have had.
     pub(crate) status: u16,
-    /// The sub-status that tells failures of one status apart, as in `x-ms-substatus`.
+    /// Sub-status, as in `x-ms-substatus`.
     pub(crate) sub_status: u32,
-    /// Hundredths of a request unit.
+    /// Charge in hundredths of a request unit.
     pub(crate) request_units: u64,
-    /// The commit that made the version of the item; its etag is made of it.
+    /// Commit of the item's version, from which its etag is derived.
     pub(crate) version: Option<u64>,
-    /// The item as JSON text; empty where the response has none.
+    /// The item as JSON text; empty if the response has none.
     pub(crate) body: Vec<u8>,
-    /// What went wrong, for people.
+    /// Error message.
     pub(crate) message: Option<String>,
-    /// After how many milliseconds the operation may go well. JSON has no place for it.
+    /// Milliseconds after which a retry may succeed; only HybridRow can report it.
     pub(crate) retry_ms: Option<u64>,
 }
 
 impl Outcome {
-    /// The outcome of an operation that failed. It costs nothing by itself.
+    /// Returns the outcome of a failed operation, which is not charged.
     pub(crate) fn of_failure(failure: &Failure) -> Self {
         Self {
             status: failure.fault.status(),
@@ -126,8 +122,8 @@ impl Outcome {
     }
 }
 
-/// The body of the response. It consumes the outcomes, so that the text of each item is freed as
-/// soon as it is copied and the two never lie in memory whole side by side.
+/// Writes the body of the response. It consumes the outcomes so that each item's text is freed once
+/// it is copied.
 pub(super) fn write_outcomes(outcomes: Vec<Outcome>) -> Vec<u8> {
     let bytes = outcomes.iter().map(|outcome| outcome.body.len() + OUTCOME_BYTES).sum();
     let mut out = Vec::with_capacity(bytes);

@@ -1,5 +1,5 @@
-//! Laws over random values in random forms: what is written is read, a part of it is refused, and
-//! whatever is read after damage is a value that JSON has.
+//! Properties over random values in random encodings: encoding and decoding round-trips, truncated
+//! bodies are refused, and damaged bodies decode to valid JSON values or fail.
 
 use document::{Document, Value, json};
 use fastrand::Rng;
@@ -9,11 +9,11 @@ use crate::limits::MAX_ITEM_BYTES;
 
 const DEPTH: usize = 12;
 
-/// Writes values in any form that they have.
+/// Encodes values in randomly chosen encodings.
 struct Writer {
     random: Rng,
     out: Vec<u8>,
-    /// Where strings stand.
+    /// Offsets of the strings written so far.
     strings: Vec<(usize, String)>,
 }
 
@@ -26,7 +26,7 @@ impl Writer {
         self.out.extend_from_slice(&number.to_le_bytes()[..width]);
     }
 
-    /// The narrowest width from this one on that a length fits in.
+    /// Chooses a width that can represent a length.
     fn width(&mut self, widths: &[usize], len: usize) -> Option<usize> {
         let fitting: Vec<usize> =
             widths.iter().filter(|width| len < 1 << (8 * **width)).copied().collect();
@@ -103,7 +103,7 @@ impl Writer {
         (0..len).map(|_| self.random.u8(..)).collect()
     }
 
-    /// What JSON has only as strings.
+    /// Writes raw bytes or a GUID, which are strings in JSON.
     fn bytes(&mut self) -> Value {
         use base64::{Engine as _, engine::general_purpose::STANDARD};
         let bytes = self.random_bytes(300);
@@ -129,7 +129,7 @@ impl Writer {
             5 => self.packed(),
             _ => self.plain(),
         };
-        // Not all are referred to, so that frames without positions are common.
+        // Not every string is referenced, so that frames that can move stay common.
         if self.random.u32(..4) == 0 {
             self.strings.push((start, text.clone()));
         }
@@ -213,7 +213,7 @@ impl Writer {
         let form = self.random.usize(..5);
         let bits = [4, 5, 6, 7, 7][form];
         let base = if form < 3 { self.random.u8(1..=0x80 - (1 << bits)) } else { 0 };
-        // Names hold no U+0000.
+        // Names must not contain U+0000.
         let least = u8::from(base == 0);
         let codes: Vec<u8> =
             (0..self.random.usize(..60)).map(|_| self.random.u8(least..1 << bits)).collect();
@@ -233,7 +233,7 @@ impl Writer {
         codes.iter().map(|code| char::from(base + code)).collect()
     }
 
-    /// An array of numbers, or of such arrays.
+    /// Writes an array of numbers, or of such arrays.
     fn numbers(&mut self) -> Value {
         let markers = [(0xd7, 1), (0xd8, 1), (0xd9, 2), (0xda, 4), (0xdb, 8), (0xdc, 4)];
         let (marker, width) = self.random.choice(markers).unwrap();
@@ -266,7 +266,7 @@ impl Writer {
         if nested { Value::Array((0..rows).map(|_| row()).collect()) } else { row() }
     }
 
-    /// What `inside` writes, in a frame; `first` is the first marker of the kind.
+    /// Writes a frame around what `inside` writes; `first` is the first marker of the type.
     fn framed<T>(&mut self, first: u8, count: usize, inside: impl FnOnce(&mut Self) -> T) -> T {
         if count < 2 && self.random.bool() {
             self.out.push(first + count as u8);
@@ -286,7 +286,7 @@ impl Writer {
             let count = (count as u64).to_le_bytes();
             self.out[at + 1 + width..][..width].copy_from_slice(&count[..width]);
         }
-        // A narrow frame is possible where no string that is referred to would move.
+        // A narrow frame is possible only if no referenced string would move.
         let moves = self.strings.iter().any(|(string, _)| at < *string);
         if len < 256 && !moves {
             let inside = self.out.split_off(at + 1 + head);
@@ -332,7 +332,7 @@ fn random(seed: u64) -> (Vec<u8>, Value) {
     (writer.out, value)
 }
 
-/// What was read has to be what its text says.
+/// Checks that a decoded value equals the result of parsing its text.
 fn check(value: &Value, about: &str) {
     let text = json::to_string(value.as_ref());
     assert!(text.len() <= 7 * MAX_ITEM_BYTES, "{about}");

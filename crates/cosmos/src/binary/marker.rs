@@ -1,82 +1,83 @@
-//! Markers: the byte that a value begins with, and what it says about the bytes after it. Lengths,
-//! counts and positions are named by the number of bytes that they take. The table of bytes is that
-//! of the service's own SDKs; a byte that they do not write is unknown here too.
+//! Markers: the first byte of a value, and what it says about the following bytes. Lengths, counts
+//! and offsets are described by the number of bytes that encode them. The table is that of the
+//! service's SDKs; bytes that they do not write are refused.
 
-/// What a value is.
+/// The type and encoding of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marker {
     Null,
     Bool(bool),
-    /// A whole number within the marker.
+    /// An integer encoded in the marker.
     Small(u8),
     Number(Number),
-    /// A text in one of its forms.
+    /// A string in one of its encodings.
     String(Form),
-    /// 16 bytes in the order of .NET; a string in JSON.
+    /// 16 bytes in .NET's GUID layout; a string in JSON.
     Guid,
-    /// A length and bytes; a string of base64 in JSON.
+    /// A length of this width and bytes; a base64 string in JSON.
     Bytes(usize),
-    /// An array whose values follow, each with a marker of its own.
+    /// An array of values with markers.
     Array(Frame),
-    /// An object: a string and a value in turn.
+    /// An object: alternating names and values.
     Object(Frame),
-    /// An array of numbers of one type: the marker of all, a count of this many bytes, then the
+    /// An array of numbers of one type: the marker of the type, a count of this width, then the
     /// numbers without markers.
     Numbers(usize),
-    /// An array of such arrays, which all have one length: the marker of each, that of their
-    /// numbers, and both counts of this many bytes.
+    /// An array of number arrays of equal length: the marker of the arrays, that of their numbers,
+    /// and both counts of this width.
     Tables(usize),
 }
 
-/// How a number is stored: its type and bytes.
+/// The type and size of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
-    /// A whole number of this many bytes, from zero on.
+    /// An unsigned integer of this many bytes.
     Unsigned(usize),
-    /// A whole number of this many bytes in two's complement.
+    /// A two's complement integer of this many bytes.
     Signed(usize),
-    /// A double that was cut to 32 bits without loss.
+    /// A 32-bit float.
     Single,
-    /// A number of 64 bits as IEEE 754 has it.
+    /// A 64-bit float.
     Double,
 }
 
-/// How a string is stored.
+/// The encoding of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// One that both sides know, by its number in the list of `system`.
+    /// A predefined string, by its index in `system`.
     System(u8),
-    /// One of a dictionary of the client's own. It is not in the body, so it cannot be read.
+    /// A string in the client's dictionary, which is not in the body, so it cannot be decoded.
     Dictionary,
-    /// This many bytes of UTF-8.
+    /// UTF-8 of this many bytes.
     Short(usize),
-    /// A length of this many bytes, and UTF-8.
+    /// A length of this width, and UTF-8.
     Long(usize),
-    /// A position of this many bytes, at which an earlier string stands.
+    /// An offset of this width, at which an earlier string is encoded.
     Earlier(usize),
-    /// 32 hexadecimal digits, low half first, with the usual dashes.
+    /// 32 hexadecimal digits, low half first, with the dashes of a GUID.
     Guid { digits: Digits, quoted: bool },
-    /// A count of groups of four characters, what is missing at the end, bytes.
+    /// A count of groups of four characters, the number of characters missing from the last, and
+    /// the bytes.
     Base64 { width: usize, url: bool },
-    /// A count and half a byte for each character.
+    /// A count, and half a byte per character.
     Digits(Digits),
-    /// A count, the lowest character if it is not U+0000, and this many bits for each.
+    /// A count, the lowest character if it is not U+0000, and this many bits per character.
     Packed { bits: usize, based: bool, width: usize },
 }
 
-/// A set of sixteen characters, so that each takes half a byte.
+/// A set of sixteen characters, each encoded in half a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Digits {
-    /// Hexadecimal digits in lower case.
+    /// Lower-case hexadecimal digits.
     Lower,
-    /// Hexadecimal digits in upper case.
+    /// Upper-case hexadecimal digits.
     Upper,
-    /// What a timestamp of ISO 8601 is made of.
+    /// The characters of an ISO 8601 timestamp.
     Date,
 }
 
 impl Digits {
-    /// The character of the low half of a byte.
+    /// Returns the character of the low half of a byte.
     pub(super) fn character_of(self, half: u8) -> u8 {
         let all = match self {
             Self::Lower => b"0123456789abcdef",
@@ -87,21 +88,20 @@ impl Digits {
     }
 }
 
-/// How the end of an array or object is known.
+/// How the end of an array or object is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// It holds nothing.
     Empty,
-    /// It holds one value, or one name with its value, and has no length.
+    /// One value, or one name and value, without a length.
     One,
-    /// Its length in bytes and, where `counted`, how many values it holds; each takes `width`
-    /// bytes.
+    /// A length in bytes of this `width` and, if `counted`, a count of values of the same width.
     Long { width: usize, counted: bool },
 }
 
 impl Frame {
-    /// By the distance from the first marker of its kind: arrays and objects have eight markers
-    /// each, in the same order.
+    /// Returns the frame by the distance from the first marker of its type: arrays and objects have
+    /// eight markers each, in the same order.
     fn of_distance(distance: u8) -> Self {
         match distance {
             0 => Self::Empty,
@@ -117,7 +117,7 @@ impl Frame {
 }
 
 impl Number {
-    /// The numbers that arrays of numbers are made of; other markers return `None`.
+    /// Returns the type of numbers in number arrays; `None` for other markers.
     pub(super) fn of_array(byte: u8) -> Option<Self> {
         Some(match byte {
             0xcd => Self::Single,
@@ -132,7 +132,7 @@ impl Number {
         })
     }
 
-    /// The numbers that stand alone: those that arrays are made of, and a few more.
+    /// Returns the type of a single number, which includes all types of number arrays.
     fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0xc7 => Self::Unsigned(8),
@@ -147,7 +147,7 @@ impl Number {
 }
 
 impl Form {
-    /// A string's form by its marker; `None` where no client writes it.
+    /// Returns the string encoding of a marker; `None` if no client writes it.
     fn of_marker(byte: u8) -> Option<Self> {
         Some(match byte {
             0x20..=0x3f => Self::System(byte - 0x20),
@@ -181,7 +181,7 @@ impl Form {
 }
 
 impl Marker {
-    /// What a byte says; `None` where no client writes it.
+    /// Decodes a marker byte; returns `None` if no client writes it.
     pub(super) fn of_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             0x00..=0x1f => Self::Small(byte),

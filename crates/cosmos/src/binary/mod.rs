@@ -1,15 +1,14 @@
-//! JSON in the binary form of this protocol, which clients may send items and batches in: a byte
-//! that says so, then one value. It is only read; responses are text, which every client reads.
+//! The binary JSON encoding of this protocol, which clients may use for items and batches: a format
+//! byte, then one value. It is only decoded; responses are text, which every client accepts.
 //!
-//! SDKs write it where their binary encoding is switched on. Each value begins with a marker, a
-//! byte that says its type and how its length is given (`marker`). Strings have some ten forms,
-//! among them references to earlier strings and packed forms for digits, dates and base64
-//! (`strings`).
+//! SDKs use it if their binary encoding is enabled. Each value starts with a marker, a byte that
+//! gives its type and how its length is encoded (`marker`). Strings have some ten encodings, among
+//! them references to earlier strings and packed forms for digits, dates and base64 (`strings`).
 //!
-//! The danger of the form is that little can stand for much: a reference of two bytes may repeat a
-//! long string, and an array of arrays of numbers has no bytes for its empty rows. So reading
-//! spends a budget of bytes as text (`TextBudget`), which is the limit that the same body would
-//! have as text.
+//! A few bytes of this encoding can expand to much text: a reference of two bytes may repeat a long
+//! string, and an array of arrays of numbers stores no bytes for empty rows. Decoding therefore
+//! spends a budget of text bytes (`TextBudget`), with the limit that the same body would have as
+//! text.
 
 mod cursor;
 #[cfg(test)]
@@ -25,22 +24,22 @@ use document::{Document, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The byte before the value. No JSON text begins with it, and no batch in HybridRow does, so the
-/// first byte of a body tells its form.
+/// The format byte before the value. Neither JSON text nor a HybridRow batch starts with it, so the
+/// first byte of a body identifies its encoding.
 const FIRST: u8 = 0x80;
 
-/// Whether a body is in this form.
+/// Whether a body is in this encoding.
 pub(crate) fn is_binary(body: &[u8]) -> bool {
     body.first() == Some(&FIRST)
 }
 
-/// Reads one value that is the whole body. `depth` is how deep objects and arrays may be nested,
-/// `room` the bytes that the value may have as text.
+/// Decodes a body that is one value. `depth` limits the nesting of objects and arrays, `room` the
+/// bytes of the value as text.
 pub(crate) fn read_value(body: &[u8], depth: usize, room: usize) -> Result<Value> {
     reader::Reader::new(body, room).read_whole(depth)
 }
 
-/// The same for a body that has to be an object.
+/// Decodes a body that must be an object.
 pub(crate) fn read_document(body: &[u8], depth: usize, room: usize) -> Result<Document> {
     match read_value(body, depth, room)? {
         Value::Document(document) => Ok(document),
@@ -48,10 +47,10 @@ pub(crate) fn read_document(body: &[u8], depth: usize, room: usize) -> Result<Do
     }
 }
 
-/// Where the value begins.
+/// Offset of the value.
 const FIRST_VALUE: usize = 1;
 
-/// The failure for a body that is wrong at this byte. The position is for people who write clients.
+/// Returns the failure for a body that is invalid at this byte.
 fn invalid(what: &str, at: usize) -> Failure {
     Failure::bad_request(format!("The input content is invalid binary JSON: {what} at byte {at}"))
 }

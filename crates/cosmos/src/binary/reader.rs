@@ -1,8 +1,8 @@
-//! Values out of the binary form: depth-limited, key order kept, a name twice in one object
-//! refused, and no more room taken than a text of the allowed size would take.
+//! Decodes values: limits the depth, keeps the order of names, refuses duplicate names in one
+//! object, and uses no more memory than a text of the permitted size would.
 //!
-//! Reading goes down one level of the program's stack for each level of the value, so `depth`
-//! bounds the stack too. Every value spends from the budget before memory is taken for it.
+//! The decoder recurses once per nesting level, so `depth` also bounds the call stack. Every value
+//! spends from the budget before memory is allocated for it.
 
 use std::collections::HashSet;
 
@@ -18,26 +18,26 @@ use super::{
 };
 use crate::failure::{Failure, Result};
 
-/// No value takes less as text: one character, and the comma or bracket after it.
+/// Minimum text size of a value: one character and a comma or bracket.
 const LEAST: usize = 2;
-/// Two quotes and a colon around a name.
+/// Text size of the quotes and the colon of a name.
 const AROUND_NAME: usize = 3;
 
-/// What is left of the bytes that a body may have as text. References, and arrays of empty arrays,
-/// make much of little.
+/// The remaining text bytes that a body may expand to, since references and arrays of empty arrays
+/// can expand to much.
 #[derive(Debug)]
 pub(super) struct TextBudget(usize);
 
 impl TextBudget {
-    /// Spends bytes of text; a body that has spent all is refused as one that is too large, with
-    /// the same status as a text of that size.
+    /// Spends bytes of text; fails if the budget is exhausted, with the status of a text that is
+    /// too large.
     pub(super) fn spend_bytes(&mut self, bytes: usize) -> Result<()> {
         self.0 = self.0.checked_sub(bytes).ok_or_else(Failure::too_large)?;
         Ok(())
     }
 }
 
-/// A body that is being read.
+/// A body that is being decoded.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     cursor: Cursor<'a>,
@@ -45,14 +45,14 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of a body that may have `room` bytes as text.
+    /// Creates a reader for a body that may expand to `room` bytes of text.
     pub(super) fn new(body: &'a [u8], room: usize) -> Self {
-        // Nothing stands after the outermost value, so one byte that is spent for it comes back.
+        // The outermost value has no comma or bracket after it, so one byte is added back.
         let room = TextBudget(room.saturating_add(1));
         Self { cursor: Cursor::new(body, FIRST_VALUE), room }
     }
 
-    /// Reads the value that is the whole body.
+    /// Decodes the value and checks that it is the whole body.
     pub(super) fn read_whole(mut self, depth: usize) -> Result<Value> {
         let value = self.read_value(depth)?;
         if !self.cursor.is_at_end() {
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Reads the value that begins here; `depth` is how many levels it may have.
+    /// Decodes the next value; `depth` is the number of levels it may have.
     fn read_value(&mut self, depth: usize) -> Result<Value> {
         let start = self.cursor.position();
         let marker = self.cursor.read_marker()?;
@@ -87,8 +87,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value that holds no others. It is a function of its own and never inlined: `read_value`
-    /// calls itself, and what its stack frame holds counts for each level of the value.
+    /// Decodes a value that contains no other values. It must not be inlined: `read_value` is
+    /// recursive, and its stack frame counts for each level.
     #[inline(never)]
     fn read_scalar(&mut self, marker: Marker, start: usize) -> Result<Value> {
         Ok(match marker {
@@ -105,18 +105,18 @@ impl<'a> Reader<'a> {
                 self.room.spend_bytes(len)?;
                 Value::String(STANDARD.encode(bytes))
             }
-            // The others were told apart before.
+            // The caller handles the other markers.
             _ => Value::Null,
         })
     }
 
-    /// Reads a number as JSON would have it: whole and within `i64` it is an int64, anything else
-    /// the nearest double. What was sent as a double stays one.
+    /// Decodes a number with the types of JSON parsing: an integer within `i64` is an int64, a
+    /// larger one the nearest double. A value encoded as a double stays a double.
     fn read_number(&mut self, number: Number) -> Result<Value> {
         let start = self.cursor.position();
         let double = match number {
             Number::Signed(width) => {
-                // Shifting up and down again spreads the sign over the unused bits.
+                // Shifting up and down again extends the sign over the unused bits.
                 let unused = 64 - 8 * width;
                 let raw = self.cursor.read_number(width)?.cast_signed();
                 return Ok(Value::Int64(raw << unused >> unused));
@@ -140,8 +140,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads 16 bytes as .NET writes a GUID: the first three parts are numbers with the lowest byte
-    /// first, the others are not.
+    /// Decodes 16 bytes in .NET's GUID layout: the first three groups are little-endian, the others
+    /// are not.
     fn read_guid(&mut self) -> Result<String> {
         self.room.spend_bytes(36)?;
         let mut raw = |width| self.cursor.read_number(width);
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
         Ok(format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{fifth:012x}"))
     }
 
-    /// Reads an array; `inner` is how deep its values may be.
+    /// Decodes an array; `inner` is the depth permitted for its values.
     fn read_array(&mut self, frame: Frame, inner: usize) -> Result<Vec<Value>> {
         let mut values = Vec::new();
         self.read_each(frame, |reader| {
@@ -160,8 +160,8 @@ impl<'a> Reader<'a> {
         Ok(values)
     }
 
-    /// Reads an object. Its names are compared when all are there, because an object of many names
-    /// would be searched for each otherwise.
+    /// Decodes an object. Duplicate names are detected at the end with a set, since searching on
+    /// each insertion would be quadratic.
     fn read_object(&mut self, frame: Frame, inner: usize) -> Result<Document> {
         let start = self.cursor.position();
         let mut document = Document::new();
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a name: a string without U+0000, which no stored document can hold in a name.
+    /// Decodes a name: a string without U+0000, which stored documents cannot contain in names.
     fn read_name(&mut self) -> Result<String> {
         let start = self.cursor.position();
         let form = self.cursor.read_string_form()?;
@@ -190,9 +190,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads what is in a frame by `next`, once for each entry, and checks that it ends where the
-    /// frame says and has as many entries as it says. An entry cannot read beyond the frame: the
-    /// cursor is narrowed to it.
+    /// Decodes the entries of a frame by calling `next` for each, and checks the frame's length and
+    /// count. The cursor is limited to the frame, so that an entry cannot read beyond it.
     fn read_each(
         &mut self,
         frame: Frame,
@@ -219,15 +218,15 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads an array of numbers of one type; `width` is that of its count.
+    /// Decodes an array of numbers of one type; `width` is that of its count.
     fn read_numbers(&mut self, width: usize) -> Result<Value> {
         let number = self.number_of_array()?;
         let count = self.cursor.read_length(width)?;
         self.read_row(number, count)
     }
 
-    /// Reads an array of arrays of numbers. Each row spends something even when it is empty, since
-    /// it has no bytes of its own in the body: a few bytes may claim millions of rows.
+    /// Decodes an array of number arrays. Each row spends from the budget even if it is empty:
+    /// empty rows have no bytes in the body, so a few bytes may declare millions of them.
     fn read_tables(&mut self, width: usize) -> Result<Value> {
         let start = self.cursor.position();
         if self.cursor.read_marker()? != Marker::Numbers(width) {
@@ -244,14 +243,13 @@ impl<'a> Reader<'a> {
         Ok(Value::Array(rows))
     }
 
-    /// Reads the type that all numbers of an array have.
+    /// Decodes the common type of a number array.
     fn number_of_array(&mut self) -> Result<Number> {
         let start = self.cursor.position();
         let number = Number::of_array(self.cursor.read_byte()?);
         number.ok_or_else(|| invalid("there is no type of numbers", start))
     }
 
-    /// Reads this many numbers of one type.
     fn read_row(&mut self, number: Number, count: usize) -> Result<Value> {
         let mut values = Vec::new();
         for _ in 0..count {
@@ -262,7 +260,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How deep what is in a value may be, where the value itself may have `depth` levels.
+/// Returns the depth permitted for nested values; fails if no level is left.
 fn inner_depth(depth: usize, start: usize) -> Result<usize> {
     depth.checked_sub(1).ok_or_else(|| invalid("the value is nested too deeply", start))
 }

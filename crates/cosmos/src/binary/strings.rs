@@ -1,14 +1,14 @@
-//! Strings of the binary form in all their forms. Each spends its length as text before memory is
-//! taken for it, so that no form makes more of a body than text would.
+//! Decodes the string encodings. Each spends its text length before memory is allocated, so that no
+//! encoding expands a body beyond its limit.
 //!
 //! ```text
 //! short, long    bytes of UTF-8
-//! earlier        the position of a string before this one
-//! system         the number of a string that both sides know
+//! earlier        the offset of a string before this one
+//! system         the index of a predefined string
 //! GUID           16 bytes for 36 characters, or 38 with quotes
-//! digits         half a byte for a character
-//! packed         4 to 7 bits for a character
-//! base64         the bytes that the characters stand for
+//! digits         half a byte per character
+//! packed         4 to 7 bits per character
+//! base64         the decoded bytes of the characters
 //! ```
 
 use base64::{
@@ -25,8 +25,8 @@ use super::{
 };
 use crate::failure::Result;
 
-/// Reads a string after its marker, which stands at `start`. A reference has to point before itself
-/// and to a string that is not a reference, so that there are no chains and no circles.
+/// Decodes a string after its marker at `start`. A reference must point before itself and to a
+/// string that is not a reference, which excludes chains and cycles.
 pub(super) fn read_string(
     form: Form,
     start: usize,
@@ -50,8 +50,8 @@ pub(super) fn read_string(
     }
 }
 
-/// Reads a string that stands where it is read; `start` is where its marker is, for the text of a
-/// failure.
+/// Decodes a string that is not a reference; `start` is the offset of its marker, for error
+/// messages.
 fn read_stored(
     form: Form,
     start: usize,
@@ -89,7 +89,6 @@ fn read_stored(
     }
 }
 
-/// Reads this many bytes of UTF-8.
 fn read_plain(
     len: usize,
     start: usize,
@@ -102,8 +101,8 @@ fn read_plain(
     text.map(str::to_owned).map_err(|_| invalid("a string is not UTF-8", start))
 }
 
-/// Reads 32 hexadecimal digits in 16 bytes, low half first, and puts in the usual dashes; `quoted`
-/// ones have quotes that are part of the string.
+/// Decodes 32 hexadecimal digits in 16 bytes, low half first, and inserts the dashes; `quoted` adds
+/// quotes that are part of the string.
 fn read_guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<String> {
     let mut text = String::with_capacity(38);
     let quote = if quoted { "\"" } else { "" };
@@ -119,10 +118,9 @@ fn read_guid(digits: Digits, quoted: bool, cursor: &mut Cursor<'_>) -> Result<St
     Ok(text)
 }
 
-/// Reads a string that was base64, stored as the bytes that it stands for. The byte after the count
-/// of groups of four characters says how many characters at the end are padding or, with all bits
-/// turned round, how many are left out. A wrong end is refused: it would make other characters than
-/// the client had.
+/// Decodes a base64 string that is stored as its decoded bytes. The byte after the count of
+/// four-character groups is the number of padding characters at the end or, inverted, the number of
+/// omitted characters. An inconsistent value is refused, since it would change the string.
 fn read_base64(
     width: usize,
     url: bool,
@@ -149,8 +147,8 @@ fn read_base64(
     })
 }
 
-/// Reads `count` characters of half a byte each, low half first. The unused half at the end of an
-/// odd count has to be zero.
+/// Decodes `count` characters of half a byte each, low half first. The unused half of an odd count
+/// must be zero.
 fn read_half_bytes(
     digits: Digits,
     count: usize,
@@ -165,9 +163,9 @@ fn read_half_bytes(
     Ok(halves.take(count).map(|half| char::from(digits.character_of(half))).collect())
 }
 
-/// Reads `count` characters of at most seven bits each, the lowest first. Where `based`, a byte
-/// with the lowest character stands before them. What is not ASCII is refused, since no client
-/// packs it.
+/// Decodes `count` characters of at most seven bits each, lowest bits first. If `based`, the lowest
+/// character precedes them and is added to each. Characters beyond ASCII are refused, since no
+/// client packs them.
 fn read_packed(
     bits: usize,
     based: bool,
@@ -177,8 +175,8 @@ fn read_packed(
 ) -> Result<String> {
     let base = if based { u16::from(cursor.read_byte()?) } else { 0 };
     let mut bytes = cursor.take_bytes((count * bits).div_ceil(8))?.iter();
-    // A window over the bits: it is filled a byte at a time, and a character takes the lowest bits.
-    // It never holds more than seven bits and one byte, so sixteen are enough.
+    // A bit buffer that is filled bytewise; characters take the lowest bits. It holds at most seven
+    // bits and one byte, so sixteen bits suffice.
     let (mut window, mut filled, mut text) = (0_u16, 0, String::with_capacity(count));
     for _ in 0..count {
         if filled < bits {

@@ -1,7 +1,7 @@
-//! Strings that both sides know, one marker each. The order is the list in the service's SDKs: a
-//! string moved here would be read as another one.
+//! Predefined strings, encoded by a single marker. The order must match the list in the service's
+//! SDKs.
 
-/// The strings by their numbers.
+/// The strings by index.
 const SYSTEM: [&str; 32] = [
     "$s",
     "$t",
@@ -37,7 +37,7 @@ const SYSTEM: [&str; 32] = [
     "_id",
 ];
 
-/// The string with this number, which is below 32.
+/// Returns the string with this index, which is below 32.
 pub(super) fn system_string(number: u8) -> &'static str {
     SYSTEM.get(usize::from(number)).copied().unwrap_or_default()
 }

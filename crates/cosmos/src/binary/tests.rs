@@ -1,4 +1,4 @@
-//! Bodies byte by byte.
+//! Tests of encoded bodies, byte by byte.
 
 use document::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{FIRST, is_binary, read_document, read_value};
 
 const ROOM: usize = 1 << 20;
 
-/// Bytes of a hexadecimal text, after the first one of every body.
+/// Returns a body from hexadecimal text; the format byte is prepended.
 fn body(hex: &str) -> Vec<u8> {
     let digits: Vec<u32> = hex.chars().filter_map(|digit| digit.to_digit(16)).collect();
     let bytes = digits.chunks(2).map(|pair| (16 * pair[0] + pair[1]) as u8);
@@ -24,7 +24,7 @@ fn wrong(what: &str, at: usize) -> String {
     format!("The input content is invalid binary JSON: {what} at byte {at}")
 }
 
-/// Written by the encoder of the Rust SDK 1.1.0-beta.1.
+/// Encoded by the Rust SDK 1.1.0-beta.1.
 #[test]
 fn an_item_of_a_client() {
     let hex = concat!(
@@ -224,7 +224,7 @@ fn depth_is_limited_exactly() {
 
 #[test]
 fn what_is_small_cannot_become_large() {
-    // A string of 60000 bytes and as many references to it as fit beside it.
+    // A string of 60,000 bytes and as many references to it as fit after it.
     let mut references = body("e4 00000000 c1 60ea");
     references.resize(references.len() + 60_000, b'x');
     (0..300).for_each(|_| references.extend_from_slice(&[0xc3, 6]));

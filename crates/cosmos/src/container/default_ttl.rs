@@ -1,16 +1,15 @@
-//! A container's default TTL: on the wire a whole number of seconds or -1, and absent when TTL is
-//! off.
+//! A container's default TTL: an integer number of seconds or -1, and absent if TTL is disabled.
 
 use document::{Document, Number, Value, json};
 use engine::DefaultTtl;
 
 use crate::failure::{Failure, Result};
 
-/// Takes the default out of a definition, since the engine keeps it apart. `null` is refused and
-/// not taken for absent, as in the service.
+/// Removes the default from a definition, since the engine stores it separately. `null` is refused
+/// and does not mean absent, as in the service.
 pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     let Some(value) = body.remove("defaultTtl") else {
-        // Where the seconds are in each item there still has to be a default.
+        // A TTL property path also requires a default.
         if body.get("ttlPropertyPath").is_some() {
             return Err(Failure::bad_request(
                 "The property 'ttlPropertyPath' needs 'defaultTtl' to be specified.",
@@ -36,12 +35,12 @@ pub(super) fn take_default(body: &mut Document) -> Result<DefaultTtl> {
     }
 }
 
-/// Whether a value is a number as JSON has it: `20.0` is 20.
+/// Whether a value is a JSON number: `20.0` is accepted as 20.
 fn is_whole(value: &Value) -> bool {
     matches!(value, Value::Int64(_) | Value::Double(_))
 }
 
-/// Appends the property, where there is a default, to a definition that is shown.
+/// Appends the default to a definition, if there is one.
 pub(crate) fn write_default(default: DefaultTtl, out: &mut Document) {
     match default {
         DefaultTtl::Off => {}

@@ -1,6 +1,6 @@
-//! Policies of client encryption: which paths clients encrypt, and with which of the database's keys. Nothing
-//! is encrypted here, but what the service refuses is refused, so that a mistake shows before data are written
-//! under it.
+//! Client encryption policies: which paths clients encrypt, and with which keys of the database.
+//! Nothing is encrypted here; policies are validated like in the service, so that mistakes are
+//! found before data are written.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,12 @@ use crate::{
     partition_key::KeyPath,
 };
 
-/// The name of the policy in definitions.
 const POLICY: &str = "clientEncryptionPolicy";
 
-/// The one algorithm of the service.
+/// The service's only algorithm.
 const ALGORITHM: &str = "AEAD_AES_256_CBC_HMAC_SHA256";
 
-/// Refuses a policy that the service refuses. Whether its keys are there is looked up by the route, which has
-/// the database.
+/// Refuses a policy that the service refuses. The route checks whether its keys exist.
 pub(super) fn check_encryption(body: &Document, key: &[KeyPath]) -> Result<()> {
     let Some(Value::Document(policy)) = body.get(POLICY) else { return Ok(()) };
     let version = match policy.get("policyFormatVersion") {
@@ -56,7 +54,7 @@ pub(super) fn check_encryption(body: &Document, key: &[KeyPath]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses an entry that does not say how its path is encrypted.
+/// Refuses an entry with missing or invalid properties.
 fn check_entry(entry: &Document, path: &str) -> Result<()> {
     if text_of(entry, "clientEncryptionKeyId").is_empty() {
         return Err(Failure::bad_request(format!(
@@ -76,20 +74,20 @@ fn check_entry(entry: &Document, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the ids of the keys that a definition names.
+/// Returns the ids of the keys that a definition uses.
 pub(crate) fn encryption_keys(options: &Document) -> Vec<&str> {
     let entries = entries_of(options, POLICY, "includedPaths").into_iter();
     entries.map(|entry| text_of(entry, "clientEncryptionKeyId")).collect()
 }
 
-/// Returns what a definition says of encryption, in whatever order it is written.
+/// Returns the entries of a definition's policy with normalized property order.
 fn said(options: &Document) -> Vec<[&str; 4]> {
     let names = ["path", "clientEncryptionKeyId", "encryptionType", "encryptionAlgorithm"];
     let entries = entries_of(options, POLICY, "includedPaths").into_iter();
     entries.map(|entry| names.map(|name| text_of(entry, name))).collect()
 }
 
-/// Refuses a replacement with another policy: what is stored has been encrypted by the one there is.
+/// Refuses a replacement with another policy: stored data are encrypted by the current one.
 pub(super) fn check_replacement(new: &Document, held: &Document) -> Result<()> {
     if said(new) == said(held) {
         return Ok(());

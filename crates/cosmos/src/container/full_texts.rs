@@ -1,13 +1,12 @@
-//! Policies of full-text search: which paths hold texts, and their indexes. Nothing here searches them, but
-//! what the service refuses is refused, so that a mistake shows before a template meets the service.
+//! Full-text policies: which paths contain text, and their indexes. There is no full-text search
+//! here; policies are validated like in the service, so that mistakes in a template are found.
 
 use document::Document;
 
 use super::vectors::{entries_of, text_of};
 use crate::failure::{Failure, Result};
 
-/// Refuses full-text indexes of paths that the full-text policy does not name, and paths that are
-/// named twice.
+/// Refuses full-text indexes on paths that are not in the full-text policy, and duplicate paths.
 pub(super) fn check_full_texts(body: &Document) -> Result<()> {
     let texts = paths_of(body, "fullTextPolicy", "fullTextPaths");
     let indexes = paths_of(body, "indexingPolicy", "fullTextIndexes");
@@ -30,14 +29,14 @@ pub(super) fn check_full_texts(body: &Document) -> Result<()> {
     }
 }
 
-/// Whether two definitions say the same of full texts.
+/// Whether two definitions have equal full-text policies.
 pub(super) fn same_full_texts(new: &Document, held: &Document) -> bool {
     [("fullTextPolicy", "fullTextPaths"), ("indexingPolicy", "fullTextIndexes")]
         .into_iter()
         .all(|(policy, list)| paths_of(new, policy, list) == paths_of(held, policy, list))
 }
 
-/// The paths of the entries of a list in a policy.
+/// Returns the paths in an array of a policy.
 fn paths_of<'a>(body: &'a Document, policy: &str, list: &str) -> Vec<&'a str> {
     entries_of(body, policy, list).into_iter().map(|entry| text_of(entry, "path")).collect()
 }

@@ -1,10 +1,10 @@
-//! Indexing policies: checked, completed with what holds when nothing is said, and turned into
-//! indexes. Queries return the same under every policy; a policy decides what they cost, and which
-//! orders over several properties are served at all.
+//! Indexing policies: validated, completed with defaults, and converted to indexes. Results of
+//! queries do not depend on the policy, except that an ORDER BY over several properties requires a
+//! composite index; the policy determines their cost.
 //!
-//! The included and excluded paths say which values may be indexed; the engine keeps those that
-//! queries ask for, and those that are named. Each composite index becomes an index of its own. A policy is completed as the service
-//! completes it: without any path all are included, and the etag is excluded.
+//! The included and excluded paths say which values may be indexed; the engine indexes those that
+//! queries need or that are listed explicitly. Each composite index becomes an index. A policy is
+//! completed as in the service: without any path all are included, and the etag is excluded.
 
 use std::collections::HashSet;
 
@@ -18,11 +18,11 @@ use crate::{
     limits::{MAX_COMPOSITE_PATHS, MAX_COMPOSITES, MAX_INDEX_PATHS},
 };
 
-/// How the names of composite indexes begin in the engine; the place in the policy follows.
+/// Prefix of the engine's names of composite indexes; the position in the policy follows.
 const COMPOSITE: &str = "composite ";
 
-/// Completes the policy of a definition and returns the indexes that it asks for. Nothing is
-/// indexed where the mode is `none`, and that is refused where items expire, as in the service.
+/// Completes the policy of a definition and returns the indexes for it. With mode `none` nothing is
+/// indexed, which is refused if items expire, as in the service.
 pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Result<Vec<IndexSpec>> {
     let mut policy = match body.remove("indexingPolicy") {
         None | Some(Value::Null) => Document::new(),
@@ -43,7 +43,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
         Some(Value::Bool(automatic)) => *automatic,
         Some(_) => return Err(Failure::bad_request("The property 'automatic' is not a boolean.")),
     };
-    // As the service has it: nothing is indexed by hand where indexes are kept up to date.
+    // As in the service: indexing cannot be manual in consistent mode.
     policy.insert("automatic", automatic || mode == "consistent");
     check_kept(&policy)?;
     check_spatial(&policy)?;
@@ -58,7 +58,7 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
         }
         fill_missing(&mut policy, &[], &[]);
     } else {
-        // A policy without any paths means all of them; one that names some means only those.
+        // A policy without any paths includes all; one with some paths includes only those.
         let untouched =
             policy.get("includedPaths").is_none() && policy.get("excludedPaths").is_none();
         if untouched {
@@ -77,8 +77,8 @@ pub(super) fn complete_policy(body: &mut Document, default: DefaultTtl) -> Resul
     Ok(indexes)
 }
 
-/// The indexing mode; without one it is `consistent`. `lazy` is taken for what it says and indexed
-/// at once all the same.
+/// Returns the indexing mode, `consistent` by default. `lazy` is accepted and shown, but indexes
+/// consistently.
 fn read_mode(policy: &Document) -> Result<&'static str> {
     let mode = match policy.get("indexingMode") {
         None | Some(Value::Null) => return Ok("consistent"),
@@ -92,13 +92,13 @@ fn read_mode(policy: &Document) -> Result<&'static str> {
     })
 }
 
-/// Whether a container was asked to index lazily: it is told how far that is.
+/// Whether a container has lazy indexing, for which responses report the progress.
 pub(crate) fn is_lazy(options: &Document) -> bool {
     let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return false };
     read_mode(policy) == Ok("lazy")
 }
 
-/// Puts in lists of paths where there are none.
+/// Adds missing arrays of paths.
 fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     let array = |texts: &[&str]| {
         Value::Array(texts.iter().map(|text| Value::Document(doc! { "path": *text })).collect())
@@ -110,8 +110,7 @@ fn fill_missing(policy: &mut Document, included: &[&str], excluded: &[&str]) {
     }
 }
 
-/// Excludes the etag, unless the policy names it. The service shows the same in what it completes,
-/// and clients compare.
+/// Excludes the etag unless the policy names it; the service shows the same, and clients compare.
 fn exclude_etag(policy: &mut Document) -> Result<()> {
     for name in ["includedPaths", "excludedPaths"] {
         let entries = read_list(policy, name)?.unwrap_or_default();
@@ -120,7 +119,7 @@ fn exclude_etag(policy: &mut Document) -> Result<()> {
             let parsed = path_of(entry).ok().and_then(paths::parse_path);
             parsed.is_some_and(|(steps, _)| steps.first().is_some_and(etag))
         };
-        // With too many paths nothing is added: the policy is refused for their number afterwards.
+        // With too many paths nothing is added, since the policy is refused later for their number.
         if MAX_INDEX_PATHS <= entries.len() || entries.iter().any(is_etag) {
             return Ok(());
         }
@@ -131,7 +130,7 @@ fn exclude_etag(policy: &mut Document) -> Result<()> {
     Ok(())
 }
 
-/// A list of the policy; `null` is the same as none.
+/// Returns an array of the policy; `null` means absent.
 fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>> {
     match policy.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -140,8 +139,8 @@ fn read_list<'a>(policy: &'a Document, name: &str) -> Result<Option<&'a [Value]>
     }
 }
 
-/// Checks vector and full-text indexes. They are kept and shown; queries that would need them are
-/// refused by name.
+/// Validates vector and full-text indexes. They are stored and shown; queries that need them are
+/// refused.
 fn check_kept(policy: &Document) -> Result<()> {
     for name in ["vectorIndexes", "fullTextIndexes"] {
         for entry in read_list(policy, name)?.unwrap_or_default() {
@@ -161,7 +160,7 @@ fn check_kept(policy: &Document) -> Result<()> {
     Ok(())
 }
 
-/// Spatial indexes are kept, and no query asks them.
+/// Validates spatial indexes, which are stored but not used.
 fn check_spatial(policy: &Document) -> Result<()> {
     for entry in read_list(policy, "spatialIndexes")?.unwrap_or_default() {
         let text = path_of(entry)?;
@@ -179,7 +178,6 @@ fn check_spatial(policy: &Document) -> Result<()> {
     Ok(())
 }
 
-/// The path of an entry.
 fn path_of(entry: &Value) -> Result<&str> {
     let path = match entry {
         Value::Document(fields) => fields.get("path").and_then(|path| path.as_ref().as_str()),
@@ -188,7 +186,7 @@ fn path_of(entry: &Value) -> Result<&str> {
     path.ok_or_else(|| Failure::bad_request("An entry of the indexing policy has no text 'path'."))
 }
 
-/// The service's failure for a path that it does not understand.
+/// Returns the service's failure for an invalid path.
 fn invalid_path(path: &str) -> Failure {
     Failure::bad_request(format!(
         "The indexing path '{path}' could not be accepted, failed near position '0'. Please \
@@ -196,9 +194,9 @@ fn invalid_path(path: &str) -> Failure {
     ))
 }
 
-/// The included and excluded paths, as rules for the engine. The root has to be in one of the
-/// lists: without it nobody could tell what holds for a path that is not named. A path that occurs
-/// twice, in one list or in both, is refused: the rules would say two things of it.
+/// Converts the included and excluded paths to rules for the engine. The root must be in one of the
+/// arrays, since otherwise the rule for unlisted paths is undefined. A path that occurs twice is
+/// refused, since its rules could conflict.
 fn read_rules(policy: &Document) -> Result<Policy> {
     let mut rules: Vec<PolicyRule> = Vec::new();
     let (mut root, mut twice) = (false, false);
@@ -211,7 +209,7 @@ fn read_rules(policy: &Document) -> Result<Policy> {
         }
         for entry in entries {
             let text = path_of(entry)?;
-            // A tuple of array elements adds nothing that the rule for its array does not hold.
+            // A tuple of array elements adds nothing to the rule for its array.
             let (steps, end) = match text.split_once("/[]/{") {
                 Some((array, tuple)) if included => {
                     let parsed = paths::parse_path(array).filter(|_| paths::is_tuple(tuple));
@@ -239,8 +237,8 @@ fn read_rules(policy: &Document) -> Result<Policy> {
     Ok(Policy(rules))
 }
 
-/// The composite indexes, named by their places in the policy. Each has from two paths up to the
-/// limit, and none of them twice.
+/// Converts the composite indexes, named by their positions in the policy. Each has two paths up to
+/// the limit, without duplicates.
 fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     let lists = read_list(policy, "compositeIndexes")?.unwrap_or_default();
     if MAX_COMPOSITES < lists.len() {
@@ -266,8 +264,8 @@ fn read_composites(policy: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
-/// The paths of the composite index that the engine knows by this name, as `/path ASC`: the form in
-/// which clients are told which indexes a query used.
+/// Returns the paths of a composite index by its engine name, as `/path ASC`, the form in which
+/// index metrics report it.
 pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<String>> {
     let at: usize = name.strip_prefix(COMPOSITE)?.parse().ok()?;
     let Some(Value::Document(policy)) = options.get("indexingPolicy") else { return None };
@@ -280,8 +278,8 @@ pub(crate) fn composite_paths(options: &Document, name: &str) -> Option<Vec<Stri
     entries.iter().map(spec).collect()
 }
 
-/// The names and the direction of one path of a composite index. It leads to one value: through no
-/// array, and without a wildcard at its end.
+/// Parses a path of a composite index to names and direction. It must lead to one value, without
+/// arrays and wildcards.
 fn composite_path(entry: &Value) -> Result<(Vec<String>, bool)> {
     let text = path_of(entry)?;
     let (steps, end) = paths::parse_path(text).ok_or_else(|| invalid_path(text))?;

@@ -1,9 +1,8 @@
-//! What a container is, as clients define it: read from a request, checked, and kept as it will be
-//! shown. The items in it are not its business.
+//! Container definitions: parsed from a request, validated, and stored in the form that is shown.
 //!
-//! A definition is completed before it is kept: what a client leaves out gets the value that the
-//! service would show, so that a client reads the same from both. What this server does not have is
-//! refused by name and never ignored in silence, except for policies that change no result.
+//! A definition is completed before it is stored: omitted properties get the defaults that the
+//! service shows, so that clients read the same from both. Features that this server does not have
+//! are refused by name, except for policies that do not affect results.
 
 mod default_ttl;
 mod encryption;
@@ -29,28 +28,27 @@ pub(crate) use encryption::encryption_keys;
 pub(crate) use indexing::{composite_paths, is_lazy};
 pub(crate) use policies::{keeps_images, refuses_versions};
 
-/// Properties that the server sets, whatever a client sends in them. SDKs send back what they have
+/// Properties that the server sets and ignores in requests, since SDKs send back what they have
 /// read.
 const SYSTEM: [&str; 9] =
     ["_rid", "_self", "_etag", "_ts", "_docs", "_sprocs", "_triggers", "_udfs", "_conflicts"];
 
-/// A definition of a container that may be put into force.
+/// A valid container definition.
 #[derive(Clone, Debug)]
 pub(crate) struct ContainerDefinition {
-    /// The name of the container.
     pub(crate) id: String,
-    /// The paths of its partition key.
+    /// Paths of its partition key.
     key_paths: Vec<KeyPath>,
-    /// The same for the engine: TTL, partition key, indexes, and the JSON that is shown.
+    /// The engine's part: TTL, partition key, indexes, and the JSON that is shown.
     engine: engine::ContainerDefinition,
 }
 
 impl ContainerDefinition {
-    /// Reads the body of a request. The order matters in two places: the default TTL is taken out
-    /// first, because `indexingMode` `none` is refused together with it, and the policies come
-    /// last, because they drop what nobody knows.
+    /// Parses a request body. The order matters twice: the default TTL is extracted first, because
+    /// `indexingMode` `none` is refused with it, and the policies come last, because that step
+    /// drops unknown properties.
     pub(crate) fn parse(mut body: Document) -> Result<Self> {
-        // What clients from before there were partition keys leave out.
+        // Clients that predate partition keys omit it.
         if matches!(body.get("partitionKey"), None | Some(Value::Null)) {
             body.insert("partitionKey", PartitionKeyDefinition::system_document());
         }
@@ -61,8 +59,8 @@ impl ContainerDefinition {
         Ok(new)
     }
 
-    /// The same for what may have been kept by a version that did not check policies of vectors and of
-    /// full texts.
+    /// Parses a definition that an earlier version may have stored without validating vector and
+    /// full-text policies.
     fn parse_kept(mut body: Document) -> Result<Self> {
         for name in SYSTEM {
             body.remove(name);
@@ -99,9 +97,8 @@ impl ContainerDefinition {
         Ok(Self { id, key_paths: key.paths().to_vec(), engine })
     }
 
-    /// The same for a container that is there; `held` is its definition now. What can only be said
-    /// at its creation has to be as it was, because the rows are laid out by it: the partition key,
-    /// the id and the unique keys.
+    /// Parses the replacement of a container's definition `held`. Properties that determine the
+    /// layout of rows must not change: the partition key, the id and the unique keys.
     pub(crate) fn parse_replacement(mut body: Document, held: &Document) -> Result<Self> {
         if !same_key(body.get("partitionKey"), held.get("partitionKey")) {
             return Err(Failure::bad_request(
@@ -134,28 +131,27 @@ impl ContainerDefinition {
         Ok(new)
     }
 
-    /// Keeps a feed of all versions that began because somebody read it, unless the new definition says for
-    /// how long versions are kept, or the held one said so.
+    /// Keeps a feed of all versions that a reader started implicitly, unless the new or the current
+    /// definition specifies a retention.
     pub(crate) fn keep_begun_feed(&mut self, held: &Document) {
         if !policies::says_retention(held) && !policies::says_retention(self.options()) {
             self.engine.retention_s = Some(BEGUN_RETENTION_S);
         }
     }
 
-    /// What the engine keeps.
+    /// Returns the definition for the engine.
     pub(crate) fn engine_definition(&self) -> &engine::ContainerDefinition {
         &self.engine
     }
 
-    /// What is shown, without what the server sets.
+    /// Returns the definition as shown, without the properties that the server sets.
     pub(crate) fn options(&self) -> &Document {
         &self.engine.options
     }
 }
 
-/// How many bytes of effective partition keys row keys begin with. Those of the first version have
-/// no fixed length, so their beginning stands for them; those of a hierarchical key are one hash
-/// for each path.
+/// Returns the length of the effective partition key prefix in row keys. Version 1 keys have no
+/// fixed length and are truncated; hierarchical keys have one hash per path.
 pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     match key.kind() {
         _ if key.paths().is_empty() => 0,
@@ -164,9 +160,8 @@ pub(crate) fn hash_bytes(key: &PartitionKeyDefinition) -> u8 {
     }
 }
 
-/// Whether a partition key is the one there is. Clients leave out kind and version, which are then
-/// what they were; the value that counts when the container has none either is that of its
-/// creation.
+/// Whether a partition key equals the current one. Omitted kind and version mean the current ones;
+/// if the current definition omits them too, the defaults at creation apply.
 fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
     if PartitionKeyDefinition::says_none(held) {
         return PartitionKeyDefinition::says_none(new);
@@ -183,7 +178,7 @@ fn same_key(new: Option<&Value>, held: Option<&Value>) -> bool {
         && agrees("version", Value::Int64(1))
 }
 
-/// Whether there is no policy, or one that says nothing: empty lists only.
+/// Whether a policy is absent or contains only empty arrays.
 fn says_nothing(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

@@ -1,14 +1,13 @@
-//! Paths of indexing policies: `/a/[]/"b c"/?`, `/*`. What an index holds of them is the engine's
-//! business.
+//! Paths of indexing policies: `/a/[]/"b c"/?`, `/*`. The engine decides what an index contains.
 
 use select::sarg::PathStep;
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// What the end of a path says of the values that it means.
+/// The end of a path, which says which values it denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// `/?`: the value there.
+    /// `/?`: the value itself.
     Value,
     /// `/*`: everything below.
     Below,
@@ -16,9 +15,9 @@ pub(super) enum End {
     Open,
 }
 
-/// Reads a path into its steps and its end. `None` where it is not a path: it does not begin with a
-/// slash, a part is empty, a wildcard stands in the middle, or it has too many parts. A quoted part
-/// may hold anything but a quote.
+/// Parses a path to its steps and its end; returns `None` if it does not start with a slash, has an
+/// empty part, a wildcard in the middle, or too many parts. A quoted part may contain anything but
+/// a quote.
 pub(super) fn parse_path(text: &str) -> Option<(Vec<PathStep>, End)> {
     if text.is_empty() {
         return None;
@@ -61,7 +60,7 @@ pub(super) fn parse_path(text: &str) -> Option<(Vec<PathStep>, End)> {
     Some((steps, End::Open))
 }
 
-/// Whether what stands after `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
+/// Whether the text after `/[]/{` is a tuple of paths and nothing else: `a, b/c}/?`.
 pub(super) fn is_tuple(text: &str) -> bool {
     let Some(names) = text.strip_suffix("}/?") else { return false };
     names.split(',').all(|name| {

@@ -1,6 +1,5 @@
-//! The smaller policies of a container: kept and shown, or refused by name. A policy for something
-//! that this server does not have is kept where nothing that is stored or returned depends on it,
-//! and refused where something would.
+//! The smaller policies of a container. A policy for a feature that this server does not have is
+//! stored and shown if no stored or returned data depends on it, and refused by name otherwise.
 
 use document::{Document, Number, Value, doc};
 
@@ -9,7 +8,7 @@ use crate::{
     limits::MAX_RETENTION_MINUTES,
 };
 
-/// Properties that are kept as they came, in the order in which they are shown.
+/// Properties that are stored unchanged, in the order in which they are shown.
 const KEPT: [&str; 12] = [
     "id",
     "partitionKey",
@@ -24,26 +23,25 @@ const KEPT: [&str; 12] = [
     "clientEncryptionPolicy",
     "analyticalStorageTtl",
 ];
-/// Properties of the service that this server does not have, and that would change what requests
-/// do.
+/// Properties of the service that this server does not have and that would change results.
 const REFUSED: [&str; 2] = ["materializedViewDefinition", "encryptionScopeId"];
-/// Policies of what this server does not have, each with its list of paths. They are checked and
-/// shown as they came, so that a template for the service works here; what would use them is an
-/// error that names it.
+/// Policies of features that this server does not have, each with its array of paths. They are
+/// validated and shown, so that templates for the service work; queries that need them fail with an
+/// error that names the feature.
 const LISTS: [(&str, &str); 3] = [
     ("vectorEmbeddingPolicy", "vectorEmbeddings"),
     ("fullTextPolicy", "fullTextPaths"),
     ("clientEncryptionPolicy", "includedPaths"),
 ];
 
-/// Whether the feed of all versions has previous images; a property of this server.
+/// Whether the feed of all versions includes previous images; a property of this server.
 const IMAGES: &str = "retainPreviousImages";
-/// For how many minutes versions are kept.
+/// Retention of versions in minutes.
 const RETENTION: &str = "retentionDuration";
 
-/// Checks the policies and completes what holds when nothing is said. Unknown properties are
-/// dropped, as the service does, and `null` is the same as absent. Returns for how many seconds
-/// deleted versions are kept for feeds, if they are.
+/// Validates the policies and adds defaults. Unknown properties are dropped, as the service does,
+/// and `null` means absent. Returns the retention of deleted versions for feeds in seconds, if they
+/// are kept.
 pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     for name in REFUSED {
         if !super::says_nothing(body.get(name)) {
@@ -80,7 +78,7 @@ pub(super) fn check_policies(body: &mut Document) -> Result<Option<i64>> {
     Ok(retention_s)
 }
 
-/// Checks a policy whose entries name paths.
+/// Validates a policy whose entries have paths.
 fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
     let Some(policy) = find_object(body, name)? else { return Ok(()) };
     let entries = match policy.get(paths) {
@@ -111,8 +109,8 @@ fn check_paths(body: &mut Document, name: &str, paths: &str) -> Result<()> {
     )))
 }
 
-/// Checks how long an analytical store would keep items. There is none here, so any value that the
-/// service takes changes nothing.
+/// Validates the TTL of the analytical store. There is no such store here, so a valid value has no
+/// effect.
 fn check_analytical_ttl(body: &Document) -> Result<()> {
     let seconds = match body.get("analyticalStorageTtl") {
         None | Some(Value::Null) => return Ok(()),
@@ -127,8 +125,7 @@ fn check_analytical_ttl(body: &Document) -> Result<()> {
     }
 }
 
-/// A policy that is an object; `null` is the same as none. Anything else than an object is refused
-/// by the name of the property.
+/// Returns a policy that is an object; `null` means absent, and other types are refused.
 fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut Document>> {
     match body.get_mut(name) {
         None | Some(Value::Null) => Ok(None),
@@ -137,8 +134,8 @@ fn find_object<'a>(body: &'a mut Document, name: &str) -> Result<Option<&'a mut 
     }
 }
 
-/// For how long deleted versions are kept for feeds: minutes in the policy, seconds in the result.
-/// Zero means that no versions are kept, as without a policy.
+/// Returns the retention of deleted versions for feeds in seconds; the policy has minutes. Zero
+/// means that no versions are kept, as without a policy.
 fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     let Some(policy) = find_object(body, "changeFeedPolicy")? else { return Ok(None) };
     if !matches!(policy.get(IMAGES), None | Some(Value::Null | Value::Bool(_))) {
@@ -158,7 +155,7 @@ fn read_retention(body: &mut Document) -> Result<Option<i64>> {
     }
 }
 
-/// Returns a property of the change feed policy of a definition that was checked.
+/// Returns a property of the change feed policy of a valid definition.
 fn feed_property<'a>(options: &'a Document, name: &str) -> Option<&'a Value> {
     match options.get("changeFeedPolicy")? {
         Value::Document(policy) => policy.get(name),
@@ -166,24 +163,24 @@ fn feed_property<'a>(options: &'a Document, name: &str) -> Option<&'a Value> {
     }
 }
 
-/// Whether a definition says for how long versions are kept.
+/// Whether a definition specifies the retention of versions.
 pub(super) fn says_retention(options: &Document) -> bool {
     feed_property(options, RETENTION).is_some()
 }
 
-/// Whether a definition says that no versions are kept: for no minute.
+/// Whether a definition disables keeping versions by a retention of zero.
 pub(crate) fn refuses_versions(options: &Document) -> bool {
     let minutes = feed_property(options, RETENTION).map(Value::as_ref).and_then(Number::of);
     minutes.and_then(Number::to_i64_exact) == Some(0)
 }
 
-/// Whether a definition asks for the items before each change, in the feed of all versions.
+/// Whether a definition requests previous images in the feed of all versions.
 pub(crate) fn keeps_images(options: &Document) -> bool {
     matches!(feed_property(options, IMAGES), Some(Value::Bool(true)))
 }
 
-/// The policy for conflicts between regions. With one region there are none; SDKs expect to read
-/// one.
+/// Completes the policy for conflicts between regions. With one region there are none, but SDKs
+/// expect the policy.
 fn complete_conflict_policy(body: &mut Document) -> Result<()> {
     match find_object(body, "conflictResolutionPolicy")? {
         None => {
@@ -201,7 +198,7 @@ fn complete_conflict_policy(body: &mut Document) -> Result<()> {
     }
 }
 
-/// Checks a policy that a client sent.
+/// Validates a policy sent by a client.
 fn conflict_texts(policy: &mut Document) -> Result<()> {
     for name in ["mode", "conflictResolutionPath", "conflictResolutionProcedure"] {
         if !matches!(policy.get(name), None | Some(Value::Null | Value::String(_))) {
@@ -221,7 +218,7 @@ fn conflict_texts(policy: &mut Document) -> Result<()> {
     }
 }
 
-/// How points are taken: on a sphere or in a plane.
+/// Completes the geospatial type: geography or geometry.
 fn complete_geography(body: &mut Document) -> Result<()> {
     match find_object(body, "geospatialConfig")? {
         None => {

@@ -1,4 +1,4 @@
-//! What definitions of containers are accepted, and what becomes of them.
+//! Tests of which container definitions are accepted, and of the stored result.
 
 use document::{ValueRef, json};
 use engine::DefaultTtl;

@@ -1,4 +1,4 @@
-//! Unique keys of a container: given when it is made, and never changed.
+//! Unique keys of a container: specified at its creation and immutable.
 
 use document::{Document, Value};
 use engine::IndexSpec;
@@ -9,8 +9,8 @@ use crate::{
     partition_key::KeyPath,
 };
 
-/// The indexes that hold the unique keys, in the order of the policy. Keys are unique in a logical
-/// partition, as in the service; the engine sees to that.
+/// Returns the indexes for the unique keys, in the order of the policy. Keys are unique within a
+/// logical partition, as in the service; the engine enforces that.
 pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
     let wrong =
         || Failure::bad_request("The unique key policy is not in the form that is understood.");
@@ -34,7 +34,7 @@ pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
         let Value::Document(key) = key else { return Err(wrong()) };
         let Some(Value::Array(paths)) = key.get("paths") else { return Err(wrong()) };
         count += paths.len();
-        // Before they are compared with each other, which takes time by the square of their number.
+        // Checked before the paths are compared, which takes quadratic time.
         if MAX_UNIQUE_PATHS < count {
             let text = format!("The unique keys have more than {MAX_UNIQUE_PATHS} paths.");
             return Err(Failure::bad_request(text));
@@ -52,11 +52,11 @@ pub(super) fn read_unique_keys(body: &Document) -> Result<Vec<IndexSpec>> {
     Ok(found)
 }
 
-/// A path of a unique key. `id` may be one; other properties that the server sets may not, because
-/// a client cannot choose their values.
+/// Parses a path of a unique key. Properties that the server sets are refused, because clients
+/// cannot choose their values; `id` is permitted.
 fn read_path(value: &Value) -> Result<KeyPath> {
     let text = value.as_ref().as_str().unwrap_or_default();
-    // Clients may end a path like those of an index.
+    // Clients may append the suffix of index paths.
     let text = text.strip_suffix("/?").unwrap_or(text);
     let parsed = KeyPath::parse(text).filter(|path| !is_system(path));
     parsed.ok_or_else(|| Failure::bad_request(format!("The unique key path '{text}' is invalid.")))

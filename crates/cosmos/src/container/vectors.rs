@@ -1,21 +1,21 @@
-//! Policies of vector search: how vectors are embedded, and their indexes. Nothing here searches them, but
-//! what the service refuses is refused, so that a mistake shows before a template meets the service.
+//! Vector policies: embeddings and their indexes. There is no vector search here; policies are
+//! validated like in the service, so that mistakes in a template are found.
 
 use document::{Document, Number, Value};
 
 use crate::failure::{Failure, Result};
 
-/// Types of a vector's numbers.
+/// Types of vector elements.
 const DATA_TYPES: [&str; 4] = ["float32", "float16", "int8", "uint8"];
-/// How far vectors are apart.
+/// Distance functions.
 const DISTANCES: [&str; 3] = ["cosine", "dotproduct", "euclidean"];
-/// The kinds of indexes, and how many dimensions each takes.
+/// Index types, with the maximum number of dimensions.
 const KINDS: [(&str, i64); 3] = [("flat", 505), ("quantizedFlat", 4096), ("diskANN", 4096)];
-/// The most dimensions of any vector.
+/// Maximum number of dimensions of a vector.
 const MAX_DIMENSIONS: i64 = 4096;
 
-/// The entries of a list in a policy; none where the policy or the list is missing. That lists are
-/// arrays of objects is checked elsewhere.
+/// Returns the entries of an array in a policy; empty if the policy or the array is missing. Its
+/// form is validated elsewhere.
 pub(super) fn entries_of<'a>(body: &'a Document, policy: &str, list: &str) -> Vec<&'a Document> {
     let Some(Value::Document(policy)) = body.get(policy) else { return Vec::new() };
     let Some(Value::Array(entries)) = policy.get(list) else { return Vec::new() };
@@ -26,32 +26,30 @@ pub(super) fn entries_of<'a>(body: &'a Document, policy: &str, list: &str) -> Ve
     entries.iter().filter_map(object).collect()
 }
 
-/// How vectors are embedded.
 fn embeddings_of(body: &Document) -> Vec<&Document> {
     entries_of(body, "vectorEmbeddingPolicy", "vectorEmbeddings")
 }
 
-/// The indexes of vectors.
 fn indexes_of(body: &Document) -> Vec<&Document> {
     entries_of(body, "indexingPolicy", "vectorIndexes")
 }
 
-/// A text of an entry; empty where there is none.
+/// Returns a text property of an entry; empty if missing.
 pub(super) fn text_of<'a>(entry: &'a Document, name: &str) -> &'a str {
     entry.get(name).and_then(|text| text.as_ref().as_str()).unwrap_or_default()
 }
 
-/// A whole number of an entry.
+/// Returns an integer property of an entry.
 fn number_of(entry: &Document, name: &str) -> Option<i64> {
     Number::of(entry.get(name)?.as_ref())?.to_i64_exact()
 }
 
-/// One of the names that are known; case does not count.
+/// Whether a name is in the list, ignoring case.
 fn is_known(name: &str, known: &[&str]) -> bool {
     known.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
-/// Refuses policies of vectors that the service refuses.
+/// Refuses vector policies that the service refuses.
 pub(super) fn check_vectors(body: &Document) -> Result<()> {
     let embeddings = embeddings_of(body);
     for (at, embedding) in embeddings.iter().enumerate() {
@@ -82,7 +80,7 @@ pub(super) fn check_vectors(body: &Document) -> Result<()> {
     Ok(())
 }
 
-/// Checks how the vectors at one path are embedded.
+/// Validates the embedding of one path.
 fn check_embedding(embedding: &Document) -> Result<()> {
     let (kind, distance) = (text_of(embedding, "dataType"), text_of(embedding, "distanceFunction"));
     if !is_known(kind, &DATA_TYPES) {
@@ -107,7 +105,8 @@ fn check_embedding(embedding: &Document) -> Result<()> {
     }
 }
 
-/// Checks an index over vectors of so many dimensions. That its kind is known is checked before.
+/// Validates an index over vectors of this many dimensions. Unknown index types were refused
+/// before.
 fn check_index(index: &Document, dimensions: i64) -> Result<()> {
     let kind = text_of(index, "type");
     let most = KINDS.iter().find(|(known, _)| known.eq_ignore_ascii_case(kind));
@@ -134,13 +133,13 @@ fn check_index(index: &Document, dimensions: i64) -> Result<()> {
     Ok(())
 }
 
-/// Whether two definitions say the same of vectors.
+/// Whether two definitions have equal vector policies.
 pub(super) fn same_vectors(new: &Document, held: &Document) -> bool {
     embeddings_of(new) == embeddings_of(held) && indexes_of(new) == indexes_of(held)
 }
 
-/// Refuses a new definition that changes or drops what another one says of the vectors at a path.
-/// Paths may be added.
+/// Refuses a new definition that changes or removes the vector policy of an existing path. Paths
+/// may be added.
 pub(super) fn check_replacement(new: &Document, held: &Document) -> Result<()> {
     let keeps = |new: &[&Document], held: &[&Document], names: &[&str]| {
         held.iter().all(|held| {

@@ -1,10 +1,11 @@
-//! Effective partition keys: where a partition key lies between "" and "FF". Clients compute the
-//! same from the same components when they work on ranges of keys, so every bit counts.
+//! Effective partition keys (EPK): the position of a partition key between "" and "FF". Clients
+//! compute them from the same components when they use key ranges, so the results must be
+//! identical.
 //!
 //! There are three kinds. Version 2 is one hash of all components: 16 bytes whose two highest bits
-//! are zero, which keeps it below "FF". A hierarchical key is one such hash for each component, one
-//! after the other, so that keys with the same first components lie together. Version 1 is a hash
-//! as a number, then the components themselves in a form whose bytes compare as the components do.
+//! are zero, which keeps it below "FF". A hierarchical key is the concatenation of such a hash per
+//! component, so that keys with the same first components are adjacent. Version 1 is a hash as a
+//! number, then the components in an order-preserving encoding.
 //!
 //! ```text
 //! ["a"]        version 2   one hash                       16 bytes
@@ -12,7 +13,7 @@
 //! ["a"]        version 1   tag, hash, tag, "a" shifted     any length
 //! ```
 //!
-//! `vectors.txt` has what an official client makes of over a hundred keys.
+//! `vectors.txt` contains the results of an official client for over a hundred keys.
 
 mod murmur;
 mod range;
@@ -21,15 +22,14 @@ pub(crate) use range::EpkRange;
 
 use crate::partition_key::{Component, HashKind};
 
-/// Characters of a text that the hash of the first version looks at; what is after them does not
-/// count.
+/// Number of characters of a text that the version 1 hash covers.
 const V1_CHARS: usize = 100;
-/// Bytes of a text that the first version's order keeps.
+/// Number of bytes of a text in the version 1 encoding.
 const V1_BYTES: usize = 100;
 
-/// The effective partition key of these components, as bytes. No components are the beginning of
-/// all keys. It depends on the bits of the components alone: `1` and `1.0` are one number, `0` and
-/// `-0` are two.
+/// Returns the effective partition key of these components. Without components it is empty, the
+/// prefix of all keys. It depends on the bits of the components: `1` and `1.0` are equal, `0` and
+/// `-0` are not.
 pub(crate) fn effective_key(kind: HashKind, components: &[Component]) -> Vec<u8> {
     if components.is_empty() {
         return Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn effective_key(kind: HashKind, components: &[Component]) -> Vec<u8>
     }
 }
 
-/// The hash of all components, without its two highest bits.
+/// Returns the hash of all components with its two highest bits cleared.
 fn hash_v2(components: &[Component]) -> [u8; 16] {
     let mut bytes = Vec::with_capacity(32);
     for component in components {
@@ -51,8 +51,8 @@ fn hash_v2(components: &[Component]) -> [u8; 16] {
     hash.to_be_bytes()
 }
 
-/// The key of the first version. The hash is taken of the cut components, and written as if it were
-/// a number among them.
+/// Returns the version 1 key: the hash of the truncated components, encoded like a number component
+/// before them.
 fn key_v1(components: &[Component]) -> Vec<u8> {
     let components: Vec<Component> = components.iter().map(truncate_text).collect();
     let mut bytes = Vec::with_capacity(32);
@@ -67,7 +67,7 @@ fn key_v1(components: &[Component]) -> Vec<u8> {
     bytes
 }
 
-/// A component as the first version sees it.
+/// Truncates a text to the characters that version 1 uses.
 fn truncate_text(component: &Component) -> Component {
     match component {
         Component::String(text) => Component::String(text.chars().take(V1_CHARS).collect()),
@@ -75,8 +75,8 @@ fn truncate_text(component: &Component) -> Component {
     }
 }
 
-/// The byte that says of which type a component is. The order of the numbers is that of types in
-/// the query language; the gaps are types that no key has.
+/// Returns the type byte of a component. The values follow the order of types in the query
+/// language; gaps are types that keys cannot have.
 fn type_tag(component: &Component) -> u8 {
     match component {
         Component::Undefined => 0,
@@ -88,8 +88,8 @@ fn type_tag(component: &Component) -> u8 {
     }
 }
 
-/// Appends what is hashed of a component. The byte at the end of a text differs between the
-/// versions: it keeps `["a","b"]` apart from `["ab"]`.
+/// Appends the bytes of a component that are hashed. The terminator of a text, which distinguishes
+/// `["a","b"]` from `["ab"]`, differs between the versions.
 fn push_hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
     out.push(type_tag(component));
     match component {
@@ -102,7 +102,7 @@ fn push_hashed(component: &Component, end_of_text: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the form of the first version whose bytes compare as the components do.
+/// Appends the order-preserving version 1 encoding of a component.
 fn push_ordered(component: &Component, out: &mut Vec<u8>) {
     out.push(type_tag(component));
     match component {
@@ -110,7 +110,7 @@ fn push_ordered(component: &Component, out: &mut Vec<u8>) {
         Component::Number(number) => ordered_number(*number, out),
         Component::String(text) => {
             let bytes = text.as_bytes();
-            // A longer text is cut one byte later and has no end.
+            // A longer text is truncated one byte later and has no terminator.
             let kept = if bytes.len() <= V1_BYTES { V1_BYTES } else { V1_BYTES + 1 };
             out.extend(bytes.iter().take(kept).map(|byte| byte.wrapping_add(1)));
             if bytes.len() <= V1_BYTES {
@@ -120,14 +120,14 @@ fn push_ordered(component: &Component, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number so that bytes compare as numbers do: the bits of IEEE 754, turned round for
-/// negative ones, eight bits first and then seven a byte, whose lowest bit says whether another
-/// byte follows. Trailing zeros are left out.
+/// Appends an order-preserving encoding of a number: its IEEE 754 bits, complemented for negative
+/// numbers, first eight bits, then seven per byte with a continuation bit at the low end. Trailing
+/// zeros are omitted.
 fn ordered_number(number: f64, out: &mut Vec<u8>) {
     const SIGN: u64 = 1 << 63;
     let bits = number.to_bits();
-    // Positive numbers have the sign bit set and negative ones are complemented, which makes the
-    // order of bits that of numbers.
+    // Setting the sign bit of positive numbers and complementing negative ones makes the order of
+    // the bits that of the numbers.
     let mut payload = if bits < SIGN { bits ^ SIGN } else { bits.wrapping_neg() };
     out.push((payload >> 56) as u8);
     payload <<= 8;
@@ -148,7 +148,7 @@ mod tests {
         bytes.iter().map(|byte| format!("{byte:02X}")).collect()
     }
 
-    /// HashKind, components and what the Python client makes of them; see the file's first line.
+    /// Hash kind, components and the Python client's result; see the first line of the file.
     const VECTORS: &str = include_str!("vectors.txt");
 
     #[test]

@@ -1,7 +1,8 @@
-//! MurmurHash3: the 32 bit form for x86 and the 128 bit form for x64, both with seed 0. Written by
-//! its public description; the effective partition keys in `vectors.txt` test it.
+//! MurmurHash3: the 32-bit variant for x86 and the 128-bit variant for x64, both with seed 0,
+//! implemented from its public description and tested by the effective partition keys in
+//! `vectors.txt`.
 
-/// The hash of 32 bits.
+/// Returns the 32-bit hash.
 pub(super) fn hash_32(data: &[u8]) -> u32 {
     const C1: u32 = 0xcc9e_2d51;
     const C2: u32 = 0x1b87_3593;
@@ -12,14 +13,14 @@ pub(super) fn hash_32(data: &[u8]) -> u32 {
         h.wrapping_mul(5).wrapping_add(0xe654_6b64)
     });
     h ^= scramble(u32::from_le_bytes(pad_block(tail)));
-    // Lengths are far below 4 GB; the algorithm takes them modulo 2^32 anyway.
+    // The algorithm uses the length modulo 2^32.
     h ^= data.len() as u32;
     h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
     h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
     h ^ (h >> 16)
 }
 
-/// The hash of 128 bits, the first half in the low bits.
+/// Returns the 128-bit hash with its first half in the low bits.
 pub(super) fn hash_128(data: &[u8]) -> u128 {
     const C1: u64 = 0x87c3_7b91_1142_53d5;
     const C2: u64 = 0x4cf5_ad43_2745_937f;
@@ -50,15 +51,14 @@ pub(super) fn hash_128(data: &[u8]) -> u128 {
     u128::from(h2) << 64 | u128::from(h1)
 }
 
-/// The mixing at the end of the 128 bit form, by which every bit of the input reaches every bit of
-/// the hash.
+/// The final mixing of the 128-bit variant, by which every input bit affects every bit of the hash.
 fn final_mix(mut k: u64) -> u64 {
     k = (k ^ (k >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     k = (k ^ (k >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     k ^ (k >> 33)
 }
 
-/// A tail that is shorter than a block, with zeros after it.
+/// Pads the last, incomplete block with zeros.
 fn pad_block<const N: usize>(tail: &[u8]) -> [u8; N] {
     let mut block = [0; N];
     for (to, from) in block.iter_mut().zip(tail) {

@@ -1,20 +1,19 @@
-//! Ranges of effective partition keys, as clients ask for them: from an inclusive to an exclusive
-//! end, in hexadecimal digits. SDKs send such a range when they split a query or a feed for several
-//! workers.
+//! Ranges of effective partition keys as clients request them: an inclusive and an exclusive bound
+//! in hexadecimal. SDKs send them when they split a query or a feed among several workers.
 
-/// A part of a container: the keys from `min` on and before `max`. Keys compare as bytes do, and a
-/// key that begins like another one and is longer comes after it.
+/// A range of keys from `min` (inclusive) to `max` (exclusive). Keys compare as bytes, with a
+/// prefix first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EpkRange {
-    /// The first key that may be in it.
+    /// Lower bound, inclusive.
     pub(crate) min: Vec<u8>,
-    /// `None`: to the end.
+    /// Upper bound, exclusive; `None` for the end of all keys.
     pub(crate) max: Option<Vec<u8>>,
 }
 
 impl EpkRange {
-    /// Reads the two ends; `None` where they are not hexadecimal digits in pairs. "FF" is the end
-    /// of all keys and not a key of one byte.
+    /// Parses the two bounds; returns `None` if they are not pairs of hexadecimal digits. "FF" is
+    /// the end of all keys and not a key of one byte.
     pub(crate) fn parse(min: &str, max: &str) -> Option<Self> {
         let min = parse_hex(min)?;
         let max = match max {
@@ -24,20 +23,20 @@ impl EpkRange {
         Some(Self { min, max })
     }
 
-    /// Whether a key is in it.
+    /// Whether the range contains a key.
     pub(crate) fn contains_key(&self, key: &[u8]) -> bool {
         self.min.as_slice() <= key && self.max.as_ref().is_none_or(|max| key < max.as_slice())
     }
 
-    /// The range of the first `len` bytes of keys in which all keys of this one lie; and whether
-    /// that range holds no others, of keys that are no longer than that. Row keys hold only that many
-    /// bytes, so what is found in an inexact range is to be looked at again.
+    /// Returns the range over key prefixes of `len` bytes that contains all keys of this one, and
+    /// whether it contains no others. Row keys hold only such prefixes, so items found in an
+    /// inexact range must be checked again.
     pub(crate) fn of_beginnings(&self, len: usize) -> (Self, bool) {
-        // An end that is no longer than the beginnings says the same of them as of whole keys.
+        // Bounds no longer than the prefixes apply to them unchanged.
         let beginning = |key: &[u8]| key.get(..len).map(<[u8]>::to_vec);
         let exact = self.min.len() <= len && self.max.as_ref().is_none_or(|max| max.len() <= len);
         let min = beginning(&self.min).unwrap_or_else(|| self.min.clone());
-        // An end inside of what begins alike takes all of that.
+        // A bound inside a prefix must include the whole prefix.
         let max = match self.max.as_ref() {
             Some(max) if len < max.len() => Self::of_key(beginning(max).unwrap_or_default()).max,
             max => max.cloned(),
@@ -45,15 +44,14 @@ impl EpkRange {
         (Self { min, max }, exact)
     }
 
-    /// The range of all keys that begin with this one.
+    /// Returns the range of all keys with this prefix.
     pub(crate) fn of_key(key: Vec<u8>) -> Self {
         let max = next_key(key.clone());
         Self { min: key, max }
     }
 }
 
-/// The smallest key after all those that begin with this one; `None` where there is none, because
-/// all bytes are at their highest.
+/// Returns the smallest key after all keys with this prefix; `None` if all its bytes are 0xff.
 fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
     while let Some(last) = key.pop() {
         if let Some(next) = last.checked_add(1) {
@@ -64,7 +62,6 @@ fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
     None
 }
 
-/// Reads pairs of hexadecimal digits.
 fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let digit =
         |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());

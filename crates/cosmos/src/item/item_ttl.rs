@@ -1,8 +1,8 @@
-//! An item's own `ttl`: checked where TTL is on, kept as it came where it is off.
+//! An item's own `ttl`: validated if the container has TTL enabled, stored unchanged if not.
 //!
 //! | container's `defaultTtl` | item's `ttl` | |
 //! |---|---|---|
-//! | absent | anything | kept, and means nothing |
+//! | absent | anything | stored without effect |
 //! | -1 or seconds | absent | the container's default |
 //! | -1 or seconds | -1 | never expires |
 //! | -1 or seconds | 1..2147483647 | expires after that many seconds |
@@ -11,9 +11,9 @@
 use document::{DocRef, ValueRef, json};
 use engine::{DefaultTtl, Error, ItemWriter, Kind, Lifetime};
 
-/// The lifetime that an item asks for, under this default of its container. A value that would mean
-/// something else than what stands there is refused where it counts. The engine asks while
-/// it writes, because the default may have changed since the request came.
+/// Returns the lifetime that an item requests under this default of its container; an invalid value
+/// is refused if TTL is enabled. The engine calls it during the write, because the default may have
+/// changed since the request arrived.
 pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lifetime, Error> {
     let ttl = item.get("ttl");
     let lifetime = Lifetime::from_ttl(ttl);
@@ -25,7 +25,7 @@ pub(crate) fn item_lifetime(default: DefaultTtl, item: DocRef<'_>) -> Result<Lif
     }
 }
 
-/// The service's failure, with the value as the client wrote it.
+/// Returns the service's failure, with the value as the client wrote it.
 fn invalid_ttl(value: ValueRef<'_>) -> Error {
     let shown = match value {
         ValueRef::String(text) => text.to_owned(),
@@ -40,7 +40,7 @@ fn invalid_ttl(value: ValueRef<'_>) -> Error {
     )
 }
 
-/// Checks every item of a write by the rules above.
+/// Validates each item of a write by the rules above.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lifetimes;
 

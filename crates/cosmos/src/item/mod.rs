@@ -1,8 +1,8 @@
-//! Items as they cross the door: checked and stripped on the way in, completed on the way out.
+//! Items: validated and stripped when they are written, completed when they are returned.
 //!
-//! An item is stored without what the server sets. That follows from its row: `_rid` from the
-//! commit of its birth, `_etag` from that of its last change, `_ts` from the second of that. So a
-//! stored item never disagrees with its row.
+//! Items are stored without the properties that the server sets, which are derived from the row:
+//! `_rid` from the commit that created it, `_etag` from its last change, `_ts` from the second of
+//! that. So a stored item cannot contradict its row.
 
 mod item_ttl;
 mod new_item;
@@ -12,6 +12,6 @@ pub(crate) use item_ttl::{Lifetimes, item_lifetime};
 pub(crate) use new_item::{NewItem, check_id};
 pub(crate) use render::{ItemRenderer, write_item, write_item_without_links};
 
-/// Properties that the server sets. What a client sends in them is dropped, because SDKs send back
-/// what they have read.
+/// Properties that the server sets. Values sent by clients are dropped, because SDKs send back the
+/// items that they have read.
 pub(crate) const SYSTEM: [&str; 5] = ["_rid", "_self", "_etag", "_ts", "_attachments"];

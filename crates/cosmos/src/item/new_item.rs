@@ -1,5 +1,5 @@
-//! An item that a client sends: an object with an id, without what the server sets. Whether it may
-//! be stored in a container is decided by the container's partition key and unique keys.
+//! A new item from a client: an object with an id, without the properties that the server sets.
+//! Whether a container accepts it depends on its partition key and unique keys.
 
 use document::{DocBuf, DocRef, Document, Value, json};
 
@@ -10,14 +10,14 @@ use crate::{
     limits::{MAX_DEPTH, MAX_ITEM_BYTES, MAX_ITEM_ID_BYTES},
 };
 
-/// An item that may be stored: its form, size, depth and id are right.
+/// An item with valid form, size, depth and id.
 #[derive(Clone, Debug)]
 pub(crate) struct NewItem {
     document: Document,
 }
 
 impl NewItem {
-    /// Reads a request's body, in either form.
+    /// Parses a request body, as text or binary JSON.
     pub(crate) fn parse(body: &[u8]) -> Result<Self> {
         if MAX_ITEM_BYTES < body.len() {
             return Err(Failure::too_large());
@@ -28,10 +28,10 @@ impl NewItem {
         })
     }
 
-    /// Checks an object that has been parsed, and drops what the server sets. Texts are the
-    /// service's.
+    /// Validates a parsed object and drops the properties that the server sets. The error texts are
+    /// the service's.
     pub(crate) fn from_document(mut document: Document) -> Result<Self> {
-        // Most items that were never here have none of them.
+        // Most new items contain none of them.
         if document.fields().iter().any(|(name, _)| SYSTEM.contains(&name.as_str())) {
             for name in SYSTEM {
                 document.remove(name);
@@ -56,24 +56,24 @@ impl NewItem {
         Ok(Self { document })
     }
 
-    /// Its id.
+    /// Returns the id.
     pub(crate) fn id(&self) -> &str {
         self.document.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
     }
 
-    /// Its properties.
+    /// Returns the properties.
     pub(crate) fn as_document(&self) -> DocRef<'_> {
         DocRef::Tree(&self.document)
     }
 
-    /// Its bytes as they are stored.
+    /// Returns the item in stored form.
     pub(crate) fn to_buf(&self) -> DocBuf {
         self.document.to_buf()
     }
 }
 
-/// Refuses an id that no new item may have. Earlier versions stored ids with a backslash, which are read as
-/// any others.
+/// Refuses an id that a new item must not have. Earlier versions stored ids with a backslash, which
+/// can still be read.
 fn check_new_id(id: &str) -> Result<()> {
     check_id(id)?;
     if !id.contains('\\') {
@@ -85,7 +85,7 @@ fn check_new_id(id: &str) -> Result<()> {
     )))
 }
 
-/// Refuses an id that no item has: an empty one, or one that is too long.
+/// Refuses an id that no item can have: an empty one, or one that is too long.
 pub(crate) fn check_id(id: &str) -> Result<()> {
     if (1..=MAX_ITEM_ID_BYTES).contains(&id.len()) {
         return Ok(());

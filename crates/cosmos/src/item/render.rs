@@ -1,6 +1,6 @@
-//! A stored item as text: one pass over its bytes, then what the server sets. It is the hottest
-//! code of this crate, so nothing is built that is not written: no tree of the item, and no texts
-//! besides the buffer.
+//! Renders stored items as JSON text, with the properties that the server sets appended. This is
+//! the hottest code of the crate: it makes one pass over the stored bytes and allocates only the
+//! output.
 
 use std::io::Write;
 
@@ -12,19 +12,16 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// What the items of a container have in common when they are shown.
+/// The data shared by all items of a container for rendering.
 #[derive(Clone, Debug)]
 pub(crate) struct ItemRenderer {
-    /// The number of the database.
     database: u32,
-    /// The number of the container's collection.
     container: u32,
-    /// `dbs/…/colls/…/docs/` by resource ids.
+    /// `dbs/.../colls/.../docs/` by resource ids.
     prefix: String,
 }
 
 impl ItemRenderer {
-    /// The renderer of a container's items.
     pub(crate) fn new(database: u32, container: u32) -> Self {
         let of_database = Rid::Database(database).encode();
         let of_container = Rid::Container { database, container }.encode();
@@ -32,16 +29,16 @@ impl ItemRenderer {
         Self { database, container, prefix }
     }
 
-    /// The resource id of an item. It is made of the commit of the item's birth, so an item that is
-    /// made again has another one.
+    /// Returns the resource id of an item. It is derived from the commit that created the item, so
+    /// an item that is deleted and recreated has a new one.
     pub(crate) fn resource_id(&self, item: &Item) -> Rid {
         Rid::in_container(self.database, self.container, item.birth, Leaf::Item)
     }
 }
 
 impl ItemRenderer {
-    /// An item with what the server sets, as queries see it. Queries that do not read those
-    /// properties are spared it.
+    /// Returns an item with the properties that the server sets. Queries that do not read those
+    /// properties avoid this copy.
     pub(crate) fn complete_document(&self, item: &Item) -> DocBuf {
         let rid = self.resource_id(item).encode();
         let link = format!("{}{rid}/", self.prefix);
@@ -59,12 +56,12 @@ impl ItemRenderer {
     }
 }
 
-/// Appends an item as JSON. What the server sets stands at the end, as in the service.
+/// Appends an item as JSON, with the properties that the server sets at the end, as in the service.
 pub(crate) fn write_item(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
     write_with_links(renderer, item, true, out);
 }
 
-/// Appends an item as JSON without the links that the server sets, `_self` and `_attachments`.
+/// Appends an item as JSON without the links `_self` and `_attachments`.
 pub(crate) fn write_item_without_links(renderer: &ItemRenderer, item: &Item, out: &mut Vec<u8>) {
     write_with_links(renderer, item, false, out);
 }

@@ -1,21 +1,21 @@
-//! One component of a partition key, and the list of them as headers and bulk operations carry it:
-//! a JSON array, in which an empty object stands for a property that is not there.
+//! A component of a partition key, and the JSON array of components in headers and bulk operations,
+//! in which an empty object denotes a missing property.
 //!
 //! ```text
-//! ["a"]         one text
-//! ["a", 1]      two paths, of which the second has a number
+//! ["a"]         one string
+//! ["a", 1]      two paths; the value of the second is a number
 //! [{}]          an item without the property
-//! []            no path at all, or by a migrated container an item without the property
+//! []            no path, or in a migrated container an item without the property
 //! ```
 
 use document::{Value, ValueRef, json};
 
 use crate::limits::{KEY_TEXT_BYTES, MAX_HEADER_KEYS};
 
-/// One component. JSON has more kinds of values than a key: objects and arrays count as missing.
+/// A component. Objects and arrays are not valid in keys and count as missing.
 #[derive(Clone, Debug)]
 pub(crate) enum Component {
-    /// The item has no such property, or one that is not a scalar.
+    /// The item has no such property, or it is not a scalar.
     Undefined,
     Null,
     Bool(bool),
@@ -23,7 +23,7 @@ pub(crate) enum Component {
     String(String),
 }
 
-/// Numbers are equal when their bits are: clients hash the bits.
+/// Numbers are equal if their bits are, since clients hash the bits.
 impl PartialEq for Component {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -37,7 +37,7 @@ impl PartialEq for Component {
 }
 
 impl Component {
-    /// The component that a property's value is.
+    /// Returns the component of a property's value.
     pub(crate) fn of_value(value: Option<ValueRef<'_>>) -> Self {
         match value {
             Some(ValueRef::Null) => Self::Null,
@@ -50,8 +50,7 @@ impl Component {
         }
     }
 
-    /// Reads a list as it stands in a header: `["a"]`, `[{}]`, `[]`. `None` where it is not such a
-    /// list.
+    /// Parses the array in a header: `["a"]`, `[{}]`, `[]`; returns `None` if it is not valid.
     pub(crate) fn parse_all(text: &str) -> Option<Vec<Self>> {
         if KEY_TEXT_BYTES < text.len() {
             return None;
@@ -59,12 +58,12 @@ impl Component {
         if let Some(simple) = simple_string(text) {
             return Some(vec![Self::String(simple.to_owned())]);
         }
-        // An array that holds empty objects.
+        // Depth 2: an array that may contain empty objects.
         let Ok(Value::Array(values)) = json::parse(text.as_bytes(), 2) else { return None };
         Self::of_list(&values)
     }
 
-    /// The same from a list that was parsed already.
+    /// Converts a parsed array.
     pub(crate) fn of_list(values: &[Value]) -> Option<Vec<Self>> {
         if MAX_HEADER_KEYS < values.len() {
             return None;
@@ -72,7 +71,6 @@ impl Component {
         values.iter().map(Self::from_header).collect()
     }
 
-    /// One entry of a list.
     fn from_header(value: &Value) -> Option<Self> {
         match value {
             Value::Document(document) if document.is_empty() => Some(Self::Undefined),
@@ -81,7 +79,7 @@ impl Component {
         }
     }
 
-    /// The same as a value of a key of the engine.
+    /// Returns the component as a value for engine keys.
     pub(crate) fn as_value(&self) -> ValueRef<'_> {
         match self {
             Self::Undefined => ValueRef::Undefined,
@@ -92,7 +90,7 @@ impl Component {
         }
     }
 
-    /// Bytes that count towards the limit of a key.
+    /// Returns the number of bytes that count towards the key length limit.
     pub(crate) fn counted_bytes(&self) -> usize {
         match self {
             Self::String(text) => text.len(),
@@ -102,8 +100,8 @@ impl Component {
     }
 }
 
-/// The text of a list of one text in which nothing is escaped: what most requests carry. It spares
-/// them the JSON parser.
+/// Returns the text of an array with one unescaped string, the most common form, without using the
+/// JSON parser.
 fn simple_string(text: &str) -> Option<&str> {
     let inner = text.strip_prefix("[\"")?.strip_suffix("\"]")?;
     let plain = |byte: u8| 0x20 <= byte && byte != b'"' && byte != b'\\';

@@ -1,8 +1,8 @@
-//! What a container's partition key is made of, and what follows for headers and items.
+//! The partition key definition of a container, and the rules for headers and items.
 //!
-//! A request names a key in a header, and an item holds one at the key's paths. A write has to name
-//! the key that its item holds, so that a proxy or client that routes by the header sends it to the
-//! right place: the service does so, and this server refuses what the service would.
+//! A request names a key in a header, and an item contains one at the key's paths. A write must
+//! name the key that its item contains, so that clients and proxies that route by the header reach
+//! the right partition; the service refuses mismatches too.
 
 use document::{DocRef, Document, Value, array, doc};
 
@@ -12,56 +12,55 @@ use crate::{
     partition_key::{Component, KeyPath},
 };
 
-/// The path that stands for the partition key of a container without one.
+/// Path of the system partition key, used for a container without a partition key.
 const SYSTEM_PATH: &str = "/_partitionKey";
 
-/// How components become an effective partition key. Once a container is made it cannot change,
-/// since rows lie by it.
+/// How the components are combined to an effective partition key. It cannot change once a container
+/// exists, since row keys depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HashKind {
-    /// The first version: a hash, then the components. It has one path.
+    /// Version 1: a hash, then the components. One path.
     HashV1,
-    /// The second version: one hash. It has one path.
+    /// Version 2: one hash. One path.
     HashV2,
-    /// One hash for each component: what begins alike lies together.
+    /// One hash per component, so that keys with a common prefix are adjacent.
     MultiHash,
 }
 
-/// A container's partition key.
+/// A container's partition key definition.
 #[derive(Clone, Debug)]
 pub(crate) struct PartitionKeyDefinition {
-    /// The paths in items, the first first; none in a container without a partition key.
+    /// The paths in items, in order; empty in a container without a partition key.
     paths: Vec<KeyPath>,
-    /// How their values are hashed.
     kind: HashKind,
-    /// The container has no partition key towards clients from before there were any: no header, or an
-    /// empty list in it, is an item without the property.
+    /// The system partition key of clients that predate partition keys: a request without the
+    /// header, or with an empty array in it, refers to items without the property.
     system: bool,
 }
 
-/// Which part of a container a header limits an operation to.
+/// The part of a container that a header limits an operation to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum KeyScope {
     /// One logical partition.
     Whole(Vec<Component>),
-    /// All whose keys begin with these.
+    /// All logical partitions whose keys start with these components.
     Prefix(Vec<Component>),
 }
 
 impl PartitionKeyDefinition {
-    /// The key of a container that an earlier version made without a partition key: all items are one
-    /// logical partition.
+    /// Returns the definition of a container that an earlier version created without a partition
+    /// key: all items are in one logical partition.
     pub(crate) fn without_paths() -> Self {
         Self { paths: Vec::new(), kind: HashKind::HashV2, system: false }
     }
 
-    /// Returns what stands for the partition key that a container does not have, in definitions that are
-    /// kept and shown: items may have the property at its path, and most have not.
+    /// Returns the system partition key definition, which is stored and shown for a container
+    /// without a partition key. Items may have the property at its path, but most do not.
     pub(crate) fn system_document() -> Document {
         doc! { "paths": array![SYSTEM_PATH], "kind": "Hash", "systemKey": true }
     }
 
-    /// Returns whether a definition, or that there is none, says that a container has no partition key.
+    /// Whether a definition, or its absence, means that a container has no partition key.
     pub(crate) fn says_none(definition: Option<&Value>) -> bool {
         match definition {
             None | Some(Value::Null) => true,
@@ -80,13 +79,13 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// Returns whether requests and items need not name a key.
+    /// Whether requests and items may omit the key.
     pub(crate) fn is_optional(&self) -> bool {
         self.system || self.paths.is_empty()
     }
 
-    /// Reads a definition as clients send it. Kind and version may be missing: one path is a hash,
-    /// several are a hierarchical key, and a hash without a version is of the first.
+    /// Parses a definition. Kind and version are optional: one path means `Hash`, several mean
+    /// `MultiHash`, and `Hash` without a version is version 1.
     pub(crate) fn parse(definition: &Document) -> Result<Self, Failure> {
         let refused = |text: String| Failure::new(Fault::BadRequest, text);
         let Some(Value::Array(paths)) = definition.get("paths") else {
@@ -105,7 +104,7 @@ impl PartitionKeyDefinition {
         let version = match definition.get("version") {
             None if kind == "MultiHash" => 2,
             None => 1,
-            // Java's client has names for them.
+            // The Java client sends names.
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V1") => 1,
             Some(Value::String(name)) if name.eq_ignore_ascii_case("V2") => 2,
             Some(version) => whole_number(version).unwrap_or(0),
@@ -137,27 +136,25 @@ impl PartitionKeyDefinition {
         Ok(Self { paths: parsed, kind, system })
     }
 
-    /// How components become an effective partition key.
     pub(crate) fn kind(&self) -> HashKind {
         self.kind
     }
 
-    /// The paths in items.
     pub(crate) fn paths(&self) -> &[KeyPath] {
         &self.paths
     }
 
-    /// The key that an item holds.
+    /// Extracts the key of an item.
     pub(crate) fn extract_key(&self, item: DocRef<'_>) -> Vec<Component> {
         self.paths.iter().map(|path| Component::of_value(path.find_value(item))).collect()
     }
 
-    /// Returns the key of items that have none of its properties.
+    /// Returns the key of items that have none of the properties.
     fn missing_key(&self) -> Vec<Component> {
         vec![Component::Undefined; self.paths.len()]
     }
 
-    /// The key that a header names whole. Operations on one item need it, and a prefix of a
+    /// Returns the full key in a header, which operations on one item require; a prefix of a
     /// hierarchical key is refused.
     pub(crate) fn whole_key(&self, header: Option<&str>) -> Result<Vec<Component>, Failure> {
         match header {
@@ -177,8 +174,8 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// What a header limits an operation to. A list with more components than the key has paths is
-    /// refused, with the sub-status by which SDKs read the container's definition anew.
+    /// Parses the scope in a header. More components than the key has paths are refused, with the
+    /// sub-status on which SDKs reload the definition.
     pub(crate) fn read_scope(&self, header: &str) -> Result<KeyScope, Failure> {
         let mut components = Component::parse_all(header).ok_or_else(|| {
             Failure::new(Fault::BadRequest, format!("Partition key {header} is invalid."))
@@ -197,7 +194,7 @@ impl PartitionKeyDefinition {
         }
     }
 
-    /// The key of an item that is written under a header: both have to say the same, bit by bit.
+    /// Returns the key of an item to be written; it must equal the header's, bit by bit.
     pub(crate) fn of_item(
         &self,
         item: DocRef<'_>,
@@ -214,7 +211,7 @@ impl PartitionKeyDefinition {
     }
 }
 
-/// Refuses a key that is too long for a row's key.
+/// Refuses a key that is too long for a row key.
 pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     if MAX_KEY_BYTES < components.iter().map(Component::counted_bytes).sum() {
         return Err(Failure::new(
@@ -225,7 +222,7 @@ pub(crate) fn check_len(components: &[Component]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A whole number, however JSON writes it.
+/// Returns an integer in any JSON notation.
 fn whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::Int64(value) => Some(*value),

@@ -1,5 +1,5 @@
 //! Partition keys: their definition in a container, their paths in items, and their components in
-//! headers. Where the hash of a key lies is the business of `epk`.
+//! headers. `epk` computes effective partition keys.
 
 mod component;
 mod definition;

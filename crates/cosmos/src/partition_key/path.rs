@@ -1,17 +1,17 @@
-//! A path into an item as policies write it: `/a/b`, with quotes around parts that need them.
+//! Paths into items as policies write them: `/a/b`, with quotes around parts that need them.
 
 use document::{DocRef, ValueRef};
 
 use crate::limits::MAX_PATH_PARTS;
 
-/// A path to one property: names from the root down, without arrays and wildcards.
+/// A path to one property: names from the root, without arrays and wildcards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyPath {
     parts: Vec<String>,
 }
 
 impl KeyPath {
-    /// Reads `/a/"b c"/d`. `None` where it is not a path to one property.
+    /// Parses `/a/"b c"/d`; returns `None` if it is not a path to one property.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -35,13 +35,13 @@ impl KeyPath {
         (!parts.is_empty()).then_some(Self { parts })
     }
 
-    /// The names from the root down.
+    /// Returns the names from the root.
     pub(crate) fn parts(&self) -> &[String] {
         &self.parts
     }
 
-    /// The value at the path; `None` where the item has none. A name on the way that is not an
-    /// object ends the walk.
+    /// Returns the value at the path; `None` if the item has none, or if a value on the path is not
+    /// an object.
     pub(crate) fn find_value<'a>(&self, document: DocRef<'a>) -> Option<ValueRef<'a>> {
         let (first, rest) = self.parts.split_first()?;
         let mut found = document.get(first)?;
@@ -52,7 +52,7 @@ impl KeyPath {
     }
 }
 
-/// The part up to the closing quote, and what follows it.
+/// Parses a part up to its closing quote; returns it and the rest.
 fn quoted_part(text: &str) -> Option<(String, &str)> {
     let mut part = String::new();
     let mut chars = text.char_indices();

@@ -1,5 +1,5 @@
-//! A patch applied to an item: all operations or none. It works on a copy as a tree, which becomes
-//! the new item when everything went well.
+//! Applies a patch to an item atomically: it changes a copy of the item, which becomes the new item
+//! if all operations succeed.
 
 use document::{DocBuf, DocRef, Document, Number, Value, ValueRef, depth_within, json};
 
@@ -10,8 +10,8 @@ use crate::{
     partition_key::PartitionKeyDefinition,
 };
 
-/// The item after the patch. It may be called several times for one request, each time with the
-/// newest version, when other writers come first.
+/// Returns the patched item. It may be called several times per request, each time with the newest
+/// version, if other writers commit first.
 pub(crate) fn apply_patch(
     patch: &Patch,
     key: &PartitionKeyDefinition,
@@ -21,8 +21,8 @@ pub(crate) fn apply_patch(
     for (at, operation) in patch.operations.iter().enumerate() {
         apply_operation(operation, &mut document).map_err(|text| operation_failure(at, &text))?;
     }
-    // The same key lies elsewhere in the item when a value was moved, so it is the values that are
-    // compared and not the paths.
+    // A move may change which value is at a path, so the key's values are compared and not the
+    // paths.
     if key.extract_key(DocRef::Tree(&document)) != key.extract_key(item) {
         return Err(Failure::bad_request("The partition key of an item cannot be patched."));
     }
@@ -45,10 +45,9 @@ pub(crate) fn apply_patch(
     Ok(stored)
 }
 
-/// The error is the text for the failing operation.
+/// The error is the text about the failing operation.
 type Done = std::result::Result<(), String>;
 
-/// Does one operation.
 fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done {
     match operation {
         PatchOperation::Add(path, value) => {
@@ -73,18 +72,17 @@ fn apply_operation(operation: &PatchOperation, document: &mut Document) -> Done 
     }
 }
 
-/// A path that leads nowhere: the name in it that was not found.
+/// A path that does not exist, with the first name that was not found.
 struct Missing(String);
 
-/// The place of a path is not there.
 fn missing(document: &Document, path: &Pointer) -> Missing {
     Missing(path.first_missing(document).to_owned())
 }
 
-/// What follows in the text: where to read about patches.
+/// The link that the service appends to its texts.
 const LEARN: &str = "Learn more: https://aka.ms/cosmosdbpatchdocs";
 
-/// The text for an operation that makes a value where there is nothing to put it in.
+/// Returns the text for an operation that would create a value without an existing parent.
 fn no_parent(operation: &'static str) -> impl Fn(Missing) -> String {
     move |Missing(name)| {
         format!(
@@ -94,7 +92,7 @@ fn no_parent(operation: &'static str) -> impl Fn(Missing) -> String {
     }
 }
 
-/// The text for an operation that needs a value to be there.
+/// Returns the text for an operation that requires an existing value.
 fn no_value(operation: &'static str) -> impl Fn(Missing) -> String {
     move |Missing(name)| {
         format!(
@@ -104,12 +102,12 @@ fn no_value(operation: &'static str) -> impl Fn(Missing) -> String {
     }
 }
 
-/// The value at a path, where there is one.
+/// Returns the existing value at a path.
 fn find_existing<'a>(
     document: &'a mut Document,
     path: &'a Pointer,
 ) -> std::result::Result<&'a mut Value, Missing> {
-    // Before it is borrowed for the value.
+    // Computed before the value is borrowed.
     let missing = missing(document, path);
     let found = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get_mut(name),
@@ -119,8 +117,8 @@ fn find_existing<'a>(
     found.ok_or(missing)
 }
 
-/// Puts a value. At a place of an array it goes between the elements or in place of one, as
-/// `between` says; the place after the last one is open to both.
+/// Writes a value. In an array it is inserted between the elements if `between`, and replaces an
+/// element otherwise; the position after the last element is valid in both cases.
 fn put_value(
     document: &mut Document,
     path: &Pointer,
@@ -143,7 +141,7 @@ fn put_value(
     Ok(())
 }
 
-/// Takes the value at a path away.
+/// Removes and returns the value at a path.
 fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Value, Missing> {
     let missing = missing(document, path);
     let taken = match path.find_target(document) {
@@ -154,8 +152,8 @@ fn take_value(document: &mut Document, path: &Pointer) -> std::result::Result<Va
     taken.ok_or(missing)
 }
 
-/// Adds to the number at a path; a property that is not there becomes the number. Whole numbers
-/// stay whole until the sum is beyond them.
+/// Adds to the number at a path; a missing property becomes the number. Integers stay integers
+/// unless the sum overflows.
 fn increment_number(document: &mut Document, path: &Pointer, by: &Value) -> Done {
     let missing = match path.find_target(document) {
         Some(Target::Property(fields, name)) => fields.get(name).is_none(),

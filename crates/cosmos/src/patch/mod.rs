@@ -1,14 +1,14 @@
-//! Patches: read from a request, applied to an item. The condition is a text for the query
-//! language; what it means is not decided here.
+//! Patches: parsing and application to an item. The condition is a text in the query language and
+//! is not interpreted here.
 //!
 //! ```text
 //! {"condition": "from c where c.n > 1",
 //!  "operations": [{"op": "set", "path": "/a/b", "value": 1}]}
 //! ```
 //!
-//! A patch is checked as far as possible before an item is looked at. Paths are JSON pointers. The
-//! id and what the server sets cannot be patched, and a patch that would change the partition key
-//! fails as a whole: the item would belong somewhere else.
+//! A patch is validated as far as possible before an item is read. Paths are JSON pointers. The id
+//! and the properties that the server sets cannot be patched, and a patch that would change the
+//! partition key fails as a whole.
 
 mod apply;
 mod pointer;
@@ -24,40 +24,40 @@ use crate::{
     limits::{MAX_DEPTH, MAX_PATCH, PATCH_DEPTH},
 };
 
-/// A patch whose operations are right in themselves.
+/// A patch with valid operations.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Patch {
-    /// `from c where …`
+    /// Text of the form `from c where ...`.
     pub(crate) condition: Option<String>,
-    /// What is done, in this order: each operation sees what those before it have left.
+    /// The operations in order; each sees the result of the previous ones.
     pub(crate) operations: Vec<PatchOperation>,
 }
 
-/// One operation on one place.
+/// One operation at one location.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PatchOperation {
-    /// Puts a value, between elements of an array.
+    /// Inserts a value; into an array between elements.
     Add(Pointer, Value),
-    /// Puts a value, in place of an element of an array.
+    /// Sets a value; in an array it replaces an element.
     Set(Pointer, Value),
-    /// Puts a value where there is one.
+    /// Replaces an existing value.
     Replace(Pointer, Value),
-    /// Takes a value away; there has to be one.
+    /// Removes an existing value.
     Remove(Pointer),
-    /// Adds to a number, or makes it.
+    /// Adds to a number, or creates it.
     Increment(Pointer, Value),
-    /// Takes a value away and puts it elsewhere, between elements of an array.
+    /// Moves an existing value; into an array between elements.
     Move { from: Pointer, to: Pointer },
 }
 
 impl Patch {
-    /// Reads a request's body. Its depth is that of an item with room for the patch around it; the
-    /// item that comes of it is checked again.
+    /// Parses a request body. The depth limit is that of an item plus the levels of the patch; the
+    /// resulting item is checked again.
     pub(crate) fn parse(text: &[u8]) -> Result<Self> {
         Self::from_value(json::parse(text, MAX_DEPTH + PATCH_DEPTH)?)
     }
 
-    /// Whether it changes the property of this name or something in it, at the root of the item.
+    /// Whether it changes the root property with this name or anything inside it.
     pub(crate) fn touches(&self, name: &str) -> bool {
         self.operations.iter().any(|operation| match operation {
             PatchOperation::Add(path, _)
@@ -71,7 +71,7 @@ impl Patch {
         })
     }
 
-    /// Reads an object with operations and a condition, or the array of operations alone; SDKs send
+    /// Converts an object with operations and a condition, or a bare array of operations; SDKs send
     /// both forms.
     pub(crate) fn from_value(body: Value) -> Result<Self> {
         let mut body = match body {
@@ -103,13 +103,13 @@ impl Patch {
     }
 }
 
-/// A failure of one operation, which has its number in the text, as in the service. `at` counts
-/// from zero and the text from one.
+/// Returns the failure of one operation, with its number in the text, as in the service. `at`
+/// counts from zero, the text from one.
 pub(crate) fn operation_failure(at: usize, text: &str) -> Failure {
     Failure::bad_request(format!("For Operation({}): {text}", at + 1))
 }
 
-/// Reads one operation; the error is the text that follows its number.
+/// Parses one operation; the error is the text after its number.
 fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String> {
     let Value::Document(mut fields) = operation else {
         return Err("It is not an object.".to_owned());
@@ -140,7 +140,7 @@ fn operation_of(operation: Value) -> std::result::Result<PatchOperation, String>
     }
 }
 
-/// Reads the path of an operation, and refuses those that no patch may touch.
+/// Parses the path of an operation and refuses paths that cannot be patched.
 fn read_pointer(value: Option<Value>, name: &str) -> std::result::Result<Pointer, String> {
     let Some(Value::String(text)) = value else { return Err(format!("It has no text '{name}'.")) };
     let pointer = Pointer::parse(&text).ok_or_else(|| format!("The path '{text}' is invalid."))?;

@@ -1,28 +1,27 @@
-//! JSON pointers into an item (RFC 6901), and the walk to the place that they mean. `~1` stands for
-//! a slash in a name and `~0` for a tilde; `-` is the place after the last element of an array.
+//! JSON pointers into an item (RFC 6901), and their resolution. `~1` escapes a slash in a name and
+//! `~0` a tilde; `-` denotes the position after the last element of an array.
 
 use document::{Document, Value};
 
 use crate::limits::MAX_POINTER_PARTS;
 
-/// Names and positions from the root on; never empty, because the whole item is no place of a
-/// patch.
+/// Names and positions from the root; never empty, because a patch cannot refer to the whole item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
     parts: Vec<String>,
 }
 
-/// The place that holds what a pointer means. The place itself may be empty.
+/// The object or array that holds a pointer's target; the target itself may be missing.
 #[derive(Debug)]
 pub(crate) enum Target<'a> {
     /// A property of this object.
     Property(&'a mut Document, &'a str),
-    /// A place of this array.
+    /// A position in this array.
     Element(&'a mut Vec<Value>, usize),
 }
 
 impl Pointer {
-    /// Reads `/a/b~1c/0`. `None` where it is not a pointer to a part of an item.
+    /// Parses `/a/b~1c/0`; returns `None` if it is not a pointer to a part of an item.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let inner = text.strip_prefix('/')?;
         let mut parts = Vec::new();
@@ -35,28 +34,28 @@ impl Pointer {
         Some(Self { parts })
     }
 
-    /// The name of the property at the root.
+    /// Returns the name of the root property.
     pub(crate) fn first_name(&self) -> &str {
         self.parts.first().map_or("", String::as_str)
     }
 
-    /// Whether it means a property at the root.
+    /// Whether it refers to a root property itself.
     pub(crate) fn is_one(&self) -> bool {
         self.parts.len() == 1
     }
 
-    /// Whether it means the place of another one, or something in it.
+    /// Whether it equals another pointer or refers to something inside it.
     pub(crate) fn begins_with(&self, other: &Self) -> bool {
         self.parts.starts_with(&other.parts)
     }
 
-    /// As it was written.
+    /// Returns the pointer's text.
     pub(crate) fn text(&self) -> String {
         let escaped = self.parts.iter().map(|part| part.replace('~', "~0").replace('/', "~1"));
         escaped.fold(String::new(), |text, part| text + "/" + &part)
     }
 
-    /// The first part that leads nowhere; the last one where all before it are there.
+    /// Returns the first part that does not exist, or the last part if all before it exist.
     pub(crate) fn first_missing(&self, root: &Document) -> &str {
         let mut place: Option<&Value> = None;
         for part in &self.parts {
@@ -76,8 +75,8 @@ impl Pointer {
         self.parts.last().map_or("", String::as_str)
     }
 
-    /// Walks to what holds the place. The end of an array is its length. `None` where there is no
-    /// such object or array on the way.
+    /// Resolves the parent of the target. `-` resolves to the array's length. Returns `None` if an
+    /// object or array on the path is missing.
     pub(crate) fn find_target<'a>(&'a self, root: &'a mut Document) -> Option<Target<'a>> {
         let (last, before) = self.parts.split_last()?;
         let mut parts = before.iter();
@@ -101,7 +100,7 @@ impl Pointer {
     }
 }
 
-/// A part without escapes; `None` where a tilde stands before anything else than 0 or 1.
+/// Unescapes a part; returns `None` if a tilde is not followed by 0 or 1.
 fn unescape_part(part: &str) -> Option<String> {
     let mut out = String::with_capacity(part.len());
     let mut chars = part.chars();
@@ -118,7 +117,7 @@ fn unescape_part(part: &str) -> Option<String> {
     Some(out)
 }
 
-/// A position in an array, without signs and leading zeros.
+/// Parses an array position without sign and leading zeros.
 fn array_position(part: &str) -> Option<usize> {
     let plain = part == "0" || !part.starts_with(['0', '+']);
     part.parse().ok().filter(|_| plain)
