@@ -1,19 +1,18 @@
-//! The account document. It names the one region there is and the address of this server, which
-//! SDKs go on with: whatever address an application was given, the SDK sends its further requests
-//! to those of `writableLocations` and `readableLocations`.
+//! The account document. It names the single region and this server's endpoint: whatever address an
+//! application was given, SDKs send further requests to those in `writableLocations` and
+//! `readableLocations`.
 
 use document::{DocRef, Value, ValueRef, array, doc, json};
 
-/// The account's level of consistency; a request may ask for a weaker one.
+/// The account's consistency level; a request may ask for a weaker one.
 pub(crate) const LEVEL: &str = "Session";
 
-/// Name of the one region there is. SDKs compare it with the preferred regions that an application
-/// sets; any real name will do, and the emulator of the service uses this one.
+/// Name of the single region. SDKs compare it with the application's preferred regions; any real
+/// name works, and the service's emulator uses this one.
 const REGION: &str = "South Central US";
 
-/// What the query engine of the server can do, as SDKs read it: a text of JSON within the document.
-/// SDKs that plan queries themselves hand it to their planner; the figures are those of the
-/// service.
+/// Capabilities of the server's query engine, as JSON text within the document. SDKs that plan
+/// queries themselves pass it to their planner; the figures are the service's.
 const QUERY_ENGINE: &str = concat!(
     r#"{"maxSqlQueryInputLength":262144,"maxJoinsPerSqlQuery":10,"maxLogicalAndPerSqlQuery":2000,"#,
     r#""maxLogicalOrPerSqlQuery":2000,"maxUdfRefPerSqlQuery":10,"maxInExpressionItemsCount":16000,"#,
@@ -24,8 +23,8 @@ const QUERY_ENGINE: &str = concat!(
     r#""sqlDisableOptimizationFlags":0,"sqlAllowTop":true,"enableSpatialIndexing":true}"#,
 );
 
-/// Returns the document as JSON, for clients that go on at `endpoint`, which ends with a slash. It
-/// has no `_etag`, as in the service.
+/// Returns the document as JSON, with `endpoint`, which ends with a slash, as the address. It has
+/// no `_etag`, as in the service.
 pub(crate) fn account_document(account: &str, endpoint: &str) -> Vec<u8> {
     let location = || array![doc! { "name": REGION, "databaseAccountEndpoint": endpoint }];
     let document = doc! {

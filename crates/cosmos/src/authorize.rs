@@ -1,11 +1,11 @@
-//! Who sends a request, and whether the sender may ask for it. It comes after parsing and before
-//! any body is read, so that strangers cannot make the server hold anything.
+//! Identifies the sender of a request and checks its rights. This runs after parsing and before any
+//! body is read, so that unauthenticated clients cannot make the server allocate memory.
 //!
-//! A sender is one of four *principals*: the holder of a key that may do everything, of a key that
-//! only reads, of the token of a permission, or of an Entra token, whose roles say what it is for
-//! (`roles`). A token that a key of the account signed permits no more than that key. The operation's row
-//! says what is required (`Requirement`), and nothing else of the request does, except the resource path
-//! and the partition key that a token is compared with.
+//! There are four kinds of *principals*: the holder of a full account key, of a read-only account
+//! key, of a permission's token, or of an Entra token with roles (`roles`). A token signed by an
+//! account key permits no more than that key. The operation's row states the requirement
+//! (`Requirement`); apart from it, only the resource path and the partition key of the request are
+//! compared with a token.
 
 use std::fmt;
 
@@ -25,20 +25,21 @@ use crate::{
     sender::Sender,
 };
 
-/// Who sends a request, as far as it matters for what the sender may do.
+/// The sender of a request, as far as its rights depend on it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Principal {
-    /// Holds a key of the account that may do everything.
+    /// Holder of a full account key.
     Owner,
-    /// Holds a key of the account that only reads.
+    /// Holder of a read-only account key.
     Reader,
-    /// Holds the token of a permission.
+    /// Holder of the token of a permission.
     Token(Permission),
-    /// Holds an Entra token with this name.
+    /// Holder of an Entra token with this name.
     Named {
         /// The token's `oid` or `sub`.
         name: String,
-        /// The right of the account key that signed the token; `None` for a token of an identity service.
+        /// The right of the account key that signed the token; `None` for a token of an identity
+        /// service.
         signer: Option<Right>,
     },
 }
@@ -66,8 +67,8 @@ impl From<Right> for Principal {
     }
 }
 
-/// Refuses a request whose sender is not known, or may not ask for it. `who` comes to be who it is, once
-/// that is known.
+/// Refuses a request whose sender is unknown or lacks the right. Stores the principal in `who` as
+/// soon as it is identified.
 pub(crate) fn authorize<S: Store>(
     door: &Door<S>,
     request: &mut Request,
@@ -89,7 +90,7 @@ pub(crate) fn authorize<S: Store>(
     Ok(())
 }
 
-/// Returns whether the sender of a request may also create items where the request reads.
+/// Returns whether the sender of a read request may also create items in the same place.
 fn may_write_items<S: Store>(principal: &Principal, door: &Door<S>, request: &Request) -> bool {
     match principal {
         Principal::Owner => true,
@@ -103,7 +104,7 @@ fn may_write_items<S: Store>(principal: &Principal, door: &Door<S>, request: &Re
     }
 }
 
-/// Finds out who has signed a request, or holds the token in it.
+/// Identifies the sender by the request's signature or token.
 fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Principal> {
     let now_ms = clock::wall_ms();
     let header = request.headers.authorization().ok_or(Denied::Missing)?;
@@ -137,14 +138,14 @@ fn identify_sender<S: Store>(door: &Door<S>, request: &Request) -> Result<Princi
     Ok(right.into())
 }
 
-/// The refusal of a token that names nobody.
+/// Returns the failure for a token without a principal.
 fn nobody() -> Failure {
     let text =
         "The token names neither an object (oid) nor a subject (sub) that could have a role.";
     Failure::new(Fault::Unauthorized, text)
 }
 
-/// Checks the signature that a key of the account has made over method, kind, link and date.
+/// Checks an account key's signature over method, kind, link and date.
 fn check_signature<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -163,7 +164,7 @@ fn check_signature<S: Store>(
     };
     let kind = request.link.kind;
     let checked = match signed(kind.path_word()).check(keys, authorization, now_ms) {
-        // Some SDKs sign this operation as if it were the container's.
+        // Some SDKs sign this operation with the container's kind.
         Err(Denied::Signature) if kind == Resource::PartitionKey => {
             signed(Resource::Containers.path_word()).check(keys, authorization, now_ms)
         }
@@ -172,9 +173,9 @@ fn check_signature<S: Store>(
     checked.map_err(|denied| count_guess(door, request, denied))
 }
 
-/// The failure for a refused credential. Wrong signatures are counted by the address that they come
-/// from, and from a certain number on they are 429 until the minute is over. Nothing is counted where
-/// everybody knows the key, because there is nothing to guess.
+/// Returns the failure for a refused credential. Wrong signatures are counted by client address,
+/// and above a limit they are 429 until the minute has passed. They are not counted with the
+/// well-known key, which needs no guessing.
 fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> Failure {
     let counts = denied == Denied::Signature && !door.settings.keys.load().are_well_known();
     let wait = match counts {
@@ -184,8 +185,8 @@ fn count_guess<S: Store>(door: &Door<S>, request: &Request, denied: Denied) -> F
     wait.map_or_else(|| denied.into(), Failure::too_many_guesses)
 }
 
-/// Refuses a request that the principal may not make. The order of the checks decides which text a
-/// client reads where several would refuse.
+/// Refuses a request that the principal may not make. The order of the checks determines the text
+/// if several apply.
 fn check_requirement<S: Store>(
     principal: &Principal,
     door: &Door<S>,
@@ -199,7 +200,7 @@ fn check_requirement<S: Store>(
             let asked = asked.resolve_names(&door.engine, &door.containers);
             check_roles(&door.settings.tokens.load(), name, request.operation, asked)?;
             match signer {
-                // What only the holder of a full key may do, no role permits either.
+                // Roles do not extend the rights of the key that signed the token.
                 Some(Right::Read) if row.access == Access::Writes => {
                     forbidden("The key that signed the token may only read.")
                 }
@@ -211,7 +212,7 @@ fn check_requirement<S: Store>(
         }
         Principal::Reader if row.access == Access::Reads => Ok(()),
         Principal::Reader => forbidden("The key that was used may only read."),
-        // Every token may ask where the account is: SDKs do so before anything else.
+        // Every token may read the account document: SDKs do so first.
         Principal::Token(_) if row.requirement == Requirement::AnyCredential => Ok(()),
         Principal::Token(permission) => check_permission(permission, door, request),
     }
@@ -227,7 +228,7 @@ fn check_permission<S: Store>(
     if !permission.writes && row.access == Access::Writes {
         return forbidden("The token that was used may only read.");
     }
-    // Both may name database and container by resource ids instead of names.
+    // Both may identify database and container by resource ids instead of names.
     let (engine, containers) = (&door.engine, &door.containers);
     let allowed = permission.path.clone().resolve_names(engine, containers);
     let asked = ResourcePath::of_link(&request.link).resolve_names(engine, containers);
@@ -256,7 +257,7 @@ fn check_permission<S: Store>(
     }
 }
 
-/// The refusal of a sender who is known. The text says what to do about it.
+/// Returns the failure for a known sender without the right.
 fn forbidden(text: &'static str) -> Result<()> {
     Err(Failure::new(Fault::Forbidden, text))
 }

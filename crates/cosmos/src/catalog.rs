@@ -1,6 +1,5 @@
-//! Databases and containers as requests find them, by name or resource id. What a container's
-//! definition says is read once for each version of it and kept, because every request about items
-//! needs it.
+//! Looks up databases and containers by name or resource id. A container's definition is parsed
+//! once per version and cached, because every request about items needs it.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -23,23 +22,23 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// First part of the path of everything that this door keeps in the engine's catalog of resources.
+/// First part of the path of all resources that this API stores in the engine's catalog.
 pub(crate) const ROOT: &str = "db";
 
-/// A database: a small resource with a number. Its containers are collections of the engine under
-/// its name.
+/// A database: a small resource with a number. Its containers are engine collections in a namespace
+/// of its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
-    /// Its name, which no other database has.
+    /// Unique name.
     pub(crate) name: String,
-    /// The number that its resource id is made of. It is given once and never again.
+    /// The number in its resource id; assigned once and never reused.
     pub(crate) number: u32,
-    /// The resource as the engine keeps it, with its version.
+    /// The stored resource with its version.
     pub(crate) resource: Arc<engine::Resource>,
 }
 
 impl Database {
-    /// The database that a resource is; `None` where it is something below a database, or damaged.
+    /// Converts a stored resource; returns `None` if it is not a database itself or is damaged.
     fn of_resource(resource: Arc<engine::Resource>) -> Option<Self> {
         let [root, name] = resource.path.as_slice() else { return None };
         if root != ROOT {
@@ -49,13 +48,13 @@ impl Database {
         Some(Self { name: name.clone(), number, resource })
     }
 
-    /// Its resource id.
+    /// Returns the resource id.
     pub(crate) fn rid(&self) -> Rid {
         Rid::Database(self.number)
     }
 }
 
-/// The number that the resource id of a small resource is made of, from the body that is kept.
+/// Returns the number in the resource id of a stored resource.
 pub(crate) fn resource_number(body: &Document) -> Option<u32> {
     match body.get("number") {
         Some(Value::Int64(number)) => u32::try_from(*number).ok(),
@@ -63,8 +62,8 @@ pub(crate) fn resource_number(body: &Document) -> Option<u32> {
     }
 }
 
-/// The database of this name or resource id. Names come first, because nearly all clients use them;
-/// a name can never have the form of an id that this server gives.
+/// Finds a database by name or resource id. Names are tried first, since nearly all clients use
+/// them; a name cannot have the form of a resource id that this server assigns.
 pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<Database> {
     if let Some(found) = engine.resource_at(&[ROOT, name]) {
         return Database::of_resource(found);
@@ -73,40 +72,38 @@ pub(crate) fn find_database<S: Store>(engine: &Engine<S>, name: &str) -> Option<
     all_databases(engine).into_iter().find(|database| database.number == number)
 }
 
-/// All databases, by name.
+/// Returns all databases, ordered by name.
 pub(crate) fn all_databases<S: Store>(engine: &Engine<S>) -> Vec<Database> {
     engine.resources_below(&[ROOT]).into_iter().filter_map(Database::of_resource).collect()
 }
 
-/// A container in one version of its definition. Requests share it; when the definition changes the
-/// next request makes another one.
+/// A container in one version of its definition, shared by requests. After a change of the
+/// definition the next request creates a new one.
 #[derive(Debug)]
 pub(crate) struct Container {
-    /// The collection of the engine that holds its items.
+    /// The engine collection that stores its items.
     pub(crate) collection: Arc<Collection>,
     pub(crate) name: String,
-    /// The name of the database that it lies in.
+    /// Name of its database.
     pub(crate) database: String,
-    /// The number of that database, for resource ids.
+    /// Number of its database, for resource ids.
     pub(crate) database_number: u32,
-    /// Its resource id.
     pub(crate) rid: String,
-    /// What its partition key is made of.
+    /// Partition key definition.
     pub(crate) key: PartitionKeyDefinition,
-    /// What its items have in common when they are written as JSON.
+    /// Shared data for rendering its items as JSON.
     pub(crate) renderer: ItemRenderer,
-    /// Its path and resource id, as responses about what lies in it name them; `None` where its
-    /// name cannot stand in a header.
+    /// Its path and resource id for response headers; `None` if its name is not valid in a header.
     pub(crate) parent: Option<ParentHeaders>,
-    /// The state of the collection that this version was read from.
+    /// The collection state that this version was parsed from.
     state: Arc<CollectionState>,
-    /// What it takes on disk as a header says it, and when that was looked up.
+    /// Disk usage as a header value, and when it was measured.
     usage: RwLock<Option<(Duration, HeaderValue)>>,
 }
 
 impl Container {
-    /// Reads what a collection's options say; `None` where they are damaged, which no request can
-    /// bring about.
+    /// Parses a collection's options; returns `None` if they are damaged, which no request can
+    /// cause.
     fn new(database: &Database, name: &str, collection: Arc<Collection>) -> Option<Self> {
         let state = collection.state();
         let key = match state.record.options.get("partitionKey") {
@@ -130,40 +127,41 @@ impl Container {
         })
     }
 
-    /// The commit that made this version of its definition; the etag is made of it.
+    /// Returns the commit that created this version of the definition; the etag is derived from it.
     pub(crate) fn version(&self) -> u64 {
         last_change(&self.state)
     }
 
-    /// Second of the last change of its definition.
+    /// Returns the second of the last change of the definition.
     pub(crate) fn changed_ts(&self) -> i64 {
         self.state.record.items.map_or(0, |items| items.changed_ts)
     }
 
-    /// Its definition as it is shown, without the default TTL.
+    /// Returns the definition as stored, without the default TTL.
     pub(crate) fn options(&self) -> &Document {
         &self.state.record.options
     }
 
-    /// Whether all versions of its items are kept for feeds now. It is asked of the collection, since a feed
-    /// that begins by itself makes no other version of the definition.
+    /// Whether all versions of its items are currently kept for feeds. This reads the collection's
+    /// current state, since a feed that starts implicitly does not create a version of the
+    /// definition.
     pub(crate) fn keeps_versions(&self) -> bool {
         self.collection.state().record.keeps_events()
     }
 
-    /// Whether it has a feed of all versions, which may not have begun yet.
+    /// Whether it has a feed of all versions, possibly not started yet.
     pub(crate) fn keeps_feed(&self) -> bool {
         self.collection.state().record.items.is_some_and(|items| items.feed.is_some())
     }
 
-    /// Whether the feed of all versions has the item before each change.
+    /// Whether its feed of all versions includes the item before each change.
     pub(crate) fn keeps_images(&self) -> bool {
         container::keeps_images(self.options())
     }
 
-    /// Returns how many kilobytes it takes on disk, as responses about its items say it. It is looked
-    /// up once in [`USAGE_TIME`], and items are not counted, since every read and write of one asks for it.
-    /// `now` is the machine's monotonic time.
+    /// Returns its disk usage in kilobytes for the headers of responses about items. It is measured
+    /// at most once per [`USAGE_TIME`], and items are not counted, since every read and write of an
+    /// item reports it. `now` is monotonic time.
     pub(crate) fn usage<S: Store>(&self, engine: &Engine<S>, now: Duration) -> HeaderValue {
         let known = self.usage.read().clone();
         if let Some((since, usage)) = known
@@ -184,15 +182,15 @@ impl Container {
         usage
     }
 
-    /// The default TTL in force now. It is asked of the collection and not of this version, so that
-    /// it is never older than its last change.
+    /// Returns the current default TTL. It is read from the collection, not from this version, so
+    /// that it is never outdated.
     pub(crate) fn default_ttl(&self) -> DefaultTtl {
         self.collection.state().record.settings.default
     }
 
-    /// The bytes that row keys of a logical partition begin with, or of all partitions whose keys
-    /// begin with these components. Keys of the first version have no fixed length and are filled
-    /// up with zeros, so that all row keys of a container have their parts at the same places.
+    /// Returns the row key prefix of a logical partition, or of all partitions whose keys start
+    /// with these components. Version 1 hashes have no fixed length and are padded with zeros, so
+    /// that the parts of all row keys of a container have fixed offsets.
     pub(crate) fn key_hash(&self, components: &[Component]) -> Vec<u8> {
         let mut hash = epk::effective_key(self.key.kind(), components);
         if self.key.kind() == HashKind::HashV1 {
@@ -201,13 +199,14 @@ impl Container {
         hash
     }
 
-    /// The key of the item with this partition key and id.
+    /// Returns the row key of the item with this partition key and id.
     pub(crate) fn item_key(&self, components: &[Component], id: &str) -> ItemKey {
         let values: Vec<ValueRef<'_>> = components.iter().map(Component::as_value).collect();
         ItemKey::new(&self.key_hash(components), &values, id)
     }
 
-    /// The row keys of a scope. An empty prefix is the whole container, as in the service.
+    /// Returns the row key range of a scope. An empty prefix is the whole container, as in the
+    /// service.
     pub(crate) fn item_range(&self, scope: &KeyScope) -> ItemRange {
         match scope {
             KeyScope::Whole(components) => {
@@ -222,14 +221,14 @@ impl Container {
         }
     }
 
-    /// The row keys of a range of effective partition keys, and whether they are those of the range
-    /// exactly: where they are not, each item found has to be looked at again.
+    /// Returns the row key range for a range of effective partition keys, and whether it is exact.
+    /// If it is not, each item found must be checked again.
     pub(crate) fn epk_range(&self, range: &EpkRange) -> (ItemRange, bool) {
         let len = usize::from(hash_bytes(&self.key));
         let (mut found, mut exact) = range.of_beginnings(len);
         if self.key.kind() == HashKind::HashV1 {
-            // Row keys hold the beginnings of these, filled up with zeros: an end that only zeros
-            // tell from a shorter key takes that one too.
+            // Row keys contain truncated keys padded with zeros, so the upper end must include
+            // shorter keys that differ from it only by zeros.
             if let Some(mut end) = range.max.clone() {
                 end.resize(len, 0);
                 found.max = EpkRange::of_key(end).max;
@@ -239,8 +238,8 @@ impl Container {
         (ItemRange::hashes(&found.min, found.max.as_deref()), exact)
     }
 
-    /// Refuses an id of an item that has the form of a resource id of this container's items: a
-    /// link could mean either item.
+    /// Refuses an item id that has the form of a resource id of this container's items, since a
+    /// link with it would be ambiguous.
     pub(crate) fn check_item_id(&self, id: &str) -> Result<()> {
         let Some(Rid::Leaf { database, owner, .. }) = Rid::parse(id) else { return Ok(()) };
         if Rid::in_container(database, self.collection.id, 0, Leaf::Item)
@@ -253,39 +252,39 @@ impl Container {
         )))
     }
 
-    /// The effective partition key of an item.
+    /// Returns the effective partition key of an item.
     pub(crate) fn item_epk(&self, item: &Item) -> Vec<u8> {
         epk::effective_key(self.key.kind(), &self.key.extract_key(item.document()))
     }
 
-    /// Whether this is still what the container is: neither dropped nor changed since.
+    /// Whether the container still exists with this definition.
     fn is_current(&self) -> bool {
         !self.collection.is_dropped() && last_change(&self.collection.state()) == self.version()
     }
 }
 
-/// The commit of the last change of the definition in a state.
+/// Returns the commit of the last change of the definition.
 fn last_change(state: &CollectionState) -> u64 {
     state.record.items.map_or(0, |items| items.changed)
 }
 
-/// Containers by the name of the database in links, then by their own. A container may stand in it
-/// under a name and under a resource id.
+/// Containers by database name and container name, as used in links: a container may be present
+/// under its name and under its resource id.
 type ByName = HashMap<String, HashMap<String, Arc<Container>>>;
 
-/// Containers that were used lately, by the names they were asked for under. Entries are not told
-/// of changes: each use checks that its entry is current, and dropping forgets those that are not.
+/// A cache of recently used containers. Entries are not invalidated by changes: each lookup checks
+/// that its entry is current, and deletions evict outdated entries.
 #[derive(Debug, Default)]
 pub(crate) struct Containers(RwLock<ByName>);
 
 impl Containers {
-    /// The container that is kept under these names, if it is still current.
+    /// Returns the cached container with these names if it is current.
     fn find_current(&self, database: &str, name: &str) -> Option<Arc<Container>> {
         let known = self.0.read();
         known.get(database)?.get(name).filter(|container| container.is_current()).cloned()
     }
 
-    /// Forgets what is not there any more, so that no collection is held for good.
+    /// Evicts outdated entries, so that dropped collections are not kept in memory.
     pub(crate) fn forget_dropped(&self) {
         let mut known = self.0.write();
         for names in known.values_mut() {
@@ -294,7 +293,6 @@ impl Containers {
         known.retain(|_, names| !names.is_empty());
     }
 
-    /// Keeps a container under the names of a link.
     fn remember(&self, database: &str, name: &str, container: &Arc<Container>) {
         let mut known = self.0.write();
         let names = known.entry(database.to_owned()).or_default();
@@ -302,21 +300,21 @@ impl Containers {
     }
 }
 
-/// The container that a link names. Where it or its database is missing, so is what the request is about
-/// in it: sub-status 1003 tells that from a missing item.
+/// Returns the container that a link names. If it or its database is missing, the failure has
+/// sub-status 1003, which distinguishes that from a missing item.
 pub(crate) fn find_container<S: Store>(
     engine: &Engine<S>,
     containers: &Containers,
     database: &str,
     name: &str,
 ) -> Result<Arc<Container>> {
-    // Nearly every request ends here: two maps under a lock that readers share.
+    // The fast path of nearly every request: two map lookups under a shared lock.
     if let Some(container) = containers.find_current(database, name) {
         return Ok(container);
     }
     let found = self::find_database(engine, database).ok_or_else(Failure::no_owner)?;
     let collection = find_collection(engine, &found, name).ok_or_else(Failure::no_owner)?;
-    // A link may name the container by its resource id; what is kept and shown has the name.
+    // A link may use the resource id; the cached container has the real name.
     let real = collection.state().record.namespace.collection.clone();
     let container = Container::new(&found, &real, collection);
     let damaged = || Failure::new(Fault::Internal, "The container's definition is damaged.");
@@ -325,8 +323,8 @@ pub(crate) fn find_container<S: Store>(
     Ok(container)
 }
 
-/// The collection of a container's name or resource id. An id is searched for among all
-/// collections: few clients use them here, and what they find is remembered.
+/// Finds a collection by container name or resource id. An id is searched for among all
+/// collections; few clients use ids here, and the result is cached.
 fn find_collection<S: Store>(
     engine: &Engine<S>,
     database: &Database,
@@ -347,7 +345,7 @@ fn find_collection<S: Store>(
     found.next().map(|(_, collection)| collection)
 }
 
-/// All containers of a database, by name.
+/// Returns all containers of a database, ordered by name.
 pub(crate) fn all_containers<S: Store>(engine: &Engine<S>, database: &Database) -> Vec<Container> {
     let all = engine.collections(Model::Items).into_iter();
     let own = all.filter(|(namespace, _)| namespace.database == database.name);

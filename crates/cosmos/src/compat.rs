@@ -1,7 +1,6 @@
-//! What works, what differs and what is not there, as `docs/compat/cosmos-nosql.md` has it: words
-//! about rules and routes, and the tables of headers, errors and functions as the code has them. A
-//! test compares the file with what is printed here, so a new header or function cannot be
-//! forgotten.
+//! Generates `docs/compat/cosmos-nosql.md`: the text about rules and routes, and the tables of
+//! headers, errors and functions as the code has them. A test compares the file with this output,
+//! so that no new header or function is missing from it.
 
 use std::fmt::Write;
 
@@ -9,7 +8,7 @@ use select::functions;
 
 use crate::{failure::Fault, headers::READ};
 
-/// The head of the page, and what holds for time to live.
+/// Title, and the rules of time to live.
 const RULES: &str = r#"# Azure Cosmos DB for NoSQL compatibility
 
 Printed from the tables of headers, errors and functions; a test keeps it true.
@@ -60,7 +59,7 @@ const ROUTES: &str = r#"## Routes
 Links hold names or resource ids; a slash at the end changes nothing.
 "#;
 
-/// What follows the tables: charges, limits, choices, and what is not there.
+/// Text after the tables: charges, limits, choices, and missing features.
 const REST: &str = r#"## Request charges
 
 A charge depends on the operation, the data and the indexing policy alone, so that it is the same every
@@ -203,7 +202,7 @@ them are errors that name the function), direct mode, several regions,
 and whatever of Entra needs a network: keys of an issuer come from a file.
 "#;
 
-/// What is said of headers whose values are only checked.
+/// Text about headers whose values are only checked.
 const CHECKED: &str = "\
 `x-ms-version`, `x-ms-indexing-directive` and `x-ms-documentdb-content-serialization-format` change nothing; a
 value that the service does not know is 400: a version that was never published, a directive other than
@@ -212,7 +211,7 @@ value that the service does not know is 400: a version that was never published,
 the type of the offer; another one is 400. With `x-ms-exclude-system-properties` answers to reads and writes of
 one item have neither `_self` nor `_attachments`.";
 
-/// Headers of requests that are known and change nothing, and why.
+/// Request headers that are accepted and ignored, with the reason.
 const IGNORED: &[(&str, &str)] = &[
     ("cache-control, accept, user-agent, x-ms-useragent", "answers are the same"),
     ("x-ms-client-id, x-ms-cosmos-correlated-activityid", "for the client's own logs"),
@@ -237,7 +236,7 @@ const IGNORED: &[(&str, &str)] = &[
 const AGGREGATES: [&str; 8] =
     ["AVG", "COUNT", "COUNTIF", "MAKELIST", "MAKESET", "MAX", "MIN", "SUM"];
 
-/// The page, as Markdown.
+/// Returns the page as Markdown.
 pub fn compat() -> String {
     let mut out = RULES.to_owned();
     out.push_str(ROUTES);
@@ -267,12 +266,11 @@ pub fn compat() -> String {
     out
 }
 
-/// Names in backticks, with commas between.
+/// Formats names in backticks, separated by commas.
 fn quoted_list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Appends a line.
 fn push_line(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to memory does not fail.
     let written = writeln!(out, "{text}");

@@ -1,18 +1,17 @@
-//! Continuation tokens: where a feed or query goes on, good only for the container and question
-//! that they were given for, and only on this server.
+//! Continuation tokens: the position of a feed or query. A token is valid only for the container
+//! and query that it was issued for, and only on this server.
 //!
 //! A token is base64 of a format byte, a signature of 32 bytes and the state. The state is not
-//! secret, but a client cannot make one up: the signature covers it together with what the token is
-//! for. So what is read from a token needs no checks against forgery, and a token for one question
-//! cannot be used for another one.
+//! secret, but clients cannot forge it: the signature covers it together with the purpose. So the
+//! decoded state needs no checks against forgery, and a token cannot be used for another query.
 //!
 //! ```text
 //! byte 0    bytes 1..33            bytes 33..
-//! format    HMAC over (purpose,    state: a row key, or the place
-//!           what it is for, state)  in the order of a query
+//! format    HMAC over (purpose,    state: a row key, or a position
+//!           subject, state)        in the order of a query
 //! ```
 //!
-//! A restart keeps tokens good, because the key lies with the data.
+//! Tokens survive a restart, because the key is stored with the data.
 
 use auth::Key;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -22,16 +21,15 @@ use crate::{
     limits::MAX_CONTINUATION_BYTES,
 };
 
-/// First byte of a token. Another one will tell another layout apart.
+/// First byte of a token, the version of its layout.
 const FORMAT: u8 = 1;
-/// What separates these signatures from all others that the server makes with the same key, so that
-/// no other text of its can pass for a token.
+/// Domain separator of these signatures, so that no other text signed with the same key is a valid
+/// token.
 const PURPOSE: &[u8] = b"continuation\0";
-/// Bytes of the signature.
 const MAC_BYTES: usize = 32;
 
-/// The text of a token. `about` says what it is for and is not part of it, so the request that
-/// brings the token has to say it again.
+/// Returns the text of a token. `about` identifies its subject; it is signed but not contained, so
+/// the request that presents the token must supply it again.
 pub(crate) fn seal_token(secret: &Key, about: &[&[u8]], state: &[u8]) -> String {
     let mut token = vec![FORMAT];
     token.extend_from_slice(&sign_parts(about, state, |parts| secret.sign(parts)));
@@ -39,32 +37,29 @@ pub(crate) fn seal_token(secret: &Key, about: &[&[u8]], state: &[u8]) -> String 
     STANDARD.encode(token)
 }
 
-/// The state in a token, if it was given for this. All failures are the same text: which check
-/// failed tells nobody but an attacker something.
+/// Returns the state in a token if the token was issued for `about`. All failures have the same
+/// text, since only an attacker would benefit from knowing which check failed.
 pub(crate) fn open_token(secret: &Key, about: &[&[u8]], token: &str) -> Result<Vec<u8>> {
     let refused = || Failure::bad_request("Invalid Continuation Token");
-    // Decoding and signing cost time for each byte, so a text that no token can be is not looked
-    // at.
+    // Decoding and signing cost time per byte, so texts that are too long are refused first.
     if MAX_CONTINUATION_BYTES < token.len() {
         return Err(refused());
     }
     let bytes = STANDARD.decode(token.trim()).map_err(|_| refused())?;
     let Some((&FORMAT, rest)) = bytes.split_first() else { return Err(refused()) };
     let (mac, state) = rest.split_first_chunk::<MAC_BYTES>().ok_or_else(refused)?;
-    // The comparison takes the same time wherever the first difference is, so nobody can find a
-    // signature byte by byte.
+    // A constant-time comparison, so that a signature cannot be found byte by byte.
     if !sign_parts(about, state, |parts| bool::from(secret.verifies(parts, mac))) {
         return Err(refused());
     }
     Ok(state.to_vec())
 }
 
-/// Hands over what is signed: every part with its length before it, so that no part can borrow
-/// bytes from the next.
+/// Passes the signed parts to `with`: each part of `about` is preceded by its length, so that bytes
+/// cannot move between parts.
 fn sign_parts<T>(about: &[&[u8]], state: &[u8], with: impl FnOnce(&[&[u8]]) -> T) -> T {
     let lens: Vec<[u8; 8]> = about.iter().map(|part| (part.len() as u64).to_be_bytes()).collect();
     let mut parts: Vec<&[u8]> = vec![PURPOSE];
-    // Without the lengths ("ab", "c") and ("a", "bc") would have one signature.
     for (part, len) in about.iter().zip(&lens) {
         parts.extend([len.as_slice(), part]);
     }

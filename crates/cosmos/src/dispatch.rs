@@ -1,10 +1,10 @@
-//! From an authorized request to its response: metering, measurement, and the route of its operation.
+//! Executes an authorized request: throttling, measurement, and the route of its operation.
 //!
-//! The steps are in this order for a reason. Operations that change resources wait for each other
-//! before the container is looked up, so that none of them works on a container that the one before
-//! it has removed. Throughput is asked before the route runs, and paid when its response is there,
-//! because nobody knows the cost before: a response may cost more than there was, and the next
-//! requests wait until that is made up for. The owner is named in a response that went well only.
+//! The order of the steps matters. Operations that change resources are serialized before the
+//! container is looked up, so that none works on a container that the previous one has deleted.
+//! Throughput is checked before the route runs and charged when its response exists, because the
+//! cost is not known before: a response may cost more than was left, and later requests are
+//! throttled until the deficit is made up. Only successful responses name the parent resource.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,7 +31,7 @@ use crate::{
     siblings::SharedFeed,
 };
 
-/// Runs a request whose sender may make it.
+/// Runs an authorized request.
 pub(crate) async fn run_request<S: Store>(
     door: &Arc<Door<S>>,
     mut request: Request,
@@ -39,21 +39,20 @@ pub(crate) async fn run_request<S: Store>(
 ) -> Result<Reply> {
     let row = request.operation.row();
     let began = clock::monotonic_time();
-    // Held until the response is there: an operation that looks at resources and then changes them
-    // must not see those of another one change in between.
+    // Held until the response exists: an operation that reads resources and then changes them must
+    // not interleave with another such operation.
     let _turn = match row.order {
         Order::OneByOne => Some(door.changing.lock().await),
         Order::AtOnce => None,
     };
-    // The only lookup of the container. A failure is kept and not returned, since the route decides
-    // in which order it refuses what is wrong with a request.
+    // The only lookup of the container. A failure is stored and not returned, since the route
+    // determines in which order it checks a request.
     if row.parent == Parent::Container {
         let [database, name] = &request.link.owners;
         let found = catalog::find_container(&door.engine, &door.containers, database, name);
         request.keep_container(found);
     }
-    // A refusal for want of throughput is not measured: it says nothing of how long operations
-    // take.
+    // A throttled request is not measured: it would distort the latency of the operation.
     let offer = match admit_request(door, &request) {
         Ok(offer) => offer,
         Err(failure) => return number_reply(door, &request, Err(failure)).await,
@@ -64,7 +63,7 @@ pub(crate) async fn run_request<S: Store>(
     let took = clock::monotonic_time().saturating_sub(began);
     door.latencies.observe(row.metric as usize, took);
     if let (Some(throttle), Some(offer)) = (&door.throttle, offer) {
-        // A failed operation has cost something too.
+        // A failed operation is charged too.
         let units =
             reply.as_ref().map_or_else(|_| request_units::of_failure(), |it| it.request_units);
         throttle.spend_units(&offer, units);
@@ -73,7 +72,7 @@ pub(crate) async fn run_request<S: Store>(
     Ok(Reply { parent, stored, ..reply? })
 }
 
-/// Returns what the headers of a response about one item say of its container.
+/// Returns the headers about the container for a response about one item.
 fn find_stored<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -88,16 +87,17 @@ fn find_stored<S: Store>(
     Some(StoredHeaders { usage, of_write })
 }
 
-/// Has the reply name the last change of its container, as far as the reply knows of it, in the place of
-/// the newest commit of the whole server. A failure names it too: SDKs take the session token of either.
+/// Sets the sequence number of a reply to the container's last change that the reply reflects, in
+/// place of the server's newest commit. Failures carry it too, because SDKs take the session token
+/// from both.
 async fn number_reply<S: Store>(
     door: &Door<S>,
     request: &Request,
     reply: Result<Reply>,
 ) -> Result<Reply> {
     let Some(container) = named_container(door, request) else { return reply };
-    // Where it cannot be told, the server's newest commit stays: no older number is one that this
-    // container has not reached.
+    // If it cannot be read, the server's newest commit is kept as an upper bound, which is valid
+    // because tokens are compared with the newest commit of the whole server.
     let Ok(last) = door.engine.last_change(&container.collection).await else { return reply };
     match reply {
         Ok(reply) => {
@@ -108,7 +108,7 @@ async fn number_reply<S: Store>(
     }
 }
 
-/// The container that a request's resource is, or lies in.
+/// Returns the container that a request's resource is or lies in.
 fn named_container<S: Store>(door: &Door<S>, request: &Request) -> Option<Arc<Container>> {
     match (request.link.kind, &request.link.name) {
         (Resource::Containers, Some(name)) => {
@@ -119,8 +119,8 @@ fn named_container<S: Store>(door: &Door<S>, request: &Request) -> Option<Arc<Co
     }
 }
 
-/// Refuses a request whose throughput is spent; else returns the offer that it is paid from, if any.
-/// What a container that is not there would cost is not asked: its route refuses the request.
+/// Checks the throughput of a request; returns the offer that is charged, if any, or a 429 failure.
+/// A request for a missing container is not checked: its route refuses it.
 fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<String>> {
     let (Some(throttle), Metering::Metered) = (&door.throttle, request.operation.row().metering)
     else {
@@ -132,8 +132,8 @@ fn admit_request<S: Store>(door: &Door<S>, request: &Request) -> Result<Option<S
     admitted.map_err(Failure::throttled)
 }
 
-/// What the resource of a request lies in, as its response names it; `None` where responses do not.
-/// It is found before the route runs, because a deletion leaves nothing to look up.
+/// Returns the parent resource as response headers name it, or `None` if they do not. It is looked
+/// up before the route runs, because after a deletion it could not be found.
 fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHeaders> {
     match request.operation.row().parent {
         Parent::Account => None,
@@ -146,10 +146,10 @@ fn find_parent<S: Store>(door: &Door<S>, request: &Request) -> Option<ParentHead
     }
 }
 
-/// The one place that knows which route serves which operation.
+/// Maps each operation to its route; this is the only such place.
 ///
-/// All routes that wait have places of their own but the one that is asked most: a future is as
-/// large as the largest in it, and that of each request would be copied with room for a query.
+/// All asynchronous routes but the most frequent one are boxed: a future is as large as its largest
+/// variant, and every request would otherwise move memory for a query.
 async fn route<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Result<Reply> {
     match request.operation {
         Op::ReadAccount => account::read_account(door, request),
@@ -221,7 +221,7 @@ async fn route<S: Store>(door: &Door<S>, request: &Request, body: &[u8]) -> Resu
     }
 }
 
-/// Routes the operations on keys of client encryption.
+/// Routes the operations on client encryption keys.
 async fn route_client_key<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -236,7 +236,7 @@ async fn route_client_key<S: Store>(
     }
 }
 
-/// In a place of its own, as the other routes that wait.
+/// Boxed like the other asynchronous routes.
 async fn shared_feed<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -246,8 +246,9 @@ async fn shared_feed<S: Store>(
     Box::pin(list_all(door, request, asked, feed)).await
 }
 
-/// Clients in direct mode ask for addresses of replicas; the text names the setting of each SDK that
-/// has the mode, because "not allowed" would not tell anybody what to do.
+/// Returns the failure for a method that a resource does not have. Clients in direct mode request
+/// addresses of replicas; for them the text names the setting of each SDK that selects gateway
+/// mode.
 fn refuse_method(kind: Resource, request: &Request) -> Failure {
     match kind {
         Resource::Addresses => Failure::bad_request(

@@ -1,5 +1,5 @@
-//! The door as the server holds it: one for all connections. It owns what outlives a request; what
-//! a request does is in `dispatch` and below.
+//! The state of the NoSQL API that all connections share and that outlives a request. Requests are
+//! handled in `dispatch` and the modules below it.
 
 use std::{
     sync::{
@@ -27,12 +27,12 @@ use crate::{
     tls::CurrentCertificate,
 };
 
-/// Which of the shards of a cluster a door is at; that of a server of its own is the only one.
+/// Position of this API endpoint in a cluster's shards; a single server has exactly one shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// From 0 on.
+    /// Number of the shard, from 0.
     pub number: u32,
-    /// How many there are; 1 at the least.
+    /// Number of shards, at least 1.
     pub count: u32,
 }
 
@@ -43,112 +43,115 @@ impl Default for Shard {
 }
 
 impl Shard {
-    /// The shard of which a number is: databases and offers of each have numbers of their own.
+    /// Returns the shard that assigned a resource number. Shards assign disjoint numbers to their
+    /// databases and offers, so that a number identifies the shard.
     pub fn of_number(number: u32, count: u32) -> u32 {
         number.checked_rem(count).unwrap_or(0)
     }
 
-    /// The number behind another of the same shard; `None`: there is none.
+    /// Returns this shard's next resource number after `before`, or `None` if the numbers are
+    /// exhausted.
     pub(crate) fn next_number(self, before: u32) -> Option<u32> {
         let first = if self.number == 0 { self.count } else { self.number };
         match before {
-            // No resource has the number 0.
+            // 0 is not a valid resource number.
             0 => Some(first),
             before => before.checked_add(self.count),
         }
     }
 }
 
-/// Settings of the door. They are the server's; nothing here is read from files or flags.
+/// Settings of the API. The server provides them; nothing here reads files or flags.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Name of the account.
     pub account: String,
-    /// The address that clients are sent to, with a slash at its end; `None`: the one they came to.
+    /// The endpoint URL that clients are directed to, with a trailing slash; `None` for the address
+    /// that a request was sent to.
     pub endpoint: Option<String>,
-    /// Keys that requests are signed with.
+    /// The account keys that sign requests.
     pub keys: CurrentKeys,
-    /// Whose Entra tokens are good, and for what.
+    /// Which Entra tokens are accepted, and the roles of their holders.
     pub tokens: CurrentTokenRules,
-    /// Names that requests may come for; `None`: any.
+    /// Host names that requests may address; `None` accepts any.
     pub hosts: Option<Hosts>,
-    /// Which shard it is at.
+    /// The shard that this endpoint serves.
     pub shard: Shard,
-    /// The servers of the other shards; `None`: there are none.
+    /// Access to the servers of the other shards; `None` on a single server.
     pub siblings: Option<Siblings>,
-    /// What tokens of this server are signed with; the same as long as the data are.
+    /// Secret that signs this server's tokens; it is stored with the data and survives restarts.
     pub secret: Secret,
-    /// What TLS is spoken with; `None` where it is not. Plain text is spoken on the same port.
+    /// The TLS certificate; `None` disables TLS. Plain text is served on the same port.
     pub certificate: Option<CurrentCertificate>,
-    /// Whether requests in plain text are refused.
+    /// Whether plain-text requests are refused.
     pub needs_tls: bool,
-    /// Where requests take the memory that they hold from.
+    /// The account from which requests reserve memory.
     pub memory: Account,
-    /// The same for clients that have not asked anything yet, so that they cannot take what is for
-    /// others.
+    /// A separate account for clients that have not completed a request head yet, so that they
+    /// cannot exhaust the memory of others.
     pub strangers: Account,
-    /// Called every few milliseconds of a long evaluation, on the thread that it occupies.
+    /// Called every few milliseconds during a long evaluation, on its thread, to let other tasks
+    /// run.
     pub give_way: fn(),
-    /// How a request is run that takes long to parse.
+    /// Runs a request whose body takes long to parse.
     pub run_apart: RunApart,
-    /// Where refusals and changes of what there is are written down; `None`: nowhere.
+    /// The audit log for refusals and resource changes; `None` disables it.
     pub audit: Option<Arc<AuditLog>>,
-    /// Whether requests about items are limited by the throughput of offers.
+    /// Whether the throughput of offers limits requests about items.
     pub enforce_throughput: bool,
-    /// Counts connections that are open: of all doors and entrances that share it.
+    /// Gauge of open connections, shared by all endpoints that are given the same counter.
     pub opened: Arc<AtomicI64>,
-    /// How long a request may compute; `None`: as long as is usual.
+    /// Time limit of read requests, if shorter than the default; `None` for the default.
     pub max_time: Option<Duration>,
-    /// Bytes of the largest body of a request, of [`BODY_BYTES`](crate::BODY_BYTES).
+    /// Largest request body in bytes, within [`BODY_BYTES`](crate::BODY_BYTES).
     pub max_body_bytes: usize,
-    /// Which requests are slow: the log names them. `None`: none is.
+    /// The log and threshold of slow requests; `None` disables it.
     pub slow: Option<Arc<SlowOperations>>,
-    /// Who is told of each operation.
+    /// The tracer that receives an event for each operation.
     pub tracer: Tracer,
-    /// Pages that are served besides resources; `None` where there are none.
+    /// Static pages that are served besides resources; `None` if there are none.
     pub pages: Option<Arc<dyn Pages>>,
 }
 
-/// Sums over all connections since the server began. They only grow.
+/// Monotonic totals over all connections since the server started.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
-    /// Requests whose head was whole, whatever became of them.
+    /// Requests with a complete head, whatever their outcome.
     pub(crate) requests: AtomicU64,
     /// Requests that were refused or failed.
     pub(crate) failures: AtomicU64,
-    /// Failures for want of a valid signature or token, which are among the failures too.
+    /// Requests without a valid signature or token; also counted as failures.
     pub(crate) denied: AtomicU64,
-    /// Refusals for want of throughput, which are among the failures too.
+    /// Requests refused for lack of throughput; also counted as failures.
     pub(crate) throttled: AtomicU64,
-    /// Bytes of bodies of requests that were read whole.
+    /// Bytes of request bodies that were read completely.
     pub(crate) bytes_in: AtomicU64,
-    /// Bytes of bodies of responses, before TLS and framing.
+    /// Bytes of response bodies, before TLS and framing.
     pub(crate) bytes_out: AtomicU64,
     /// Hundredths of request units.
     pub(crate) request_units: AtomicU64,
 }
 
-/// The NoSQL door.
+/// An endpoint of the NoSQL API.
 pub struct Door<S: Store> {
-    /// The engine behind the door; the other door may have the same one.
+    /// The engine, which the MongoDB API may share.
     pub(crate) engine: Engine<S>,
     pub(crate) settings: Settings,
-    /// What tokens of permissions and continuations are signed with.
+    /// Key that signs permission and continuation tokens.
     pub(crate) secret: Key,
-    /// Containers that were used lately.
+    /// Recently used containers.
     pub(crate) containers: Containers,
-    /// Changes of databases and containers are made one after the other. The dispatcher takes the
-    /// lock; routes that change resources rely on it.
+    /// Serializes changes of databases and containers. The dispatcher holds the lock while a route
+    /// that changes resources runs.
     pub(crate) changing: tokio::sync::Mutex<()>,
-    /// Sums for the server's metrics.
     pub(crate) counters: Counters,
-    /// Wrong signatures, by where they came from.
+    /// Wrong signatures, counted by client address.
     pub(crate) guesses: Guesses,
-    /// `None`: throughput limits nothing.
+    /// Throughput limits; `None` if they are not enforced.
     pub(crate) throttle: Option<Throttle>,
-    /// How long requests took, by their metric.
+    /// Request latencies by metric.
     pub(crate) latencies: Latencies,
-    /// Results that queries have made for their next pages.
+    /// Results that queries have computed for their next pages.
     pub(crate) ahead: Arc<PagesAhead>,
 }
 
@@ -159,7 +162,7 @@ impl<S: Store> std::fmt::Debug for Door<S> {
 }
 
 impl<S: Store> Door<S> {
-    /// A door onto an engine. It fails where the secret cannot be a key.
+    /// Creates an API endpoint over an engine. Fails if the secret cannot be used as a key.
     pub fn new(engine: Engine<S>, settings: Settings) -> Result<Arc<Self>, auth::NotAKey> {
         let secret = Key::of(settings.secret.bytes())?;
         let throttle = settings.enforce_throughput.then(Throttle::default);
@@ -179,12 +182,12 @@ impl<S: Store> Door<S> {
         }))
     }
 
-    /// The engine behind it.
+    /// Returns the engine.
     pub fn engine(&self) -> &Engine<S> {
         &self.engine
     }
 
-    /// Sums over all connections: name, what it is, and value.
+    /// Returns the totals over all connections, each as name, help text and value.
     pub fn counters(&self) -> Vec<(&'static str, &'static str, u64)> {
         let counters = &self.counters;
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -199,7 +202,7 @@ impl<S: Store> Door<S> {
         ]
     }
 
-    /// How long requests took, by metric; a metric without requests is left out.
+    /// Returns the latency distribution of each metric that has measurements.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
         let read = |(metric, name): &(Metric, &'static str)| {
             Some((*name, self.latencies.read_kind(*metric as usize)?))
@@ -207,12 +210,12 @@ impl<S: Store> Door<S> {
         Metric::ALL.iter().filter_map(read).filter(|(_, of)| of.measurement_count() > 0).collect()
     }
 
-    /// Names of the databases, in order; one may have no container.
+    /// Returns the names of all databases in order, including those without containers.
     pub fn database_names(&self) -> Vec<String> {
         all_databases(&self.engine).into_iter().map(|database| database.name).collect()
     }
 
-    /// Connections that are open, of all doors that share the count.
+    /// Returns the number of open connections of all endpoints that share the counter.
     pub fn open(&self) -> i64 {
         self.settings.opened.load(Ordering::Relaxed)
     }
@@ -237,7 +240,7 @@ mod tests {
                 assert_eq!(shard.next_number(u32::MAX), None);
             }
         }
-        // Those of a server of its own are as they always were.
+        // A single server assigns consecutive numbers, as before there were clusters.
         assert_eq!(Shard::default().next_number(0), Some(1));
         assert_eq!(Shard::default().next_number(7), Some(8));
         assert_eq!(Shard::of_number(5, 0), 0);

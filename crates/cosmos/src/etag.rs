@@ -1,22 +1,20 @@
-//! Etags: a resource's last commit in the form that clients know. Different commits have different
-//! etags, and the same commit has the same one everywhere, so that an etag can be turned back into
-//! the commit that a condition is about.
+//! Etags: a resource's last commit in the service's format. The mapping is bijective, so that an
+//! etag can be converted back to the commit that a condition refers to.
 //!
 //! ```text
 //! commit 0x0102030405060708   "05060708-0000-0000-0000-040302010000"
 //! ```
 //!
-//! The low half stands first, because it is what changes from one version to the next: people who
-//! compare two etags see the difference at once.
+//! The low half comes first because it changes between versions, so that people see the difference
+//! of two etags at once.
 
-/// Bytes of an etag without its quotes: those of a UUID, whose form the service's etags have.
+/// Length of an etag without its quotes: that of a UUID, the format of the service's etags.
 pub(crate) const LEN: usize = 36;
 
-/// The text of a commit's etag, without quotes. It is an array on the stack, because every item
-/// that is read has one.
+/// Returns the text of a commit's etag, without quotes. It is an array on the stack, because every
+/// item read has one.
 pub(crate) fn etag_bytes(stamp: u64) -> [u8; LEN] {
     let mut out = *b"00000000-0000-0000-0000-000000000000";
-    // The low half stands first, as it is what changes from one version to the next.
     let digits =
         (stamp as u32).to_be_bytes().into_iter().chain(((stamp >> 32) as u32).to_le_bytes());
     let places = [0, 2, 4, 6, 24, 26, 28, 30];
@@ -30,7 +28,7 @@ pub(crate) fn etag_bytes(stamp: u64) -> [u8; LEN] {
     out
 }
 
-/// The same in quotes, as headers and `_etag` have it.
+/// Returns the etag in quotes, as in headers and `_etag`.
 pub(crate) fn quoted_etag(stamp: u64) -> String {
     let mut out = String::with_capacity(LEN + 2);
     out.push('"');
@@ -39,8 +37,8 @@ pub(crate) fn quoted_etag(stamp: u64) -> String {
     out
 }
 
-/// The commit that an etag names, with or without its quotes. `None` where it is not an etag of
-/// this server: then no version has it, and a condition on it is not met.
+/// Returns the commit that an etag denotes, with or without quotes; `None` if it is not an etag of
+/// this server, in which case no version matches it.
 pub(crate) fn parse_etag(etag: &str) -> Option<u64> {
     let etag = etag.trim().trim_matches('"');
     let group = |range| u32::from_str_radix(etag.get(range)?, 16).ok();

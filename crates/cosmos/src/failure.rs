@@ -1,10 +1,10 @@
-//! Errors as the clients of this API expect them: status, sub-status, name, text. The one place
-//! where failures of the engine and of signatures get them.
+//! Errors as clients of this API expect them: status, sub-status, name, text. All failures of the
+//! engine and of signature checks are mapped here.
 //!
-//! Clients go by status and sub-status; SDKs retry 408, 410, 429, 449 and 503 by themselves, in
-//! different ways. So a fault is named after what the client does next, and two failures that a
-//! client treats alike may share one. Texts are for people; where the service has one for the case,
-//! it is used.
+//! Clients decide by status and sub-status; SDKs retry 408, 410, 429, 449 and 503 on their own, in
+//! different ways. Faults are therefore classified by the client's reaction, and two failures that
+//! a client treats alike may share one. Texts are for people and are the service's where it has
+//! one.
 
 use std::borrow::Cow;
 
@@ -13,72 +13,72 @@ use engine::{Kind, What};
 
 use crate::interrupt::STOPPING;
 
-/// What went wrong, sorted by what the client does next.
+/// Kinds of failures, classified by the client's reaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The request is wrong in itself; sent again it will be wrong again.
+    /// The request is invalid; a retry fails again.
     BadRequest,
-    /// The partition keys of header and item differ. SDKs read the definition of the container anew
-    /// and try once more.
+    /// The partition keys of header and item differ. SDKs reload the container's definition and
+    /// retry once.
     PartitionKey,
-    /// The client means a container that was made anew under the same name.
+    /// The container that the client intends was recreated under the same name.
     Recreated,
     /// The signature is missing or wrong.
     Unauthorized,
-    /// The sender is known and may not do this; also a date that is too far from the server's.
+    /// The sender is known but lacks the right; also a date too far from the server's.
     Forbidden,
-    /// Only a key of the account does this, and the sender has a token of an identity service.
+    /// Only an account key permits this operation, and the sender used a token of an identity
+    /// service.
     NotForTokens,
-    /// No role of the sender permits to read what databases and containers are like.
+    /// No role of the sender permits reading the metadata of databases and containers.
     NoMetadataRole,
-    /// No role of the sender permits this.
+    /// No role of the sender permits the operation.
     NoDataRole,
-    /// There is nothing of that name.
+    /// The resource does not exist.
     NotFound,
-    /// The session is ahead of the server. SDKs try again, elsewhere or later.
+    /// The session token is ahead of the server. SDKs retry elsewhere or later.
     Session,
-    /// What should hold the resource is not there.
+    /// The parent resource does not exist.
     OwnerNotFound,
-    /// The kind of resource does not have this method.
+    /// This kind of resource does not support the method.
     MethodNotAllowed,
-    /// The request took too long to arrive or to be computed.
+    /// The request took too long to arrive or to compute.
     Timeout,
-    /// There is one of that name, or with that unique key, already.
+    /// A resource with that name or unique key already exists.
     Conflict,
-    /// The partition key range does not exist. SDKs read the list of ranges anew.
+    /// The partition key range does not exist. SDKs reload the list of ranges.
     Gone,
-    /// The item has another version than the one that the request is about, or does not meet the
-    /// condition of a patch.
+    /// The item has another version than requested, or does not match a patch's condition.
     PreconditionFailed,
-    /// The request, or the item that it would make, is too large.
+    /// The request, or the resulting item, is too large.
     TooLarge,
-    /// The response would be too large; the client asks for less at once.
+    /// The response would be too large; the client should request less.
     AnswerTooLarge,
     /// The body is compressed.
     UnsupportedMediaType,
-    /// The operation of a batch failed only because another one did.
+    /// An operation of a batch failed only because another one did.
     FailedDependency,
-    /// The request names a host that does not belong to this server.
+    /// The request addresses a host name that does not belong to this server.
     Misdirected,
-    /// The throughput is spent.
+    /// Throughput is exhausted.
     TooManyRequests,
-    /// Too many wrong signatures came from there.
+    /// Too many wrong signatures came from this client address.
     TooManyGuesses,
-    /// Other writers came first too often; the client tries again.
+    /// The operation lost to concurrent writers too often; the client retries.
     RetryWith,
-    /// Data are damaged, or the server has a fault.
+    /// Damaged data or a bug of the server.
     Internal,
-    /// The service has it and this server has not.
+    /// A feature of the service that this server does not implement.
     NotImplemented,
-    /// The server cannot serve for the moment: it stops, its disk has failed, or memory is held by
-    /// others.
+    /// Temporarily unavailable: the server is stopping, its disk has failed, or memory is
+    /// exhausted.
     Unavailable,
     /// The disk is full.
     Full,
 }
 
 impl Fault {
-    /// All of them, for the table in the documentation.
+    /// All faults, for the table in the documentation.
     pub(crate) const ALL: [Self; 28] = [
         Self::BadRequest,
         Self::PartitionKey,
@@ -110,8 +110,8 @@ impl Fault {
         Self::Full,
     ];
 
-    /// Status, sub-status and name: the whole table, so that two faults can be compared at a
-    /// glance. Pairs of status and sub-status are the service's where it has the failure.
+    /// Returns status, sub-status and name, in one table for comparison. The pairs of status and
+    /// sub-status are the service's where it has the failure.
     const fn table_row(self) -> (u16, u32, &'static str) {
         match self {
             Self::BadRequest => (400, 0, "BadRequest"),
@@ -145,17 +145,17 @@ impl Fault {
         }
     }
 
-    /// HTTP status of the response.
+    /// Returns the HTTP status of the response.
     pub(crate) const fn status(self) -> u16 {
         self.table_row().0
     }
 
-    /// What stands in the header `x-ms-substatus`.
+    /// Returns the value of the header `x-ms-substatus`.
     pub(crate) const fn sub_status(self) -> u32 {
         self.table_row().1
     }
 
-    /// The name in the body.
+    /// Returns the code in the response body.
     pub(crate) const fn code(self) -> &'static str {
         self.table_row().2
     }
@@ -164,122 +164,122 @@ impl Fault {
 /// A refused or failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// What the client does next.
     pub(crate) fault: Fault,
-    /// For people.
+    /// Message for people.
     pub(crate) text: Cow<'static, str>,
-    /// A JSON object that takes the place of the list of texts: errors of a query.
+    /// A JSON object that replaces the list of texts: the errors of a query.
     pub(crate) errors: Option<Box<str>>,
-    /// After how many milliseconds the request may go well; SDKs wait for as long.
+    /// Milliseconds after which a retry may succeed; SDKs wait this long.
     pub(crate) retry_ms: Option<u64>,
-    /// The log sequence number that the response names; 0 where the request was about no container.
+    /// Log sequence number reported by the response; 0 if the request was not about a container.
     pub(crate) seq: u64,
 }
 
-/// Milliseconds after which a request may find memory that others hold now. It is long for a
-/// request and short for a person: most of that memory belongs to requests that end within it.
+/// Retry delay in milliseconds when memory is exhausted. Most requests that hold memory finish
+/// within it, and it is short for a person.
 const BUSY_RETRY_MS: u64 = 500;
 
-/// What can fail as clients see it.
+/// Result type of this crate.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// What a text names when an item, or anything in a container, is not there.
+/// Text for a missing item, or any other missing resource in a container.
 const NO_ENTITY: &str = "Entity with the specified id does not exist in the system. Resource Not \
                          Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found";
-/// What is said where something in a missing database or container is asked for. Clients look for it.
+/// Text for a missing database or container of the requested resource. Clients match it.
 const NO_OWNER: &str = "Owner resource does not exist. Resource Not Found. Learn more: \
                         https://aka.ms/cosmosdb-tsg-not-found";
-/// What is said where an item has another version than the request names.
+/// Text for an item version that does not match the request's.
 const PRECONDITION: &str = "One of the specified pre-condition is not met. Learn more: \
                             https://aka.ms/CosmosDB/sql/errors/precondition-failed";
-/// What is said of missing databases and containers.
+/// Text for a missing database or container.
 const NO_RESOURCE: &str = "Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found";
 
 impl Failure {
-    /// A failure with a text. Faults that pass by themselves say that the request may come again at
-    /// once, so that SDKs do not wait for longer than they need.
+    /// Creates a failure. Transient faults get a short retry delay, so that SDKs do not wait longer
+    /// than necessary.
     pub(crate) fn new(fault: Fault, text: impl Into<Cow<'static, str>>) -> Self {
         let retry_ms = matches!(fault, Fault::RetryWith | Fault::Unavailable).then_some(10);
         Self { fault, text: text.into(), errors: None, retry_ms, seq: 0 }
     }
 
-    /// A request that is wrong in itself.
+    /// Creates the failure for an invalid request.
     pub(crate) fn bad_request(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(Fault::BadRequest, text)
     }
 
-    /// A query that does not compile. The object with its errors takes the place of the list of
-    /// texts, as in the service; SDKs show it as it is.
+    /// Creates the failure for a query that does not compile. The object with its errors replaces
+    /// the list of texts, as in the service; SDKs show it unchanged.
     pub(crate) fn invalid_query(errors: String) -> Self {
         Self { errors: Some(errors.into()), ..Self::new(Fault::BadRequest, "") }
     }
 
-    /// Something the service has and this server has not.
+    /// Creates the failure for a feature of the service that this server does not have.
     pub(crate) fn unsupported(what: &str) -> Self {
         Self::new(Fault::NotImplemented, format!("{what} is not supported by this server."))
     }
 
-    /// An item, or anything else in a container, that is not there.
+    /// Creates the failure for a missing item, or any other missing resource in a container.
     pub(crate) fn no_entity() -> Self {
         Self::new(Fault::NotFound, NO_ENTITY)
     }
 
-    /// A database or container that is not there.
+    /// Creates the failure for a missing database or container.
     pub(crate) fn no_resource() -> Self {
         Self::new(Fault::NotFound, NO_RESOURCE)
     }
 
-    /// A database, container or user that is not there, where the request is about something in it.
+    /// Creates the failure for a missing parent: the database, container or user of the requested
+    /// resource.
     pub(crate) fn no_owner() -> Self {
         Self::new(Fault::OwnerNotFound, NO_OWNER)
     }
 
-    /// A name that is taken.
+    /// Creates the failure for a name that is already used.
     pub(crate) fn already_exists() -> Self {
         Self::new(Fault::Conflict, "Entity with the specified id already exists in the system.")
     }
 
-    /// A unique key that another item has.
+    /// Creates the failure for a unique key that another item has.
     pub(crate) fn unique_violation() -> Self {
         Self::new(Fault::Conflict, "Unique index constraint violation.")
     }
 
-    /// A version that is not the one that the request is about.
+    /// Creates the failure for a version mismatch.
     pub(crate) fn precondition_failed() -> Self {
         Self::new(Fault::PreconditionFailed, PRECONDITION)
     }
 
-    /// A body that is too large, or an item that would be.
+    /// Creates the failure for a body, or a resulting item, that is too large.
     pub(crate) fn too_large() -> Self {
         Self::new(Fault::TooLarge, "Request size is too large")
     }
 
-    /// A response that would be too large. What it would have done is not done.
+    /// Creates the failure for a response that would be too large. The operation has no effect.
     pub(crate) fn answer_too_large() -> Self {
         Self::new(Fault::AnswerTooLarge, "Response size is too large: ask for fewer items at once.")
     }
 
-    /// Other requests hold the memory that this one needs.
+    /// Creates the failure for exhausted memory.
     pub(crate) fn out_of_memory() -> Self {
         let failure = Self::new(Fault::Unavailable, memory::Short.to_string());
         Self { retry_ms: Some(BUSY_RETRY_MS), ..failure }
     }
 
-    /// The throughput is spent, for this many milliseconds.
+    /// Creates the failure for exhausted throughput, with the milliseconds until the next refill.
     pub(crate) fn throttled(retry_ms: u64) -> Self {
         let failure = Self::new(Fault::TooManyRequests, "Request rate is large");
         Self { retry_ms: Some(retry_ms), ..failure }
     }
 
-    /// A wrong signature, of which there were too many: one is looked at again after this many
-    /// seconds.
+    /// Creates the failure for a wrong signature after too many others; the next one is checked
+    /// after this many seconds.
     pub(crate) fn too_many_guesses(seconds: u64) -> Self {
         let text =
             "Too many requests with a wrong signature came from this address: check the key.";
         Self { retry_ms: Some(seconds * 1000), ..Self::new(Fault::TooManyGuesses, text) }
     }
 
-    /// An item whose partition key is not that of the header.
+    /// Creates the failure for an item whose partition key differs from the header's.
     pub(crate) fn mismatch_of_item() -> Self {
         Self::new(
             Fault::PartitionKey,
@@ -287,7 +287,8 @@ impl Failure {
         )
     }
 
-    /// A header whose partition key has more or fewer components than the container's.
+    /// Creates the failure for a partition key header with more or fewer components than the
+    /// definition.
     pub(crate) fn mismatch_of_definition() -> Self {
         Self::new(
             Fault::PartitionKey,
@@ -296,9 +297,9 @@ impl Failure {
         )
     }
 
-    /// The same as an error of the engine, for what the engine asks this crate in the middle of a
-    /// write: the edit of a patch. The engine hands it back, and the conversion below makes the
-    /// same failure of it.
+    /// Converts the failure to an engine error, for callbacks that the engine runs during a write
+    /// (the edit of a patch). The engine returns it, and the conversion below restores the same
+    /// failure.
     pub(crate) fn into_engine(self) -> engine::Error {
         let kind = match self.fault {
             Fault::TooLarge | Fault::AnswerTooLarge => Kind::TooLarge,
@@ -309,8 +310,8 @@ impl Failure {
         engine::Error::new(kind, self.text)
     }
 
-    /// The body of the response. Its form is the service's: an object whose message is a text with
-    /// the list of errors, the activity id and the path in it.
+    /// Returns the response body in the service's form: an object whose message is a text that
+    /// contains the list of errors, the activity id and the path.
     pub(crate) fn error_body(&self, activity: &str, uri: &str) -> Vec<u8> {
         let mut message = b"Message: ".to_vec();
         match &self.errors {
@@ -340,7 +341,7 @@ impl From<json::Invalid> for Failure {
     }
 }
 
-/// Memory that cannot be had is always the same failure, wherever it was asked for.
+/// Maps exhausted memory to one failure everywhere.
 impl From<memory::Short> for Failure {
     fn from(_: memory::Short) -> Self {
         Self::out_of_memory()
@@ -358,14 +359,14 @@ impl From<auth::Denied> for Failure {
     }
 }
 
-/// The one place where errors of the engine get a status.
+/// The only mapping of engine errors to statuses.
 impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         let fault = match error.kind {
             Kind::Invalid | Kind::ParallelArrays | Kind::Query(_) => Fault::BadRequest,
             Kind::NotFound(What::Index(_)) | Kind::HintRefused(_) => Fault::BadRequest,
             Kind::NotFound(What::Document) => return Self::no_entity(),
-            // It was there when the request began.
+            // It existed when the request started.
             Kind::NotFound(What::DroppedCollection(_)) => return Self::no_owner(),
             Kind::NotFound(
                 What::Collection(_) | What::RenameTarget(_) | What::DatabaseOfOtherCase { .. },

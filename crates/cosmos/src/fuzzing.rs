@@ -1,4 +1,4 @@
-//! The parsers of requests, each alone, for tests that hand them any bytes. No request goes this way.
+//! Entry points for fuzzing: each parser of requests alone. Requests do not use this module.
 
 use auth::Key;
 use document::{DocBuf, DocRef, Document, Value, json};
@@ -22,7 +22,7 @@ use crate::{
     session::parse_tokens,
 };
 
-/// Reads the head of a request as far as nobody has to be asked.
+/// Parses the head of a request as far as that needs no engine.
 pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [u8], &'a [u8])>) {
     let Ok(method) = Method::from_bytes(verb) else { return };
     let mut map = HeaderMap::new();
@@ -40,7 +40,7 @@ pub fn read_head<'a>(verb: &[u8], path: &str, lines: impl Iterator<Item = (&'a [
     let _ = Operation::decide(&method, &link, &headers);
 }
 
-/// Reads a text as each of the tokens and names that have a form of their own.
+/// Parses a text as each kind of token and name with a format of its own.
 pub fn read_tokens(text: &str) {
     if let Some(id) = Rid::parse(text) {
         assert_eq!(Rid::parse(&id.encode()), Some(id), "a resource id says something else");
@@ -65,12 +65,12 @@ pub fn read_tokens(text: &str) {
     }
 }
 
-/// Reads an item as it is stored.
+/// Parses an item and returns its stored form.
 pub fn read_item(body: &[u8]) -> Option<Vec<u8>> {
     NewItem::parse(body).ok().map(|item| item.to_buf().bytes().to_vec())
 }
 
-/// Reads the definition of a partition key, and takes the key out of it as if it were an item.
+/// Parses a partition key definition, and extracts a key from it as if it were an item.
 pub fn read_definition(body: &[u8]) {
     let Ok(definition) = json::parse_document(body, MAX_DEPTH) else { return };
     if let Ok(key) = PartitionKeyDefinition::parse(&definition) {
@@ -78,14 +78,14 @@ pub fn read_definition(body: &[u8]) {
     }
 }
 
-/// Reads a value in binary JSON.
+/// Parses a value in binary JSON.
 pub fn read_binary(body: &[u8]) -> Option<Value> {
     let found =
         binary::is_binary(body).then(|| binary::read_value(body, MAX_DEPTH, MAX_BODY_BYTES));
     found?.ok()
 }
 
-/// Patches an item, which is JSON; the key is its `pk`.
+/// Patches a JSON item whose partition key is its property `pk`.
 pub fn patch_item(patch: &[u8], item: &[u8]) -> Option<Vec<u8>> {
     let patch = Patch::parse(patch).ok()?;
     let item = json::parse_document(item, MAX_DEPTH).ok()?.to_buf();
@@ -98,7 +98,7 @@ pub fn patch_item(patch: &[u8], item: &[u8]) -> Option<Vec<u8>> {
     Some(made.bytes().to_vec())
 }
 
-/// Reads the operations of a batch; returns the items in them as they are stored.
+/// Parses the operations of a batch; returns the items in them in stored form.
 pub fn read_batch(body: &[u8]) -> Vec<Vec<u8>> {
     let operations = read_operations(body).into_iter().flatten().flatten();
     let item = |operation: BatchOperation| match operation.action {

@@ -1,6 +1,5 @@
-//! Headers of requests, typed once. Unknown ones are let pass; what they mean is up to routes. A
-//! new header is a line in the table below: it is read, checked and listed in the documentation by
-//! that.
+//! Typed request headers. Unknown headers are ignored; routes interpret the values. A new header is
+//! a line in the table below, which makes it parsed, checked and documented.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -11,21 +10,21 @@ use crate::{
 
 macro_rules! headers {
     (texts { $($text:ident = $text_name:literal,)* } flags { $($flag:ident = $flag_name:literal,)* }) => {
-        /// The names of the headers that are read.
+        /// Names of the headers that are read.
         pub(crate) const READ: &[&str] = &[$($text_name,)* $($flag_name,)*];
 
-        /// Which text a value is. In the table above a header's field and its accessor share a name.
+        /// Identifies a text header. A header's variant and its accessor share a name.
         #[allow(non_camel_case_types, reason = "the table has one name for the text and its accessor")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         enum Text {
             $($text,)*
         }
 
-        /// What a request's headers say. It owns the values, which are moved out of the request's head
-        /// and not copied.
+        /// The headers of a request. It owns the values, which are moved out of the request's head.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct Headers {
-            /// Those texts that are there; a request has some ten of them, so a search is short.
+            /// The text headers that are present; a request has about ten, so a linear search is
+            /// fast.
             texts: Vec<(Text, HeaderValue)>,
             $($flag: Option<bool>,)*
         }
@@ -41,7 +40,7 @@ macro_rules! headers {
                 self.$flag == Some(true)
             })*
 
-            /// Keeps one header; unknown ones are let pass.
+            /// Stores one header; unknown ones are ignored.
             fn keep(&mut self, name: &str, value: HeaderValue) -> Result<()> {
                 match name {
                     $($text_name => self.keep_text(Text::$text, name, value),)*
@@ -105,7 +104,7 @@ headers! {
     }
 }
 
-/// Whether the body of a request is a query, for whoever reads nothing else of its headers.
+/// Whether the body of a request is a query, for callers that parse no other headers.
 pub(crate) fn asks_query(map: &HeaderMap) -> bool {
     let mut about = HeaderMap::new();
     for name in ["x-ms-documentdb-isquery", "content-type"] {
@@ -117,14 +116,14 @@ pub(crate) fn asks_query(map: &HeaderMap) -> bool {
 }
 
 impl Headers {
-    /// Reads all headers in one pass. A header that comes twice has to say the same twice, because a
-    /// proxy between client and server may have looked at the other value: it could let through what
-    /// this server then takes for something else.
+    /// Parses all headers in one pass. A repeated header must have equal values, because a proxy
+    /// may have checked the other one and let through a request that this server interprets
+    /// differently.
     pub(crate) fn read(map: HeaderMap) -> Result<Self> {
         let mut found = Self { texts: Vec::with_capacity(USUAL_TEXTS), ..Self::default() };
         let mut current: Option<HeaderName> = None;
         for (name, value) in map {
-            // A further value of one name comes without the name.
+            // Further values of the same name come without the name.
             current = name.or(current);
             if let Some(name) = &current {
                 found.keep(name.as_str(), value)?;
@@ -133,18 +132,17 @@ impl Headers {
         Ok(found)
     }
 
-    /// The value of a text header. There are ten or so, and comparing that many bytes is quicker
-    /// than hashing a name.
+    /// Returns the value of a text header. With about ten entries a linear search beats hashing.
     fn find_text(&self, wanted: Text) -> Option<&str> {
         let (_, value) = self.texts.iter().find(|(text, _)| *text == wanted)?;
-        // It was checked when it was kept.
+        // Checked when it was stored.
         std::str::from_utf8(value.as_bytes()).ok()
     }
 
-    /// Keeps a text header, which has to be UTF-8. Bytes that are not would otherwise be refused,
-    /// or not, by where they are used.
+    /// Stores a text header, which must be UTF-8. Checking here makes the result independent of
+    /// where a value is used.
     fn keep_text(&mut self, text: Text, name: &str, mut value: HeaderValue) -> Result<()> {
-        // Printed headers do not show it.
+        // Hides the value from debug output.
         value.set_sensitive(text == Text::authorization);
         if std::str::from_utf8(value.as_bytes()).is_err() {
             return Err(Failure::bad_request(format!(
@@ -159,21 +157,20 @@ impl Headers {
         Ok(())
     }
 
-    /// Whether the response to a write may leave out the item. SDKs ask so with their option for the
-    /// response to writes (`EnableContentResponseOnWrite` in .NET), which saves most of the bytes.
+    /// Whether the response to a write may omit the item. SDKs request that with an option
+    /// (`EnableContentResponseOnWrite` in .NET) to save most of the bytes.
     pub(crate) fn prefers_minimal(&self) -> bool {
         self.prefer().is_some_and(|prefer| prefer.eq_ignore_ascii_case("return=minimal"))
     }
 
-    /// Whether the body is a query. Clients say so in one of two ways, and some in both: by a header
-    /// of its own, or by the media type of the body.
+    /// Whether the body is a query. Clients declare that by a header, by the media type of the
+    /// body, or by both.
     pub(crate) fn has_query(&self) -> bool {
         let kind = self.content_type().unwrap_or_default().split(';').next().unwrap_or_default();
         self.is_query() || kind.trim().eq_ignore_ascii_case("application/query+json")
     }
 
-    /// Refuses values that the service refuses, whatever the request is. Empty ones are as if they were not
-    /// there.
+    /// Refuses values that the service refuses for every request. Empty values are ignored.
     pub(crate) fn check_values(&self) -> Result<()> {
         let refused = |name: &str, given: Option<&str>, is_good: fn(&str) -> bool| match given {
             Some(text) if !text.trim().is_empty() && !is_good(text.trim()) => {
@@ -195,7 +192,7 @@ impl Headers {
         refused(limit, self.continuation_limit(), |text| matches!(text.parse::<i64>(), Ok(1..)))
     }
 
-    /// The number of items that a client wants in a page; -1 asks for as many as there may be.
+    /// Returns the requested page size; -1 requests the maximum.
     pub(crate) fn page_items(&self) -> Result<Option<usize>> {
         let Some(text) = self.max_items() else { return Ok(None) };
         match text.trim().parse::<i64>() {
@@ -216,13 +213,13 @@ const FORMATS: &[&str] = &["JsonText", "CosmosBinary", "HybridRow"];
 /// Values of `x-ms-offer-type` that name a throughput of the service's first version.
 pub(crate) const NAMED_OFFERS: &[&str] = &["S1", "S2", "S3"];
 
-/// The value of `x-ms-offer-type` of all later offers.
+/// Value of `x-ms-offer-type` for all later offers.
 pub(crate) const UNNAMED_OFFER: &str = "Invalid";
 
-/// Values of `x-ms-indexing-directive`. None has an effect.
+/// Values of `x-ms-indexing-directive`; none has an effect.
 const DIRECTIVES: &[&str] = &["Default", "Include", "Exclude"];
 
-/// The oldest version of the protocol, and those before [`ALL_SINCE`] that exist.
+/// The published versions of the protocol before [`ALL_SINCE`].
 const VERSIONS: &[&str] = &[
     "2014-08-21",
     "2015-04-08",
@@ -240,11 +237,10 @@ const VERSIONS: &[&str] = &[
     "2018-08-31",
 ];
 
-/// Every later date may be the version of an SDK that is newer than this server.
+/// From this date on any date is accepted, since an SDK may be newer than this server.
 const ALL_SINCE: &str = "2018-09-17";
 
-/// Returns whether a text is a value of `x-ms-indexing-directive`, which operations of batches have,
-/// too.
+/// Whether a text is a value of `x-ms-indexing-directive`, which operations of batches also have.
 pub(crate) fn is_indexing_directive(text: &str) -> bool {
     is_one_of(text, DIRECTIVES)
 }
@@ -253,7 +249,7 @@ fn is_one_of(text: &str, all: &[&str]) -> bool {
     all.iter().any(|each| each.eq_ignore_ascii_case(text))
 }
 
-/// Whether a text is a version of the protocol, which is the date of its publication.
+/// Whether a text is a protocol version, which is its date of publication.
 fn is_version(text: &str) -> bool {
     let is_date = text.len() == ALL_SINCE.len()
         && text.bytes().zip(ALL_SINCE.bytes()).all(|(given, form)| match form {
@@ -263,11 +259,10 @@ fn is_version(text: &str) -> bool {
     is_date && (ALL_SINCE <= text || VERSIONS.contains(&text))
 }
 
-/// How many of the text headers a request of an official SDK has; a request with more costs another
-/// allocation.
+/// Initial capacity for text headers, as many as official SDKs send; more need another allocation.
 const USUAL_TEXTS: usize = 12;
 
-/// Keeps a boolean header. Anything but true is false.
+/// Stores a boolean header; any value other than true is false.
 fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result<()> {
     let given = is_true(value.as_bytes());
     match flag.replace(given) {
@@ -276,12 +271,12 @@ fn keep_flag(flag: &mut Option<bool>, name: &str, value: &HeaderValue) -> Result
     }
 }
 
-/// Two values of one header that say different things.
+/// Returns the failure for two different values of one header.
 fn given_twice(name: &str) -> Failure {
     Failure::bad_request(format!("The header {name} is given twice with different values."))
 }
 
-/// SDKs write booleans in the case of their language: `True` in Python and .NET, `true` elsewhere.
+/// Parses a boolean, which SDKs write in the case of their language: `True` in Python and .NET.
 fn is_true(value: &[u8]) -> bool {
     value.trim_ascii().eq_ignore_ascii_case(b"true")
 }

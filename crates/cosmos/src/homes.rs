@@ -1,5 +1,5 @@
-//! Which database a request is about. In a cluster of several shards each database has a home, and whoever
-//! is its server answers. Where that is, is not known here.
+//! Determines the database that a request is about. In a cluster with several shards each database
+//! belongs to one shard, whose server answers. Where that server is, is not known here.
 
 use document::json;
 use http::{HeaderMap, Method, Uri};
@@ -11,20 +11,20 @@ use crate::{
     rid::Rid,
 };
 
-/// What the home of a request's answer depends on.
+/// What determines the shard that answers a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// Nothing: any server answers.
+    /// Nothing: any server can answer.
     Any,
-    /// The name of a database.
+    /// Name of a database.
     Named(String),
-    /// The number of a database or an offer, out of a resource id: one of those that the server gave
+    /// Number of a database or offer, from a resource id; the shard that assigned it answers
     /// ([`Settings::shard`](crate::Settings::shard)).
     Numbered(u32),
 }
 
 impl Home {
-    /// Of what a path means.
+    /// Returns the home of a link.
     pub(crate) fn of(link: &Link) -> Self {
         let [database, _] = &link.owners;
         match link.kind {
@@ -38,7 +38,8 @@ impl Home {
         }
     }
 
-    /// Of a database by its name or its resource id. No name has the form of an id that may be given.
+    /// Returns the home of a database by name or resource id. Names cannot have the form of a valid
+    /// id.
     pub(crate) fn of_database(text: &str) -> Self {
         match Rid::parse(text) {
             Some(rid @ Rid::Database(number)) if rid.may_be_given() => Self::Numbered(number),
@@ -46,20 +47,21 @@ impl Home {
         }
     }
 
-    /// Whether it is the body of a request that says which database is meant: that of one that is made.
+    /// Whether the request's body names the database: it creates one.
     pub(crate) fn is_in_body(method: &Method, headers: &HeaderMap, link: &Link) -> bool {
         let all = link.kind == Resource::Databases && link.name.is_none();
         all && method == Method::POST && !asks_query(headers)
     }
 
-    /// Of a database that is made. Whoever answers says what is wrong with the body.
+    /// Returns the home of a database to be created. Errors in the body are reported by the server
+    /// that answers.
     pub(crate) fn of_body(body: &[u8]) -> Self {
         let made = json::parse_document(body, MAX_DEPTH).ok();
         let name = made.as_ref().and_then(|made| made.get("id")?.as_ref().as_str());
         name.map_or(Self::Any, Self::of_database)
     }
 
-    /// Of a whole request; any where its path means nothing.
+    /// Returns the home of a whole request; `Any` if its path is invalid.
     pub fn of_request(method: &Method, headers: &HeaderMap, uri: &Uri, body: &[u8]) -> Self {
         match Link::of_target(uri) {
             Ok(link) if Self::is_in_body(method, headers, &link) => Self::of_body(body),
@@ -85,7 +87,7 @@ mod tests {
             ("/dbs/shop/users/u/permissions", named("shop")),
             ("/dbs/AAAABw==", Home::Numbered(7)),
             ("/dbs/AAAABw==/colls/AAAAB4AAAAI=/docs", Home::Numbered(7)),
-            // Looks like an id, and is larger than any that is given.
+            // It has the form of an id, but is larger than any id that is assigned.
             ("/dbs/dGVzdA==", named("dGVzdA==")),
             ("/offers", Home::Any),
             ("/offers/AAAACQ==", Home::Numbered(9)),

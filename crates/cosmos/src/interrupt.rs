@@ -1,9 +1,9 @@
-//! When a request has to stop computing: its client has gone, the server stops, or it has taken too
-//! long. Evaluation asks here every few milliseconds; nothing is computed here.
+//! Decides when a request must stop computing: its client has disconnected, the server is stopping,
+//! or a time limit has passed. Evaluation polls it every few milliseconds.
 //!
-//! Two limits hold at once. `OPERATION_TIME` is time on the wall, others' turns included, and bounds how
-//! long a client waits. `EVALUATION_TIME` is time of the thread that evaluates, and bounds how long one
-//! page may keep a processor.
+//! There are two time limits. `OPERATION_TIME` is wall-clock time, waiting included, and bounds how
+//! long a client waits. `EVALUATION_TIME` is thread time of the evaluation, and bounds how long one
+//! page may occupy a processor.
 
 use std::{
     net::IpAddr,
@@ -18,61 +18,60 @@ use evaluation::{Error, Kind, Looked, Watch};
 
 use crate::limits::{EVALUATION_TIME, OPERATION_TIME};
 
-/// Number of the error with which an operation ends because the server stops: a client that reads
-/// 503 tries again elsewhere or later.
+/// Error number of an operation that ends because the server is stopping: it becomes 503, and
+/// clients retry elsewhere or later.
 pub(crate) const STOPPING: i32 = 2;
 
-/// Why what a connection asked for is to end.
+/// Why the requests of a connection are cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum StopReason {
-    /// Nobody waits for the response.
+    /// The client has disconnected.
     ClientLeft = 1,
-    /// The server stops and has waited for as long as it does.
+    /// The server is stopping and its grace period has passed.
     Stopping = STOPPING as u8,
 }
 
-/// The client of a connection, as its requests see it: one for all of them, so that they all end with
-/// it.
+/// The client of a connection, shared by all its requests, so that they can be cancelled together.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
-    /// Why its requests are to end, as the number of a `StopReason`; 0 while they are not.
+    /// The number of a `StopReason` once the requests are cancelled; 0 before.
     why: AtomicU8,
-    /// Where it comes from.
+    /// Address of the client.
     peer: Option<IpAddr>,
-    /// Whether it was answered while it still sent its request. Then closing the connection waits
-    /// for it: see `http/linger`.
+    /// Whether it got a response while it was still sending its request. Closing the connection
+    /// then waits for it (see `http/linger`).
     sends: AtomicBool,
 }
 
 impl Client {
-    /// The client that came from this address.
+    /// Creates a client with this address.
     pub(crate) fn from_peer(peer: Option<IpAddr>) -> Self {
         Self { peer, ..Self::default() }
     }
 
-    /// Where it came from.
+    /// Returns the client's address.
     pub(crate) fn peer(&self) -> Option<IpAddr> {
         self.peer
     }
 
-    /// Ends what its requests compute: it is of no use any more.
+    /// Cancels the computations of the client's requests.
     pub(crate) fn stop_requests(&self, why: StopReason) {
         self.why.store(why as u8, Relaxed);
     }
 
-    /// Notes that it is answered although it has not sent all of its request.
+    /// Records that the client gets a response before it has sent its whole request.
     pub(crate) fn sends_on(&self) {
         self.sends.store(true, Relaxed);
     }
 
-    /// Whether it was answered before it had sent all of its request.
+    /// Whether the client got a response before it had sent its whole request.
     pub(crate) fn is_sending(&self) -> bool {
         self.sends.load(Relaxed)
     }
 
-    /// Fails when the requests are to end. It is one load of an atomic number, because evaluation
-    /// asks often.
+    /// Fails if the requests are cancelled. It is a single atomic load, because evaluation polls
+    /// often.
     fn check_stopped(&self) -> Result<(), Error> {
         let why = i32::from(self.why.load(Relaxed));
         let text = match why {
@@ -84,8 +83,8 @@ impl Client {
     }
 }
 
-/// Ends a client's requests when it is dropped: however the future of a connection ends, also when
-/// it is just forgotten.
+/// Cancels a client's requests when dropped, so that it works however the future of a connection
+/// ends.
 #[derive(Debug)]
 pub(crate) struct StopOnDrop(pub(crate) Arc<Client>);
 
@@ -95,46 +94,45 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Ends the evaluation of one request in time.
+/// Enforces the cancellation and time limits of one request.
 #[derive(Debug)]
 pub(crate) struct Interrupt {
     client: Arc<Client>,
-    /// What the server does every few milliseconds of a long evaluation: it lets another thread
-    /// have the worker.
+    /// Lets other tasks run; the server provides it, and it is called every few milliseconds of a
+    /// long evaluation.
     give_way: fn(),
-    /// When it has to end, on the machine's monotonic clock.
+    /// Deadline on the monotonic clock.
     end: Duration,
-    /// When a long evaluation was looked at last, in nanoseconds of its thread's time; 0 where it
-    /// has let others run since, because the time until its next look is not all its own.
+    /// Thread time of the last check during a long evaluation, in nanoseconds; 0 if the evaluation
+    /// has yielded since, because the time until the next check then includes other work.
     looked: AtomicU64,
-    /// Nanoseconds that long evaluations took.
+    /// Thread time taken by long evaluations so far, in nanoseconds.
     taken: AtomicU64,
-    /// What the request has looked at, for the log.
+    /// Rows examined and access path of the request, for the log.
     looked_at: Arc<Looked>,
 }
 
 impl Interrupt {
-    /// One that begins now.
+    /// Starts the limits of a request now.
     pub(crate) fn new(client: Arc<Client>, give_way: fn()) -> Self {
         let end = clock::monotonic_time().saturating_add(OPERATION_TIME);
         let (looked, taken) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { client, give_way, end, looked, taken, looked_at: Arc::default() }
     }
 
-    /// The same, which ends after this time, if that is earlier.
+    /// Shortens the deadline to this time from now, if that is earlier.
     pub(crate) fn within(self, most: Option<Duration>) -> Self {
         let now = clock::monotonic_time();
         let end = most.map_or(self.end, |most| self.end.min(now.saturating_add(most)));
         Self { end, ..self }
     }
 
-    /// The same, which notes here what the request looks at.
+    /// Records examined rows and the access path in `looked_at`.
     pub(crate) fn noting(self, looked_at: Arc<Looked>) -> Self {
         Self { looked_at, ..self }
     }
 
-    /// Notes that an evaluation has come this far by its thread's own time, and adds what it took
-    /// since the last look.
+    /// Records the thread time of an evaluation and adds the time since the last check.
     fn note_progress(&self, now: Duration) {
         let now = as_nanos(now).max(1);
         let before = self.looked.swap(now, Relaxed);
@@ -149,7 +147,7 @@ impl Interrupt {
     }
 }
 
-/// Nanoseconds that fit into an atomic number; five hundred years are enough.
+/// Converts a duration to nanoseconds in 64 bits, which hold five hundred years.
 fn as_nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,16 +1,16 @@
-//! The NoSQL door: the Azure Cosmos DB REST API over the engine. The only crate that knows that
+//! The NoSQL API: the Azure Cosmos DB REST protocol over the engine. No other crate knows that
 //! protocol.
 //!
-//! A request takes three steps. `http` reads its head and `request` parses it, which decides its
-//! operation (`operation`). `authorize` finds out who sends it and whether the sender may. Then its
-//! body is read and `dispatch` runs the operation's route (`routes`). `http` writes the response.
+//! A request takes three steps. `http` reads its head and `request` parses it, which determines its
+//! operation (`operation`). `authorize` identifies the sender and checks its rights. Then the body
+//! is read and `dispatch` runs the operation's route (`routes`). `http` writes the response.
 //!
-//! Below these are the nouns of the protocol: links, headers, resource ids, etags, session and
-//! continuation tokens, partition keys and their hashes, container definitions, batches, patches.
-//! Each is a module that knows nothing of the others above it, and none of them does any I/O.
+//! The remaining modules are the concepts of the protocol: links, headers, resource ids, etags,
+//! session and continuation tokens, partition keys and their hashes, container definitions,
+//! batches, patches. They do no I/O and do not depend on the modules above.
 //!
-//! What users may rely on stands in `docs/compat/cosmos-nosql.md`, which is printed from the tables
-//! in this crate ([`compat()`]).
+//! `docs/compat/cosmos-nosql.md` says what users may rely on; it is generated from the tables in
+//! this crate ([`compat()`]).
 
 mod account;
 mod authorize;

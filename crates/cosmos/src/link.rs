@@ -1,5 +1,5 @@
-//! Links: which resource a path means, and how a client may have signed it. Whether the resource is
-//! there, and whether a part is a name or a resource id, is found out later.
+//! Links: which resource a path denotes, and which forms of it a client may have signed. Whether
+//! the resource exists, and whether a part is a name or a resource id, is determined later.
 //!
 //! ```text
 //! /dbs/{db}                                        a database
@@ -12,8 +12,8 @@
 //! /offers/{id}    //addresses/    /_explorer/emulator.pem    /
 //! ```
 //!
-//! A path without the last name is that of the feed of all. Slashes at either end change nothing,
-//! because clients build links from `_self`, which ends with one.
+//! A path without its last name denotes the feed. Leading and trailing slashes are ignored, because
+//! clients build links from `_self`, which ends with one.
 
 use std::borrow::Cow;
 
@@ -25,38 +25,35 @@ use crate::{
     rid::Rid,
 };
 
-/// Kinds of resources, as paths name them.
+/// Kinds of resources in paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resource {
-    /// The account document at the root.
     Account,
     Databases,
     Containers,
-    /// Items; the protocol calls them documents.
+    /// Items, which the protocol calls documents.
     Documents,
-    /// Partition key ranges.
     Ranges,
     Procedures,
     Triggers,
     Udfs,
-    /// Conflicts between regions, of which there are none.
+    /// Conflicts between regions; there are never any.
     Conflicts,
     Users,
     Permissions,
-    /// Keys of client encryption.
+    /// Client encryption keys.
     ClientKeys,
-    /// Throughput of databases and containers.
     Offers,
-    /// What is removed with a partition key.
+    /// The operation that deletes all items of a partition key.
     PartitionKey,
-    /// Addresses of replicas, which clients in direct mode ask for.
+    /// Addresses of replicas, which clients in direct mode request.
     Addresses,
-    /// The certificate that tools ask for.
+    /// The server's TLS certificate.
     Certificate,
 }
 
 impl Resource {
-    /// The word in paths and signatures; empty where a path has none.
+    /// Returns the segment name in paths and signatures; empty if the resource has none.
     pub(crate) const fn path_word(self) -> &'static str {
         match self {
             Self::Account | Self::Certificate => "",
@@ -77,7 +74,7 @@ impl Resource {
         }
     }
 
-    /// The kind that is named by a word below a container.
+    /// Returns the kind of resource that a path segment below a container names.
     pub(crate) fn in_container(word: &str) -> Option<Self> {
         let all = [
             Self::Documents,
@@ -91,23 +88,22 @@ impl Resource {
     }
 }
 
-/// What a path means. Names are decoded; that of the signature is not.
+/// A parsed path. Names are percent-decoded; the signed link is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// The kind of what is meant.
     pub(crate) kind: Resource,
-    /// Names or resource ids of what holds it: the database, then the container or user. Empty
-    /// where the path has none.
+    /// Names or resource ids of the parents: the database, then the container or user. Empty if the
+    /// path has none.
     pub(crate) owners: [String; 2],
-    /// Its own name; `None` where the path is that of the feed of all.
+    /// Name of the resource itself; `None` for a feed.
     pub(crate) name: Option<String>,
-    /// The link that is signed, as it came: that of the resource, or for a feed that of its owner.
+    /// The link to be signed, still encoded: that of the resource, or of the parent for a feed.
     signed: String,
 }
 
 impl Link {
-    /// Reads the target of a request. The path of an item has no query string: .NET sends an id with `?` as
-    /// it is, and signs it so.
+    /// Parses the target of a request. The path of an item has no query string: the .NET SDK sends
+    /// and signs an id with an unescaped `?`.
     pub(crate) fn of_target(uri: &Uri) -> Result<Self> {
         let link = Self::parse(uri.path())?;
         match uri.query() {
@@ -118,8 +114,8 @@ impl Link {
         }
     }
 
-    /// Reads a path, without the query string after it. A path that means no resource is 404,
-    /// before anybody asks for a signature: without a kind nothing could be signed.
+    /// Parses a path without its query string. An unknown path is 404 before the signature is
+    /// checked, because the signature covers the kind of resource.
     pub(crate) fn parse(path: &str) -> Result<Self> {
         let link = path.trim_matches('/');
         if link.is_empty() {
@@ -134,14 +130,14 @@ impl Link {
             *parts.get_mut(count).ok_or_else(unknown_path)? = part;
             count += 1;
         }
-        // What is signed for a feed is the link of its owner.
+        // A feed's signature covers the link of its parent.
         let owner = |word: &str| link.strip_suffix(word).unwrap_or(link).trim_end_matches('/');
         let [first, db, second, owned, third, leaf, _] = parts;
         let named = not_empty;
         let kind = match (first, count) {
             ("dbs", 1..=2) => Resource::Databases,
             ("offers", 1..=2) => Resource::Offers,
-            // Some clients take `_self` for the offer's name.
+            // Some clients use `_self` as the offer's name.
             ("offers", 3) if db == "offers" => return Err(no_offer(second)),
             ("addresses", 1) => Resource::Addresses,
             ("dbs", 3..=4) if second == "colls" => Resource::Containers,
@@ -172,7 +168,7 @@ impl Link {
         }
     }
 
-    /// The parts of a link, decoded.
+    /// Decodes the parts of a link.
     fn new(
         kind: Resource,
         [database, owner]: [Option<&str>; 2],
@@ -188,12 +184,12 @@ impl Link {
         Ok(Self { kind, owners, name, signed: signed.to_owned() })
     }
 
-    /// The texts that a client may have signed: the link as it came, as it is decoded, and the
-    /// resource id at its end in lower case. Which one it is depends on the SDK and its version,
-    /// and on what it encodes; the signature tells.
+    /// Returns the texts that a client may have signed: the link as sent, the decoded link, and the
+    /// resource id at its end in lower case. SDKs and their versions differ, so the signature is
+    /// checked against all of them.
     pub(crate) fn signed_forms(&self) -> [Option<Cow<'_, str>>; 3] {
         let decoded = decode_part(&self.signed).ok().filter(|text| *text != self.signed);
-        // Encoded, an id would be lower case in its escapes too.
+        // Uses the decoded form, since lower-casing would change percent escapes too.
         let whole = decoded.as_deref().unwrap_or(&self.signed);
         let last = whole.rsplit('/').next().unwrap_or_default();
         let is_id = Rid::parse(last).is_some() || self.kind == Resource::Offers;
@@ -202,12 +198,12 @@ impl Link {
     }
 }
 
-/// A part between two slashes that follow each other is as if it were not there.
+/// Treats an empty path segment as absent.
 fn not_empty(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// Decodes the percent signs of a part, which has to be UTF-8 then.
+/// Percent-decodes a path segment; the result must be UTF-8.
 fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     if !part.contains('%') {
         return Ok(Cow::Borrowed(part));
@@ -216,12 +212,12 @@ fn decode_part(part: &str) -> Result<Cow<'_, str>> {
     decoded.map_err(|_| Failure::bad_request("The request's path is not UTF-8."))
 }
 
-/// The failure for a path below that of an offer.
+/// Returns the failure for a path below an offer.
 fn no_offer(id: &str) -> Failure {
     Failure::bad_request(format!("'offers/{id}' is not the id of an offer."))
 }
 
-/// The failure for a path that means nothing here.
+/// Returns the failure for an unknown path.
 fn unknown_path() -> Failure {
     Failure::new(Fault::NotFound, "There is no resource of that path.")
 }

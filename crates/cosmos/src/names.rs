@@ -1,5 +1,5 @@
-//! Ids of resources other than items: databases, containers, users, scripts. They stand in links
-//! without being encoded, so characters that end a part of a link are refused.
+//! Validates ids of resources other than items: databases, containers, users, scripts. Links
+//! contain them unencoded, so characters that delimit link parts are refused.
 
 use document::Value;
 
@@ -9,8 +9,8 @@ use crate::{
     rid::Rid,
 };
 
-/// Reads an id that a resource is to be made with. One that has the form of a resource id which
-/// this server may give is refused: a link with it could mean either resource.
+/// Validates the id of a new resource. An id in the form of a resource id of this server is
+/// refused, since a link with it would be ambiguous.
 pub(crate) fn check_name(id: Option<&Value>) -> Result<String> {
     let Some(Value::String(id)) = id else {
         return Err(Failure::bad_request(
@@ -52,7 +52,7 @@ mod tests {
             ("a?", false),
             ("#", false),
             ("a\n", false),
-            // Of what could be another resource by its id.
+            // Resource ids of other resources.
             ("AAAAAQ==", false),
             ("AAAAAYAAAAI=", false),
             ("AAAAAYAAAAIABAAAAAAAAA==", false),

@@ -1,17 +1,17 @@
-//! Pages that a browser asks this door for. Code that opens the door may have pages
-//! served by it too, such as those of a data explorer, so that pages and data have one origin. This
-//! door knows nothing of them, and asks for no signature.
+//! Static pages served at this API's address. The program that opens the API may add pages, such as
+//! those of a data explorer, so that pages and data have one origin. They need no signature.
 
 use std::{fmt, future::Future, pin::Pin};
 
 use bytes::Bytes;
 use http::{Response, request::Parts};
 
-/// A response that is on its way.
+/// A response in preparation.
 pub type PageAnswer = Pin<Box<dyn Future<Output = Response<Bytes>> + Send>>;
 
-/// Pages that are served beside resources.
+/// A provider of static pages.
 pub trait Pages: fmt::Debug + Send + Sync {
-    /// Returns the response to a request for one of them; `None` where the request is for the door.
+    /// Returns the response to a request for one of the pages; `None` if the request is for the
+    /// API.
     fn answer(&self, request: &Parts) -> Option<PageAnswer>;
 }

@@ -1,15 +1,15 @@
-//! Results that a query has made beyond the page that was sent, kept for the next page. Without them each
-//! page of a query with DISTINCT, GROUP BY, or an ORDER BY that no index serves evaluates the whole query
-//! again.
+//! A cache of query results computed beyond the page that was sent, for use by the next page.
+//! Without it each page of a query with DISTINCT, GROUP BY, or an ORDER BY without an index
+//! evaluates the whole query again.
 //!
-//! Nothing here decides whether results may still be shown: [`ScanBasis`] does, which the engine compares
-//! with a new view before each use. A write to the container, a change of its settings, or the expiry of
-//! any item that was read makes them useless, and then the page is made as if they were not there. So a
-//! client cannot tell whether they were.
+//! [`ScanBasis`] decides whether cached results are still valid: the engine compares it with a new
+//! view before each use. A write to the container, a change of its settings, or the expiry of any
+//! item that was read invalidates them, and the page is computed from scratch. Clients cannot
+//! observe the difference.
 //!
-//! They are found by the continuation token, which is good for one query, one container and one place.
-//! Their memory is taken from the account of operations; the ones that were used longest ago go first
-//! when others need it.
+//! Entries are found by the continuation token, which is valid for one query, one container and one
+//! position. Their memory is reserved from the account of operations; the oldest entries are
+//! evicted when others need it.
 
 use std::{collections::HashMap, fmt};
 
@@ -20,39 +20,39 @@ use select::statement::{PageLimit, Rest};
 
 use crate::limits::{AHEAD_BYTES, MAX_AHEAD};
 
-/// What is kept for the next page of a query.
+/// Cached state for the next page of a query.
 #[derive(Debug)]
 pub(crate) struct PageAhead {
-    /// The results behind the page before.
+    /// The results after the previous page.
     pub(crate) rest: Rest,
-    /// What they rely on.
+    /// The state of the store that the results depend on.
     pub(crate) basis: ScanBasis,
-    /// How the walk went that they are of: the next page costs the same as if it had walked too.
+    /// Statistics of the scan that produced the results: the next page is charged as if it had
+    /// scanned too.
     pub(crate) scanned: Scanned,
-    /// The order in which items came.
+    /// The order in which the items were read.
     pub(crate) comes: ScanOrder,
 }
 
-/// One of them, with its memory.
+/// A cache entry with its memory reservation.
 struct Held<P> {
     page: P,
-    /// When it was kept, by a count.
+    /// Sequence number of its insertion.
     at: u64,
     bytes: usize,
-    /// Given back when it is dropped.
+    /// Released when the entry is dropped.
     _share: Share,
 }
 
-/// All of them.
 struct All<P> {
     by_token: HashMap<String, Held<P>>,
-    /// How many were ever kept.
+    /// Number of insertions so far.
     kept: u64,
-    /// Bytes of all of them.
+    /// Total bytes of all entries.
     bytes: usize,
 }
 
-/// What is kept for the next pages of queries.
+/// A cache of next pages, keyed by continuation token.
 pub(crate) struct PagesAhead<P = PageAhead>(Mutex<All<P>>);
 
 impl<P> Default for PagesAhead<P> {
@@ -68,21 +68,21 @@ impl<P> fmt::Debug for PagesAhead<P> {
 }
 
 impl<P> PagesAhead<P> {
-    /// How much a query may keep beyond a page; `None` where memory is scarce.
+    /// Returns how much a query may keep beyond its page; `None` if memory is scarce.
     pub(crate) fn room(account: &Account) -> Option<PageLimit> {
         let bytes = Self::most_bytes(account) / 4;
-        // About what a small result takes with all that is around it.
+        // Approximate memory of a small result with its overhead.
         let items = bytes / 256;
         (!account.is_scarce() && 0 < items).then_some(PageLimit { items, bytes: bytes / 2 })
     }
 
-    /// Bytes that all of them may take.
+    /// Returns the maximum total size of all entries in bytes.
     fn most_bytes(account: &Account) -> usize {
         AHEAD_BYTES.min(account.limit() / 16)
     }
 
-    /// Keeps what the page with this token will need, which takes this many bytes, if there is memory for
-    /// it. What was kept longest goes for it.
+    /// Caches a page for this token if memory allows, and evicts the oldest entries to make space.
+    /// `bytes` is the size of the page.
     pub(crate) fn keep(&self, account: &Account, token: &str, page: P, bytes: usize) {
         let bytes = bytes.saturating_add(token.len());
         let most = Self::most_bytes(account);
@@ -90,7 +90,7 @@ impl<P> PagesAhead<P> {
             return;
         }
         let mut gone = self.free(MAX_AHEAD - 1, most - bytes);
-        // Taking memory may ask for relief, which takes the lock.
+        // Reserving memory may call `relieve`, which takes the lock.
         let Ok(share) = account.share_of(bytes) else { return };
         let mut all = self.0.lock();
         all.kept += 1;
@@ -100,12 +100,12 @@ impl<P> PagesAhead<P> {
             all.bytes -= before.bytes;
             gone.push(before);
         }
-        // What goes is dropped after the lock is released.
+        // Evicted pages are dropped after the lock is released.
         drop(all);
         drop(gone);
     }
 
-    /// Takes what is kept for the page with this token.
+    /// Removes and returns the page for this token.
     pub(crate) fn take(&self, token: &str) -> Option<P> {
         let mut all = self.0.lock();
         let held = all.by_token.remove(token)?;
@@ -113,7 +113,8 @@ impl<P> PagesAhead<P> {
         Some(held.page)
     }
 
-    /// Removes those that were kept longest, until at most this many of so many bytes are left.
+    /// Removes the oldest entries until at most `most` entries with `bytes` bytes remain; returns
+    /// the removed ones.
     fn free(&self, most: usize, bytes: usize) -> Vec<Held<P>> {
         let mut gone = Vec::new();
         let mut all = self.0.lock();
@@ -157,7 +158,7 @@ mod tests {
             ahead.keep(&account, &at.to_string(), at, 100);
         }
         assert_eq!(kept(&ahead), (3..MAX_AHEAD + 3).collect::<Vec<_>>());
-        // A sixteenth of the account is for all of them.
+        // All entries together may take a sixteenth of the account.
         for at in 0..4 {
             ahead.keep(&account, &format!("large {at}"), 1000 + at, 3 * MB);
         }

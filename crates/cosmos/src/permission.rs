@@ -1,9 +1,8 @@
-//! What a permission allows: with which resource, or which logical partition of it, and whether
-//! that may be changed. Its user is found out elsewhere.
+//! Permissions: the resource, or a logical partition of it, that a user may access, and whether
+//! writes are included. Users are handled elsewhere.
 //!
-//! A token names its permission and the version that it was made for, and is signed. It holds
-//! nothing of what the permission allows: that is read anew for each request, so that a permission
-//! which is changed or removed ends its tokens at once.
+//! A signed token names a permission and its version, but not its contents: these are read for each
+//! request, so that changing or deleting a permission revokes its tokens immediately.
 
 use auth::Token;
 use document::{Document, Value};
@@ -16,22 +15,21 @@ use crate::{
     resource_path::ResourcePath,
 };
 
-/// What separates the parts of the path in a token; no name has it.
+/// Separator of path parts in a token; names cannot contain it.
 const SEPARATOR: &str = "/";
 
-/// What a permission allows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Permission {
-    /// Whether more than reading.
+    /// Whether writes are permitted.
     pub(crate) writes: bool,
-    /// The path of the resource; the permission is for all that lies below it too.
+    /// Path of the resource; resources below it are included.
     pub(crate) path: ResourcePath,
     /// The logical partition that it is limited to.
     pub(crate) partition: Option<Vec<Component>>,
 }
 
 impl Permission {
-    /// Reads what stands in a request, or is kept.
+    /// Parses a permission from a request or from its stored form.
     pub(crate) fn parse(body: &Document) -> Result<Self> {
         let text = |name: &str| body.get(name).and_then(|value| value.as_ref().as_str());
         let writes = match text("permissionMode") {
@@ -61,7 +59,7 @@ impl Permission {
         Ok(Self { writes, path, partition })
     }
 
-    /// What a token allows: as long as its permission is the one it was made for.
+    /// Returns the permission of a token, if the permission still has the token's version.
     pub(crate) fn of_token<S: Store>(engine: &Engine<S>, token: &Token) -> Result<Self> {
         let path: Vec<&str> = token.permission.split(SEPARATOR).collect();
         let held = engine.resource_at(&path).filter(|held| held.stamp == token.version);
@@ -73,14 +71,13 @@ impl Permission {
     }
 }
 
-/// The failure for a partition key that is not one.
 fn bad_key() -> Failure {
     Failure::bad_request(
         "The resourcePartitionKey of a permission is an array with a partition key.",
     )
 }
 
-/// What a token for a permission is made of.
+/// Returns the contents of a token for a permission.
 pub(crate) fn token_of(held: &Resource) -> Token {
     Token { permission: held.path.join(SEPARATOR), version: held.stamp }
 }

@@ -1,65 +1,64 @@
-//! What a route returns: a status, a body and the few headers that are not the same for all. `http`
-//! makes the response of it.
+//! The result of a route: a status, a body and the headers that are not the same for all responses.
+//! `http` builds the response from it.
 
 use http::HeaderValue;
 use memory::Share;
 
 use crate::request_units::{self, Work};
 
-/// The response to a request, before it has headers. Everything but the status may be left at its
-/// default.
+/// A response before its headers are built. All fields but the status may have their default
+/// values.
 #[derive(Debug, Default)]
 pub(crate) struct Reply {
-    /// The HTTP status.
+    /// HTTP status.
     pub(crate) status: u16,
-    /// The body; empty where the response has none.
+    /// The body; may be empty.
     pub(crate) body: Vec<u8>,
-    /// What was taken of the door's memory for the body while it was written; nothing where it is
-    /// small.
+    /// Memory reserved for the body while it was written; empty for small bodies.
     pub(crate) held: Share,
-    /// Hundredths of a request unit.
+    /// Charge in hundredths of a request unit.
     pub(crate) request_units: u64,
-    /// The newest commit that the response knows of; 0 where the operation read no state. The
-    /// dispatcher makes of it the last change of the container; a response about no container names
-    /// the newest commit of the server.
+    /// The newest commit that the response reflects; 0 if the operation read no state. For a
+    /// response about a container the dispatcher replaces it by the container's last change; any
+    /// other response reports the newest commit of the server.
     pub(crate) seq: u64,
-    /// Etag with its quotes.
+    /// Etag including its quotes.
     pub(crate) etag: Option<String>,
-    /// Where the next page begins; `None` on the last page.
+    /// Continuation token of the next page; `None` on the last page.
     pub(crate) continuation: Option<String>,
     /// Number of items in the body of a feed.
     pub(crate) count: Option<usize>,
-    /// `None`: JSON.
+    /// Media type; `None` for JSON.
     pub(crate) content_type: Option<&'static str>,
-    /// Further headers.
+    /// Additional headers.
     pub(crate) extra: Vec<(&'static str, String)>,
-    /// What the resource lies in. The dispatcher sets it; routes do not.
+    /// Headers about the resource's parent; set by the dispatcher, not by routes.
     pub(crate) parent: Option<ParentHeaders>,
-    /// What a response about one item says of its container. The dispatcher sets it, too.
+    /// Headers about the container of an item; also set by the dispatcher.
     pub(crate) stored: Option<StoredHeaders>,
 }
 
-/// What headers of a response about one item say of where the item is stored.
+/// The headers of a response about one item that describe its container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredHeaders {
-    /// How much the container takes.
+    /// The container's disk usage.
     pub(crate) usage: HeaderValue,
-    /// Whether the request was a write, whose response names the replicas that have it.
+    /// Whether the request was a write, whose response reports the replicas.
     pub(crate) of_write: bool,
 }
 
-/// What a resource lies in, as headers name it: SDKs keep session tokens under its path and id.
-/// They are header values already, because every response about an item has them.
+/// The parent of a resource as headers name it: SDKs store session tokens by its path and id. They
+/// are kept as header values because every response about an item has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParentHeaders {
-    /// Names, without a slash at either end.
+    /// Path of names, without a leading or trailing slash.
     pub(crate) path: HeaderValue,
-    /// Its resource id.
+    /// Resource id.
     pub(crate) rid: HeaderValue,
 }
 
 impl ParentHeaders {
-    /// `None` where the names cannot stand in a header.
+    /// Returns `None` if the names are not valid in a header.
     pub(crate) fn new(path: &str, rid: &str) -> Option<Self> {
         let value = |text: &str| HeaderValue::from_bytes(text.as_bytes()).ok();
         Some(Self { path: value(path)?, rid: value(rid)? })
@@ -67,29 +66,29 @@ impl ParentHeaders {
 }
 
 impl Reply {
-    /// A JSON body.
+    /// Creates a reply with a JSON body.
     pub(crate) fn json(status: u16, body: Vec<u8>) -> Self {
         Self { status, body, ..Self::default() }
     }
 
-    /// Nothing but a status.
+    /// Creates a reply without a body.
     pub(crate) fn empty(status: u16) -> Self {
         Self { status, ..Self::default() }
     }
 
-    /// The same with what it cost.
+    /// Sets the charge.
     pub(crate) fn with_units(mut self, work: Work, bytes: usize) -> Self {
         self.request_units = request_units::hundredths(work, bytes);
         self
     }
 
-    /// The same with an etag, which has its quotes.
+    /// Sets the etag, which must include its quotes.
     pub(crate) fn with_etag(mut self, etag: String) -> Self {
         self.etag = Some(etag);
         self
     }
 
-    /// The same with a further header.
+    /// Adds a header.
     pub(crate) fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.extra.push((name, value.into()));
         self

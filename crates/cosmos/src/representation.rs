@@ -1,5 +1,5 @@
-//! Resources other than items, as clients see them: what is kept, with what the server sets. And
-//! feeds of them, page by page.
+//! Representation of resources other than items: the stored properties with those that the server
+//! sets, and feeds of resources in pages.
 
 use document::{DocRef, Document, Value, ValueRef, json};
 use engine::Store;
@@ -10,24 +10,23 @@ use crate::{
     request::Request, request_units::Work, rid::Rid,
 };
 
-/// What the server sets in a resource.
+/// The properties that the server sets in a resource.
 #[derive(Clone, Debug)]
 pub(crate) struct SystemProperties {
-    /// Its resource id.
     pub(crate) rid: Rid,
-    /// Link of what it belongs to, by resource ids, with a slash at its end: `dbs/…/`.
+    /// Link of the parent by resource ids, with a trailing slash: `dbs/.../`.
     pub(crate) owner: String,
-    /// The word before its own id in links.
+    /// The resource's segment name in links.
     pub(crate) word: &'static str,
-    /// The commit of its last change; the etag is made of it.
+    /// The commit of the last change, from which the etag is derived.
     pub(crate) stamp: u64,
-    /// The second of its last change.
+    /// Second of the last change.
     pub(crate) ts: i64,
 }
 
 impl SystemProperties {
-    /// The resource as clients see it: its own properties, then those that the server sets. `links`
-    /// are the feeds below it, by the properties that name them.
+    /// Appends the properties that the server sets to a resource's own. `links` are the feeds below
+    /// it, each as property name and value.
     pub(crate) fn complete_body(&self, mut body: Document, links: &[(&str, &str)]) -> Document {
         let rid = self.rid.encode();
         body.push("_self", format!("{}{}/{rid}/", self.owner, self.word));
@@ -41,15 +40,15 @@ impl SystemProperties {
     }
 }
 
-/// A resource as JSON text.
+/// Returns a resource as JSON text.
 pub(crate) fn resource_text(resource: &Document) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     json::write(ValueRef::Document(DocRef::Tree(resource)), &mut out);
     out
 }
 
-/// The response with one resource, under the etag that stands in it. It costs a point read, or a
-/// write where it was made.
+/// Returns the response with one resource and its etag. The charge is a point read for status 200,
+/// and a write otherwise.
 pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     let body = resource_text(resource);
     let work = if status == 200 { Work::PointRead } else { Work::Write };
@@ -62,19 +61,19 @@ pub(crate) fn resource_reply(status: u16, resource: &Document) -> Reply {
     Reply { body, ..reply }
 }
 
-/// The body of a feed. The memory of its text is taken from the account while it grows, so that a
-/// feed that becomes too large fails before it is whole.
+/// The body of a feed. Memory for its text is reserved as it grows, so that a feed that becomes too
+/// large fails early.
 #[derive(Debug)]
 pub(crate) struct Feed {
-    /// The JSON text so far, without its end.
+    /// The JSON text so far, without its closing brackets.
     text: Vec<u8>,
-    /// How many entries it has.
+    /// Number of entries.
     count: usize,
     held: Share,
 }
 
 impl Feed {
-    /// A feed without entries: of the resource with this id, under this name.
+    /// Creates an empty feed of the resource with this id; `name` is the name of its array.
     pub(crate) fn new(rid: &str, name: &str, account: &Account) -> Self {
         let mut text = b"{\"_rid\":".to_vec();
         json::write_string(rid, &mut text);
@@ -84,7 +83,7 @@ impl Feed {
         Self { text, count: 0, held: account.share() }
     }
 
-    /// Appends an entry that `write` writes.
+    /// Appends an entry written by `write`.
     pub(crate) fn push_entry(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Short> {
         if 0 < self.count {
             self.text.push(b',');
@@ -94,26 +93,25 @@ impl Feed {
         self.held.set(self.text.capacity())
     }
 
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// About how long it is, in bytes.
+    /// Returns the approximate length in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// The response with it.
+    /// Returns the response with the feed.
     pub(crate) fn into_reply(mut self) -> Reply {
         self.text.extend_from_slice(format!("],\"_count\":{}}}", self.count).as_bytes());
         Reply { count: Some(self.count), held: self.held, ..Reply::json(200, self.text) }
     }
 }
 
-/// A page of a feed of resources in the order of their ids. The continuation token holds the id of
-/// the last one, so that a page begins at the right place when resources come and go between two
-/// pages.
+/// Returns a page of a feed of resources, ordered by id. The continuation token holds the last id,
+/// so that resources created or deleted between two pages do not shift the position.
 pub(crate) fn feed_page<S: Store>(
     door: &Door<S>,
     request: &Request,
@@ -140,7 +138,7 @@ pub(crate) fn feed_page<S: Store>(
     Ok(Reply { continuation, ..reply.with_units(Work::PointRead, bytes) })
 }
 
-/// The id of a resource.
+/// Returns the id of a resource.
 pub(crate) fn resource_id(resource: &Document) -> &str {
     resource.get("id").and_then(|id| id.as_ref().as_str()).unwrap_or_default()
 }

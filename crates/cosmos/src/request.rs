@@ -1,6 +1,6 @@
-//! A request without its body, parsed: what it is about, what its headers say, and which operation
-//! that makes. Parsing looks at nothing but the head of the request; whether the sender may ask for
-//! it is decided in `authorize`, and what it meets is found out by the routes.
+//! A parsed request head: its link, its headers, and the operation that they determine. Parsing
+//! only reads the head; `authorize` checks the sender's rights, and the routes look up what it
+//! refers to.
 
 use std::sync::Arc;
 
@@ -16,38 +16,37 @@ use crate::{
     operation::{Access, Operation},
 };
 
-/// A request without its body. It owns what it holds, so that it may be handed to a task of its own.
+/// A request without its body. It owns its data, so that it can be moved to another task.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// The HTTP method. The operation has been decided by it; only texts and signatures need it
-    /// further on.
+    /// HTTP method. The operation is already determined; only texts and signatures use the method.
     pub(crate) method: Method,
-    /// Which resource the path means.
+    /// The resource that the path denotes.
     pub(crate) link: Link,
-    /// What the headers say.
     pub(crate) headers: Headers,
-    /// What it asks for. Everything that depends on this goes by the operation's row and by nothing
-    /// else, so that no two steps can take one request for different things.
+    /// The requested operation. All later steps use the operation's row and nothing else, so that
+    /// no two steps can interpret a request differently.
     pub(crate) operation: Operation,
-    /// `http` or `https`, for addresses that clients go on with.
+    /// `http` or `https`, for URLs in responses.
     pub(crate) scheme: &'static str,
-    /// The newest commit that the client's session has seen. It is read once the sender is known.
+    /// The newest commit that the client's session has seen. Set once the sender is authorized.
     pub(crate) seen: u64,
-    /// Whether the sender of a change feed may write items, too. It is set once the sender is known.
+    /// Whether the sender of a change feed request may also write items. Set once the sender is
+    /// authorized.
     pub(crate) may_write: bool,
-    /// The client that waits for the response.
+    /// The client connection that waits for the response.
     pub(crate) client: Arc<Client>,
-    /// What it has looked at, for the log.
+    /// Rows examined and access path of the request, for the log.
     pub(crate) looked: Arc<Looked>,
-    /// The host of a request in HTTP/2, which has no header for it.
+    /// The host of an HTTP/2 request, which has no host header.
     authority: Option<Authority>,
-    /// What was found of the container that the operation's resource lies in; `None` where it lies in
-    /// no container.
+    /// Result of the lookup of the operation's container; `None` if the resource is not in a
+    /// container.
     container: Option<Result<Arc<Container>>>,
 }
 
 impl Request {
-    /// Reads the head of a request.
+    /// Parses the head of a request.
     pub(crate) fn parse(
         parts: Parts,
         link: Link,
@@ -74,36 +73,37 @@ impl Request {
         })
     }
 
-    /// The host that the client means, with its port where it gave one.
+    /// Returns the host that the client addressed, with its port if it gave one.
     pub(crate) fn host(&self) -> Option<&str> {
         self.headers.host().or(self.authority.as_ref().map(Authority::as_str))
     }
 
-    /// The name at the end of the resource path; empty where the path is that of a feed.
+    /// Returns the name at the end of the resource path; empty for the path of a feed.
     pub(crate) fn name(&self) -> &str {
         self.link.name.as_deref().unwrap_or_default()
     }
 
-    /// Whether it changes nothing.
+    /// Whether the operation is read-only.
     pub(crate) fn only_reads(&self) -> bool {
         self.operation.row().access == Access::Reads
     }
 
-    /// Keeps what a lookup of the container found, a failure too: operations that need none of it are
-    /// not refused for it, and the others are refused with the failure as it was.
+    /// Stores the result of the container lookup, including a failure: operations that do not need
+    /// the container still run, and the others return the failure unchanged.
     pub(crate) fn keep_container(&mut self, found: Result<Arc<Container>>) {
         self.container = Some(found);
     }
 
-    /// The container that was found, whether or not the client means this one.
+    /// Returns the container that was found, without checking that it is the one the client
+    /// intends.
     pub(crate) fn found_container(&self) -> Option<&Arc<Container>> {
         self.container.as_ref()?.as_ref().ok()
     }
 
-    /// The container that the operation's resource lies in.
+    /// Returns the container of the operation's resource.
     ///
-    /// SDKs cache the resource id of a container and send it along; they read the container anew when
-    /// they are told with sub-status 1024 that another one has its name by now.
+    /// SDKs cache the resource id of a container and send it along; sub-status 1024 tells them that
+    /// the name now belongs to another container, and they read its definition again.
     pub(crate) fn container(&self) -> Result<&Arc<Container>> {
         let found = match &self.container {
             Some(Ok(found)) => found,
@@ -121,8 +121,7 @@ impl Request {
     }
 }
 
-/// Bodies are read as they come; a compressed one would be refused as damaged JSON, which tells
-/// nobody what is wrong.
+/// Refuses compressed bodies explicitly; parsing one would fail with a misleading JSON error.
 fn check_encoding(headers: &Headers) -> Result<()> {
     match headers.content_encoding().map(str::trim) {
         Some(encoding) if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity") => {

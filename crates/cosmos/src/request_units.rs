@@ -1,6 +1,6 @@
-//! Request units: what an operation costs, a number that grows with the bytes and rows it handles,
-//! and is the same whenever the same operation meets the same data. They are counted in hundredths,
-//! so that sums are exact.
+//! Request units: the cost of an operation, which grows with the bytes and rows it handles and is
+//! deterministic for the same operation on the same data. They are counted in hundredths, so that
+//! sums are exact.
 //!
 //! ```text
 //! a point read of 1.5 KB    50 + 50 * 2         = 1.5 units
@@ -8,24 +8,24 @@
 //! a query over 100 items    225 + 3 * 100 + 5   = 5.3 units
 //! ```
 
-/// What an operation did.
+/// The kind of work that an operation did.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
-    /// Found one thing by its name.
+    /// Looked up one resource by its name.
     PointRead,
-    /// Wrote or removed one thing.
+    /// Wrote or deleted one resource.
     Write,
-    /// Looked at this many rows.
+    /// Read this many rows.
     Rows(u64),
 }
 
-/// What a request costs that was refused or failed, in hundredths of a unit.
+/// Returns the cost of a refused or failed request in hundredths of a unit.
 pub(crate) fn of_failure() -> u64 {
     hundredths(Work::PointRead, 0)
 }
 
-/// The cost in hundredths of a unit: the base of the operation, and a part for each kilobyte begun,
-/// of which there is one at least.
+/// Returns the cost in hundredths of a unit: a base, and a part for each started kilobyte, at least
+/// one.
 pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
     let kilobytes = (bytes as u64).div_ceil(1024).max(1);
     match work {
@@ -35,7 +35,7 @@ pub(crate) fn hundredths(work: Work, bytes: usize) -> u64 {
     }
 }
 
-/// Hundredths of a unit as they stand in headers: without digits that say nothing.
+/// Formats hundredths of a unit without trailing zeros, as in headers.
 pub(crate) fn units_text(hundredths: u64) -> String {
     let (whole, part) = (hundredths / 100, hundredths % 100);
     match (part / 10, part % 10) {

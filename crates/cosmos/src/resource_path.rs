@@ -1,5 +1,5 @@
-//! Resource paths: the kinds and names of a link from the database down, as permissions name what they
-//! are for. Whether the resource is there is found out elsewhere.
+//! Resource paths: the kinds and names of a link from the database down, as permissions use them.
+//! Whether the resource exists is checked elsewhere.
 
 use std::fmt;
 
@@ -11,9 +11,8 @@ use crate::{
     rid::{Leaf, Rid},
 };
 
-/// The path of a resource: from the database down, each part with its kind and its name. The last
-/// name is empty where the path is that of a feed, so a feed lies in what it is a feed of and in no
-/// other resource.
+/// The path of a resource: kind and name of each part from the database down. The last name is
+/// empty for a feed, so a feed lies below its parent and below no other resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourcePath(Vec<(Resource, String)>);
 
@@ -34,17 +33,17 @@ impl fmt::Display for ResourcePath {
 }
 
 impl ResourcePath {
-    /// That of the account, in which everything lies.
+    /// Returns the path of the account, the root of all paths.
     pub(crate) fn account() -> Self {
         Self(Vec::new())
     }
 
-    /// Whether it is of something in a container.
+    /// Whether the path is below a container.
     pub(crate) fn is_in_container(&self) -> bool {
         2 < self.0.len()
     }
 
-    /// The path of what a request is about.
+    /// Returns the path of a request's resource.
     pub(crate) fn of_link(link: &Link) -> Self {
         let [database, owner] = &link.owners;
         let mut parts = Vec::with_capacity(3);
@@ -60,8 +59,8 @@ impl ResourcePath {
         Self(parts)
     }
 
-    /// Reads the link of what a permission may be for: a database, a container, or something in a
-    /// container. Nothing in it is encoded.
+    /// Parses an unencoded link that a permission may refer to: a database, a container, or a
+    /// resource in a container.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut words = text.trim_matches('/').split('/');
         let mut parts: Vec<(Resource, String)> = Vec::with_capacity(3);
@@ -79,8 +78,8 @@ impl ResourcePath {
         Some(Self(parts))
     }
 
-    /// The same path with the names of database and container, which may stand in it as resource ids.
-    /// What is not there keeps the text it has.
+    /// Replaces resource ids of database and container by their names. Parts that do not exist are
+    /// left unchanged.
     pub(crate) fn resolve_names<S: Store>(
         mut self,
         engine: &Engine<S>,
@@ -99,8 +98,8 @@ impl ResourcePath {
         self
     }
 
-    /// Whether only a partition key tells this item from others: it is named by its id, which is unique
-    /// in a logical partition alone, and its container has a partition key.
+    /// Whether the path identifies an item only together with a partition key: it uses the item's
+    /// id, which is unique in a logical partition only, and the container has a partition key.
     pub(crate) fn needs_partition<S: Store>(&self, engine: &Engine<S>, known: &Containers) -> bool {
         let [(_, database), (_, container), (Resource::Documents, name)] = self.0.as_slice() else {
             return false;
@@ -110,8 +109,8 @@ impl ResourcePath {
         !by_rid && found.is_ok_and(|found| !found.key.paths().is_empty())
     }
 
-    /// Whether this is the path of an item, and another that of the item's container or of its partition
-    /// key ranges, which SDKs read before they read the item.
+    /// Whether this is an item's path and `other` that of its container or its partition key
+    /// ranges, which SDKs read before they read the item.
     pub(crate) fn is_item_of(&self, other: &Self) -> bool {
         let [database, container, (Resource::Documents, _)] = self.0.as_slice() else {
             return false;
@@ -124,7 +123,7 @@ impl ResourcePath {
         }
     }
 
-    /// Whether another path is this one or lies below it.
+    /// Whether another path equals this one or lies below it.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }

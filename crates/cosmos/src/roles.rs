@@ -1,5 +1,5 @@
-//! Roles of those who come with an Entra token: who has which role for what, as the operator wrote it down.
-//! A role is a list of the service's data actions. Who somebody is, `auth` finds out from the token.
+//! Role assignments of principals with Entra tokens, as the operator configured them. A role is a
+//! list of the service's data actions. `auth` determines the principal of a token.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     resource_path::ResourcePath,
 };
 
-/// The service's two roles by the names and the numbers that it gives them, and what they permit.
+/// The service's two built-in roles with their names, ids and actions.
 const BUILT_IN: [(&str, &str, &[&str]); 2] = [
     (
         "reader",
@@ -31,29 +31,30 @@ const BUILT_IN: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// Whose Entra tokens are accepted, and what their holders may do.
+/// Which Entra tokens are accepted, and the rights of their holders.
 #[derive(Debug)]
 pub struct TokenRules {
     /// The identity service whose tokens are accepted.
     pub issuer: Option<Issuer>,
-    /// Whether tokens in the emulators' form are accepted, which a key of the account signs. The holder of
-    /// a key can name any principal in one, so beside an identity service they are refused by default.
+    /// Whether tokens in the emulators' form, signed by an account key, are accepted. The holder of
+    /// a key can put any principal into such a token, so with an identity service they are refused
+    /// by default.
     pub emulator_tokens: bool,
-    /// Without roles a token that a key of the account signed is as good as that key.
+    /// Without roles a token signed by an account key has the rights of that key.
     pub roles: Option<Roles>,
 }
 
 impl Default for TokenRules {
-    /// Returns the rules of a server without `--cosmos-roles`: keys of the account sign all tokens.
+    /// Returns the rules of a server without `--cosmos-roles`: account keys sign all tokens.
     fn default() -> Self {
         Self { issuer: None, emulator_tokens: true, roles: None }
     }
 }
 
-/// The rules of this moment: a server reads them again while it runs.
+/// The current rules, which the server may reload while it runs.
 pub type CurrentTokenRules = Arc<ArcSwap<TokenRules>>;
 
-/// Who has which role for what.
+/// The role assignments of principals.
 #[derive(Debug)]
 pub struct Roles(Vec<Assignment>);
 
@@ -65,8 +66,8 @@ struct Assignment {
 }
 
 impl Roles {
-    /// Reads roles of one's own, by name with their actions, and assignments: principal, role, scope. The
-    /// error is a sentence.
+    /// Builds the assignments (principal, role, scope) from custom roles, given by name with their
+    /// actions. The error is a message.
     pub fn new(
         own: &[(String, Vec<String>)],
         assignments: &[(String, String, String)],
@@ -94,13 +95,13 @@ impl Roles {
         assignments.collect::<Result<_, String>>().map(Self)
     }
 
-    /// What somebody has.
+    /// Returns the assignments of a principal.
     fn of<'a>(&'a self, principal: &'a str) -> impl Iterator<Item = &'a Assignment> {
         self.0.iter().filter(move |found| found.principal.eq_ignore_ascii_case(principal))
     }
 }
 
-/// An action of a role without what all begin with.
+/// Returns a role's action without the common prefix.
 fn parse_action(role: &str, action: &str) -> Result<String, String> {
     let rest = action.strip_prefix(PREFIX).unwrap_or(action);
     let known = rest == METADATA || rest.starts_with("sqlDatabases/") || rest == "*";
@@ -113,7 +114,7 @@ fn parse_action(role: &str, action: &str) -> Result<String, String> {
     }
 }
 
-/// Where an assignment counts: everywhere, in a database or in a container.
+/// Parses the scope of an assignment: everything, a database or a container.
 fn parse_scope(text: &str) -> Option<ResourcePath> {
     if text == "/" {
         return Some(ResourcePath::account());
@@ -121,8 +122,8 @@ fn parse_scope(text: &str) -> Option<ResourcePath> {
     ResourcePath::parse(text).filter(|path| !path.is_in_container())
 }
 
-/// Refuses a request about this path, which has names and no resource ids, unless a role of its sender, who
-/// came with a token, permits it.
+/// Refuses a request about this path unless a role of the token's principal permits it. The path
+/// must use names and not resource ids.
 pub(crate) fn check_roles(
     rules: &TokenRules,
     principal: &str,
@@ -204,7 +205,7 @@ mod tests {
             let row = operation.row();
             let needs_key = operation.needed_of_role() == Needed::Key;
             assert_eq!(permits(1, *operation), !needs_key, "contributor: {operation:?}");
-            // A reader of conflicts decides about them.
+            // Reading conflicts requires `manageConflicts`, which readers lack.
             let conflict = format!("{operation:?}").contains("Conflict");
             let reads = row.access == crate::operation::Access::Reads && !needs_key && !conflict;
             assert_eq!(permits(0, *operation), reads, "reader: {operation:?}");

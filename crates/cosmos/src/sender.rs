@@ -1,17 +1,17 @@
-//! How the door knows who sends a request: by what the request carries, or because somebody else has
-//! found it out. What the sender may do is decided in `authorize`.
+//! How the sender of a request is authenticated: by the request itself or by the caller.
+//! `authorize` checks the sender's rights.
 
 use auth::Right;
 
-/// Where the identity of a request's sender comes from.
+/// The source of a sender's identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
-    /// From the signature or the token in the request's headers.
+    /// The signature or token in the request's headers.
     Signs,
-    /// The same, for a client that came in at another entrance: its host was checked there, and pages are
-    /// served there.
+    /// As `Signs`, for a client that connected to another endpoint, which has checked the host and
+    /// serves static pages.
     Forwarded,
-    /// From the caller of this crate, which has let the sender in itself: the portal. The headers of
-    /// the request are not asked, so a wrong signature in them does not matter.
+    /// The caller of this crate, which has authenticated the sender itself: the portal. The
+    /// request's authorization headers are ignored.
     Known(Right),
 }

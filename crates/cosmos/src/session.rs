@@ -1,15 +1,15 @@
-//! Sessions: which commits a client has seen, and the level of consistency that it asks for. The server is
-//! one replica of one partition, so a token is a number: the last change of the container as the response
-//! knew it. A token is compared with the newest commit of the whole server, since earlier versions handed
-//! out that; one from the future cannot be served.
+//! Session tokens and consistency levels. The server is one replica of one partition, so a token is
+//! a number: the container's last change that the response reflects. A token is compared with the
+//! newest commit of the whole server, since earlier versions issued that number; a token from the
+//! future is refused.
 //!
 //! ```text
 //! 0:-1#42          range 0, version -1, commit 42
-//! 0:-1#42#1=40     the same with what each region has; the regions do not count here
-//! 0:-1#42,1:-1#7   several ranges; those of others do not count
+//! 0:-1#42#1=40     with the progress of each region, which is ignored here
+//! 0:-1#42,1:-1#7   several ranges; all but range 0 are ignored
 //! ```
 //!
-//! A client sees the future when the server was set back to an older copy of its data.
+//! A token is ahead of the server after a restore of older data.
 
 use crate::{
     account::LEVEL,
@@ -17,15 +17,15 @@ use crate::{
     limits::MAX_SESSION_TOKENS,
 };
 
-/// Id of the one partition key range there is.
+/// Id of the single partition key range.
 pub(crate) const RANGE: &str = "0";
 
-/// The token for a state of a container, by its last change.
+/// Returns the token for a container's last change.
 pub(crate) fn session_token(seq: u64) -> String {
     format!("{RANGE}:-1#{seq}")
 }
 
-/// The newest commit that a header's tokens have seen; `None` where one of them is damaged.
+/// Returns the newest commit in a header's tokens; `None` if one of them is malformed.
 fn seen_by(header: &str) -> Option<u64> {
     let mut newest = 0;
     for (at, token) in header.split(',').enumerate() {
@@ -57,8 +57,8 @@ fn seen_by(header: &str) -> Option<u64> {
     Some(newest)
 }
 
-/// The newest commit that a client has seen; 0 where it says nothing. A damaged token is refused,
-/// since ignoring it would break what the client relies on.
+/// Returns the newest commit that a client has seen; 0 without a token. A malformed token is
+/// refused, since ignoring it would break the session's guarantee.
 pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
     match header.map(str::trim) {
         None | Some("") => Ok(0),
@@ -68,10 +68,10 @@ pub(crate) fn parse_tokens(header: Option<&str>) -> Result<u64> {
     }
 }
 
-/// The levels of consistency, from the strongest to the weakest.
+/// Consistency levels from the strongest to the weakest.
 const LEVELS: [&str; 5] = ["Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"];
-/// Refuses a level of consistency that is none, or is stronger than the account's: a request may only
-/// ask for less.
+/// Refuses an unknown consistency level, or one stronger than the account's: a request may only ask
+/// for a weaker one.
 pub(crate) fn check_level(header: Option<&str>) -> Result<()> {
     let Some(asked) = header.map(str::trim).filter(|asked| !asked.is_empty()) else {
         return Ok(());
@@ -92,8 +92,8 @@ pub(crate) fn check_level(header: Option<&str>) -> Result<()> {
     }
 }
 
-/// Refuses to serve a client that has seen more than there is, with the sub-status by which SDKs
-/// try again.
+/// Refuses to serve a client that has seen newer data than the server has, with the sub-status on
+/// which SDKs retry.
 pub(crate) fn check_seen(seen: u64, seq: u64) -> Result<()> {
     if seen <= seq {
         return Ok(());

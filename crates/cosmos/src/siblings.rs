@@ -1,5 +1,5 @@
-//! The servers of a cluster's other shards, for feeds that show what all of them have. How they are reached
-//! is not known here.
+//! Access to the servers of a cluster's other shards, for feeds that cover all shards. The
+//! transport is provided by the server.
 
 use std::{fmt, io, pin::Pin, sync::Arc};
 
@@ -8,27 +8,29 @@ use memory::{Account, Share, Short};
 
 use crate::failure::{Failure, Fault, Result};
 
-/// How deep what they show is at the most.
+/// Deepest nesting of their responses.
 const MAX_DEPTH: usize = 64;
-/// About how many bytes a byte of text takes once it is parsed.
+/// Estimated memory in bytes per byte of text once it is parsed.
 const PARSED: usize = 8;
 
-/// A feed of what lies in no database.
+/// A feed of resources that belong to no database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedFeed {
-    /// Of databases.
+    /// All databases of the account.
     Databases,
-    /// Of offers.
+    /// All offers of the account.
     Offers,
 }
 
-/// What all other shards have of a feed, as JSON arrays; an error: one of them is not reached.
+/// The entries of a feed on all other shards, as one JSON array each; an error if a shard is
+/// unreachable.
 pub type Shown<'a> = Pin<Box<dyn Future<Output = io::Result<Vec<Vec<u8>>>> + Send + 'a>>;
 
-/// The other shards.
+/// Requests feeds from the other shards.
 pub trait AskSiblings: Send + Sync {
-    /// Has each show what it has of a feed ([`Door::own_feed`](crate::Door::own_feed)). What they show
-    /// counts in this share as it comes; where there is no room the error has kind `OutOfMemory`.
+    /// Returns the entries of a feed on each other shard
+    /// ([`Door::own_feed`](crate::Door::own_feed)). Memory for them is reserved in `held` as they
+    /// arrive; if there is not enough, the error has kind `OutOfMemory`.
     fn ask<'a>(&'a self, feed: SharedFeed, held: &'a mut Share) -> Shown<'a>;
 }
 
@@ -37,12 +39,12 @@ pub trait AskSiblings: Send + Sync {
 pub struct Siblings(Arc<dyn AskSiblings>);
 
 impl Siblings {
-    /// Reached so.
+    /// Wraps a transport.
     pub fn new(ask: impl AskSiblings + 'static) -> Self {
         Self(Arc::new(ask))
     }
 
-    /// What all others have of a feed, and the memory that it takes.
+    /// Returns the entries of a feed on all other shards, and their memory reservation.
     pub(crate) async fn ask(
         &self,
         feed: SharedFeed,

@@ -1,6 +1,6 @@
-//! What is told of a request that has been answered: a line of the log if it was slow, and a note for whoever
-//! traces operations, both with what was done and what it took, and without values. A slow one is also kept in
-//! memory, with what it asked. It decides nothing.
+//! Reports finished requests: a log line for each slow one, and an event for the tracer, both with
+//! what was done and its cost, and without values. Slow requests are also kept in memory with their
+//! query text.
 
 use std::time::Duration;
 
@@ -15,27 +15,26 @@ use crate::{
     reply::Reply,
 };
 
-/// What is said of a request that has been answered.
+/// A finished request.
 pub(crate) struct Ended<'a> {
     pub(crate) operation: Option<Operation>,
-    /// The path that the request came to, which could be read.
+    /// The path of the request, if it could be parsed.
     pub(crate) path: &'a str,
     pub(crate) looked: &'a Looked,
-    /// The client's program, as it calls itself.
+    /// The client's user agent.
     pub(crate) agent: &'a str,
     pub(crate) activity: &'a str,
     /// Whether it came through the admin address.
     pub(crate) relayed: bool,
-    /// The operation of the client that it is a part of.
+    /// Trace context of the client (`traceparent`).
     pub(crate) parent: Option<&'a str>,
-    /// The body of a query.
     pub(crate) query: Option<&'a [u8]>,
     pub(crate) took: Duration,
     pub(crate) reply: &'a Reply,
 }
 
-/// Tells whoever traces operations of a request, and writes a line for one that took as long as the door's limit
-/// says, or longer. What a client chose is escaped in it.
+/// Sends an event to the tracer, and writes a log line if the request took at least the configured
+/// time. Text chosen by clients is escaped.
 pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
     let settings = &door.settings;
     let ms = u64::try_from(ended.took.as_millis()).unwrap_or(u64::MAX);
@@ -44,7 +43,7 @@ pub(crate) fn note_end<S: Store>(door: &Door<S>, ended: &Ended<'_>) {
         return;
     }
     let metric = ended.operation.and_then(|it| Metric::ALL.get(it.row().metric as usize));
-    // Read again for the few that are slow, so that no request keeps names for this.
+    // Parsed again for reported requests only, so that other requests need not keep the names.
     let owners = Link::parse(ended.path).map(|link| link.owners).unwrap_or_default();
     let known = traces::Operation {
         system: "azure.cosmosdb",

@@ -1,9 +1,9 @@
-//! Throughput that limits, where the server is told to: a bucket of request units for each offer,
-//! filled every second of the machine's monotonic clock and spent by the cost of responses. It
-//! neither finds offers nor makes responses.
+//! Optional throughput limits: a token bucket of request units for each offer, refilled every
+//! second of the monotonic clock and charged with the cost of responses. It neither finds offers
+//! nor builds responses.
 //!
-//! A response is paid after it was made, so a bucket may go below zero; then requests wait until
-//! the seconds that pass have made up for it. With 400 units a second:
+//! A response is charged after it was made, so a bucket may become negative; requests are then
+//! throttled until the refills have made up the deficit. With 400 units per second:
 //!
 //! ```text
 //! second 5   a response of 300: 100 left   one of 100: 0 left   the next: 429
@@ -18,50 +18,46 @@ use parking_lot::Mutex;
 
 use crate::limits::METERS;
 
-/// What limits a container.
+/// The limit of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// Resource id of what the offer is for: the container, or its database.
+    /// Resource id of the offer's resource: the container or its database.
     pub(crate) about: String,
-    /// Request units a second.
+    /// Request units per second.
     pub(crate) units: i64,
 }
 
-/// What limits a container, as it was found in this second. Finding it means a search among all
-/// offers, which would cost more than many a request.
+/// The limit of a container as it was found in this second. It is cached because finding it
+/// searches all offers, which would cost more than many requests.
 #[derive(Debug)]
 struct CachedAllowance {
-    /// The second in which it was found.
     second: u64,
     allowance: Option<Allowance>,
 }
 
-/// What is left of an offer's throughput.
+/// The remaining throughput of an offer.
 #[derive(Debug)]
 struct Bucket {
     second: u64,
-    /// Hundredths of request units; below zero where responses cost more than there was.
+    /// Hundredths of request units; negative if responses cost more than was left.
     left: i64,
 }
 
-/// All that is known of containers and offers.
 #[derive(Debug, Default)]
 struct Meters {
-    /// By resource ids of containers.
+    /// Limits by resource id of the container.
     known: HashMap<String, CachedAllowance>,
-    /// By what offers are for.
+    /// Buckets by resource id of the offer's resource.
     buckets: HashMap<String, Bucket>,
 }
 
-/// The buckets of all offers.
 #[derive(Debug, Default)]
 pub(crate) struct Throttle(Mutex<Meters>);
 
 impl Throttle {
-    /// Whether a request about items of a container may run, at `now` of the monotonic clock.
-    /// Returns the bucket that its response is paid from, if any, or after how many milliseconds
-    /// the request may come again. `find` finds what limits the container; it is asked once a
-    /// second.
+    /// Checks whether a request about items of a container may run; `now` is monotonic time.
+    /// Returns the bucket to charge, if any, or the milliseconds after which the request may be
+    /// retried. `find` looks up the container's limit and is called once per second.
     pub(crate) fn admit_request(
         &self,
         now: Duration,
@@ -89,7 +85,7 @@ impl Throttle {
         if 0 < bucket.left { Ok(Some(about)) } else { Err(bucket.wait_ms(now, rate)) }
     }
 
-    /// Pays a response, in hundredths of request units.
+    /// Charges a response in hundredths of request units.
     pub(crate) fn spend_units(&self, about: &str, charge: u64) {
         if let Some(bucket) = self.0.lock().buckets.get_mut(about) {
             bucket.left = bucket.left.saturating_sub_unsigned(charge);
@@ -98,8 +94,8 @@ impl Throttle {
 }
 
 impl Meters {
-    /// Forgets containers and offers that were not asked for lately, when there are many of them. A
-    /// bucket below zero is kept: forgetting it would forgive what is owed.
+    /// Evicts idle containers and offers if there are many. A negative bucket is kept, since
+    /// evicting it would cancel the deficit.
     fn forget_unused(&mut self, second: u64) {
         if METERS <= self.known.len() {
             self.known.retain(|_, known| known.second == second);
@@ -111,15 +107,15 @@ impl Meters {
 }
 
 impl Bucket {
-    /// Adds what every second since brought; no more than one second's is kept, so that a client
-    /// cannot save up for a burst.
+    /// Adds the refills of the seconds since; the bucket never exceeds one second's units, so that
+    /// clients cannot accumulate a burst.
     fn refill(&mut self, second: u64, rate: i64) {
         let seconds = i64::try_from(second.saturating_sub(self.second)).unwrap_or(i64::MAX);
         self.left = self.left.saturating_add(rate.saturating_mul(seconds)).min(rate);
         self.second = second;
     }
 
-    /// Milliseconds until the second in which there is something again.
+    /// Returns the milliseconds until the second in which the bucket becomes positive.
     fn wait_ms(&self, now: Duration, rate: i64) -> u64 {
         let seconds = self.left.unsigned_abs() / rate.unsigned_abs() + 1;
         seconds.saturating_mul(1000).saturating_sub(u64::from(now.subsec_millis()))
@@ -134,7 +130,7 @@ mod tests {
         Some(Allowance { about: about.to_owned(), units })
     }
 
-    /// Asks for container `c` at this many milliseconds and pays `charge` units.
+    /// Requests container `c` at this time and spends `charge` units.
     fn ask(throttle: &Throttle, ms: u64, units: i64, charge: u64) -> Result<(), u64> {
         let admitted = throttle.admit_request(Duration::from_millis(ms), "c", || of("c", units))?;
         throttle.spend_units(&admitted.unwrap(), charge * 100);
@@ -149,10 +145,10 @@ mod tests {
             (5_100, 100, Ok(())),
             (5_200, 1, Err(800)),
             (5_999, 1, Err(1)),
-            // Nothing is saved up.
+            // Unused units do not accumulate.
             (9_000, 399, Ok(())),
             (9_500, 1_001, Ok(())),
-            // 1,000 units are owed: two seconds pay 800, the third the rest.
+            // The deficit is 1,000 units: two seconds pay 800, the third the rest.
             (9_600, 1, Err(2_400)),
             (10_600, 1, Err(1_400)),
             (11_000, 1, Err(1_000)),

@@ -1,9 +1,8 @@
-//! The certificate of the server: made by itself where nobody gave one, and replaced by another while
-//! connections go on. Where the two texts are kept is the server's business, and so is what else it
-//! speaks TLS with.
+//! The server's TLS certificate: self-signed if none is configured, and replaceable while
+//! connections are open. Storing certificate and key is the server's task.
 //!
-//! The same settings serve every connection; they offer HTTP/2 and HTTP/1.1, and ask for no
-//! certificate of the client.
+//! All connections use the same settings: HTTP/2 and HTTP/1.1 are offered, and no client
+//! certificate is requested.
 
 use std::{fmt, sync::Arc};
 
@@ -21,10 +20,10 @@ use tokio_rustls::{
 };
 use zeroize::Zeroize;
 
-/// What HTTP/2 is called when client and server agree on it (ALPN).
+/// ALPN protocol name of HTTP/2.
 pub(crate) const HTTP2: &[u8] = b"h2";
 
-/// Why there is no certificate, for people.
+/// Why a certificate cannot be used, as a message.
 #[derive(Clone, Debug)]
 pub struct NoCertificate(String);
 
@@ -36,13 +35,13 @@ impl fmt::Display for NoCertificate {
 
 impl std::error::Error for NoCertificate {}
 
-/// The error of any of the steps, as a text.
+/// Converts the error of any step to a message.
 fn certificate_error(error: impl fmt::Display) -> NoCertificate {
     NoCertificate(error.to_string())
 }
 
-/// A certificate and its key. It is shown as a name alone. The library of TLS keeps a copy of the key in
-/// a form of its own.
+/// A certificate and its key. `Debug` prints only the type name. The TLS library holds a copy of
+/// the key in its own form.
 #[derive(Clone)]
 pub struct Certificate {
     certificate: String,
@@ -58,7 +57,7 @@ impl fmt::Debug for Certificate {
 }
 
 impl Certificate {
-    /// Makes a certificate that is signed by itself, for this machine under all its names.
+    /// Creates a self-signed certificate for this machine under all its names.
     pub fn make_self_signed(machine: &str) -> Result<Self, NoCertificate> {
         let mut names: Vec<String> =
             ["localhost", "127.0.0.1", "::1"].iter().map(|name| (*name).to_owned()).collect();
@@ -75,7 +74,7 @@ impl Certificate {
         Self::from_pem(made.pem(), text)
     }
 
-    /// Reads both from their texts in PEM; they have to fit each other.
+    /// Reads a certificate chain and its key from PEM texts; the key must match the certificate.
     pub fn from_pem(certificate: String, key: Secret) -> Result<Self, NoCertificate> {
         let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
         let chain = chain.collect::<Result<Vec<_>, _>>().map_err(certificate_error)?;
@@ -95,24 +94,24 @@ impl Certificate {
         Ok(Self { certificate, key, signing, config: Arc::new(config) })
     }
 
-    /// The certificate's text in PEM; clients fetch it to trust the server.
+    /// Returns the certificate in PEM; clients download it to trust the server.
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// The key's text in PEM. It is for the server, which keeps it with the data.
+    /// Returns the key in PEM, for the server to store with the data.
     pub fn key(&self) -> &Secret {
         &self.key
     }
 
-    /// The chain with what signs for it, for other listeners of the server.
+    /// Returns the chain with its signing key, for other listeners of the server.
     pub fn signing(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.signing)
     }
 }
 
-/// The certificate that is in use. It is cloned for each listener, and all of them show the one that it
-/// was replaced by last; a connection that has begun goes on with the one that it was shown.
+/// The certificate in use. Clones share it, so all listeners present the one that was set last;
+/// existing connections keep the certificate of their handshake.
 #[derive(Clone)]
 pub struct CurrentCertificate(Arc<ArcSwap<Certificate>>);
 
@@ -123,23 +122,22 @@ impl fmt::Debug for CurrentCertificate {
 }
 
 impl CurrentCertificate {
-    /// Uses this one at first.
+    /// Starts with this certificate.
     pub fn new(certificate: Certificate) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(certificate)))
     }
 
-    /// The one that is in use now.
+    /// Returns the certificate in use.
     pub fn load(&self) -> Arc<Certificate> {
         self.0.load_full()
     }
 
-    /// Has connections from now on shown another one.
+    /// Replaces the certificate for new connections.
     pub fn replace(&self, certificate: Certificate) {
         self.0.store(Arc::new(certificate));
     }
 
-    /// What turns an accepted socket into a stream of TLS. It is made for each connection and
-    /// shares the settings.
+    /// Returns an acceptor for a new connection; it shares the settings.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.0.load().config))
     }

@@ -1,26 +1,26 @@
-//! What a role has to permit for an operation: the service's data actions, by their names there without
-//! what they all begin with. Whether a role permits them is decided in `roles`.
+//! The role permissions that an operation requires: the service's data actions, without their
+//! common prefix. `roles` checks whether a role grants them.
 
 use super::table::Operation;
 
-/// What the names of all data actions begin with.
+/// Common prefix of all data action names.
 pub(crate) const PREFIX: &str = "Microsoft.DocumentDB/databaseAccounts/";
-/// Reading what databases and containers are like.
+/// Reading the metadata of databases and containers.
 pub(crate) const METADATA: &str = "readMetadata";
 
-/// What a role has to permit.
+/// The role permissions that an operation requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Needed {
-    /// Nothing: whoever has any role may ask where the account is, since every client does so first.
+    /// Any role: the account document is readable by all, since every client reads it first.
     AnyRole,
-    /// All of these actions, on the resource that is asked for.
+    /// All of these actions on the requested resource.
     Actions(&'static [&'static str]),
-    /// More than any role: only a key does that, as in the service, where it is done elsewhere.
+    /// Not permitted by any role; only a key permits it. The service offers it in another API.
     Key,
 }
 
 impl Operation {
-    /// Returns what a role has to permit for it.
+    /// Returns the role permissions that the operation requires.
     pub(crate) const fn needed_of_role(self) -> Needed {
         use Needed::{Actions, AnyRole, Key};
         match self {
@@ -45,7 +45,8 @@ impl Operation {
             Self::DeleteItem | Self::DeletePartition => {
                 Actions(&["sqlDatabases/containers/items/delete"])
             }
-            // What is in a batch is known only when its body is read, which strangers must not send.
+            // The contents are unknown until the body is read, which unauthorized senders must not
+            // send.
             Self::Batch => Actions(&[
                 "sqlDatabases/containers/items/create",
                 "sqlDatabases/containers/items/upsert",

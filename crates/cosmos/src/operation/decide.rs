@@ -1,9 +1,9 @@
-//! The one place where a request's method, resource path and headers become an operation.
+//! Determines the operation of a request from its method, resource path and headers; nothing else
+//! does.
 //!
-//! The order within it is part of the protocol: which header counts first where several are there,
-//! and which methods a kind of resource has at all. Read-only keys and tokens are let through by
-//! what is decided here, so a request that changes something must never become an operation that
-//! reads.
+//! The order of the checks is part of the protocol: which header takes precedence, and which
+//! methods a kind of resource has. Read-only keys and tokens are admitted by the result, so a
+//! request that changes data must never map to a read operation.
 
 use http::Method;
 
@@ -14,12 +14,12 @@ use crate::{
 };
 
 impl Operation {
-    /// The operation that a request asks for. HEAD is GET without a body where a database, a
-    /// container or an item is read; feeds and the smaller resources have no HEAD.
+    /// Returns the operation of a request. HEAD is GET without a body for databases, containers and
+    /// items; feeds and other resources do not support HEAD.
     pub(crate) fn decide(method: &Method, link: &Link, headers: &Headers) -> Self {
         use Resource as Kind;
         let named = link.name.is_some();
-        // A POST to a feed creates, or it is a query by its headers.
+        // A POST to a feed is a create, or a query if its headers say so.
         let post = |query: Self, create: Self| if headers.has_query() { query } else { create };
         match (link.kind, method.as_str(), named) {
             (Kind::Account, "GET" | "HEAD", _) => Self::ReadAccount,
@@ -85,8 +85,8 @@ impl Operation {
         }
     }
 
-    /// What a POST to the feed of items is. The order is the one in which the headers count:
-    /// official clients send a query plan with the headers of a query too, and a batch may carry
+    /// Returns the operation of a POST to the feed of items. The order is the precedence of the
+    /// headers: official clients send a query plan with a query's headers too, and a batch may have
     /// them.
     fn posted_to_items(headers: &Headers) -> Self {
         match headers {
@@ -98,7 +98,8 @@ impl Operation {
         }
     }
 
-    /// The same for stored procedures, triggers and user-defined functions, which are kept alike.
+    /// Returns the operation on stored procedures, triggers and user-defined functions, which are
+    /// handled alike.
     fn of_script(verb: &str, named: bool, headers: &Headers) -> Option<Self> {
         Some(match (verb, named) {
             ("POST", false) if headers.has_query() => Self::QueryScripts,
@@ -111,8 +112,8 @@ impl Operation {
         })
     }
 
-    /// The operation of a method that is not there. A read-only key is told 405 for a GET or HEAD
-    /// of that kind, and 403 for all else, as if the method were there.
+    /// Returns the operation for an unsupported method. A read-only key gets 405 for GET and HEAD,
+    /// and 403 for all other methods.
     fn not_allowed(kind: Resource, method: &Method) -> Self {
         let access = match *method {
             Method::GET | Method::HEAD => Access::Reads,

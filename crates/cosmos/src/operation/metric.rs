@@ -1,22 +1,22 @@
-//! The names under which the time of operations is measured. Several operations share one where
-//! users would not look at them apart; what touches items has one each.
+//! Labels of latency metrics. Related operations share a label; each operation on items has its
+//! own.
 
 macro_rules! metrics {
     ($($metric:ident = $name:literal,)*) => {
-        /// A name under which the time of operations is measured.
+        /// The label of a latency metric.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Metric {
             $(#[doc = $name] $metric,)*
         }
 
         impl Metric {
-            /// All of them, in the order of their numbers: the histogram of a metric has its number.
+            /// All metrics in the order of their numbers, which index the histograms.
             pub(crate) const ALL: &'static [(Self, &'static str)] = &[$((Self::$metric, $name)),*];
         }
     };
 }
 
-// These names are labels of the server's metrics: dashboards rely on them.
+// These labels are public: dashboards rely on them.
 metrics! {
     CreateItem = "create item",
     UpsertItem = "upsert item",

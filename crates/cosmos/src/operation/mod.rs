@@ -1,9 +1,9 @@
-//! What a request asks for. An operation is decided once, from the method, the resource path and the
-//! headers of a request, and everything else goes by it: authorization, metering, measurement, the
-//! task that it runs in, and the route. What an operation does stands in `routes`.
+//! Operations. The operation of a request is determined once, from its method, resource path and
+//! headers; authorization, metering, measurement, the task that runs it and its route depend on
+//! nothing else. The implementations are in `routes`.
 //!
 //! A new operation is a row in `table`, an arm in `Operation::decide` and an arm in `dispatch`; the
-//! compiler asks for the last one.
+//! compiler enforces the last one.
 
 mod action;
 mod decide;

@@ -1,95 +1,91 @@
-//! What is known of an operation before it runs: the columns of the operation table.
+//! The columns of the operation table: the properties of an operation that are known before it
+//! runs.
 
 use super::metric::Metric;
 
 /// Whether an operation changes anything.
 ///
-/// Read-only keys and tokens may send what reads, whatever the HTTP method is: a query is a POST.
+/// Read-only keys and tokens may send read operations whatever the HTTP method is: a query is a
+/// POST.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// It changes nothing, and so it ends when its client leaves.
+    /// It changes nothing and is cancelled when its client disconnects.
     Reads,
-    /// It changes something, and so it goes on when its client has left.
+    /// It changes something and is completed even if its client has disconnected.
     Writes,
 }
 
-/// Whether the throughput of an offer limits an operation.
+/// Whether throughput limits an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metering {
-    /// Its request units are taken from the throughput of its container.
+    /// Its request units are charged to the throughput of its container.
     Metered,
-    /// It runs whatever the throughput is. This server meters only what touches items.
+    /// It is never throttled. This server meters only operations on items.
     Free,
 }
 
-/// In which task an operation runs.
+/// The task that an operation runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// In that of its connection: it is short, or one step that is taken whole or not at all.
+    /// The task of its connection: it is short, or a single atomic step.
     Inline,
-    /// In one of its own, because its body is a query: compiling and evaluating it may keep a thread
-    /// for long, while the task of the connection has to see that the client leaves.
+    /// A task of its own, because its body is a query: compiling and evaluating it may block a
+    /// thread for long, while the connection's task has to detect a disconnect.
     ForQuery,
-    /// In one of its own, because it changes resources in several steps, which have to be finished
-    /// although the client has gone.
+    /// A task of its own, because it changes resources in several steps, which must be completed
+    /// even if the client has disconnected.
     ForChange,
 }
 
-/// Which operations may run at the same time.
+/// Whether an operation may run concurrently with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Any.
+    /// It may.
     AtOnce,
-    /// One after the other: operations that look at resources and then change them in several steps.
+    /// Serialized: it reads resources and then changes them in several steps.
     OneByOne,
 }
 
-/// What an operation's resource lies in. The response names it, because clients keep session tokens
-/// under the path of a container.
+/// The parent of an operation's resource. Responses name it, because clients store session tokens
+/// by the path of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parent {
     /// The account, which responses do not name.
     Account,
     /// The database in the resource path.
     Database,
-    /// The container in the resource path. It is looked up before the operation runs.
+    /// The container in the resource path; it is looked up before the operation runs.
     Container,
 }
 
-/// What the sender of a request has to show.
+/// The credential that an operation requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Requirement {
     /// Nothing, not even a signature.
     Nothing,
-    /// A signature or a token, whatever it is for.
+    /// Any valid signature or token.
     AnyCredential,
-    /// A key of the account that may write: the response holds a token, which may be for more than
-    /// reading.
+    /// A full account key: the response contains a token, which may permit writes.
     WriteKey,
-    /// A key, or a token for the resource or for what it lies in.
+    /// A key, or a token for the resource or one of its parents.
     Resource,
-    /// The same; for reading, a token for one logical partition is enough. Clients ask what a
-    /// container is like before they ask for its items.
+    /// As `Resource`; for reads a token for one logical partition suffices, because clients read a
+    /// container's definition before its items.
     Container,
-    /// The same; a token for one logical partition is enough where the request names that partition.
+    /// As `Resource`; a token for one logical partition suffices if the request names that
+    /// partition.
     Partition,
 }
 
-/// A row of the operation table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// The name under which its time is measured.
+    /// Label of its latency metric.
     pub(crate) metric: Metric,
-    /// Whether it changes anything.
     pub(crate) access: Access,
-    /// Whether throughput limits it.
     pub(crate) metering: Metering,
-    /// In which task it runs, and whether its body is a query.
+    /// The task that runs it, which also tells whether its body is a query.
     pub(crate) task: Task,
-    /// Whether it waits for other changes of resources.
     pub(crate) order: Order,
-    /// What its resource lies in.
     pub(crate) parent: Parent,
-    /// What its sender has to show.
     pub(crate) requirement: Requirement,
 }

@@ -1,9 +1,9 @@
-//! The table of operations: one row each. What the columns mean stands in `row`.
+//! The table of operations, one row each; `row` documents the columns.
 //!
-//! Some rows look alike for different reasons. A query of resources has a task of its own because
-//! compiling it may take long, although it runs over a few things in memory. A batch has none: a
-//! transactional one is one commit, and an operation of a bulk is one too. Replacing an offer is one
-//! write and waits for nobody. Operations on items are metered, and no others are.
+//! Some rows have equal values for different reasons. A query of resources has its own task because
+//! compiling it may take long, although it scans only a few objects in memory. A batch runs inline:
+//! a transactional batch is one commit, and so is each operation of a bulk. Replacing an offer is a
+//! single write and is not serialized. Only operations on items are metered.
 
 use super::{
     metric::Metric::{
@@ -26,21 +26,21 @@ use crate::link::Resource;
 macro_rules! operations {
     ($($name:ident: $metric:expr, $access:ident, $metering:ident, $task:ident, $order:ident,
        $parent:ident, $requirement:expr;)*) => {
-        /// What a request asks for.
+        /// The operation of a request.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Operation {
             $($name,)*
-            /// A method that the kind of resource does not have. It has a row too, because it is
+            /// A method that the kind of resource does not support. It has a row because it is
             /// authorized, metered and measured like any other request before it is refused.
             NotAllowed(Resource, Access),
         }
 
         impl Operation {
-            /// All that are allowed.
+            /// All operations except `NotAllowed`.
             #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// What is known of the operation before it runs.
+            /// Returns the operation's row.
             pub(crate) const fn row(self) -> Row {
                 match self {
                     $(Self::$name => Row {
@@ -59,7 +59,7 @@ macro_rules! operations {
     };
 }
 
-/// A token for one logical partition may read a container's definition and its ranges.
+/// A token for one logical partition may read a container's definition and ranges.
 const OF_CONTAINER: Requirement = Requirement::Container;
 
 operations! {
@@ -134,7 +134,7 @@ operations! {
     ReplaceOffer:       Other,           Writes, Free,     ForChange,  AtOnce,   Account,   OfResource;
 }
 
-/// The row of a method that a kind of resource does not have: what its allowed methods have in common.
+/// Returns the row of an unsupported method: the common values of the kind's supported methods.
 const fn not_allowed(kind: Resource, access: Access) -> Row {
     let (metric, metering, parent, requirement) = match kind {
         Resource::Account => (Other, Free, Account, AnyCredential),
@@ -152,8 +152,8 @@ const fn not_allowed(kind: Resource, access: Access) -> Row {
         | Resource::Users
         | Resource::ClientKeys
         | Resource::Offers => (Other, Free, Account, OfResource),
-        // Nobody gets anything but the hint. It is signed as what the addresses are of, which only the
-        // query string says.
+        // Only the hint is returned. The signature would cover the resource that the addresses are
+        // of, which only the query string names.
         Resource::Addresses => (Other, Free, Account, Nothing),
     };
     Row { metric, access, metering, task: Inline, order: AtOnce, parent, requirement }

@@ -1,5 +1,5 @@
-//! The whole table: each method on each kind of resource with each combination of headers is one
-//! operation, every operation is reached, and its row agrees with what the request may do.
+//! Tests of the whole table: every combination of method, kind of resource and headers has one
+//! operation, every operation is reachable, and its row agrees with what the request may do.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,7 +14,7 @@ use crate::{
     link::{Link, Resource},
 };
 
-/// A path of each kind of resource: that of a feed, and of one resource where there is one.
+/// Paths of each kind of resource: of the feed and, if it exists, of one resource.
 const PATHS: [(Resource, &str, Option<&str>); 16] = [
     (Resource::Account, "/", None),
     (Resource::Certificate, "/_explorer/emulator.pem", None),
@@ -34,7 +34,7 @@ const PATHS: [(Resource, &str, Option<&str>); 16] = [
     (Resource::Offers, "/offers", Some("/offers/AbCd")),
 ];
 
-/// Headers by which operations are told apart.
+/// Headers that operations depend on.
 const HEADERS: [(&str, &str); 6] = [
     ("x-ms-documentdb-isquery", "true"),
     ("content-type", "application/query+json"),
@@ -59,7 +59,7 @@ fn methods() -> Vec<Method> {
     ]
 }
 
-/// Every request there is, with what it is taken for.
+/// Returns every request with its operation.
 fn all_requests() -> Vec<(Method, &'static str, usize, Operation)> {
     let mut found = Vec::new();
     for (kind, feed, one) in PATHS {
