@@ -1,4 +1,4 @@
-//! Batches are done whole or not at all; operations of a bulk stand for themselves.
+//! Batches are atomic; the operations of a bulk are independent.
 
 use crate::client::{Answer, Client, PARTITION};
 

@@ -108,7 +108,7 @@ async fn throughput_is_kept_and_changed() {
         (r#"{"offerThroughput":900}"#, r#","_rid":null"#, 400),
     ] {
         let body = format!(r#"{{"content":{content}{more}}}"#);
-        // Offers are signed by their resource id alone, in lower case.
+        // Requests about offers are signed with only their resource id, in lower case.
         let date = crate::client::date(0);
         let link = id.to_lowercase();
         let key = cosmos::WELL_KNOWN_KEY;
@@ -134,7 +134,7 @@ async fn an_offer_has_the_name_that_it_was_made_with() {
         let shown = format!(r#""offerType":"{name}""#);
         assert_eq!(offers.matches(&shown).count(), count, "{name}: {offers}");
     }
-    // A figure takes the place of the name.
+    // A numeric value replaces the legacy level.
     let at = offers.find(r#""offerType":"S1""#).unwrap();
     let id = offers[at..].split("\"id\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let (date, link) = (crate::client::date(0), id.to_lowercase());
@@ -234,7 +234,7 @@ async fn offers_of_autoscale_and_what_a_container_holds() {
         };
         assert!(least <= figure("documentsSize"), "{usage}");
         assert!(figure("documentsSize") <= figure("collectionSize"), "{usage}");
-        // Its indexes are part of what is stored.
+        // The disk usage includes the indexes.
         assert!(count == 0 || figure("documentsSize") < figure("collectionSize"), "{usage}");
     }
 }

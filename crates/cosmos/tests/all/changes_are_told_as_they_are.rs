@@ -1,12 +1,12 @@
-//! Changes of containers and databases that take several commits: whichever of them the disk refuses, the
-//! answer says what is there, and a start mends the rest.
+//! Changes of containers and databases in several commits: if one of the commits fails, the
+//! response says what exists, and the next start completes or removes the rest.
 
 use crate::client::Client;
 
 /// More commits than any of the changes has.
 const COMMITS: u64 = 8;
 
-/// Whether there is something at a path.
+/// Whether a resource exists.
 async fn is_there(client: &mut Client, path: &str) -> bool {
     match client.ask("GET", path, &[], "").await.status {
         200 => true,
@@ -15,7 +15,7 @@ async fn is_there(client: &mut Client, path: &str) -> bool {
     }
 }
 
-/// Loses the `nth` commit of a creation and checks its answer.
+/// Makes the `nth` commit of a create fail and checks the response.
 async fn create(client: &mut Client, nth: u64, parent: &str, headers: &[(&str, &str)]) -> bool {
     let id = format!("n{nth}");
     let body = format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"],"kind":"Hash"}}}}"#);
@@ -62,7 +62,7 @@ async fn a_removal_that_took_place_is_told_so() {
         }
     }
     assert!(!removed[0] && removed[1], "{removed:?}");
-    // What was left of them goes at a start.
+    // A start removes the remains.
     client.door.upgrade().unwrap().mend().await.unwrap();
     let offers = client.ask("GET", "/offers", &[], "").await;
     assert!(offers.body.contains(r#""_count":1"#), "{offers:?}");
@@ -82,7 +82,7 @@ async fn a_user_that_gets_another_name_has_one_of_both() {
         let renamed = is_there(&mut client, &new).await;
         assert_ne!(is_there(&mut client, &old).await, renamed, "{nth}: {answer:?}");
         assert_eq!(answer.status == 200, renamed, "{nth}: {answer:?}");
-        // The first commit takes a number, the second makes the one user and removes the other.
+        // The first commit reserves a number, the second creates one user and removes the other.
         assert_eq!(renamed, 2 < nth, "{nth}: {answer:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Keys of client encryption, and policies that name them.
+//! Client encryption keys, and policies that use them.
 
 use crate::client::Client;
 

@@ -1,5 +1,5 @@
-//! `docs/compat/cosmos-nosql.md` is printed from the tables that the door works by.
-//! `EBB_UPDATE=1 cargo test -p cosmos compat` writes it.
+//! `docs/compat/cosmos-nosql.md` is generated from the tables in the crate. `EBB_UPDATE=1 cargo
+//! test -p cosmos compat` writes it.
 
 use std::{fs, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! What comes over a connection: heads, bodies, several requests, what is no request at all.
+//! Heads, bodies, successive requests, and invalid input on a connection.
 
 use cosmos::Settings;
 use tokio::io::AsyncWriteExt;

@@ -1,4 +1,4 @@
-//! Containers without a partition key, as they were before there were any, and as newer clients see them.
+//! Containers without a partition key, as old clients create them and as newer clients see them.
 
 use crate::client::{Client, QUERY};
 
@@ -28,7 +28,7 @@ async fn newer_versions_see_a_key_of_the_system() {
             assert_eq!(read.body.contains("partitionKey"), sees, "{version:?}: {read:?}");
         }
     }
-    // What a client has read it may send back, whichever version it speaks.
+    // A client may send back any form that it has read, in any protocol version.
     for (key, want) in [
         (format!(r#",{shown}"#), 200),
         (String::new(), 200),
@@ -48,7 +48,7 @@ async fn items_without_a_key_are_one_partition() {
     let mut client = container().await;
     let none = (KEY, "[]");
     let one = "/dbs/d/colls/c/docs/1";
-    // A client from before there were keys names none.
+    // A client that predates partition keys sends no header.
     for headers in [&[OLD][..], &[NEW, none]] {
         let upsert = [headers, &[("x-ms-documentdb-is-upsert", "True")]].concat();
         let item = r#"{"id":"1","n":1}"#;

@@ -1,4 +1,4 @@
-//! Queries that compute for long end when nobody wants their answer any more.
+//! Long queries are cancelled when their client disconnects or the server stops.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -9,19 +9,20 @@ use tokio::task::yield_now;
 
 use crate::client::Client;
 
-/// Work for a minute or so, all of it for one row.
+/// A query that takes about a minute, all of it in one row.
 const LONG: &str = "SELECT VALUE COUNT(1) FROM c JOIN x IN c.list JOIN y IN c.list JOIN z IN c.list \
                     WHERE x + y + z < 0";
-/// Looks at an evaluation, of the hundreds that it would take otherwise.
+/// Number of checks within which a query must end; it would otherwise take hundreds.
 const SOON: u64 = 60;
 
-/// Looks at an evaluation: lets another thread have the worker, as the server does.
+/// Counts a check of an evaluation and lets another thread take over the worker, as the server
+/// does.
 fn look(looks: &AtomicU64) {
     looks.fetch_add(1, Relaxed);
     tokio::task::block_in_place(|| std::thread::park_timeout(Duration::from_millis(1)));
 }
 
-/// A client whose query computes already: it has been looked at.
+/// Returns a client whose query is running and has been checked at least once.
 async fn under_way(looks: &AtomicU64, look: fn()) -> Client {
     let mut client = Client::with_give_way(look).await;
     let list: Vec<String> = (0..1000).map(|at| at.to_string()).collect();

@@ -1,4 +1,4 @@
-//! Time to live through the door: what values are taken, who dies when, and that the dead are gone
+//! Time to live through the API: accepted values, expiry times, and that expired items are absent
 //! on every path.
 
 use crate::client::{Client, PARTITION};
@@ -47,7 +47,7 @@ async fn an_items_ttl_is_checked_on_every_way_in_where_ttl_is_on() {
 
 #[tokio::test]
 async fn who_dies_when() {
-    // The second of the death behind the write, by default and by the item's own ttl.
+    // Seconds from the write to the expiry, by default TTL and the item's own.
     for (default, ttl, dies) in [
         ("", "", None),
         ("", r#","ttl":-1"#, None),
@@ -97,7 +97,7 @@ async fn the_dead_are_gone_on_every_path() {
     assert!(feed.body.contains("\"Documents\":[]"), "{}", feed.body);
     let changes = [("a-im", "Incremental Feed")];
     assert_eq!(client.ask("GET", "/dbs/d/colls/c/docs", &changes, "").await.status, 304);
-    // Its unique key is free, its version is none any more.
+    // Its unique key can be reused, and its version matches no condition.
     assert_eq!(client.item("POST", "", r#"{"id":"2","pk":"a","u":1}"#).await.status, 201);
     client.item("DELETE", "2", "").await;
     let headers = [PARTITION, ("if-match", &etag), ("x-ms-documentdb-is-upsert", "True")];
@@ -208,7 +208,7 @@ async fn a_death_is_an_event_of_the_feed_of_all_versions() {
     );
 }
 
-/// A feed that begins at a time has what was written after that second.
+/// A feed that starts at a time returns changes after that second.
 #[tokio::test]
 async fn a_feed_since_a_time_leaves_that_second_out() {
     let mut client = Client::with_container(r#","defaultTtl":-1"#).await;
@@ -243,7 +243,7 @@ async fn a_feed_since_a_time_leaves_that_second_out() {
             assert_eq!(there, want.contains(&id), "{since}: {page:?}");
         }
     }
-    // Past its end an item is in no feed.
+    // An expired item is in no feed.
     client.advance(5);
     let headers = [("a-im", "Incremental Feed"), ("x-ms-documentdb-partitionkeyrangeid", "0")];
     let page = client.ask("GET", "/dbs/d/colls/c/docs", &headers, "").await;

@@ -1,4 +1,5 @@
-//! The feed of all versions of containers whose policy says nothing of it: it begins with the first request.
+//! The feed of all versions of containers without a policy for it: it starts with the first
+//! request.
 
 use document::Value;
 
@@ -16,7 +17,7 @@ fn etag(answer: &Answer) -> String {
     answer.header("etag").unwrap().to_owned()
 }
 
-/// The metadata of all events of a page.
+/// Returns the metadata of all events of a page.
 fn metadata(answer: &Answer) -> Vec<document::Document> {
     let Some(Value::Array(events)) = answer.document().remove("Documents") else {
         panic!("{answer:?}")
@@ -48,7 +49,7 @@ async fn a_feed_begins_with_its_first_request() {
     let start = feed(&mut client, "*").await;
     assert_eq!((start.status, start.header("x-ms-item-count")), (304, Some("0")), "{start:?}");
     let start = etag(&start);
-    // Nothing of the definition changes by it.
+    // The definition does not change.
     let again = client.ask("GET", CONTAINER, &[], "").await;
     assert_eq!(again.body, definition.body);
     client.item("POST", "", r#"{"id":"1","pk":"a","ttl":5}"#).await;
@@ -81,14 +82,14 @@ async fn a_feed_that_has_begun_goes_on_when_the_container_is_replaced() {
     client.item("DELETE", "1", "").await;
     let page = feed(&mut client, &start).await;
     assert_eq!(kinds(&page), ["create", "delete"], "{page:?}");
-    // A policy that says that nothing is kept ends it.
+    // A policy with zero retention ends the feed.
     let none = r#","changeFeedPolicy":{"retentionDuration":0}"#;
     assert_eq!(client.ask("PUT", CONTAINER, &[], &body(none)).await.status, 200);
     let refused = feed(&mut client, "*").await;
     assert!(refused.status == 400 && refused.body.contains("must be enabled"), "{refused:?}");
 }
 
-/// Lets requests that are under way go as far as they can.
+/// Lets running requests proceed as far as they can.
 async fn let_others_run() {
     for _ in 0..2_000 {
         tokio::task::yield_now().await;
@@ -105,7 +106,7 @@ async fn a_policy_that_forbids_versions_meanwhile_is_kept() {
     let replaced =
         tokio::spawn(async move { writer.ask("PUT", CONTAINER, &[], &none).await.status });
     let_others_run().await;
-    // It looks at the container before the policy is visible.
+    // Reads the container's state before the policy is visible.
     let begun = tokio::spawn(async move { (feed(&mut client, "*").await.status, client) });
     let_others_run().await;
     gate.open();

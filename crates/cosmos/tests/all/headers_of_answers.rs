@@ -1,4 +1,4 @@
-//! Headers that clients read besides those of every answer.
+//! Response headers that clients read, other than those of every response.
 
 use crate::client::{Answer, Client, PARTITION};
 

@@ -1,4 +1,4 @@
-//! Batches and bulks in HybridRow. The requests are bytes that Microsoft.Azure.Cosmos for .NET sent.
+//! Batches and bulks in HybridRow. The requests are captured from Microsoft.Azure.Cosmos for .NET.
 
 use document::{Value, json};
 use hybrid_row::{Operation, OperationResult, read_operations, read_results, write_operations};
@@ -21,7 +21,7 @@ const BULK: [(&str, &str); 4] = [
 ];
 const DOCS: &str = "/dbs/d/colls/c/docs";
 
-/// A captured request by its name.
+/// Includes a captured request by name.
 macro_rules! captured {
     ($name:literal) => {
         include_bytes!(concat!("../../../hybrid-row/tests/captured/", $name, ".request"))
@@ -41,7 +41,7 @@ fn codes(answer: &Answer) -> Vec<i32> {
     rows(answer).iter().map(|row| row.status_code.unwrap()).collect()
 }
 
-/// The body of a row as text.
+/// Returns the body of a row as text.
 fn text(answer: &Answer, at: usize) -> String {
     let body = rows(answer).get(at).and_then(|row| row.resource_body).unwrap_or_default();
     String::from_utf8(body.to_vec()).unwrap()
@@ -148,7 +148,7 @@ async fn an_expired_item_is_missing_in_a_batch() {
 
 #[tokio::test]
 async fn operations_of_a_bulk_are_independent() {
-    // The second one has items in binary JSON.
+    // The second request contains items in binary JSON.
     for (body, want) in [
         (
             &captured!("bulk-mixed")[..],
@@ -201,7 +201,7 @@ async fn limits_are_those_of_the_service() {
         let item = format!(r#"{{"id":"1","pk":"a"{}}}"#, " ".repeat(bytes - around - 20));
         let create = Operation { resource_body: Some(item.as_bytes()), ..operation(0) };
         let answer = run(&mut client, &ATOMIC, &write_operations(&[create])).await;
-        // The item is too large from 2 MiB on, and the request from its own limit on.
+        // Items of 2 MiB and more are too large, and requests above their own limit.
         let found = if answer.status == 413 { 413 } else { codes(&answer)[0] };
         assert_eq!(found, status, "{bytes}");
     }
@@ -256,7 +256,8 @@ async fn a_whole_bulk_that_is_refused_has_the_reason_in_each_row() {
         assert_eq!(row.sub_status_code, Some(1003));
         assert!(text(&refused, at).contains("Owner resource does not exist"));
     }
-    // What is too large to be read is a single operation, with the text of any other refusal.
+    // A body too large to be read is answered as a single operation, with the text of any other
+    // refusal.
     let item = vec![b' '; 3_000_000];
     let large = write_operations(&[Operation { resource_body: Some(&item), ..create_1() }]);
     let refused = run(&mut client, &BULK, &large).await;
@@ -266,7 +267,7 @@ async fn a_whole_bulk_that_is_refused_has_the_reason_in_each_row() {
     // A batch gets the failure itself, which the SDK shows.
     let refused = client.post_bytes(missing, &ATOMIC, &body).await;
     assert_eq!(refused.code(), (404, 1003));
-    // So does a bulk for what the SDK handles by itself.
+    // So does a bulk, for failures that the SDK handles itself.
     let other = [("x-ms-documentdb-partitionkeyrangeid", "7"), BULK[1], BULK[2], BULK[3]];
     assert_eq!(run(&mut client, &other, &body).await.code(), (410, 1002));
 }
@@ -279,7 +280,7 @@ async fn a_bulk_without_throughput_is_told_when_to_come_again() {
     assert_eq!(client.ask("POST", "/dbs/d/colls", &[], definition).await.status, 201);
     let item = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "y".repeat(1_900_000));
     assert_eq!(client.item("POST", "", &item).await.status, 201);
-    // The SDK waits for as long as the header says, whatever the body is.
+    // The SDK waits as long as the header says, whatever the body.
     let refused = run(&mut client, &BULK, &write_operations(&[create_1()])).await;
     assert_eq!(refused.code(), (429, 3200), "{refused:?}");
     assert!(refused.header("x-ms-retry-after-ms").is_some(), "{refused:?}");

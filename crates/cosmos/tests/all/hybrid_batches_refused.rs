@@ -1,5 +1,5 @@
-//! Batches in HybridRow that are wrong: cut at any byte, with other lengths, types, schemas and
-//! counts. Each has a documented answer, bounded memory, and stores nothing.
+//! Invalid HybridRow batches: truncated at every byte, or with wrong lengths, types, schemas and
+//! counts. Each gets a documented response, uses bounded memory, and stores nothing.
 
 use hybrid_row::{Operation, read_operations, read_results, write_operations};
 use memory::Account;
@@ -22,15 +22,15 @@ const BULK: [(&str, &str); 4] = [
 ];
 const DOCS: &str = "/dbs/d/colls/c/docs";
 const MB: usize = 1 << 20;
-/// The header of a stream, and that of a record without its length and checksum.
+/// The segment header of a stream; below, a record header without length and checksum.
 const SEGMENT: [u8; 10] = [0x81, 0xf0, 0xd8, 0xff, 0x7f, 1, 10, 0, 0, 0];
 const RECORD: [u8; 5] = [0x81, 0xf1, 0xd8, 0xff, 0x7f];
-/// What a row of an operation begins with: version and schema, and a create of a document.
+/// Start of an operation row: version, schema, and the create of a document.
 const ROW: [u8; 14] = [0x81, 0x70, 0x54, 0xe1, 0x7f, 0x47, 0, 0, 0, 0, 2, 0, 0, 0];
 const EVERY: &[u8] =
     include_bytes!("../../../hybrid-row/tests/captured/batch-every-operation.request");
 
-/// The checksum of a record: CRC-32, computed bit by bit.
+/// Computes the checksum of a record, CRC-32, bit by bit.
 fn checksum(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0_u32, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
@@ -39,7 +39,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     })
 }
 
-/// A stream with a record for each of these rows.
+/// Returns a stream with a record for each of these rows.
 fn stream(rows: &[&[u8]]) -> Vec<u8> {
     let mut out = SEGMENT.to_vec();
     for row in rows {
@@ -51,12 +51,12 @@ fn stream(rows: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// A row that creates an item in partition `a`, as a bulk has it.
+/// Returns a bulk's row that creates an item in partition `a`.
 fn create() -> Vec<u8> {
     [&ROW[..], b"\x05[\"a\"]", b"\x13{\"id\":\"1\",\"pk\":\"a\"}"].concat()
 }
 
-/// The codes of all operations, or that of the whole.
+/// Returns the status codes of all operations, or that of the whole response.
 fn codes(answer: &Answer) -> Vec<i32> {
     match hybrid_row::is_hybrid_row(&answer.bytes) {
         true => {
@@ -67,7 +67,7 @@ fn codes(answer: &Answer) -> Vec<i32> {
     }
 }
 
-/// All the text of an answer, with the messages of its rows.
+/// Returns the text of a response, including the messages of its rows.
 fn texts(answer: &Answer) -> String {
     String::from_utf8_lossy(&answer.bytes).into_owned()
 }
@@ -112,7 +112,7 @@ async fn a_row_cut_at_any_byte_changes_nothing() {
         let body = stream(&[&create(), &row[..cut]]);
         for headers in [ATOMIC, BULK] {
             let refused = client.post_bytes(DOCS, &headers, &body).await;
-            // Each row of a bulk says why none of them was done.
+            // Each row of a bulk contains the reason.
             assert!(codes(&refused).iter().all(|code| *code == 400), "{cut}: {refused:?}");
             assert!(texts(&refused).contains("not valid HybridRow"), "{cut}: {refused:?}");
         }
@@ -147,7 +147,7 @@ fn with(at: usize, bytes: &[u8]) -> Vec<u8> {
     changed
 }
 
-/// Replaces bytes of its row, and has the right checksum.
+/// Replaces bytes of a stream's row and updates the checksum.
 fn with_in_row(at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut changed = create();
     changed[at..at + bytes.len()].copy_from_slice(bytes);
@@ -206,7 +206,7 @@ async fn a_million_operations_are_refused_and_take_no_memory() {
     let before = client.everything().await;
     let record = stream(&[b""]).split_off(SEGMENT.len());
     let million = [&SEGMENT[..], &record.repeat(1_000_000)].concat();
-    // As many as fit the largest request.
+    // As many records as fit the largest request.
     let most = [&SEGMENT[..], &record.repeat(169_000)].concat();
     let segments = SEGMENT.repeat(200_000);
     let columns = [&create()[..], &b"\x01\x0ez".repeat(600_000)].concat();
@@ -221,7 +221,7 @@ async fn a_million_operations_are_refused_and_take_no_memory() {
     ] {
         for headers in [ATOMIC, BULK] {
             let refused = client.post_bytes(DOCS, &headers, body).await;
-            // A bulk that is too large to be read is answered as one operation.
+            // A bulk too large to be read is answered as one operation.
             assert_eq!(codes(&refused), [status], "{why}: {refused:?}");
             assert!(texts(&refused).contains(why), "{why}: {refused:?}");
             let next = client.ask("GET", "/dbs", &[], "").await;
@@ -231,7 +231,7 @@ async fn a_million_operations_are_refused_and_take_no_memory() {
     }
     assert_eq!(client.everything().await, before);
     assert!(account.peak_bytes() < 16 * MB, "{}", account.peak_bytes());
-    // Columns that no schema has are skipped, and the operation is done.
+    // Unknown columns are skipped, and the operation is executed.
     let done = client.post_bytes(DOCS, &BULK, &unknown).await;
     assert_eq!(codes(&done), [201], "{done:?}");
 }

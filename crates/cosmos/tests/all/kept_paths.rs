@@ -1,5 +1,5 @@
-//! Paths are kept when queries ask for them, and nobody can tell: pages, charges and what is said
-//! of indexes are the same before, during and after, and tokens stay good.
+//! Building indexes on paths that queries need is not observable: pages, charges and index metrics
+//! are the same before, during and after, and tokens stay valid.
 
 use engine::{Model, Namespace, PathProgress, PathStatus};
 
@@ -12,12 +12,12 @@ const CROSS: (&str, &str) = ("x-ms-documentdb-query-enablecrosspartition", "True
 const METRICS: (&str, &str) = ("x-ms-documentdb-populatequerymetrics", "True");
 const INDEXES: (&str, &str) = ("x-ms-cosmos-populateindexmetrics-V2", "true");
 
-/// A policy with a path that is left out and one that is named, and a composite index.
+/// A policy with an excluded and an explicitly included path, and a composite index.
 const POLICY: &str = r#","indexingPolicy":{"includedPaths":[{"path":"/*"},{"path":"/named/?"}],
     "excludedPaths":[{"path":"/out/*"}],
     "compositeIndexes":[[{"path":"/g"},{"path":"/n","order":"descending"}]]}"#;
 
-/// More items than are walked in the order of births.
+/// More items than are returned in creation order.
 async fn filled() -> Client {
     let mut client = Client::with_container(POLICY).await;
     for first in (0..ITEMS).step_by(100) {
@@ -60,7 +60,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("SELECT VALUE c.n FROM c WHERE c.n > 2000 AND CONTAINS(c.long, 'lllll') ORDER BY c.n", "70"),
     ("SELECT VALUE c.n FROM c WHERE c.sub.n >= 2250 ORDER BY c.sub.n DESC", "50"),
     ("SELECT VALUE c.n FROM c WHERE CONTAINS(c.id, '77') ORDER BY c.n DESC", "10"),
-    // Few results, far from each other: whether there is a next page is known all the same.
+    // Few, widely spaced results: whether there is a next page is determined anyway.
     ("SELECT VALUE c.n FROM c WHERE c.last >= 0 AND c.last % 1000 = 777 ORDER BY c.last", "2"),
     ("SELECT VALUE c.n FROM c WHERE c.n < 60 ORDER BY c.g DESC, c.n", "9"),
     ("SELECT DISTINCT VALUE c.g FROM c WHERE c.n < 100", "20"),
@@ -68,7 +68,7 @@ const QUERIES: &[(&str, &str)] = &[
     ("SELECT VALUE c.n FROM c WHERE c.pk = 'a' AND c.n < 99", "20"),
 ];
 
-/// What a client is told of a page, and its token.
+/// Returns the visible parts of a page, and its token.
 fn shown(answer: &Answer) -> (String, Option<String>) {
     assert_eq!(answer.status, 200, "{answer:?}");
     let headers = ["x-ms-request-charge", "x-ms-cosmos-index-utilization", "x-ms-item-count"];
@@ -83,7 +83,7 @@ async fn page(client: &mut Client, text: &str, items: &str, token: Option<&str>)
     client.ask("POST", DOCS, &headers, &format!(r#"{{"query":"{text}"}}"#)).await
 }
 
-/// The pages of a query from a token on, each with the token it began with.
+/// Returns the pages of a query from a token on, each with the token that it started with.
 async fn pages(
     client: &mut Client,
     (text, items): (&str, &str),
@@ -110,7 +110,7 @@ fn statuses(client: &Client) -> Vec<PathStatus> {
     engine.path_statuses(&container)
 }
 
-/// Waits until all builds that were begun are done.
+/// Waits until all started builds are complete.
 async fn until_built(client: &Client) {
     let ready = |status: &PathStatus| status.progress == PathProgress::Ready;
     while !statuses(client).iter().all(ready) {
@@ -141,7 +141,7 @@ async fn nothing_shows_whether_a_path_is_kept() {
     for (query, before) in QUERIES.iter().zip(&before) {
         let after = pages(&mut client, *query, None).await;
         assert_eq!(bare(&after), bare(before), "{query:?}");
-        // A token from before the build goes on where it did then.
+        // A token from before the build continues at the same position.
         let middle = before.len() / 2;
         let rest = pages(&mut client, *query, before[middle].0.clone()).await;
         assert_eq!(bare(&rest), bare(&before[middle..]), "{query:?}");

@@ -1,5 +1,5 @@
-//! Later pages of queries that are evaluated whole: what is kept for them shows nothing that is not there
-//! any more, and changes no answer.
+//! Later pages of queries that are evaluated completely: cached results never show outdated data
+//! and do not change responses.
 
 use memory::Account;
 
@@ -7,7 +7,7 @@ use crate::client::{Answer, Client, PARTITION};
 
 const DOCS: &str = "/dbs/d/colls/c/docs";
 
-/// A page of a query.
+/// Requests a page of a query.
 async fn page(client: &mut Client, query: &str, token: Option<&str>) -> Answer {
     let mut headers = vec![
         ("content-type", "application/query+json"),
@@ -26,8 +26,8 @@ fn token(answer: &Answer) -> Option<String> {
     answer.header("x-ms-continuation").map(str::to_owned)
 }
 
-/// All that a client sees of the pages of a query. Where they are `disturbed`, an item is written again as
-/// it is before each of them, so that nothing that is kept is of use.
+/// Returns all visible parts of the pages of a query. With `disturbed`, an item is rewritten
+/// unchanged before each page, which invalidates the cached results.
 async fn pages(client: &mut Client, query: &str, disturbed: bool) -> Vec<[String; 4]> {
     let (mut all, mut next) = (Vec::new(), None);
     loop {
@@ -58,7 +58,7 @@ const QUERIES: [&str; 6] = [
     "SELECT DISTINCT TOP 11 c.n FROM c",
 ];
 
-/// A container of 30 items.
+/// Creates a container with 30 items.
 async fn filled(memory: Account) -> Client {
     let mut client = Client::with_memory(memory).await;
     for at in 0..30 {
@@ -89,7 +89,7 @@ async fn a_write_is_seen_by_the_next_page() {
     let query = "SELECT VALUE c.id FROM c ORDER BY c.m DESC";
     let first = page(&mut client, query, None).await;
     let second = page(&mut client, query, token(&first).as_deref()).await;
-    // The third page would be kept by now.
+    // The third page is cached at this point.
     let all = pages(&mut client, query, false).await;
     let id = all[2][0].split('"').find(|text| text.parse::<u32>().is_ok()).unwrap().to_owned();
     assert_eq!(client.item("DELETE", &id, "").await.status, 204);
@@ -100,7 +100,7 @@ async fn a_write_is_seen_by_the_next_page() {
 
 #[tokio::test]
 async fn what_expires_between_two_pages_is_in_neither() {
-    // By a time to live of its own, and by a default that is set between the pages.
+    // By its own time to live, or by a default that is set between the pages.
     for own in [true, false] {
         for query in QUERIES {
             let mut client = Client::with_container(r#","defaultTtl":-1"#).await;

@@ -1,4 +1,4 @@
-//! The door from outside: one program, so that it is linked once.
+//! Tests of the API from outside, in one program to be linked once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod batches;

@@ -1,5 +1,5 @@
-//! Requests that would take much memory: refused by name, what they held is given back, and the next
-//! one is answered.
+//! Requests that need too much memory are refused with the documented error, their memory is
+//! released, and the next request succeeds.
 
 use memory::Account;
 
@@ -9,7 +9,8 @@ const DOCS: &str = "/dbs/d/colls/c/docs";
 const QUERY: (&str, &str) = ("content-type", "application/query+json");
 const MB: usize = 1 << 20;
 
-/// A client of a door with so much memory for its requests, and an item that is easily multiplied.
+/// Returns a client of an API with this much memory for requests, and an item that multiplies
+/// easily.
 async fn client(bytes: usize) -> (Client, Account) {
     let account = Account::new(bytes);
     let mut client = Client::with_memory(account.clone()).await;
@@ -44,7 +45,7 @@ async fn what_takes_too_much_is_refused_and_given_back() {
                 assert!(answer.header("x-ms-retry-after-ms").is_some(), "{answer:?}");
                 short += 1;
             }
-            // The last answer counts until the connection has let go of it.
+            // The last response counts until the connection has released it.
             let read = client.ask("GET", "/dbs/d/colls/c/docs/1", &[PARTITION], "").await;
             assert_eq!(read.status, 200);
             assert!(account.used_bytes() < 2 * MB, "{query:.60}: {}", account.used_bytes());
@@ -61,7 +62,7 @@ async fn a_head_that_never_ends_is_cut_off() {
     let part = format!("GET /dbs HTTP/1.1\r\nhost: x\r\nx: {}", "y".repeat(300_000));
     stranger.begin_raw(part.as_bytes()).await;
     assert!(stranger.answer().await.is_none_or(|answer| answer.status != 200));
-    // One that ends may be long.
+    // A complete head may be long.
     let long = format!("{}\r\n", "y".repeat(70_000));
     let answer = client.ask("GET", "/dbs", &[("x", long.trim())], "").await;
     assert_eq!(answer.status, 200);

@@ -1,10 +1,10 @@
-//! Numbers are shown in the shortest form that reads back, however a client wrote them.
+//! Numbers are returned in the shortest form that reads back, whatever form a client sent.
 
 use document::{Value, json};
 
 use crate::client::{Client, PARTITION, QUERY};
 
-/// How a number is written, and how it is shown.
+/// A number as it is written and as it is returned.
 const FORMS: [(&str, &str); 14] = [
     ("0.0", "0"),
     ("1e2", "100"),
@@ -57,7 +57,7 @@ fn the_form_reads_back_to_the_same_number() {
         random =
             random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let one = f64::from_bits(random);
-        // Whole and half numbers come up often.
+        // Makes whole and half numbers frequent.
         let whole = (random >> 40) as f64 / 2.0;
         for value in [one, whole].into_iter().filter(|value| value.is_finite()) {
             let text = json::to_string(Value::Double(value).as_ref());

@@ -1,5 +1,5 @@
-//! What every request is taken for: each method on each kind of resource path, with each combination
-//! of the headers that count. `operations.txt` has the outcomes; `EBB_UPDATE=1` writes it.
+//! The operation of every request: each method on each kind of path, with each combination of
+//! relevant headers. `operations.txt` contains the outcomes; `EBB_UPDATE=1` writes it.
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
@@ -16,7 +16,8 @@ use crate::{
 
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// Nothing of these is there where a request could change it, so that all requests meet the same.
+/// The resources of these paths do not exist if a request could change them, so that all requests
+/// see the same state.
 const PATHS: [&str; 39] = [
     "/",
     "/_explorer/emulator.pem",
@@ -59,10 +60,10 @@ const PATHS: [&str; 39] = [
     "/offers/AAAAAQ==",
 ];
 
-/// The same for what is there: these are only read.
+/// Paths of existing resources, which are only read.
 const READ_PATHS: [&str; 3] = ["/dbs/d", "/dbs/d/colls/c", "/dbs/d/users/u"];
 
-/// Headers by which one request is told from another, each with a letter for the table.
+/// The headers that affect the operation, each with a letter for the table.
 const HEADERS: [(char, &str, &str); 6] = [
     ('q', "x-ms-documentdb-isquery", "True"),
     ('c', "content-type", "application/query+json"),
@@ -72,7 +73,7 @@ const HEADERS: [(char, &str, &str); 6] = [
     ('i', "a-im", "Incremental Feed"),
 ];
 
-/// Which of the headers a request has, by their letters.
+/// Returns the letters of the headers in a combination.
 fn letters(combination: usize) -> String {
     let held = HEADERS.iter().enumerate().filter(|(at, _)| combination >> at & 1 == 1);
     let text: String = held.map(|(_, (letter, ..))| *letter).collect();
@@ -83,7 +84,7 @@ fn counts(door: &Door<PausingStore>) -> BTreeMap<&'static str, u64> {
     door.latencies().into_iter().map(|(name, times)| (name, times.measurement_count())).collect()
 }
 
-/// What is seen of an answer, without what differs from one run to the next.
+/// Returns the outcome of a request without the parts that differ between runs.
 async fn outcome(
     door: &Arc<Door<PausingStore>>,
     right: Right,
@@ -136,7 +137,7 @@ async fn every_request_is_taken_for_what_the_table_says() {
     for (method, path) in all.chain(read) {
         let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let every = 1_usize << HEADERS.len();
-        // Where no method is told from another by headers, each header alone and all together do.
+        // For methods that headers do not affect, each header alone and all together suffice.
         let few = |combination: &usize| combination.count_ones() < 2 || combination + 1 == every;
         let full = matches!(method, "GET" | "POST");
         for combination in (0..every).filter(|combination| full || few(combination)) {

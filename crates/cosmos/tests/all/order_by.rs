@@ -1,5 +1,5 @@
-//! ORDER BY with equal values: rows come in the order of `_rid`, and a client that continues a query by
-//! value and `_rid`, as SDKs do, meets each row once.
+//! ORDER BY with equal values: rows come in the order of `_rid`, and a client that continues a
+//! query by value and `_rid`, as SDKs do, gets each row once.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -7,13 +7,14 @@ use document::{Document, Value, array, doc, json};
 
 use crate::client::{Answer, Client};
 
-/// A container, and what is in it.
+/// A client with a container.
 struct Shelf {
     client: Client,
     docs: String,
 }
 
-/// A row of a query as a client rewrites it: sort keys, the number in the `_rid`, and what was selected.
+/// A row of a query as a client rewrites it: sort keys, the number in the `_rid`, and the selected
+/// value.
 #[derive(Clone, Debug, PartialEq)]
 struct Row {
     items: Vec<Option<Value>>,
@@ -21,8 +22,8 @@ struct Row {
     payload: Value,
 }
 
-/// Where a client has stopped: the token of the page that it was reading, the last row that it used, and how
-/// many rows of the same document with the same sort keys that page had up to it.
+/// The position of a client: the token of its current page, the last row used, and the number of
+/// rows of the same document with the same sort keys in that page up to it.
 #[derive(Clone, Debug, Default)]
 struct Stopped {
     page: Option<String>,
@@ -30,7 +31,7 @@ struct Stopped {
     skip: usize,
 }
 
-/// The last eight bytes of a `_rid` as a number, low byte first.
+/// Returns the last eight bytes of a `_rid` as a little-endian number.
 fn number_of(rid: &str) -> u64 {
     use base64::{Engine as _, engine::general_purpose::STANDARD};
     let bytes = STANDARD.decode(rid.replace('-', "/")).unwrap();
@@ -52,13 +53,13 @@ fn row_of(value: &Value) -> Row {
     }
 }
 
-/// The order of rows under these directions (`true`: descending), as the SDK for .NET compares them.
+/// Compares rows with these directions (`true`: descending) as the .NET SDK does.
 fn compare(one: &Row, other: &Row, directions: &[bool]) -> Ordering {
     let turned = |order: Ordering, descending| if descending { order.reverse() } else { order };
     for ((one, other), descending) in one.items.iter().zip(&other.items).zip(directions) {
         let order = match (one, other) {
             (Some(one), Some(other)) => select::compare_values(one.as_ref(), other.as_ref()),
-            // What is undefined comes before null.
+            // Undefined sorts before null.
             (one, other) => one.is_some().cmp(&other.is_some()),
         };
         if order.is_ne() {
@@ -123,7 +124,7 @@ impl Shelf {
         }
     }
 
-    /// All rows from the server's own tokens.
+    /// Returns all rows, using the server's tokens.
     async fn all(&mut self, text: &str, pk: Option<&str>, items: usize) -> Vec<Value> {
         let (mut all, mut token) = (Vec::new(), None);
         loop {
@@ -136,8 +137,8 @@ impl Shelf {
         }
     }
 
-    /// The next rows of a client that stopped, at most `wanted`, from server pages of `items`; and where it
-    /// stops again, unless it is at the end.
+    /// Returns up to `wanted` more rows for a stopped client, from server pages of `items`, and its
+    /// new position unless it is at the end.
     async fn continued(
         &mut self,
         (text, directions): (&str, &[bool]),
@@ -150,7 +151,7 @@ impl Shelf {
         loop {
             let (rows, next) = self.page(text, None, items, at.page.as_deref()).await;
             for row in rows.iter().map(row_of) {
-                // What comes before the row where it stopped, or is that row, was used before.
+                // Rows up to and including the position were used before.
                 let order = stopped
                     .last
                     .as_ref()
@@ -175,13 +176,13 @@ impl Shelf {
             }
             match next {
                 None => return (used, None),
-                // A page may begin within the rows of a document.
+                // A page may start within the rows of a document.
                 next => at = Stopped { page: next, skip: 0, ..at },
             }
         }
     }
 
-    /// All rows of a client that stops after every few rows.
+    /// Returns all rows for a client that stops after every few rows.
     async fn in_steps(&mut self, query: (&str, &[bool]), random: &mut fastrand::Rng) -> Vec<Row> {
         let (mut all, mut stopped) = (Vec::new(), Some(Stopped::default()));
         while let Some(at) = stopped {
@@ -194,7 +195,7 @@ impl Shelf {
     }
 }
 
-/// Few values of all types, so that there are many ties; undefined too.
+/// Returns one of a few values of all types, including undefined, so that ties are frequent.
 fn value(random: &mut fastrand::Rng) -> Option<Value> {
     Some(match random.u8(..11) {
         0 => return None,
@@ -203,7 +204,7 @@ fn value(random: &mut fastrand::Rng) -> Option<Value> {
         3 | 4 => Value::Int64(random.i64(0..2)),
         5 => Value::Double(0.5),
         6 => Value::String("a".into()),
-        // Longer than an index keeps in order.
+        // Longer than the part of a key that an index orders.
         7 => Value::String("long ".repeat(20) + random.choice(["a", "b"]).unwrap()),
         8 => array![random.i64(0..2)],
         9 => Value::Document(doc! { "a": random.i64(0..2) }),
@@ -228,7 +229,7 @@ const NAMED: &str = r#","indexingPolicy":{"includedPaths":[{"path":"/*"},{"path"
 const UNNAMED: &str = r#","indexingPolicy":{"includedPaths":[{"path":"/*"}],
     "compositeIndexes":[[{"path":"/v"},{"path":"/w"}],[{"path":"/v"},{"path":"/w","order":"descending"}]]}"#;
 
-/// Queries as clients rewrite them, and their directions.
+/// Queries as clients rewrite them, with their directions.
 fn queries() -> Vec<(String, Vec<bool>)> {
     let mut out = Vec::new();
     for (order, directions) in [
@@ -276,7 +277,7 @@ async fn filled(random: &mut fastrand::Rng, more: &str) -> (Shelf, Vec<(String, 
     let mut held = Shelf::new(client, "c", more).await;
     let mut ids = Vec::new();
     for at in 0..random.usize(1..50) {
-        // So that neither ids nor partition keys have the order of creation.
+        // Neither ids nor partition keys are in creation order.
         let (pk, id) = (format!("p{}", random.u8(..7)), format!("{:03}-{at}", random.u16(..999)));
         let document = document(random, &id);
         held.put(&pk, document).await;
@@ -303,7 +304,7 @@ async fn a_client_that_continues_by_value_and_rid_meets_each_row_once() {
             let whole: Vec<Row> = held.all(&text, None, 1000).await.iter().map(row_of).collect();
             let sorted = whole.is_sorted_by(|one, other| compare(one, other, &directions).is_le());
             assert!(sorted, "{text}: {whole:?}");
-            // From the server's own tokens, and by value and `_rid`.
+            // With the server's tokens, and by value and `_rid`.
             let items = random.usize(1..9);
             let pages: Vec<Row> = held.all(&text, None, items).await.iter().map(row_of).collect();
             assert_eq!(pages, whole, "{text}");
@@ -318,7 +319,7 @@ async fn a_client_that_continues_by_value_and_rid_meets_each_row_once() {
     }
 }
 
-/// What other clients send: the query as it is, from the server's tokens.
+/// The requests of other clients: the unmodified query with the server's tokens.
 #[tokio::test]
 async fn pages_of_whole_queries_fit_together() {
     let mut random = fastrand::Rng::with_seed(42);
@@ -342,8 +343,8 @@ async fn pages_of_whole_queries_fit_together() {
     }
 }
 
-/// Items that are there from the first page to the last come once, whatever else is written or expires
-/// between two pages; what has expired does not come.
+/// Items that exist from the first page to the last appear exactly once, whatever is written or
+/// expires between two pages; expired items do not appear.
 #[tokio::test]
 async fn writes_and_expiry_between_pages_lose_no_other_row() {
     let mut random = fastrand::Rng::with_seed(43);
@@ -400,8 +401,8 @@ async fn writes_and_expiry_between_pages_lose_no_other_row() {
     }
 }
 
-/// A selected value that is undefined is no result, and no TOP or OFFSET counts it: clients run the query that
-/// the plan says.
+/// An undefined selected value is no result and is not counted by TOP or OFFSET, because clients
+/// run the query in the plan.
 #[tokio::test]
 async fn the_query_of_a_plan_counts_no_row_without_a_value() {
     let mut client = Client::with_container("").await;

@@ -1,4 +1,4 @@
-//! Queries through the door: what they see, which part of a container, page by page.
+//! Queries through the API: their results, their part of a container, and their pages.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -8,7 +8,7 @@ const QUERY: (&str, &str) = ("content-type", "application/query+json");
 const CROSS: (&str, &str) = ("x-ms-documentdb-query-enablecrosspartition", "True");
 const DOCS: &str = "/dbs/d/colls/c/docs";
 
-/// Items 0 to 9: n is the number, g the number modulo 3; in partitions a and b by turns.
+/// Creates items 0 to 9: n is the number and g the number modulo 3; partitions a and b alternate.
 async fn filled(more: &str) -> Client {
     let mut client = Client::with_container(more).await;
     for n in 0..10 {
@@ -120,7 +120,7 @@ async fn pages_go_on_where_they_ended() {
             parts.extend((!part.is_empty()).then(|| part.to_owned()));
             token = answer.header("x-ms-continuation").map(str::to_owned);
             let Some(token) = &token else { break };
-            // A token is for this query alone.
+            // A token is valid for this query only.
             let other = [QUERY, CROSS, ("x-ms-continuation", token.as_str())];
             let other = ask(&mut client, &other, "SELECT VALUE c.id FROM c").await;
             assert_eq!(other.status, 400, "{text}");
@@ -210,7 +210,8 @@ async fn indexes_that_were_read_are_named_in_the_form_that_was_asked_for() {
     }
 }
 
-/// Ids of what a range of effective partition keys has, by query, feed and change feed.
+/// Returns the ids of the items in a range of effective partition keys, by query, feed and change
+/// feed.
 async fn within(client: &mut Client, start: &str, end: &str) -> Vec<String> {
     let range = [("x-ms-start-epk", start), ("x-ms-end-epk", end)];
     let [start, end] = range;
@@ -251,7 +252,7 @@ async fn bounds_that_are_longer_than_what_rows_begin_with_are_compared_whole() {
         let found = within(&mut client, &start, &end).await;
         assert_eq!(found.iter().any(|id| even.contains(&id.as_str())), has, "{start} {end}");
     }
-    // Keys of the first version go on with their text, beyond what rows begin with.
+    // Version 1 keys continue with their text beyond the prefix in row keys.
     let mut client = Client::new().await;
     client.ask("POST", "/dbs", &[], r#"{"id":"d"}"#).await;
     let body = r#"{"id":"c","partitionKey":{"paths":["/pk"]}}"#;
@@ -282,7 +283,7 @@ async fn bounds_that_are_longer_than_what_rows_begin_with_are_compared_whole() {
 #[tokio::test]
 async fn few_items_come_in_the_order_in_which_they_were_made() {
     let mut client = filled("").await;
-    // Written again, it stays where it is; made again, it comes last.
+    // A replaced item keeps its position; a recreated one comes last.
     let odd = [("x-ms-documentdb-partitionkey", "[\"b\"]")];
     let body = r#"{"id":"3","pk":"b","n":3,"g":0,"again":true}"#;
     assert_eq!(client.ask("PUT", &format!("{DOCS}/3"), &odd, body).await.status, 200);

@@ -1,4 +1,5 @@
-//! Requests of senders who are known already: no signature, and otherwise the same door.
+//! Requests of authenticated senders: they need no signature and are otherwise handled like all
+//! others.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -25,7 +26,7 @@ pub(crate) fn request(
     request.body(body.into()).unwrap()
 }
 
-/// Status and body of the answer to a relayed request.
+/// Returns status and body of the response to a relayed request.
 pub(crate) async fn relay(
     client: &Client,
     right: Right,
@@ -63,7 +64,7 @@ async fn whoever_may_write_does_everything() {
         ("GET", "/dbs/d/colls/c/docs/1", &[PARTITION], "", (200, "\"pk\":\"a\"")),
         ("POST", "/dbs/d/users", &[], user, (201, "\"u\"")),
         ("GET", "/dbs/d/users/u/permissions", &[], "", (200, "Permissions")),
-        // What a signature would be is not looked at.
+        // The signature is not checked.
         ("GET", "/dbs/d", &[("authorization", "type=master&sig=x")], "", (200, "\"d\"")),
         ("DELETE", "/dbs/d", &[], "", (204, "")),
         ("GET", "/nowhere", &[], "", (404, "NotFound")),
@@ -106,7 +107,7 @@ async fn a_query_that_nobody_waits_for_ends() {
         yield_now().await;
     }
     asked.abort();
-    // The connection of the client keeps one.
+    // The client's connection keeps one reference.
     while 1 < client.door.strong_count() {
         yield_now().await;
     }

@@ -1,5 +1,5 @@
-//! Log sequence numbers, session tokens and positions of the change feed: each container counts its own
-//! changes.
+//! Log sequence numbers, session tokens and positions of the change feed: each container counts its
+//! own changes.
 
 use crate::client::{Answer, Client, PARTITION};
 
@@ -7,7 +7,7 @@ const FEED: (&str, &str) = ("a-im", "Incremental Feed");
 const DOCS: &str = "/dbs/d/colls/c/docs";
 const OTHER: &str = "/dbs/d/colls/other/docs";
 
-/// The number that an answer names, the same in all of its headers.
+/// Returns the sequence number of a response, which must be equal in all headers.
 fn number(answer: &Answer) -> u64 {
     let lsn: u64 = answer.header("lsn").unwrap().parse().unwrap();
     assert_eq!(answer.header("x-ms-global-committed-lsn"), Some(lsn.to_string().as_str()));
@@ -15,12 +15,12 @@ fn number(answer: &Answer) -> u64 {
     lsn
 }
 
-/// The number in the etag of a feed.
+/// Returns the number in the etag of a feed.
 fn position(answer: &Answer) -> u64 {
     answer.header("etag").unwrap().trim_matches('"').parse().unwrap()
 }
 
-/// A container, and another one that is written often.
+/// Creates a container, and another one for unrelated writes.
 async fn two_containers() -> Client {
     let mut client = Client::with_container("").await;
     let body = r#"{"id":"other","partitionKey":{"paths":["/pk"],"kind":"Hash"}}"#;
@@ -28,7 +28,6 @@ async fn two_containers() -> Client {
     client
 }
 
-/// Writes to the other container.
 async fn write_other(client: &mut Client) {
     let headers = [PARTITION, ("x-ms-documentdb-is-upsert", "True")];
     for _ in 0..3 {
@@ -95,7 +94,7 @@ async fn a_feed_at_its_end_stays_where_it_is() {
             let again = [("a-im", mode), ("if-none-match", etag.as_str())];
             let again = client.ask("GET", DOCS, &again, "").await;
             assert_eq!((again.status, position(&again), number(&again)), (304, own, own), "{mode}");
-            // One that an earlier version gave out.
+            // A position issued by an earlier version.
             let old = format!("\"{}\"", own + 500);
             let old_headers = [("a-im", mode), ("if-none-match", old.as_str())];
             let answer = client.ask("GET", DOCS, &old_headers, "").await;

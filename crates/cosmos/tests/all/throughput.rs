@@ -1,4 +1,4 @@
-//! Throughput that limits: whose it is, and what is answered when it is spent.
+//! Throughput limits: which offer applies, and the response when it is exhausted.
 
 use crate::client::{Answer, Client, PARTITION};
 
@@ -11,7 +11,7 @@ fn container(id: &str) -> String {
     format!(r#"{{"id":"{id}","partitionKey":{{"paths":["/pk"],"kind":"Hash","version":2}}}}"#)
 }
 
-/// Writes an item of nearly two million bytes: seconds of the smallest throughput.
+/// Writes an item of nearly two million bytes, which takes seconds of the minimum throughput.
 async fn spend(client: &mut Client, path: &str) -> Answer {
     let body = format!(r#"{{"id":"1","pk":"a","x":"{}"}}"#, "y".repeat(1_900_000));
     client.ask("POST", path, &[PARTITION, ("x-ms-documentdb-is-upsert", "True")], &body).await
@@ -43,7 +43,7 @@ async fn what_is_spent_is_429_until_it_comes_again() {
             let answer = client.ask(verb, path, &[PARTITION], "").await;
             assert_eq!(answer.status, 429, "{verb} {path}");
         }
-        // What is not about items is not limited.
+        // Requests that are not about items are not limited.
         for path in ["/dbs/d/colls/c", "/dbs/d/colls/c/pkranges", "/offers"] {
             assert_eq!(client.ask("GET", path, &[], "").await.status, 200, "{path}");
         }
@@ -91,7 +91,7 @@ async fn what_an_end_between_two_steps_left_is_mended() {
     let kept = client.ask("GET", "/dbs/d/colls/c", &[], "").await.text("_rid");
     let door = client.door.upgrade().unwrap();
     let engine = door.engine().clone();
-    // As if the server had ended behind the first step of making one container and of removing
+    // As if the server had crashed after the first step of creating one container and of deleting
     // another.
     let offers = engine.resources_below(&["offer"]);
     let own = offers.iter().find(|offer| format!("{:?}", offer.body).contains(&kept)).unwrap();

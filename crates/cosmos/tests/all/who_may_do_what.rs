@@ -1,4 +1,4 @@
-//! Keys, dates and tokens: who is let in, and to what.
+//! Keys, dates and tokens: authentication and authorization.
 
 use std::sync::Arc;
 
@@ -269,7 +269,7 @@ async fn who_guesses_has_to_wait_and_who_knows_has_not() {
         let right = client.ask_with(own, "GET", "/dbs", &[], "").await;
         assert_eq!(right.status, 200, "{count}");
     }
-    // Nothing is guessed where everybody knows the key.
+    // Wrong signatures are not throttled with the well-known key.
     let mut client = Client::new().await;
     for _ in 0..30 {
         assert_eq!(client.ask_with(own, "GET", "/dbs", &[], "").await.status, 401);
@@ -345,12 +345,12 @@ async fn nothing_is_named_like_another_by_its_resource_id() {
     }
 }
 
-/// A token in the emulators' form, for somebody of this name.
+/// Returns a token in the emulators' form for this principal.
 fn token_of(name: &str) -> String {
     token_signed(name, WELL_KNOWN_KEY)
 }
 
-/// The same, signed with this key.
+/// Returns such a token signed with this key.
 fn token_signed(name: &str, key: &str) -> String {
     let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
     let header = part(r#"{"typ":"JWT","alg":"RS256","kid":"CosmosEmulatorPrimaryMaster"}"#);
@@ -384,7 +384,7 @@ async fn roles_say_what_a_token_is_for() {
     let made = client.item("POST", "", r#"{"id":"1","pk":"a"}"#).await;
     let by_rid = made.text("_self");
     let by_rid = format!("/{}", by_rid.trim_end_matches('/'));
-    // Without roles such a token is as good as the key that signed it.
+    // Without roles a token has the rights of the key that signed it.
     let headers = [("authorization", &*token_of("ann"))];
     assert_eq!(client.send("POST", "/dbs", &headers, r#"{"id":"x"}"#).await.status, 201);
     let roles = Roles::new(&own, &assigned).unwrap();
@@ -432,12 +432,12 @@ async fn roles_say_what_a_token_is_for() {
         let answer = client.send(verb, path, &headers, body).await;
         assert_eq!(answer.code(), want, "{who} {verb} {path}: {answer:?}");
     }
-    // Keys are what they were.
+    // The rights of keys are unchanged.
     assert_eq!(client.ask("DELETE", "/dbs/d", &[], "").await.status, 204);
 }
 
-/// A token permits what both the roles of its principal and the key that signed it permit. The holder of a
-/// read-only key can name any principal in one.
+/// A token permits only what both the roles of its principal and the key that signed it permit,
+/// because the holder of a read-only key can put any principal into one.
 #[tokio::test]
 async fn a_token_that_a_read_only_key_signed_only_reads() {
     let reader = "MDEyMzQ1Njc4OWFiY2RlZg==";
@@ -486,7 +486,7 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
             assert_eq!(answer.status, want, "{with_roles} {verb} {path}: {answer:?}");
         }
     }
-    // The other key signs for everything that the roles permit.
+    // The full key can sign for everything that the roles permit.
     let token = token_of("bob");
     let headers = [("authorization", token.as_str()), PARTITION];
     assert_eq!(client.send("PUT", item, &headers, one).await.status, 200);
@@ -498,7 +498,7 @@ async fn a_token_that_a_read_only_key_signed_only_reads() {
         let answer = client.send("GET", docs, &of_versions, "").await;
         assert_eq!(answer.status, 304, "who may read reads a feed that has begun: {answer:?}");
     }
-    // Neither is good where the form is refused, and the text says what to do.
+    // Neither token is valid if the form is disabled, and the error says so.
     let rules = TokenRules { roles: roles(), emulator_tokens: false, ..TokenRules::default() };
     tokens.store(Arc::new(rules));
     for key in [WELL_KNOWN_KEY, reader, "none"] {

@@ -1,4 +1,4 @@
-//! A client of a door of its own: requests as bytes over a socket, signed as clients sign them.
+//! A client with an API of its own: it sends raw bytes over a socket and signs requests as SDKs do.
 
 use std::{
     sync::{Arc, Weak},
@@ -15,27 +15,26 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A client, and the door it talks to.
+/// A client and its API.
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
     pub(crate) kit: Kit,
     pub(crate) stop: tokio::sync::watch::Sender<bool>,
-    /// The door, as long as anybody works for this client.
+    /// The API, as long as something serves this client.
     pub(crate) door: Weak<Door<PausingStore>>,
 }
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// The same as bytes, for bodies that are not text.
+    /// The body as bytes, for bodies that are not text.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {
-    /// Status and sub-status.
+    /// Returns status and sub-status.
     pub(crate) fn code(&self) -> (u16, u32) {
         let sub = self.header("x-ms-substatus").map_or(0, |sub| sub.parse().unwrap());
         (self.status, sub)
@@ -52,7 +51,7 @@ impl Answer {
         })
     }
 
-    /// What the metrics of a query say but for times, which differ from run to run.
+    /// Returns the query metrics without the times, which differ between runs.
     pub(crate) fn counts_of_metrics(&self) -> String {
         let metrics = self.header("x-ms-documentdb-query-metrics").unwrap_or_default();
         let counts = metrics.split(';').filter(|figure| !figure.contains("InMs="));
@@ -98,13 +97,13 @@ fn given() -> Settings {
     }
 }
 
-/// Date headers of now by the machine's clock, moved by this much.
+/// Returns a date header of the wall-clock time, shifted by this much.
 pub(crate) fn date(moved_ms: i64) -> String {
     let ms = u64::try_from(clock::wall_ms() + moved_ms).unwrap();
     httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_millis(ms))
 }
 
-/// The header that a key gives a request.
+/// Returns the authorization header for a request signed with this key.
 pub(crate) fn sign(key: &str, verb: &str, kind: &str, link: &str, date: &str) -> String {
     let (verb, date) = (verb.to_lowercase(), date.to_lowercase());
     let text = format!("{verb}\n{kind}\n{link}\n{date}\n\n");
@@ -125,30 +124,30 @@ impl Client {
         Self::of(Settings { keys: keys.into(), ..given() }).await
     }
 
-    /// A door whose offers limit.
+    /// Returns a client of an API that enforces throughput.
     pub(crate) async fn limited() -> Self {
         Self::of(Settings { enforce_throughput: true, ..given() }).await
     }
 
-    /// A door with so much memory, and a container.
+    /// Returns a client of an API with this memory account, and a container.
     pub(crate) async fn with_memory(memory: memory::Account) -> Self {
         let mut client = Self::of(Settings { memory, ..given() }).await;
         client.make_container("").await;
         client
     }
 
-    /// Another client of the same door.
+    /// Returns another client of the same API.
     pub(crate) async fn beside(&self) -> Self {
         Self::at(self.door.upgrade().unwrap(), Kit::default()).await
     }
 
-    /// Sends bytes and does not wait for an answer.
+    /// Sends bytes without waiting for a response.
     pub(crate) async fn begin_raw(&mut self, bytes: &[u8]) {
-        // It may be cut off before all are sent.
+        // The connection may be closed before all bytes are sent.
         let _ = self.stream.write_all(bytes).await;
     }
 
-    /// A door that calls this while it computes for long.
+    /// Returns a client of an API that calls this function during long evaluations.
     pub(crate) async fn with_give_way(give_way: fn()) -> Self {
         let mut client = Self::of(Settings { give_way, ..given() }).await;
         client.make_container("").await;
@@ -171,7 +170,8 @@ impl Client {
         Self { stream, kit, stop, door: held }
     }
 
-    /// With a database `d` and a container `c` of this definition, partition key `/pk`.
+    /// Returns a client with a database `d` and a container `c` with this definition and the
+    /// partition key `/pk`.
     pub(crate) async fn with_container(more: &str) -> Self {
         let mut client = Self::new().await;
         client.make_container(more).await;
@@ -187,13 +187,13 @@ impl Client {
         assert_eq!(made.status, 201, "{made:?}");
     }
 
-    /// Sends bytes as they are and reads one answer.
+    /// Sends raw bytes and reads one response.
     pub(crate) async fn raw(&mut self, bytes: &[u8]) -> Answer {
         self.stream.write_all(bytes).await.unwrap();
         self.answer().await.unwrap()
     }
 
-    /// The next answer; none when the door has closed the connection.
+    /// Reads the next response; `None` if the connection was closed.
     pub(crate) async fn answer(&mut self) -> Option<Answer> {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -213,7 +213,7 @@ impl Client {
         Some(answer)
     }
 
-    /// A request signed with the key that everybody knows.
+    /// Sends a request signed with the well-known key.
     pub(crate) async fn ask(
         &mut self,
         verb: &str,
@@ -224,7 +224,7 @@ impl Client {
         self.ask_with(WELL_KNOWN_KEY, verb, path, headers, body).await
     }
 
-    /// A request whose body need not be text.
+    /// Sends a request whose body need not be text.
     pub(crate) async fn post_bytes(
         &mut self,
         path: &str,
@@ -249,7 +249,7 @@ impl Client {
         self.raw(request.as_bytes()).await
     }
 
-    /// A request with these headers and no others.
+    /// Sends a request with exactly these headers.
     pub(crate) async fn send(
         &mut self,
         verb: &str,
@@ -260,7 +260,7 @@ impl Client {
         self.raw(request(verb, path, headers, body).as_bytes()).await
     }
 
-    /// Sends a query and does not wait for its answer.
+    /// Sends a query without waiting for its response.
     pub(crate) async fn begin(&mut self, text: &str) {
         let body = format!("{{\"query\":\"{text}\"}}");
         let about = ("POST", "/dbs/d/colls/c/docs");
@@ -268,7 +268,7 @@ impl Client {
         self.stream.write_all(request.as_bytes()).await.unwrap();
     }
 
-    /// A request about items of partition `a` of the container.
+    /// Sends a request about an item of partition `a` of the container.
     pub(crate) async fn item(&mut self, verb: &str, id: &str, body: &str) -> Answer {
         let path = match id {
             "" => "/dbs/d/colls/c/docs".to_owned(),
@@ -282,13 +282,13 @@ impl Client {
         self.ask("POST", "/dbs/d/colls/c/docs", &headers, body).await
     }
 
-    /// The results of a query.
+    /// Runs a query.
     pub(crate) async fn query(&mut self, text: &str) -> Answer {
         let body = format!("{{\"query\":\"{text}\"}}");
         self.ask("POST", "/dbs/d/colls/c/docs", &QUERY, &body).await
     }
 
-    /// Everything there is, as text: databases, containers, items.
+    /// Returns all databases, containers and items as text.
     pub(crate) async fn everything(&mut self) -> String {
         let mut all = String::new();
         for path in ["/dbs", "/dbs/d/colls", "/dbs/d/colls/c/docs", "/offers"] {
@@ -297,7 +297,7 @@ impl Client {
         all
     }
 
-    /// Moves the database clock.
+    /// Advances the database clock.
     pub(crate) fn advance(&self, seconds: i64) {
         self.kit.move_to(self.kit.now_ms() + seconds * 1000);
     }
@@ -326,7 +326,7 @@ fn signed_request(
     request(verb, path, &headers, body)
 }
 
-/// The headers of a query of all partitions.
+/// Headers of a cross-partition query.
 pub(crate) const QUERY: [(&str, &str); 3] = [
     ("content-type", "application/query+json"),
     ("x-ms-documentdb-isquery", "true"),
@@ -336,7 +336,7 @@ pub(crate) const QUERY: [(&str, &str); 3] = [
 /// The header for partition `a`.
 pub(crate) const PARTITION: (&str, &str) = ("x-ms-documentdb-partitionkey", "[\"a\"]");
 
-/// Kind and link that are signed for a path.
+/// Returns the kind and link that are signed for a path.
 fn signed(path: &str) -> (&str, &str) {
     let link = path.trim_matches('/');
     if let Some(container) = link.strip_suffix("/operations/partitionkeydelete") {

@@ -1,6 +1,6 @@
-//! Requests that Microsoft.Azure.Cosmos and EF Core for .NET sent, replayed against a door, and the
-//! answers to them. `README.md` says how the files are written; `EBB_UPDATE=1` writes the answers
-//! that were found into them.
+//! Requests captured from Microsoft.Azure.Cosmos and EF Core for .NET, replayed against an API,
+//! with the expected responses. `README.md` documents the file format; `EBB_UPDATE=1` writes the
+//! actual responses into the files.
 
 mod player;
 mod script;
@@ -10,7 +10,7 @@ use std::{fs, path::PathBuf};
 use player::Player;
 use script::{Block, Step};
 
-/// Replays the exchanges of a file in order, and compares all of their answers.
+/// Replays the exchanges of a file in order and compares all responses.
 async fn replay(name: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/all/exchanges").join(name);
     let text = fs::read_to_string(&path).unwrap();

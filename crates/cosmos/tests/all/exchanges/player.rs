@@ -1,5 +1,5 @@
-//! Sends the requests, with what only this run knows put into them, and shows answers without what
-//! differs from run to run.
+//! Sends the requests with values of the current run filled in, and formats responses without
+//! values that differ between runs.
 
 use std::{collections::HashMap, fs, path::PathBuf};
 
@@ -11,10 +11,10 @@ use hybrid_row::{ResultWriter, is_hybrid_row, read_operations, read_results, wri
 use super::script::Request;
 use crate::client::{Answer, Client, date, sign};
 
-/// The id that each request has, so that texts of errors are the same in each run.
+/// The activity id of all requests, so that error texts are the same in each run.
 const ACTIVITY_ID: &str = "11111111-2222-3333-4444-555555555555";
 
-/// What the SDK sends with every request. These headers are left out of the files.
+/// Headers that the SDK sends with every request; the files omit them.
 const ALWAYS: [(&str, &str); 8] = [
     ("x-ms-cosmos-sdk-supportedcapabilities", "9"),
     ("x-ms-noretry-449", "True"),
@@ -26,8 +26,8 @@ const ALWAYS: [(&str, &str); 8] = [
     ("x-ms-client-id", "00000000-0000-0000-0000-000000000000"),
 ];
 
-/// The headers of an answer that are compared, and whether their values are. All of these are read
-/// by some client.
+/// The response headers that are compared, and whether their values are. Each of them is read by
+/// some client.
 const SHOWN: [(&str, bool); 14] = [
     ("content-type", true),
     ("x-ms-substatus", true),
@@ -45,7 +45,7 @@ const SHOWN: [(&str, bool); 14] = [
     ("x-ms-retry-after-ms", false),
 ];
 
-/// Properties whose values differ from run to run.
+/// Properties whose values differ between runs.
 const MASKED: [&str; 9] = [
     "_etag",
     "_token",
@@ -58,11 +58,11 @@ const MASKED: [&str; 9] = [
     "crts",
 ];
 
-/// A client with what it has heard so far.
+/// A client with the responses received so far.
 pub(super) struct Player {
     pub(super) client: Client,
     answers: HashMap<String, Answer>,
-    /// The session token of the last answer.
+    /// Session token of the last response.
     session: String,
 }
 
@@ -72,7 +72,7 @@ impl Player {
         Self { client, answers: HashMap::new(), session: "0:-1#0".to_owned() }
     }
 
-    /// Writes a resource that a request needs.
+    /// Creates a resource that a request needs.
     pub(super) async fn make(&mut self, path: &str, headers: &[(String, String)], body: &str) {
         let mut headers = headers.to_vec();
         headers.extend(
@@ -83,14 +83,13 @@ impl Player {
         assert!([200, 201].contains(&made.status), "{path} {body}: {made:?}");
     }
 
-    /// Removes a resource.
     pub(super) async fn remove(&mut self, path: &str, key: &str) {
         let headers = [("x-ms-documentdb-partitionkey".to_owned(), key.to_owned())];
         let headers = if key.is_empty() { &headers[..0] } else { &headers };
         assert_eq!(self.send(("DELETE", path), headers, b"").await.status, 204, "{path}");
     }
 
-    /// Sends a request and returns the lines that its answer is shown as.
+    /// Sends a request and returns its response as lines.
     pub(super) async fn exchange(&mut self, request: &Request) -> Vec<String> {
         let path = self.fill(&request.path).await;
         let mut headers = Vec::new();
@@ -109,8 +108,8 @@ impl Player {
         lines
     }
 
-    /// Returns the bytes of a body. `@NAME` is a captured batch; behind it may stand an etag that it
-    /// has (`*` for any), and the one that takes its place. `=` is Base64.
+    /// Returns the bytes of a body. `@NAME` is a captured batch, optionally followed by an etag in
+    /// it (`*` for any) and its replacement. `=` precedes base64.
     async fn body(&mut self, body: &str) -> Vec<u8> {
         if let Some(bytes) = body.strip_prefix('=') {
             return STANDARD.decode(bytes).unwrap();
@@ -168,7 +167,7 @@ impl Player {
         answer
     }
 
-    /// Returns a text with what stands between `{{` and `}}` replaced.
+    /// Returns a text with the names between `{{` and `}}` replaced by their values.
     async fn fill(&mut self, text: &str) -> String {
         let (mut out, mut rest) = (String::new(), text.to_owned());
         while let Some((before, found)) = rest.split_once("{{") {
@@ -180,8 +179,8 @@ impl Player {
         out + &rest
     }
 
-    /// Returns what a name stands for: `session`, `rid PATH`, `etag PATH KEY`, or an earlier
-    /// exchange and either a header of its answer or a place in the body.
+    /// Returns the value of a name: `session`, `rid PATH`, `etag PATH KEY`, or an earlier exchange
+    /// with a response header or a path into its body.
     async fn value(&mut self, name: &str) -> String {
         if name == "session" {
             return self.session.clone();
@@ -206,7 +205,7 @@ impl Player {
     }
 }
 
-/// The text at a place of a body, whose steps are names and numbers.
+/// Returns the text at a path of names and indexes in a body.
 fn at_place(body: &str, place: &str) -> String {
     let mut value = json::parse(body.as_bytes(), 128).unwrap();
     for step in place.split('/') {
@@ -222,7 +221,8 @@ fn at_place(body: &str, place: &str) -> String {
     }
 }
 
-/// Kind and link that the SDK signs for a path: a resource id counts alone and in lower case.
+/// Returns the kind and link that the SDK signs for a path: a resource id is signed alone and in
+/// lower case.
 fn signed(path: &str) -> (String, String) {
     if let Some(query) = path.strip_prefix("//addresses/?$resolveFor=") {
         let about = query.split('&').next().unwrap().replace("%2f", "/");
@@ -247,7 +247,7 @@ fn signed(path: &str) -> (String, String) {
     (kind.to_owned(), link)
 }
 
-/// A resource token as it stands in a header.
+/// Returns a resource token in header encoding.
 fn encoded(token: &str) -> String {
     let mut out = String::new();
     for sign in token.chars() {
@@ -259,8 +259,7 @@ fn encoded(token: &str) -> String {
     out
 }
 
-/// The lines of an answer: its status, its headers, its body. A body of HybridRow has a line for
-/// each row.
+/// Returns a response as lines: its status, headers and body. A HybridRow body has a line per row.
 fn shown(answer: &Answer) -> Vec<String> {
     let mut lines = vec![answer.status.to_string()];
     for (name, compared) in SHOWN {
@@ -276,7 +275,7 @@ fn shown(answer: &Answer) -> Vec<String> {
     lines
 }
 
-/// The rows of an answer in HybridRow, which has to be written as this crate writes it.
+/// Returns the rows of a HybridRow response, whose bytes must equal this crate's encoding.
 fn rows(bytes: &[u8]) -> Vec<String> {
     let rows = read_results(bytes).unwrap();
     let mut writer = ResultWriter::with_capacity(bytes.len());
@@ -293,16 +292,16 @@ fn rows(bytes: &[u8]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// A body as text, with a star in place of what differs from run to run.
+/// Returns a body as text, with stars for values that differ between runs.
 fn masked(body: &[u8]) -> String {
     let mut value = json::parse(body, 128).unwrap();
     mask("", &mut value);
     json::to_string(value.as_ref())
 }
 
-/// Puts a star in place of a value of this name, or of such values in it.
+/// Replaces a value with this name, or such values inside it, by a star.
 fn mask(name: &str, value: &mut Value) {
-    // Resource ids and links of them are Base64 with padding.
+    // Resource ids and links with them are base64 with padding.
     let is_id = |text: &str| text.ends_with('=') || text.ends_with("=/");
     match value {
         Value::Document(fields) => fields.iter_mut().for_each(|(name, value)| mask(name, value)),

@@ -1,33 +1,29 @@
-//! The form of the files: blocks of lines, each of which is one step.
+//! The file format: blocks of lines, each of which is one step.
 
-/// A part of a file.
 pub(super) struct Block {
-    /// The lines of the request, or of another step, as they stand in the file.
+    /// The lines of the request or other step as in the file.
     pub(super) lines: Vec<String>,
-    /// What is done.
     pub(super) step: Step,
-    /// The lines of the expected answer.
     pub(super) answer: Vec<String>,
 }
 
-/// What a block says.
+/// The step of a block.
 pub(super) enum Step {
-    /// Nothing: an empty line or a comment.
+    /// An empty line or a comment.
     Note,
-    /// Writes a resource: a path, headers, a body.
+    /// Creates a resource: a path, headers, a body.
     Make(String, Vec<(String, String)>, String),
-    /// Removes a resource: a path and a partition key, which is empty for what has none.
+    /// Deletes a resource: a path, and a partition key, which may be empty.
     Remove(String, String),
-    /// Moves the clock by some seconds.
+    /// Advances the clock by this many seconds.
     Advance(i64),
-    /// Sends a request and compares its answer.
+    /// Sends a request and compares its response.
     Exchange(Request),
 }
 
-/// A recorded request.
 #[derive(Default)]
 pub(super) struct Request {
-    /// The name by which later requests refer to its answer.
+    /// Name by which later requests refer to the response.
     pub(super) name: String,
     pub(super) verb: String,
     pub(super) path: String,
@@ -35,13 +31,12 @@ pub(super) struct Request {
     pub(super) body: Option<String>,
 }
 
-/// Splits a text at the first space.
 fn halves(text: &str) -> (String, String) {
     let (first, rest) = text.split_once(' ').unwrap_or((text, ""));
     (first.to_owned(), rest.to_owned())
 }
 
-/// Reads a step of one line.
+/// Parses a step of one line.
 fn one_line(line: &str) -> Step {
     let Some((mark, rest)) = line.split_once(' ') else { return Step::Note };
     let (path, rest) = halves(rest);
@@ -49,7 +44,7 @@ fn one_line(line: &str) -> Step {
         "!" => Step::Advance(rest.parse().unwrap()),
         "-" => Step::Remove(path, rest),
         "+" => {
-            // A key or a header may stand before the body, which begins with a brace.
+            // A key or a header may precede the body, which starts with a brace.
             let at = if rest.starts_with('{') { 0 } else { rest.find(" {").unwrap() + 1 };
             let (before, body) = rest.split_at(at);
             let before = before.trim();
@@ -67,7 +62,7 @@ fn one_line(line: &str) -> Step {
     }
 }
 
-/// Adds a line to the exchange that it belongs to.
+/// Adds a line to its exchange.
 fn add(request: &mut Request, line: &str) {
     if let Some(body) = line.strip_prefix("> ") {
         request.body = Some(body.to_owned());
@@ -79,7 +74,7 @@ fn add(request: &mut Request, line: &str) {
     }
 }
 
-/// Reads a file.
+/// Parses a file.
 pub(super) fn parse(text: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     for line in text.lines() {
@@ -103,7 +98,7 @@ pub(super) fn parse(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// Writes a file.
+/// Formats a file.
 pub(super) fn print(blocks: &[Block]) -> String {
     let mut out = String::new();
     for block in blocks {
