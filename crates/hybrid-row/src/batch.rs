@@ -1,5 +1,5 @@
-//! Operations and results of batches, each a row. What the numbers and texts in them mean is up to
-//! the caller.
+//! Operations and results of batches, each encoded as a row. The meaning of their numbers and texts
+//! is up to the caller.
 
 use crate::{
     error::Result,
@@ -9,73 +9,73 @@ use crate::{
     types::Value,
 };
 
-/// An operation as a client sends it. Absent columns are `None`.
+/// An operation as a client sends it; absent columns are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Operation<'a> {
-    /// What to do.
+    /// Number of the operation's type.
     pub operation_type: Option<i32>,
-    /// The kind of resource that it is about.
+    /// Number of the resource's type.
     pub resource_type: Option<i32>,
-    /// The partition key as JSON text; only in bulk requests.
+    /// Partition key as JSON text; only in bulk requests.
     pub partition_key: Option<&'a str>,
-    /// A hash that takes the place of the partition key.
+    /// A hash that replaces the partition key.
     pub effective_partition_key: Option<&'a [u8]>,
     /// The id of the resource.
     pub id: Option<&'a str>,
-    /// Bytes that take the place of the id.
+    /// Bytes that replace the id.
     pub binary_id: Option<&'a [u8]>,
-    /// The resource, or what to change in it.
+    /// The resource, or a patch of it.
     pub resource_body: Option<&'a [u8]>,
-    /// Whether the resource is indexed.
+    /// Indexing directive of the resource.
     pub indexing_directive: Option<&'a str>,
-    /// The ETag that the resource has to have.
+    /// The ETag that the resource must have.
     pub if_match: Option<&'a str>,
-    /// The ETag that the resource may not have.
+    /// The ETag that the resource must not have.
     pub if_none_match: Option<&'a str>,
-    /// How long the resource lives.
+    /// Time to live of the resource in seconds.
     pub time_to_live_in_seconds: Option<i32>,
-    /// Whether the result is to be without the resource.
+    /// Whether the result omits the resource.
     pub minimal_return_preference: Option<bool>,
 }
 
-/// The result of an operation as a server sends it. Absent columns are `None`.
+/// The result of an operation as a server sends it; absent columns are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OperationResult<'a> {
     /// The HTTP status of the operation.
     pub status_code: Option<i32>,
-    /// The sub-status, which tells failures of one status apart.
+    /// Sub-status, which distinguishes failures with one status.
     pub sub_status_code: Option<i32>,
-    /// The ETag of the resource, with its quotes.
+    /// ETag of the resource, including its quotes.
     pub etag: Option<&'a str>,
-    /// The resource, or why the operation failed.
+    /// The resource, or the error of a failed operation.
     pub resource_body: Option<&'a [u8]>,
-    /// After how long the client may try again.
+    /// Milliseconds after which the client may retry.
     pub retry_after_milliseconds: Option<u32>,
-    /// Request units.
+    /// Charge in request units.
     pub request_charge: Option<f64>,
 }
 
-/// Counts the records of a stream. It reads the headers alone, so that a stream of too many can be
-/// refused before they are read.
+/// Counts the records of a stream. It reads only their headers, so that a stream with too many
+/// records can be refused cheaply.
 pub fn count_records(stream: &[u8]) -> Result<usize> {
     Records::new(stream)?.try_fold(0, |count, record| record.map(|_| count + 1))
 }
 
-/// Reads the operations of a request.
+/// Decodes the operations of a request.
 pub fn read_operations(stream: &[u8]) -> Result<Vec<Operation<'_>>> {
     let rows = Records::new(stream)?;
     rows.map(|record| Ok(Operation::from_values(&read_row(&OPERATION, record?.check()?)?)))
         .collect()
 }
 
-/// Reads the results of a response.
+/// Decodes the results of a response.
 pub fn read_results(stream: &[u8]) -> Result<Vec<OperationResult<'_>>> {
     let rows = Records::new(stream)?;
     rows.map(|record| Ok(OperationResult::from_values(&read_row(&RESULT, record?.check()?)?)))
         .collect()
 }
 
-/// Returns a request with these operations.
+/// Encodes a request with these operations.
 pub fn write_operations(operations: &[Operation<'_>]) -> Vec<u8> {
     let mut out = Vec::new();
     push_segment(&mut out);
@@ -85,33 +85,33 @@ pub fn write_operations(operations: &[Operation<'_>]) -> Vec<u8> {
     out
 }
 
-/// Writes a response, result by result.
+/// An encoder of a response, result by result.
 #[derive(Debug)]
 pub struct ResultWriter {
     out: Vec<u8>,
 }
 
 impl ResultWriter {
-    /// Begins a response, with room for this many bytes.
+    /// Starts a response with a buffer of this capacity.
     pub fn with_capacity(bytes: usize) -> Self {
         let mut out = Vec::with_capacity(bytes);
         push_segment(&mut out);
         Self { out }
     }
 
-    /// Appends the result of the next operation.
+    /// Appends the next result.
     pub fn push(&mut self, result: &OperationResult<'_>) {
         push_record(&mut self.out, |out| write_row(&RESULT, &result.to_values(), out));
     }
 
-    /// Returns the response.
+    /// Returns the encoded response.
     pub fn finish(self) -> Vec<u8> {
         self.out
     }
 }
 
 impl<'a> Operation<'a> {
-    /// The operation in a row of the schema `OPERATION`.
+    /// Converts a row of the schema `OPERATION`.
     fn from_values(values: &Values<'a>) -> Self {
         let [
             operation_type,
@@ -146,7 +146,7 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// The row, in the order of the schema `OPERATION`.
+    /// Converts to a row in the column order of `OPERATION`.
     fn to_values(self) -> Values<'a> {
         [
             self.operation_type.map(Value::Int32),
@@ -166,7 +166,7 @@ impl<'a> Operation<'a> {
 }
 
 impl<'a> OperationResult<'a> {
-    /// The result in a row of the schema `RESULT`.
+    /// Converts a row of the schema `RESULT`.
     fn from_values(values: &Values<'a>) -> Self {
         let [status_code, sub_status_code, etag, resource_body, retry_after, charge, ..] = *values;
         Self {
@@ -185,7 +185,7 @@ impl<'a> OperationResult<'a> {
         }
     }
 
-    /// The row, in the order of the schema `RESULT`.
+    /// Converts to a row in the column order of `RESULT`.
     fn to_values(self) -> Values<'a> {
         let mut values = Values::default();
         let row = [
@@ -203,7 +203,7 @@ impl<'a> OperationResult<'a> {
     }
 }
 
-/// The number in a column of type int32.
+/// Returns the value of an int32 column.
 fn int(value: Option<Value<'_>>) -> Option<i32> {
     match value {
         Some(Value::Int32(number)) => Some(number),
@@ -211,7 +211,7 @@ fn int(value: Option<Value<'_>>) -> Option<i32> {
     }
 }
 
-/// The text in a column of type utf8.
+/// Returns the value of a utf8 column.
 fn text<'a>(value: Option<Value<'a>>) -> Option<&'a str> {
     match value {
         Some(Value::Utf8(text)) => Some(text),
@@ -219,7 +219,7 @@ fn text<'a>(value: Option<Value<'a>>) -> Option<&'a str> {
     }
 }
 
-/// The bytes in a column of type binary.
+/// Returns the value of a binary column.
 fn bytes<'a>(value: Option<Value<'a>>) -> Option<&'a [u8]> {
     match value {
         Some(Value::Binary(bytes)) => Some(bytes),

@@ -1,11 +1,11 @@
-//! A position in a stream, within a part of it that bounds what can be read.
+//! A read position in a stream, limited to a part of it.
 
 use crate::error::{Invalid, Result};
 
-/// The most bytes that a variable-length number has.
+/// Maximum length of a variable-length number in bytes.
 const MAX_VARUINT_BYTES: usize = 10;
 
-/// The bytes of a part of a stream that are not read yet.
+/// The unread bytes of a part of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     rest: &'a [u8],
@@ -14,7 +14,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Creates a cursor over a part of a stream that begins at the offset `at`.
+    /// Creates a cursor over a part of a stream that starts at the offset `at`.
     pub(crate) fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { rest: bytes, at }
     }
@@ -24,12 +24,12 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// Returns whether all bytes have been read.
+    /// Whether all bytes have been read.
     pub(crate) fn is_at_end(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// Returns the error for something wrong at the next byte.
+    /// Returns an error at the next byte.
     pub(crate) fn invalid(&self, what: &'static str) -> Invalid {
         Invalid { what, at: self.at }
     }
@@ -56,23 +56,23 @@ impl<'a> Cursor<'a> {
         self.take_array::<1>().map(|[byte]| byte)
     }
 
-    /// Takes a signed number of four bytes.
+    /// Takes a little-endian `i32`.
     pub(crate) fn take_i32(&mut self) -> Result<i32> {
         self.take_array().map(i32::from_le_bytes)
     }
 
-    /// Takes an unsigned number of four bytes.
+    /// Takes a little-endian `u32`.
     pub(crate) fn take_u32(&mut self) -> Result<u32> {
         self.take_array().map(u32::from_le_bytes)
     }
 
-    /// Takes a length of four bytes, which may not be negative.
+    /// Takes a four-byte length, which must not be negative.
     pub(crate) fn take_length(&mut self) -> Result<usize> {
         let error = self.invalid("a length is negative");
         usize::try_from(self.take_i32()?).map_err(|_| error)
     }
 
-    /// Takes a variable-length number: seven bits a byte, the lowest first.
+    /// Takes a variable-length number: seven bits per byte, lowest first.
     pub(crate) fn take_varuint(&mut self) -> Result<u64> {
         let error = self.invalid("a variable-length number is too long");
         let mut number = 0;
@@ -91,14 +91,14 @@ impl<'a> Cursor<'a> {
         Err(error)
     }
 
-    /// Takes bytes that follow their length.
+    /// Takes length-prefixed bytes.
     pub(crate) fn take_binary(&mut self) -> Result<&'a [u8]> {
-        // A length that exceeds the address space exceeds the stream, too.
+        // A length beyond the address space also exceeds the stream.
         let len = usize::try_from(self.take_varuint()?).unwrap_or(usize::MAX);
         self.take_bytes(len)
     }
 
-    /// Takes text that follows its length in bytes.
+    /// Takes length-prefixed UTF-8 text.
     pub(crate) fn take_text(&mut self) -> Result<&'a str> {
         let error = self.invalid("a text is not valid UTF-8");
         std::str::from_utf8(self.take_binary()?).map_err(|_| error)
@@ -114,7 +114,7 @@ pub(crate) fn push_varuint(mut number: usize, out: &mut Vec<u8>) {
     out.extend(u8::try_from(number));
 }
 
-/// Appends bytes after their length.
+/// Appends length-prefixed bytes.
 pub(crate) fn push_binary(bytes: &[u8], out: &mut Vec<u8>) {
     push_varuint(bytes.len(), out);
     out.extend_from_slice(bytes);

@@ -1,13 +1,13 @@
-//! The one error of reading: what is wrong, and where.
+//! The decoding error: a description and its position.
 
 use std::fmt;
 
-/// A stream that is not valid.
+/// An invalid stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// What is wrong.
+    /// Description of the error.
     pub what: &'static str,
-    /// Offset of the wrong byte in the stream.
+    /// Offset of the invalid byte in the stream.
     pub at: usize,
 }
 
@@ -19,5 +19,4 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// The result of reading.
 pub(crate) type Result<T> = std::result::Result<T, Invalid>;

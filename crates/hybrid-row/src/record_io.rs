@@ -1,6 +1,6 @@
-//! A stream of records. It begins with a segment header and may have further ones between its
-//! records. Each record is a header with the length and the checksum of a body, then that body,
-//! which is a row.
+//! A stream of records. It starts with a segment header, and more may occur between its records. A
+//! record is a header with the length and checksum of its body, followed by the body, which is a
+//! row.
 
 use crate::{
     cursor::Cursor,
@@ -9,20 +9,20 @@ use crate::{
     types::skip_value,
 };
 
-/// The schema of segment headers.
+/// Schema id of segment headers.
 const SEGMENT: i32 = 2_147_473_648;
-/// The schema of record headers.
+/// Schema id of record headers.
 const RECORD: i32 = 2_147_473_649;
-/// Bytes of a segment header without a comment or schemas.
+/// Length of a segment header without a comment or schemas.
 const SEGMENT_BYTES: usize = 10;
-/// Bytes of a record header: version, schema, length, checksum.
+/// Length of a record header: version, schema, length, checksum.
 const RECORD_BYTES: usize = 13;
-/// Numbers below this one name a column of a segment header; others are the length of a name.
+/// Smaller tokens denote a column of a segment header; larger ones encode the length of a name.
 const SEGMENT_TOKENS: u64 = 5;
-/// The presence bits of a segment header: its only fixed column, the length, is there.
+/// Presence bits of a segment header: its only fixed column, the length, is present.
 const SEGMENT_BITS: u8 = 1;
 
-/// A record whose header has been read. Its checksum has not been compared.
+/// A record whose header has been read. Its checksum is not verified yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
     body: &'a [u8],
@@ -32,7 +32,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Compares the checksum and returns the body.
+    /// Verifies the checksum and returns the body.
     pub(crate) fn check(&self) -> Result<Cursor<'a>> {
         let body = Cursor::new(self.body, self.at);
         if crc32fast::hash(self.body) != self.checksum {
@@ -42,21 +42,22 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The records of a stream, in order. It ends after the first error.
+/// An iterator over the records of a stream, which ends after the first error.
 #[derive(Debug)]
 pub(crate) struct Records<'a> {
     cursor: Cursor<'a>,
 }
 
 impl<'a> Records<'a> {
-    /// Reads the segment header of a stream.
+    /// Reads the segment header at the start of a stream.
     pub(crate) fn new(stream: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(stream, 0);
         read_segment(&mut cursor)?;
         Ok(Self { cursor })
     }
 
-    /// Reads the next record, past segment headers before it; `None` at the end of the stream.
+    /// Reads the next record and any segment headers before it; returns `None` at the end of the
+    /// stream.
     fn read_next(&mut self) -> Result<Option<Record<'a>>> {
         while !self.cursor.is_at_end() {
             let mut ahead = self.cursor;
@@ -87,8 +88,8 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// Reads a segment header. What it holds besides its length is skipped, column by column, so that a
-/// wrong length does not hide records. A column of schemas nests and is refused as such types are.
+/// Reads a segment header. Its other columns are skipped one by one, so that a wrong length cannot
+/// hide records. A column with schemas is refused, because it is nested.
 fn read_segment(cursor: &mut Cursor<'_>) -> Result<()> {
     read_header(SEGMENT, cursor)?;
     let error = cursor.invalid("a segment header has no length");
@@ -109,18 +110,18 @@ fn read_segment(cursor: &mut Cursor<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Appends a segment header, with which a stream begins.
+/// Appends the segment header that starts a stream.
 pub(crate) fn push_segment(out: &mut Vec<u8>) {
     push_header(SEGMENT, out);
     out.push(SEGMENT_BITS);
     push_u32(SEGMENT_BYTES, out);
 }
 
-/// Appends a record, whose body `write` appends.
+/// Appends a record with the body that `write` appends.
 pub(crate) fn push_record(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     push_header(RECORD, out);
-    // Length and checksum are known once the body is there.
+    // Length and checksum are filled in once the body is written.
     out.resize(start + RECORD_BYTES, 0);
     write(out);
     let Some((head, body)) =
@@ -136,7 +137,7 @@ pub(crate) fn push_record(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
-/// Appends a length. Bodies are far below the largest one that fits.
+/// Appends a length. Bodies are far below the maximum.
 fn push_u32(len: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes());
 }

@@ -1,4 +1,4 @@
-//! A row: its header, a byte of presence bits, fixed and variable columns in order, sparse columns.
+//! Rows: a header, a byte of presence bits, fixed and variable columns in order, sparse columns.
 
 use crate::{
     cursor::Cursor,
@@ -7,13 +7,13 @@ use crate::{
     types::{Type, Value, skip_value},
 };
 
-/// The version of the format, which is the first byte of each row.
+/// Version of the format, the first byte of each row.
 pub(crate) const VERSION: u8 = 0x81;
 
-/// The values of a row in the order of its schema's columns.
+/// The values of a row in schema order.
 pub(crate) type Values<'a> = [Option<Value<'a>>; MAX_COLUMNS];
 
-/// Reads the header of a row, whose schema has to have this number.
+/// Reads the header of a row; fails unless its schema has this id.
 pub(crate) fn read_header(id: i32, cursor: &mut Cursor<'_>) -> Result<()> {
     let error = cursor.invalid("the version of a row is not 0x81");
     if cursor.take_byte()? != VERSION {
@@ -32,7 +32,7 @@ pub(crate) fn push_header(id: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(&id.to_le_bytes());
 }
 
-/// Reads a row, which takes all bytes of the cursor.
+/// Decodes a row, which must take all bytes of the cursor.
 pub(crate) fn read_row<'a>(schema: &Schema, mut cursor: Cursor<'a>) -> Result<Values<'a>> {
     let mut values = Values::default();
     read_header(schema.id, &mut cursor)?;
@@ -45,7 +45,7 @@ pub(crate) fn read_row<'a>(schema: &Schema, mut cursor: Cursor<'a>) -> Result<Va
         let present = bits.checked_shr(bit as u32).unwrap_or_default() & 1 == 1;
         match column.storage {
             Storage::Fixed => {
-                // The bytes of an absent column are there, too.
+                // An absent fixed column still has its bytes.
                 let read = column.kind.read_value(0, &mut cursor)?;
                 *value = Some(read).filter(|_| present);
             }
@@ -59,7 +59,7 @@ pub(crate) fn read_row<'a>(schema: &Schema, mut cursor: Cursor<'a>) -> Result<Va
     Ok(values)
 }
 
-/// Reads the next sparse column. One that the schema does not have is skipped.
+/// Decodes the next sparse column. Columns that are not in the schema are skipped.
 fn read_sparse<'a>(
     schema: &Schema,
     values: &mut Values<'a>,
@@ -84,12 +84,12 @@ fn read_sparse<'a>(
     Ok(())
 }
 
-/// Reads the path of a sparse column, which is a token or text, and returns the place of that
-/// column in the schema; `None` for a path that the schema does not have.
+/// Reads the path of a sparse column, which is a token or text, and returns the index of the
+/// column; `None` for a path that is not in the schema.
 fn read_path(schema: &Schema, cursor: &mut Cursor<'_>) -> Result<Option<usize>> {
     let token = cursor.take_varuint()?;
     let Some(len) = token.checked_sub(schema.count_of_tokens()) else {
-        // Token 0 is the empty path.
+        // Token 0 denotes the empty path.
         return Ok(token.checked_sub(1).and_then(|place| usize::try_from(place).ok()));
     };
     let name = cursor.take_bytes(usize::try_from(len).unwrap_or(usize::MAX))?;
@@ -110,15 +110,15 @@ pub(crate) fn write_row(schema: &Schema, values: &Values<'_>, out: &mut Vec<u8>)
     }
 }
 
-/// Appends the column at this place of its schema.
+/// Appends the column with this index.
 fn write_column(place: usize, column: &Column, value: Option<&Value<'_>>, out: &mut Vec<u8>) {
     match (column.storage, value) {
-        // All fixed columns of the two schemas are numbers of this type.
+        // All fixed columns of both schemas have this type.
         (Storage::Fixed, None) => Value::Int32(0).write(out),
         (Storage::Fixed | Storage::Variable, Some(value)) => value.write(out),
         (Storage::Sparse, Some(value)) => {
             out.push(value.code());
-            // Tokens of so few columns have one byte.
+            // Tokens of so few columns fit one byte.
             out.extend(u8::try_from(place + 1));
             value.write(out);
         }

@@ -1,61 +1,57 @@
-//! The two schemas of batches. The order of the columns is part of the format: it gives each column
-//! its bit in a row and its token in the name of a sparse column.
+//! The two schemas of batches. The order of columns is part of the format: it determines their
+//! presence bits and the tokens of sparse columns.
 
 use crate::types::Type;
 
 /// How a row stores a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// At a fixed offset. Its bytes are there and zero where the column is absent.
+    /// At a fixed offset; zero bytes if the column is absent.
     Fixed,
-    /// After the fixed columns, with a length. It has no bytes where the column is absent.
+    /// After the fixed columns, with a length; no bytes if the column is absent.
     Variable,
-    /// At the end of the row, with its name.
+    /// At the end of the row, with its path.
     Sparse,
 }
 
-/// A column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
-    /// The name, which is also the path of a sparse column.
+    /// Name, which is also the path of a sparse column.
     pub(crate) name: &'static str,
-    /// How it is stored.
     pub(crate) storage: Storage,
-    /// The type of its values.
     pub(crate) kind: Type,
 }
 
-/// A schema. Fixed columns come first, then variable ones, then sparse ones, and the first two
-/// kinds are eight at most, so that one byte holds their bits.
+/// A schema. Fixed columns precede variable ones and these precede sparse ones; fixed and variable
+/// columns are at most eight, so that their presence bits fit one byte.
 #[derive(Debug)]
 pub(crate) struct Schema {
-    /// The number in the header of each row.
+    /// Id in the header of each row.
     pub(crate) id: i32,
-    /// The columns in order.
     pub(crate) columns: &'static [Column],
 }
 
-/// The most columns that a schema has.
+/// Maximum number of columns of a schema.
 pub(crate) const MAX_COLUMNS: usize = 12;
 
 impl Schema {
-    /// Returns the number of columns that have a bit.
+    /// Returns the number of columns with a presence bit.
     pub(crate) fn count_of_bits(&self) -> usize {
         self.columns.iter().filter(|column| column.storage != Storage::Sparse).count()
     }
 
-    /// Returns the number of tokens: one for the empty path, then one for each column.
+    /// Returns the number of tokens: one for the empty path and one per column.
     pub(crate) fn count_of_tokens(&self) -> u64 {
         1 + self.columns.len() as u64
     }
 }
 
-/// Abbreviates a column.
+/// Builds a column.
 const fn column(name: &'static str, storage: Storage, kind: Type) -> Column {
     Column { name, storage, kind }
 }
 
-/// An operation of a batch.
+/// Schema of an operation of a batch.
 pub(crate) const OPERATION: Schema = Schema {
     id: 2_145_473_648,
     columns: &[
@@ -74,7 +70,7 @@ pub(crate) const OPERATION: Schema = Schema {
     ],
 };
 
-/// The result of an operation.
+/// Schema of an operation's result.
 pub(crate) const RESULT: Schema = Schema {
     id: 2_145_473_649,
     columns: &[

@@ -1,42 +1,30 @@
-//! Values and their type codes. Values of types that no column has are skipped, which needs their
-//! length: sparse columns that a newer client adds have no other way to be passed over.
+//! Values and their type codes. Values of other types are skipped by their length, because newer
+//! clients may add sparse columns.
 
 use crate::{
     cursor::{Cursor, push_binary},
     error::Result,
 };
 
-/// The type of a column.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// A signed number of four bytes.
     Int32,
-    /// An unsigned number of four bytes.
     UInt32,
-    /// A double.
     Float64,
-    /// True or false. A sparse value has no bytes, because its type code says which.
+    /// A sparse value has no bytes, because its type code encodes the value.
     Bool,
-    /// Text.
     Utf8,
-    /// Bytes.
     Binary,
 }
 
-/// A value of one of these types.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Value<'a> {
-    /// A signed number of four bytes.
     Int32(i32),
-    /// An unsigned number of four bytes.
     UInt32(u32),
-    /// A double.
     Float64(f64),
-    /// True or false.
     Bool(bool),
-    /// Text.
     Utf8(&'a str),
-    /// Bytes.
     Binary(&'a [u8]),
 }
 
@@ -52,7 +40,7 @@ mod code {
 }
 
 impl Type {
-    /// Returns the type that a type code names, if a column may have it.
+    /// Returns the column type of a type code; `None` if no column has it.
     pub(crate) fn of_code(byte: u8) -> Option<Self> {
         Some(match byte {
             code::FALSE | code::TRUE => Self::Bool,
@@ -65,7 +53,7 @@ impl Type {
         })
     }
 
-    /// Reads a value of this type. `code` is its type code, which holds the value of a bool.
+    /// Decodes a value of this type. `code` is its type code, which encodes the value of a bool.
     pub(crate) fn read_value<'a>(self, code: u8, cursor: &mut Cursor<'a>) -> Result<Value<'a>> {
         Ok(match self {
             Self::Int32 => Value::Int32(cursor.take_i32()?),
@@ -78,8 +66,7 @@ impl Type {
     }
 }
 
-/// Skips a value of any type that does not nest. Fails if the type code is unknown or that of a
-/// type that nests.
+/// Skips a value of any type that is not nested; fails for unknown and nested types.
 pub(crate) fn skip_value(code: u8, cursor: &mut Cursor<'_>) -> Result<()> {
     let len = match code {
         // null, false, true
@@ -120,7 +107,7 @@ impl Value<'_> {
         }
     }
 
-    /// Returns the type code of the value in a sparse column.
+    /// Returns the type code of the value as a sparse column.
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Int32(_) => code::INT32,

@@ -1,6 +1,5 @@
-//! Streams that a client and a server sent, streams written byte by byte, and what is wrong in
-//! those that are refused. The files in `captured` are bodies that Microsoft.Azure.Cosmos for .NET
-//! sent, and bodies that it accepted.
+//! Tests with captured streams, streams built byte by byte, and invalid streams. The files in
+//! `captured` are bodies that Microsoft.Azure.Cosmos for .NET sent or accepted.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 use std::{fs, path::PathBuf};
@@ -13,7 +12,7 @@ use hybrid_row::{
 const SEGMENT: [u8; 10] = [0x81, 0xf0, 0xd8, 0xff, 0x7f, 1, 10, 0, 0, 0];
 const OPERATION: [u8; 5] = [0x81, 0x70, 0x54, 0xe1, 0x7f];
 
-/// The captured bodies whose name ends in this.
+/// Returns the captured bodies whose file name has this ending.
 fn captured(ending: &str) -> Vec<(String, Vec<u8>)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/captured");
     let mut found: Vec<_> = fs::read_dir(folder)
@@ -33,7 +32,7 @@ fn write_results(results: &[OperationResult<'_>]) -> Vec<u8> {
     writer.finish()
 }
 
-/// A stream with records of these bodies and right checksums.
+/// Returns a stream with records of these bodies and valid checksums.
 fn stream(bodies: &[&[u8]]) -> Vec<u8> {
     let mut out = SEGMENT.to_vec();
     for body in bodies {
@@ -45,7 +44,7 @@ fn stream(bodies: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// A stream with one operation: the header of its row, then these bytes.
+/// Returns a stream with one operation whose row consists of the header and these bytes.
 fn operation(rest: &[u8]) -> Vec<u8> {
     stream(&[&[&OPERATION, rest].concat()])
 }
@@ -65,9 +64,9 @@ fn captured_requests_are_written_again_to_the_same_bytes() {
     }
 }
 
-/// Responses that are read and are another sequence of bytes when they are written again: sparse
-/// columns in another order, named by text or unknown, bytes in place of an absent fixed column, and
-/// segment headers that are long or repeat.
+/// Captured responses whose bytes differ after decoding and encoding: sparse columns in another
+/// order, named by text or unknown, nonzero bytes of an absent fixed column, and segment headers
+/// that are longer or repeated.
 const OTHER_BYTES: [&str; 6] = [
     "read-literal",
     "read-longsegment",
@@ -77,7 +76,7 @@ const OTHER_BYTES: [&str; 6] = [
     "read-unknown",
 ];
 
-/// Responses that were made to be wrong, and why they are refused.
+/// Responses made invalid, and the errors.
 const WRONG: [(&str, &str); 4] = [
     ("read-crc", "the checksum of a record does not match"),
     ("read-trailing", "the version of a row is not 0x81"),
@@ -341,7 +340,7 @@ fn wrong_streams_are_refused_with_the_reason() {
         (after(&[0; 13]), "the version of a row is not 0x81"),
         (after(&[0x81]), "a value ends beyond the end of its row or stream"),
     ] {
-        // A row that is cut and has its rest counted as another record fails by its checksum.
+        // A truncated row whose rest is counted as another record fails by its checksum.
         let found = refused(&bytes);
         let cut = found.starts_with("the checksum of a record does not match");
         assert!(found.starts_with(want) || (cut && bytes == with(15, &[13])), "{found}: {want}");
@@ -350,12 +349,12 @@ fn wrong_streams_are_refused_with_the_reason() {
 
 #[test]
 fn a_million_records_are_counted_without_reading_them() {
-    // The shortest records there are, so that the count is the largest that a stream can have.
+    // The shortest possible records, for the maximum count per byte.
     let record = stream(&[b""]).split_off(SEGMENT.len());
     let mut bytes = SEGMENT.to_vec();
     bytes.extend(record.repeat(1_000_000));
     assert_eq!(count_records(&bytes), Ok(1_000_000));
-    // The first of them is no row, and nothing after it is read.
+    // The first record is not a row, and decoding stops there.
     let error = read_operations(&bytes).unwrap_err();
     assert_eq!(error.at, SEGMENT.len() + record.len());
     bytes.push(0x81);
@@ -372,7 +371,7 @@ fn a_million_segment_headers_hold_nothing() {
 #[test]
 fn a_million_unknown_columns_are_skipped() {
     let fixed = [3, 2, 0, 0, 0, 2, 0, 0, 0];
-    // A column of type null, with a name of one byte that the schema does not have.
+    // A column of type null with a one-byte name that is not in the schema.
     let row = [&fixed[..], &b"\x01\x0ez".repeat(1_000_000)].concat();
     let bytes = operation(&row);
     let read = read_operations(&bytes).unwrap();
@@ -381,7 +380,7 @@ fn a_million_unknown_columns_are_skipped() {
     assert_eq!(read, [want]);
 }
 
-/// The bodies of the records of a stream that has one segment header.
+/// Returns the record bodies of a stream with one segment header.
 fn bodies(bytes: &[u8]) -> Vec<&[u8]> {
     let (mut rest, mut found) = (bytes.get(SEGMENT.len()..).unwrap(), Vec::new());
     while !rest.is_empty() {
@@ -402,7 +401,7 @@ fn a_row_cut_at_any_byte_is_refused_or_lacks_its_last_columns() {
                 let bytes = stream(&[body.get(..cut).unwrap()]);
                 let Ok(read) = read_operations(&bytes) else { continue };
                 assert_eq!(read.first().map(|row| row.operation_type), Some(whole), "{name}");
-                // Only sparse columns may be absent without a bit that says so.
+                // Only sparse columns can be absent without a presence bit.
                 assert_eq!(write_operations(&read), bytes, "{name} at {cut}");
             }
         }
