@@ -1,6 +1,6 @@
-//! Builds the web pages with npm, or takes a built directory, and puts them with their compressed
-//! forms into the folder that is embedded. Where neither is there that folder holds one page, which
-//! says how to get them.
+//! Builds the web pages with npm, or takes a built directory, and copies them with their compressed
+//! forms into the folder that is embedded. If neither is available, the folder contains one page
+//! with build instructions.
 
 use std::{
     env, fs,
@@ -9,12 +9,12 @@ use std::{
     process::Command,
 };
 
-/// Oldest node that the web build runs with.
+/// Oldest version of Node.js that the web build supports.
 const NODE: (u32, u32) = (20, 19);
-/// What is watched in the folder of the sources.
+/// Sources that trigger a rebuild.
 const WATCHED: [&str; 6] =
     ["src", "public", "index.html", "package-lock.json", "vite.config.ts", "tsconfig.json"];
-/// Kinds of files that are worth compressing.
+/// Extensions of files that are compressed.
 const TEXTS: [&str; 6] = ["html", "js", "css", "svg", "json", "txt"];
 
 fn main() {
@@ -42,7 +42,7 @@ fn main() {
         .unwrap_or_else(|error| panic!("put the pages beside the code: {error}"));
 }
 
-/// A folder with the page that says how to get the others.
+/// Returns a folder with the page of build instructions.
 fn not_built(here: &Path, out: &Path) -> io::Result<PathBuf> {
     let folder = out.join("not-built");
     fs::create_dir_all(&folder)?;
@@ -54,7 +54,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
 }
 
-/// The folder of the built pages; `None`: this build goes without them.
+/// Returns the folder of the built pages; `None` if this build omits them.
 fn portal(here: &Path, out: &Path, required: bool) -> Result<Option<PathBuf>, String> {
     if let Some(dist) = env::var_os("EBB_PORTAL_DIST").filter(|dist| !dist.is_empty()) {
         let dist = PathBuf::from(dist);
@@ -99,7 +99,7 @@ fn check_node() -> Result<(), String> {
     }
 }
 
-/// Whether what the lock file names is there.
+/// Whether the packages in the lock file are installed.
 fn is_installed(web: &Path) -> bool {
     let changed = |path: &str| fs::metadata(web.join(path)).and_then(|it| it.modified()).ok();
     match (changed("node_modules/.package-lock.json"), changed("package-lock.json")) {
@@ -122,7 +122,7 @@ fn run(web: &Path, arguments: &[&str]) -> Result<(), String> {
     Err(format!("{what} failed: {}", last.join(" | ")))
 }
 
-/// Fills the folder that `src/files.rs` embeds: files, and their compressed forms beside them.
+/// Fills the folder that `src/files.rs` embeds, with compressed forms next to the files.
 fn embed(dist: &Path, pages: &Path) -> io::Result<()> {
     if pages.exists() {
         fs::remove_dir_all(pages)?;
@@ -154,7 +154,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// The compressed form where it is smaller.
+/// Returns the compressed form if it is smaller.
 fn compress(name: &str, bytes: &[u8]) -> io::Result<Option<Vec<u8>>> {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     if !TEXTS.contains(&extension) {

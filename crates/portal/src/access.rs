@@ -1,5 +1,5 @@
-//! Who sends a request and what he may do: by the address it came to, by a key, or by a session.
-//! Which requests are asked is the gate's business.
+//! Identifies the sender of a request and its right: by the address it was sent to, by a key, or by
+//! a session. The gate decides which requests are checked.
 
 use std::{fmt, net::IpAddr};
 
@@ -12,21 +12,21 @@ use crate::{
     session::{By, Session, Sessions},
 };
 
-/// Whether senders have to say who they are.
+/// Whether senders must authenticate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Login {
-    /// Whoever reaches the address may do everything.
+    /// Anyone who can reach the address has full access.
     Open,
-    /// A key of the account is asked for, in a header or for a session.
+    /// An account key is required, in a header or for a session.
     Required,
-    /// Nobody is let in: everybody knows the key, and other machines can reach the address.
+    /// Access is refused: the key is well known, and other machines can reach the address.
     Refused,
 }
 
 impl Login {
-    /// Returns what an address asks for, by who can reach it, by the keys that let people in, and by
-    /// whether one of the APIs asks who people are. On this machine alone, the portal asks for a key
-    /// only if an API does: otherwise the MongoDB API would let the same people in without one.
+    /// Determines the mode from who can reach the address, the keys, and whether one of the APIs
+    /// requires authentication. If only this machine can reach it, the portal requires a key only
+    /// if an API does: otherwise the MongoDB API would admit the same users without one.
     pub fn of(only_this_machine: bool, keys: &Keys, an_api_asks: bool) -> Self {
         match (only_this_machine, keys.are_well_known()) {
             (true, true) => Self::Open,
@@ -37,20 +37,20 @@ impl Login {
     }
 }
 
-/// What the sender of a request may do, and how he is known. The gate puts it into the request.
+/// The sender's right and how it was authenticated. The gate stores it in the request.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) right: Right,
     pub(crate) by: By,
 }
 
-/// Decides who a sender is.
+/// Authenticates senders.
 #[derive(Debug)]
 pub(crate) struct Doorman {
     pub(crate) login: Login,
     pub(crate) keys: CurrentKeys,
     pub(crate) sessions: Sessions,
-    /// Wrong keys, by address.
+    /// Wrong keys, counted by address.
     guesses: Guesses,
 }
 
@@ -59,8 +59,9 @@ impl Doorman {
         Self { login, keys, sessions, guesses: Guesses::default() }
     }
 
-    /// Returns who sends these headers; `None`: nobody who is known. An error for a wrong key, and where
-    /// nobody is let in. A key in a header goes before a session: a program sends it on purpose.
+    /// Returns the access of the sender; `None` if it is unknown. Fails for a wrong key, and if
+    /// access is refused. A key in a header takes precedence over a session, because programs send
+    /// it deliberately.
     pub(crate) fn known_access(
         &self,
         headers: &HeaderMap,
@@ -71,7 +72,6 @@ impl Doorman {
             Login::Open => return Ok(Some(Access { right: Right::Write, by: By::Nothing })),
             Login::Required => {}
         }
-        // Before the session: a program that sends a key means it.
         if let Some(key) = bearer_key(headers) {
             let (place, right) = self.check_key(key, peer)?;
             return Ok(Some(Access { right, by: By::Key(place) }));
@@ -80,14 +80,15 @@ impl Doorman {
         Ok(session.map(|session| Access { right: session.right, by: By::Session(session) }))
     }
 
-    /// Returns the session of a request's cookies, whether one is asked for or not.
+    /// Returns the session in a request's cookies, whether or not one is required.
     pub(crate) fn find_session(&self, headers: &HeaderMap) -> Option<Session> {
         let cookies = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
         self.sessions.of_cookies(cookies, clock::wall_ms().div_euclid(1000))
     }
 
-    /// Returns the place of a key in the account and its right. Whoever guesses has to wait after too many
-    /// wrong keys; whoever knows a key never does, whatever others at the same address do.
+    /// Returns the position of a key in the account and its right. After too many wrong keys an
+    /// address is throttled; a correct key is always accepted, whatever others at the same address
+    /// send.
     pub(crate) fn check_key(&self, key: &str, peer: Option<IpAddr>) -> Result<(usize, Right)> {
         let wrong = || match self.guesses.note_wrong(peer, clock::monotonic_time()) {
             Some(seconds) => Error::too_many_attempts(seconds),
@@ -96,8 +97,8 @@ impl Doorman {
         self.keys.load().find_key(key).ok_or_else(wrong)
     }
 
-    /// Refuses a change that does not carry the token of its session in `x-ebb-csrf`. Without a session it
-    /// is the token of a page that has none.
+    /// Refuses a change without the CSRF token of its session in `x-ebb-csrf`. Without a session
+    /// the token is that of a page without one.
     pub(crate) fn check_token(&self, headers: &HeaderMap, session: Option<&Session>) -> Result<()> {
         let token = headers.get("x-ebb-csrf").and_then(|token| token.to_str().ok());
         match self.sessions.knows_token(session, token.unwrap_or_default()) {
@@ -106,12 +107,12 @@ impl Doorman {
         }
     }
 
-    /// Returns what the sender may do, or why the request may not go on: not known, a change without its
-    /// token, a change with a key that may only read. A token is asked of sessions, and of pages where
-    /// nobody logs in: a browser sends their requests also when a page of another site asks for them.
+    /// Returns the sender's access, or an error if the sender is unknown, a change lacks its CSRF
+    /// token, or a read-only key is used for a change. The token is required for sessions, and for
+    /// pages without login, because other sites can make a browser send requests in both cases.
     pub(crate) fn admit(&self, of: &Asked<'_>) -> Result<Access> {
         let access = self.known_access(of.headers, of.peer)?.ok_or_else(Error::not_signed_in)?;
-        // A read by a page of another site changes nothing, and its answer stays unread there.
+        // A cross-site read changes nothing, and the other site cannot read the response.
         if !only_reads(of.method) {
             match &access.by {
                 By::Session(session) => self.check_token(of.headers, Some(session))?,
@@ -126,14 +127,15 @@ impl Doorman {
     }
 }
 
-/// A request, as far as it matters here. Its headers are not printed: they hold keys and cookies.
+/// The parts of a request that authentication needs. `Debug` omits the headers, which contain keys
+/// and cookies.
 pub(crate) struct Asked<'a> {
     pub(crate) method: &'a axum::http::Method,
     pub(crate) headers: &'a HeaderMap,
     pub(crate) peer: Option<IpAddr>,
-    /// It is made for the web pages, which know their token.
+    /// Made by the web pages, which know their token.
     pub(crate) is_page: bool,
-    /// It changes nothing whatever its method, or its route decides about rights.
+    /// Changes nothing whatever its method, or its route checks the right.
     pub(crate) only_asks: bool,
 }
 
@@ -143,7 +145,7 @@ impl fmt::Debug for Asked<'_> {
     }
 }
 
-/// Returns the key of the header `authorization: Bearer KEY`.
+/// Returns the key in the header `authorization: Bearer KEY`.
 fn bearer_key(headers: &HeaderMap) -> Option<&str> {
     let text = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (kind, key) = text.split_once(' ')?;

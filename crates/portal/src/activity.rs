@@ -1,24 +1,24 @@
-//! Names of requests, by which a client finds one again in what it sent.
+//! Activity ids, by which a client correlates responses with its requests.
 
 use axum::http::{HeaderMap, HeaderValue};
 
 use crate::limits::MAX_ACTIVITY_BYTES;
 
-/// The header that carries the name, both ways; Azure's clients use it.
+/// The header with the id, in requests and responses; Azure's clients use it.
 pub(crate) const ACTIVITY: &str = "x-ms-activity-id";
 
-/// Returns the name that the client gave, or a random one in the form of a UUID.
+/// Returns the client's id, or a random UUID.
 pub(crate) fn activity_id(headers: &HeaderMap) -> HeaderValue {
     let given = headers.get(ACTIVITY).filter(|id| id.len() <= MAX_ACTIVITY_BYTES);
     given.cloned().or_else(|| HeaderValue::try_from(random_id()).ok()).unwrap_or_else(nil_id)
 }
 
-/// Returns the name of nothing, which is a header value in any case.
+/// Returns the nil UUID, which is always a valid header value.
 fn nil_id() -> HeaderValue {
     HeaderValue::from_static("00000000-0000-0000-0000-000000000000")
 }
 
-/// Returns a random UUID, version 4, variant 1. It only has to be unique, not secret.
+/// Returns a random UUID (version 4, variant 1). It must be unique, but is not secret.
 fn random_id() -> String {
     let bits = fastrand::u128(..) & !(0xf000 << 64) & !(0xc000 << 48) | 0x4000 << 64 | 0x8000 << 48;
     let text = format!("{bits:032x}");

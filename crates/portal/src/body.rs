@@ -1,4 +1,4 @@
-//! Bodies of requests: whole, within a limit and a time.
+//! Reads request bodies completely, within size and time limits.
 
 use axum::{
     body::Body,
@@ -12,8 +12,8 @@ use crate::{
     limits::BODY_TIMEOUT,
 };
 
-/// Reads a body of at most `limit` bytes. 413 if it is larger, without reading it where its length is
-/// announced; 408 if it takes longer than [`BODY_TIMEOUT`]; 400 if the client breaks off.
+/// Reads a body of at most `limit` bytes. 413 if it is larger, before reading it if its length is
+/// declared; 408 if it takes longer than [`BODY_TIMEOUT`]; 400 if the client disconnects.
 pub(crate) async fn read_body(parts: &Parts, body: Body, limit: usize) -> Result<Bytes> {
     let claimed = parts.headers.get(header::CONTENT_LENGTH).and_then(|text| text.to_str().ok());
     if claimed.and_then(|text| text.parse::<usize>().ok()).is_some_and(|len| limit < len) {

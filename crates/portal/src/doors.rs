@@ -1,4 +1,4 @@
-//! What the portal needs of the two APIs. The server implements it and says how they are reached.
+//! The portal's interface to the two APIs, which the server implements.
 
 use std::{future::Future, net::IpAddr};
 
@@ -6,43 +6,41 @@ use auth::Right;
 use axum::{http::Request, response::Response};
 use bytes::Bytes;
 
-/// Why a command got no reply. A command that fails has a reply, which says so.
+/// Why a command got no reply. The failure of a command is itself a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// The MongoDB API is off.
+    /// The MongoDB API is disabled.
     DoorClosed,
-    /// The bytes are not a command; says why.
+    /// The bytes are not a command, for this reason.
     Malformed(String),
-    /// The command is larger than one may be; says how large that is.
+    /// The command exceeds the size limit, which the text names.
     TooLarge(String),
-    /// It ended without a reply: the server is stopping, or the API closed it.
+    /// The command ended without a reply: the server is stopping, or the API closed it.
     Ended(String),
 }
 
-/// Who sends a command. The portal has authenticated him; the API asks no further.
+/// The authenticated sender of a command. The API performs no further authentication.
 #[derive(Clone, Copy, Debug)]
 pub struct Sender {
-    /// What he may do.
+    /// The sender's right.
     pub right: Right,
-    /// Where he is.
+    /// The sender's address.
     pub peer: Option<IpAddr>,
-    /// What all requests of one login have in common, and nobody else's: cursors that it leaves open
-    /// belong to it.
+    /// Identifies the login, so that cursors which a login leaves open belong to it.
     pub session: [u8; 32],
 }
 
 /// The two APIs, for senders that the portal has authenticated.
 pub trait Doors: Send + Sync + 'static {
-    /// Sends a request to the NoSQL API as if it were signed by a key with this right; `None`: the API
-    /// is off.
+    /// Sends a request to the NoSQL API as if it were signed by a key with this right; returns
+    /// `None` if the API is disabled.
     fn nosql(
         &self,
         right: Right,
         request: Request<Bytes>,
     ) -> impl Future<Output = Option<Response>> + Send;
 
-    /// Runs one command, a BSON document, on a database of the MongoDB API, and returns the reply's
-    /// bytes.
+    /// Runs one BSON command on a database of the MongoDB API, and returns the bytes of its reply.
     fn mongo(
         &self,
         sender: Sender,

@@ -1,10 +1,10 @@
-//! Sessions that were ended before their time: a cookie that somebody has kept is no good after its
-//! owner has logged out. Cookies are signed and not stored, so what is kept is the list of those that
-//! no longer count, each until it would have ended by itself.
+//! Sessions that were ended before their expiry, so that a copied cookie is invalid after its owner
+//! has logged out. Cookies are signed and not stored, so the stored list contains ended sessions,
+//! each until its expiry.
 //!
 //! ```text
-//! 1795000000 *             all sessions that end until then
-//! 1795012345 1795012345.w.…   one session: its end in seconds since 1970, its cookie's value
+//! 1795000000 *             all sessions that expire until then
+//! 1795012345 1795012345.w...   one session: its expiry in seconds since 1970, its cookie's value
 //! ```
 
 use std::{collections::BTreeMap, fmt, io};
@@ -13,14 +13,14 @@ use parking_lot::Mutex;
 
 use crate::limits::MAX_ENDED_SESSIONS;
 
-/// Keeps a text over restarts, instead of the one before; it is durable when this returns.
+/// Stores a text durably, replacing the previous one; returns once it is durable.
 pub type Keep = dyn Fn(&str) -> io::Result<()> + Send + Sync;
 
-/// What is kept of ended sessions.
+/// The storage of ended sessions.
 pub struct Kept {
-    /// As it was kept last; empty when nothing was.
+    /// The text stored last; empty if there is none.
     pub text: String,
-    /// Keeps another text. It is called under a lock and may wait for the disk.
+    /// Stores another text. It is called under a lock and may block on disk.
     pub keep: Box<Keep>,
 }
 
@@ -31,32 +31,29 @@ impl fmt::Debug for Kept {
 }
 
 impl Kept {
-    /// Returns what keeps nothing: an ended session counts again after a restart.
+    /// Returns a storage that stores nothing: ended sessions become valid again after a restart.
     pub fn nowhere() -> Self {
         Self { text: String::new(), keep: Box::new(|_| Ok(())) }
     }
 }
 
-/// Sessions that were ended before their time.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// The lock is held while the text is kept: an older text cannot overwrite a newer one.
+    /// Held while the text is stored, so that an older text cannot overwrite a newer one.
     sessions: Mutex<Sessions>,
-    /// The text at the start, and how to keep another.
     kept: Kept,
 }
 
-/// The list itself.
 #[derive(Debug, Default)]
 struct Sessions {
-    /// By the cookie's value: until when the session would have been good, seconds since 1970.
+    /// Expiry of each ended session by its cookie's value, in seconds since the Unix epoch.
     until: BTreeMap<String, i64>,
-    /// All sessions that would be good until then at most are ended: there were too many to keep each.
+    /// All sessions that expire until then are ended; used if there are too many to list.
     all_until: i64,
 }
 
 impl Ended {
-    /// Returns those that were kept. Lines of another form are left out.
+    /// Loads the stored sessions; malformed lines are ignored.
     pub(crate) fn new(kept: Kept) -> Self {
         let mut sessions = Sessions::default();
         for (until, name) in kept.text.lines().filter_map(|line| line.split_once(' ')) {
@@ -69,20 +66,20 @@ impl Ended {
         Self { sessions: Mutex::new(sessions), kept }
     }
 
-    /// Returns whether a session was ended, by its cookie's value and its end.
+    /// Whether a session was ended, by its cookie's value and its expiry.
     pub(crate) fn has(&self, name: &str, until: i64) -> bool {
         let sessions = self.sessions.lock();
         until <= sessions.all_until || sessions.until.contains_key(name)
     }
 
-    /// Ends a session. Where keeping it fails it is ended all the same, but not after a restart.
+    /// Ends a session. If storing it fails, the session is ended only until the next restart.
     pub(crate) fn add(&self, name: &str, until: i64, now_s: i64) -> io::Result<()> {
         let mut sessions = self.sessions.lock();
-        // What has ended by itself need not be remembered.
+        // Expired sessions need not be stored.
         sessions.until.retain(|_, until| now_s < *until);
         sessions.until.insert(name.to_owned(), until);
         if MAX_ENDED_SESSIONS < sessions.until.len() {
-            // A bound on memory and file. Whoever is still logged in has to log in again.
+            // Limits memory and file size, at the cost that all users must log in again.
             let last = sessions.until.values().copied().max();
             sessions.all_until = sessions.all_until.max(last.unwrap_or(0));
             sessions.until.clear();
@@ -92,7 +89,7 @@ impl Ended {
 }
 
 impl Sessions {
-    /// Returns the text to keep, without what has ended by itself by `now_s`.
+    /// Returns the text to store, without sessions that have expired by `now_s`.
     fn file_text(&self, now_s: i64) -> String {
         let all = (now_s < self.all_until).then(|| format!("{} *\n", self.all_until));
         let named = self.until.iter().map(|(name, until)| format!("{until} {name}\n"));
@@ -106,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps a text where a test sees it.
+    /// Stores the text in memory for a test.
     fn kept(text: &Arc<Mutex<String>>) -> Kept {
         let (now, to) = (text.lock().clone(), Arc::clone(text));
         let keep = Box::new(move |text: &str| {
@@ -126,7 +123,7 @@ mod tests {
         for of in [&ended, &again] {
             assert!(of.has("a", 1000) && of.has("b", 2000) && !of.has("c", 1000));
         }
-        // What is over by itself is forgotten.
+        // Expired sessions are removed.
         again.add("c", 3000, 1500).unwrap();
         assert_eq!(text.lock().as_str(), "2000 b\n3000 c\n");
         *text.lock() = "junk\n4 d\n\nx y\n".to_owned();

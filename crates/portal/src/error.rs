@@ -1,5 +1,5 @@
-//! Errors of the admin address in their one form, `{"error": {"code", "message"}}`, and those of the
-//! portal by name. The server's own routes name theirs beside them.
+//! The error responses of the admin address, `{"error": {"code", "message"}}`, and the portal's
+//! errors. The server's routes define their own errors with this type.
 
 use axum::{
     Json,
@@ -8,21 +8,20 @@ use axum::{
 };
 use serde_json::json;
 
-/// A failed request: the status, a short code for programs, a message for people.
+/// A failed request: its status, a code for programs, a message for people.
 #[derive(Debug)]
 pub struct Error {
     status: StatusCode,
     code: &'static str,
     message: String,
-    /// A header that tells a client what to do next.
+    /// An additional header, for the client's next step.
     extra: Option<(HeaderName, HeaderValue)>,
 }
 
-/// What the portal's routes and checks return.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Returns an error with this status. Clients branch by the code, people read the message.
+    /// Creates an error with this status. Clients decide by the code; the message is for people.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), extra: None }
     }

@@ -1,5 +1,5 @@
-//! The files of the web pages, as they were when the server was built. A link into the pages is
-//! answered with the first of them, whose script finds out what the link means.
+//! Serves the files of the web pages that were embedded at build time. A link into the pages
+//! returns the first page, whose script interprets the link.
 
 use std::borrow::Cow;
 
@@ -12,28 +12,27 @@ use rust_embed::Embed;
 
 use crate::{error::Error, host::only_reads};
 
-/// Whether the portal is in this build.
+/// Whether this build contains the portal.
 pub const BUILT: bool = matches!(env!("EBB_PORTAL_BUILT").as_bytes(), b"yes");
 
-/// The folder that the build script fills: every file, and beside it the compressed form where that
-/// is smaller. Compressing is done once, then, and not for each request.
+/// The folder that the build script fills: every file, and its compressed form if that is smaller.
+/// Files are compressed at build time instead of per request.
 #[derive(Embed)]
 #[folder = "$OUT_DIR/pages"]
 struct Embedded;
 
-/// One file.
 #[derive(Clone, Debug)]
 struct File {
-    /// Its path, without a slash before it.
+    /// Path without a leading slash.
     name: String,
-    /// Changes with its bytes; the `ETag`.
+    /// Hash of the contents, used as `ETag`.
     tag: String,
     plain: Bytes,
-    /// Compressed, where that is smaller.
+    /// Compressed contents, if smaller.
     brotli: Option<Bytes>,
 }
 
-/// Returns a file of the build by its path; `None`: there is none. Its bytes are not copied.
+/// Returns an embedded file by its path without copying its contents; `None` if there is none.
 fn embedded_file(name: &str) -> Option<File> {
     let file = Embedded::get(name)?;
     let hash = file.metadata.sha256_hash();
@@ -51,18 +50,20 @@ fn embedded_file(name: &str) -> Option<File> {
     })
 }
 
-/// What the name of a compressed form ends with; it has no link of its own.
+/// File name suffix of compressed forms, which are not served by themselves.
 const PACKED: &str = ".br";
-/// Bytes of a file's hash in its tag.
+/// Number of hash bytes in an `ETag`.
 const TAG_BYTES: usize = 8;
-/// The page that all links lead to.
+/// The page that is returned for all links.
 const FIRST: &str = "index.html";
-/// Folder of files whose names change with their bytes, so that browsers may keep them.
+/// Folder of files whose names contain a hash of their contents, so that browsers may cache them
+/// forever.
 const HASHED: &str = "assets/";
-/// Links into the pages: the names of databases and containers in them may look like files.
+/// Prefixes of links into the pages, in which names of databases and containers may look like
+/// files.
 const LINKS: [&str; 2] = ["nosql/", "mongo/"];
 
-/// Handles a path that is not a route: a file, the first page for a link, or 404.
+/// Handles a path without a route: returns a file, the first page for a link, or 404.
 pub(crate) async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     if !only_reads(&method) {
         return Error::not_found().into_response();
@@ -73,8 +74,8 @@ pub(crate) async fn serve_file(method: Method, uri: Uri, headers: HeaderMap) -> 
     }
 }
 
-/// Returns the file for a path. A path without an extension is a link into the pages; one with an
-/// extension has to be there, so that a page from before an update does not take HTML for a script.
+/// Returns the file for a path. A path without an extension is a link; one with an extension must
+/// exist, so that a page from before an update does not get HTML instead of a script.
 fn find_file(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     let path = path.strip_prefix('/')?;
     let named = |name: &str| get(name).filter(|_| !name.ends_with(PACKED));
@@ -88,8 +89,8 @@ fn find_file(get: impl Fn(&str) -> Option<File>, path: &str) -> Option<File> {
     }
 }
 
-/// Returns a file, compressed where the browser takes that, or 304 where it has it already. The two
-/// forms have different tags, since caches between may keep both.
+/// Returns a file, compressed if the browser accepts that, or 304 if the browser has it. The two
+/// forms have different tags, because caches may store both.
 fn file_response(file: &File, asked: &HeaderMap) -> Response {
     let packed = file.brotli.as_ref().filter(|_| takes_brotli(asked));
     let tag = match packed {
@@ -121,13 +122,13 @@ fn file_response(file: &File, asked: &HeaderMap) -> Response {
     response
 }
 
-/// Returns the parts, between commas, of all headers of a name.
+/// Returns the comma-separated elements of all headers with this name.
 fn header_words(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
     let texts = headers.get_all(name).into_iter().filter_map(|text| text.to_str().ok());
     texts.flat_map(|text| text.split(',')).map(str::trim)
 }
 
-/// Returns whether a browser takes brotli; `br;q=0` means that it does not.
+/// Whether a browser accepts brotli; `br;q=0` means that it does not.
 fn takes_brotli(headers: &HeaderMap) -> bool {
     header_words(headers, header::ACCEPT_ENCODING).any(|word| {
         let (coding, weight) = word.split_once(';').unwrap_or((word, ""));
@@ -137,13 +138,13 @@ fn takes_brotli(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns whether a browser says that it has the file with this tag.
+/// Whether a browser already has the file with this tag.
 fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
     header_words(headers, header::IF_NONE_MATCH)
         .any(|word| word == "*" || word.strip_prefix("W/").unwrap_or(word) == tag)
 }
 
-/// Returns the content type by the file's extension.
+/// Returns the content type for the file's extension.
 fn kind_of(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "html" => "text/html; charset=utf-8",

@@ -1,6 +1,6 @@
-//! What every request to the admin address passes: its host, its site, and for what is not open to
-//! everybody, its sender. Every answer leaves with the same headers. What a route asks of its sender
-//! is known here, by its path; who the sender is, `access.rs` decides.
+//! The middleware around all requests to the admin address: it checks host and site and, unless the
+//! path is public, the sender, and adds common headers to every response. It determines what a path
+//! requires; `access.rs` identifies the sender.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -21,33 +21,33 @@ use crate::{
     session::By,
 };
 
-/// Paths for whoever watches a server; nobody logs in for them, and they answer even where the portal
-/// lets nobody in.
+/// Paths for monitoring; they need no login and work even if the portal refuses everyone.
 const HEALTH: [&str; 6] = ["/livez", "/alive", "/readyz", "/ready", "/status", "/metrics"];
-/// The route that logs in.
+/// Path of the login route.
 pub(crate) const SESSION: &str = "/_portal/api/session";
-/// Prefix of what only the web pages ask for.
+/// Path prefix of requests made by the web pages only.
 pub(crate) const PAGES: &str = "/_portal/";
-/// Prefix of requests to the APIs.
+/// Path prefix of requests to the APIs.
 const RELAYS: &str = "/_portal/api/";
-/// The explorer: another project's page, which signs its requests itself.
+/// The explorer, a third-party page that signs its requests itself.
 const FOREIGN: [&str; 2] = ["/_explorer", "/_explorer/"];
-/// A read of everything, users' verifiers and roles among it: a read-only key is not enough. There is one
-/// place for it at a time and it holds back reaping, so it is checked like a change although it is a GET.
+/// Path of a backup, which reads everything, including password verifiers and roles: a read-only
+/// key does not suffice. Only one can run at a time and it delays reaping, so it is checked like a
+/// change although it is a GET.
 pub const BACKUP: &str = "/_ebb/backup";
-/// Header of programs. A browser sends it for no page of another site: it would have to ask whether it may,
-/// and no answer of this server permits that.
+/// Header sent by programs. Pages of other sites cannot make a browser send it: that would need a
+/// CORS preflight, which this server never permits.
 pub const CLIENT: &str = "x-ebb-client";
-/// End of the path of a forecast, which changes nothing although it is a POST.
+/// Path suffix of a forecast, which changes nothing although it is a POST.
 const PREVIEW: &str = "/expiry/preview";
 
-/// Runs around every route; a refused request does not reach it.
+/// The middleware around every route; refused requests do not reach the route.
 pub(crate) async fn pass_gate<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Refusals get the headers too.
+    // Refusals get the common headers too.
     let mut response = match check_request(&portal, &mut request) {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
@@ -56,9 +56,9 @@ pub(crate) async fn pass_gate<D: Doors>(
     response
 }
 
-/// Refuses a request that may not go on, and notes the sender's rights in it for the route. The checks
-/// are ordered so that the host is known before anything else is answered: with another name a page
-/// of another site could read even the health.
+/// Refuses a request that may not proceed, and stores the sender's rights in it for the route. The
+/// host is checked first: with another host name a page of another site could even read the health
+/// routes.
 fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<()> {
     let headers = request.headers();
     let host = host::check_host(&portal.hosts, request.uri(), headers)?;
@@ -70,7 +70,7 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
     if HEALTH.contains(&path) {
         return Ok(());
     }
-    // After the health: a server is watched also where its portal lets nobody in.
+    // After the health routes, which must work even if the portal refuses everyone.
     if portal.doorman.login == Login::Refused {
         return Err(Error::key_is_known());
     }
@@ -85,20 +85,20 @@ fn check_request<D: Doors>(portal: &Portal<D>, request: &mut Request) -> Result<
         headers,
         peer: peer.map(|peer| peer.0.ip()),
         is_page: path.starts_with(PAGES),
-        // A relayed request is not refused for its method: the API decides by what it asks.
+        // A relayed request is not refused for its method: the API checks the right.
         only_asks: path.starts_with(RELAYS) || path.ends_with(PREVIEW),
     })?;
     if path == BACKUP {
         if access.right == Right::Read {
             return Err(Error::read_only());
         }
-        // Browsers add cookies by themselves, and an open address asks for nothing. A key in a header is as
-        // good as the header of programs.
+        // Browsers send cookies automatically, and an open address requires no key. A key in a
+        // header is as good as the programs' header.
         if !matches!(access.by, By::Key(_)) && !headers.contains_key(CLIENT) {
             return Err(Error::not_a_program());
         }
     }
-    // Routes that ask who the sender is find him there.
+    // For routes that need the sender.
     request.extensions_mut().insert(access);
     Ok(())
 }

@@ -1,13 +1,13 @@
-//! Which names this server answers to, and whether a request comes from a page of its own. A name
-//! that somebody else pointed here is refused, so that no other site's page can read answers.
+//! Checks the host names of the server and the origin of requests. A foreign name that resolves to
+//! this server is refused, so that pages of other sites cannot read responses (DNS rebinding).
 
 use auth::Hosts;
 use axum::http::{HeaderMap, Method, Uri, header};
 
 use crate::error::{Error, Result};
 
-/// Refuses a request for another host than the server's; returns its `Host` header. Exactly one such
-/// header is allowed, and a host in the URI has to be the server's too.
+/// Refuses a request for a host that is not the server's; returns its `Host` header. Exactly one
+/// such header is permitted, and a host in the URI must be the server's too.
 pub(crate) fn check_host<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -> Result<&'a str> {
     let mut given = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (given.next(), given.next()) else {
@@ -21,17 +21,17 @@ pub(crate) fn check_host<'a>(hosts: &Hosts, uri: &Uri, headers: &'a HeaderMap) -
     }
 }
 
-/// Returns whether a request only reads, by its method.
+/// Whether the method is read-only.
 pub(crate) fn only_reads(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Refuses a request that a page of another site sends, by the headers that browsers set and pages
-/// cannot. Clients other than browsers send neither and pass this check. For requests that only read it
-/// need not be called: their answer stays unread there.
+/// Refuses a request from a page of another site, by headers that browsers set and pages cannot.
+/// Other clients send neither header and pass this check. Read-only requests need no check, since
+/// the other site cannot read the response.
 pub(crate) fn check_site(host: &str, headers: &HeaderMap) -> Result<()> {
     let crosses = headers.get_all("sec-fetch-site").iter().any(|site| site == "cross-site");
-    // The scheme does not matter: a proxy in front may have added TLS.
+    // The scheme is ignored: a proxy may have added TLS.
     let own = |origin: &axum::http::HeaderValue| {
         let origin = origin.to_str().unwrap_or_default();
         let host_of = origin.split_once("://").filter(|(scheme, _)| {

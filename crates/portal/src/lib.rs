@@ -1,6 +1,6 @@
-//! The portal's side of the admin address: who is let in, the session, the files of the web pages,
-//! and the requests that these pages make. It knows no protocol of the APIs and no engine: it
-//! reaches them by the trait [`Doors`], which the server implements.
+//! The portal's part of the admin address: authentication, sessions, the files of the web pages,
+//! and the requests that these pages make. It does not depend on the APIs' protocols or the engine:
+//! it uses them through the trait [`Doors`], which the server implements.
 //!
 //! ```text
 //! request → gate (host, site, key or session) → route of the server

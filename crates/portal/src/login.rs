@@ -1,4 +1,4 @@
-//! The session's own routes: who am I, log in, log out.
+//! The session routes: read the session, log in, log out.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -22,8 +22,8 @@ use crate::{
     session::{By, Session, no_cookie, session_cookie},
 };
 
-/// Handles `GET /_portal/api/session`: whether a login is needed, who the sender is, and the token
-/// that he has to send with changes.
+/// Handles `GET /_portal/api/session`: returns whether a login is needed, the sender's right, and
+/// the CSRF token for changes.
 pub(crate) async fn get_login<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     request: Request,
@@ -33,14 +33,14 @@ pub(crate) async fn get_login<D: Doors>(
     Ok(login_response(&portal, access.as_ref()))
 }
 
-/// Handles `POST /_portal/api/session` with `{"key": "..."}`: begins a session and sets its cookie.
+/// Handles `POST /_portal/api/session` with `{"key": "..."}`: starts a session and sets its cookie.
 /// 401 for a wrong key, 429 after too many of them from one address.
 pub(crate) async fn sign_in<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     request: Request,
 ) -> Result<Response> {
     let (parts, body) = request.into_parts();
-    // Before the body: another site must not even have keys tried.
+    // Checked before the body is read: another site must not be able to try keys.
     check_token(&portal, &parts.headers)?;
     let body = body::read_body(&parts, body, MAX_LOGIN_BYTES).await?;
     let body: Value = serde_json::from_slice(&body)
@@ -51,7 +51,7 @@ pub(crate) async fn sign_in<D: Doors>(
     let (place, _) = portal.doorman.check_key(key, peer)?;
     let now_s = clock::wall_ms().div_euclid(1000);
     let begun = portal.doorman.sessions.begin_session(place, now_s).ok_or_else(Error::wrong_key)?;
-    // What the browser sees counts: a proxy in front may have added TLS.
+    // The scheme that the browser uses matters, since a proxy may have added TLS.
     let origin = parts.headers.get(header::ORIGIN);
     let over_tls = origin.is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let set = session_cookie(&begun, over_tls);
@@ -59,9 +59,9 @@ pub(crate) async fn sign_in<D: Doors>(
     Ok(with_cookie(login_response(&portal, Some(&access)), &set))
 }
 
-/// Handles `DELETE /_portal/api/session`: ends the session of the cookie, if there is one, and takes
-/// the cookie back. Where that cannot be kept the session is over until the next restart only, and
-/// the answer says so.
+/// Handles `DELETE /_portal/api/session`: ends the session of the cookie, if there is one, and
+/// removes the cookie. If that cannot be stored, the session is ended only until the next restart,
+/// and the response says so.
 pub(crate) async fn sign_out<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     headers: HeaderMap,
@@ -70,7 +70,7 @@ pub(crate) async fn sign_out<D: Doors>(
     if let Some(session) = portal.doorman.find_session(&headers) {
         let now_s = clock::wall_ms().div_euclid(1000);
         let portal = Arc::clone(&portal);
-        // It writes to the disk, so not on a worker.
+        // Runs on a blocking thread, since it writes to disk.
         let ended =
             spawn_blocking(move || portal.doorman.sessions.end_session(&session, now_s)).await;
         let ended = ended.map_err(|error| Error::not_kept(error.to_string()))?;
@@ -79,15 +79,15 @@ pub(crate) async fn sign_out<D: Doors>(
     Ok(with_cookie(StatusCode::NO_CONTENT.into_response(), &no_cookie()))
 }
 
-/// Refuses a change without a token. The token of a page that has no session is as good here as the
-/// session's: whoever logs in has none yet.
+/// Refuses a change without a token. A token without a session is accepted here too, because a user
+/// who logs in has no session yet.
 fn check_token<D: Doors>(portal: &Portal<D>, headers: &HeaderMap) -> Result<()> {
     let session = portal.doorman.find_session(headers);
     let checked = portal.doorman.check_token(headers, session.as_ref());
     checked.or_else(|_| portal.doorman.check_token(headers, None))
 }
 
-/// Returns the response with a `Set-Cookie` header.
+/// Adds a `Set-Cookie` header to the response.
 fn with_cookie(mut response: Response, set: &str) -> Response {
     if let Ok(value) = HeaderValue::try_from(set) {
         response.headers_mut().insert(header::SET_COOKIE, value);
@@ -95,8 +95,8 @@ fn with_cookie(mut response: Response, set: &str) -> Response {
     response
 }
 
-/// Returns what a page is told about its session. The key is told only to those who may write, so
-/// that the page can show how to connect.
+/// Returns the response about the session. It contains the key if the sender may write, so that the
+/// page can show how to connect.
 fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Response {
     let session: Option<&Session> = match access.map(|access| &access.by) {
         Some(By::Session(session)) => Some(session),
@@ -116,7 +116,7 @@ fn login_response<D: Doors>(portal: &Portal<D>, access: Option<&Access>) -> Resp
         "version": env!("CARGO_PKG_VERSION"),
         "doors": { "mongo": addresses.mongo, "cosmos": addresses.cosmos },
         "needsTls": { "mongo": addresses.mongo_needs_tls, "cosmos": addresses.cosmos_needs_tls },
-        // Whoever reaches such an address may do everything there.
+        // APIs that anyone who can reach them may use without authentication.
         "openToAll": {
             "mongo": !addresses.mongo_needs_login,
             "cosmos": account.are_well_known(),

@@ -1,4 +1,4 @@
-//! The portal around the routes of the admin address.
+//! Adds the portal's routes and checks to the routes of the admin address.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::{
     relay,
 };
 
-/// Returns the portal's routes beside the server's, and its rules around all of them. Paths that
-/// begin with `/_` need a login where one is required; a path that is no route is a file or a link
-/// of the pages.
+/// Returns the portal's routes and the server's, with the portal's checks around all of them. Paths
+/// that start with `/_` need a login if one is required; other paths without a route are files or
+/// links of the pages.
 pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
     let session = get(login::get_login::<D>).post(login::sign_in::<D>).delete(login::sign_out::<D>);
     Router::new()
@@ -30,6 +30,6 @@ pub fn mount<D: Doors>(portal: Arc<Portal<D>>, routes: Router) -> Router {
         .merge(routes)
         .fallback(files::serve_file)
         .method_not_allowed_fallback(async || Error::method_not_allowed())
-        // Last, so that it is around everything above, the fallbacks too.
+        // Added last, so that it applies to everything above, including the fallbacks.
         .layer(middleware::from_fn_with_state(portal, gate::pass_gate::<D>))
 }

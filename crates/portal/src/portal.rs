@@ -1,4 +1,4 @@
-//! The portal of one server: what its routes share, and how it is set up.
+//! The shared state of the portal's routes, and its setup.
 
 use std::sync::Arc;
 
@@ -11,45 +11,45 @@ use crate::{
     session::Sessions,
 };
 
-/// Prefix of relayed requests; the NoSQL API's own path follows it.
+/// Path prefix of relayed requests; the NoSQL API's own path follows it.
 pub(crate) const NOSQL: &str = "/_portal/api/nosql";
 
-/// Where the APIs listen, `host:port`, for people to connect to. The portal itself does not.
+/// Addresses of the APIs as `host:port`, shown to users. The portal does not connect to them.
 #[derive(Clone, Debug, Default)]
 pub struct Addresses {
-    /// The MongoDB API; `None`: it is off.
+    /// Address of the MongoDB API; `None` if it is disabled.
     pub mongo: Option<String>,
-    /// The NoSQL API; `None`: it is off.
+    /// Address of the NoSQL API; `None` if it is disabled.
     pub cosmos: Option<String>,
-    /// Whether clients of the MongoDB API have to speak TLS.
+    /// Whether clients of the MongoDB API must use TLS.
     pub mongo_needs_tls: bool,
-    /// The same for the NoSQL API.
+    /// Whether clients of the NoSQL API must use TLS.
     pub cosmos_needs_tls: bool,
-    /// Whether clients of the MongoDB API have to log in.
+    /// Whether clients of the MongoDB API must log in.
     pub mongo_needs_login: bool,
 }
 
 /// Settings of the portal.
 #[derive(Debug)]
 pub struct Settings {
-    /// Keys that let people in here.
+    /// Keys that are accepted by the portal.
     pub keys: CurrentKeys,
-    /// Keys of the account, the first of which is the one that pages show for the NoSQL API.
+    /// Keys of the account; pages show the first one for the NoSQL API.
     pub account: CurrentKeys,
-    /// Whether one of them is asked for.
+    /// Whether a key is required.
     pub login: Login,
-    /// Names that the server answers to, beside IP addresses and `localhost`.
+    /// Host names of the server in addition to IP addresses and `localhost`.
     pub hosts: Vec<String>,
-    /// Where the APIs listen.
+    /// Addresses of the APIs.
     pub addresses: Addresses,
-    /// Random bytes of this process; what they sign ends with it.
+    /// Random secret of this process; signatures made with it become invalid at a restart.
     pub secret: Secret,
-    /// Sessions that were ended before their time, and how more are kept.
+    /// Storage of sessions that were ended before their expiry.
     pub ended: Kept,
 }
 
-/// The portal of one server. Its routes share it; it changes only in its sessions and its counts of
-/// wrong keys.
+/// The portal of one server. All routes share it; only its sessions and its counts of wrong keys
+/// change.
 #[derive(Debug)]
 pub struct Portal<D> {
     pub(crate) doors: D,
@@ -60,7 +60,7 @@ pub struct Portal<D> {
 }
 
 impl<D: Doors> Portal<D> {
-    /// Returns a portal to these APIs. It fails where a key cannot sign.
+    /// Creates a portal for these APIs. Fails if a key cannot be used for signing.
     pub fn new(settings: Settings, doors: D) -> Result<Arc<Self>, NotAKey> {
         let sessions = Sessions::new(&settings.keys, &settings.secret, settings.ended)?;
         Ok(Arc::new(Self {

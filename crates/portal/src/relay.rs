@@ -1,5 +1,5 @@
-//! Requests that pages make to the APIs: taken out of their wrapping and handed on with what their
-//! sender may do. What they say is not looked at.
+//! Relays requests of the web pages to the APIs, unwrapped and with the sender's right. Their
+//! contents are not interpreted.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -20,10 +20,11 @@ use crate::{
     portal::{NOSQL, Portal},
 };
 
-/// Headers of a request that are the portal's business; the APIs never see them.
+/// Headers for the portal itself, which are removed before relaying.
 const OWN: [HeaderName; 2] = [header::COOKIE, header::AUTHORIZATION];
 
-/// Handles any request under `/_portal/api/nosql`: returns what the NoSQL API does. 404 where it is off.
+/// Handles requests under `/_portal/api/nosql`: returns the response of the NoSQL API, or 404 if it
+/// is disabled.
 pub(crate) async fn relay_nosql<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,
@@ -39,8 +40,8 @@ pub(crate) async fn relay_nosql<D: Doors>(
     portal.doors.nosql(access.right, request).await.ok_or_else(Error::door_closed)
 }
 
-/// Returns the path after the relay's own, with its query, as it came: what is escaped in it stays so,
-/// since ids may contain slashes.
+/// Returns the path after the relay's prefix, with its query, still percent-encoded, since ids may
+/// contain slashes.
 fn inner_uri(uri: &Uri) -> Result<Uri> {
     let text = uri.path_and_query().map_or("", PathAndQuery::as_str);
     let rest = text.strip_prefix(NOSQL).unwrap_or_default();
@@ -49,8 +50,8 @@ fn inner_uri(uri: &Uri) -> Result<Uri> {
     Ok(Uri::from(link.map_err(|_| Error::bad_request("the link cannot be read"))?))
 }
 
-/// Handles `POST /_portal/api/mongo/{database}`: the body is a command and the answer its reply, both
-/// BSON. 200 also for a reply that says that the command failed.
+/// Handles `POST /_portal/api/mongo/{database}`: the body is a command and the response its reply,
+/// both BSON. The status is 200 even if the reply says that the command failed.
 pub(crate) async fn relay_mongo<D: Doors>(
     State(portal): State<Arc<Portal<D>>>,
     Extension(access): Extension<Access>,

@@ -1,23 +1,25 @@
-//! Headers that every answer of the admin address has: nothing of it stands in a frame, is guessed
-//! to be of another kind, or loads what is not the server's own.
+//! Security headers of all responses of the admin address: they prevent framing, content type
+//! sniffing, and loading resources from other servers.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// What pages may load: scripts, styles and data of this server, images also inside the page.
+/// Content security policy: scripts, styles and data only from this server; images also inline.
 const POLICY: &str = "default-src 'self'; base-uri 'none'; form-action 'self'; \
                       frame-ancestors 'none'; object-src 'none'; img-src 'self' data:";
 
-/// Headers that are the same everywhere: no frame, no guessing of types, no address told to others.
+/// Headers without variations: no framing, no type sniffing, no referrer.
 const FIXED: [(HeaderName, &str); 3] = [
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "no-referrer"),
 ];
 
-/// Headers that keep other sites' pages from holding a window of ours or embedding its answers.
+/// Headers that keep pages of other sites from controlling a window of this site or embedding its
+/// responses.
 const SAME_ORIGIN: [&str; 2] = ["cross-origin-opener-policy", "cross-origin-resource-policy"];
 
-/// Adds the headers. A page that brings a content policy of its own keeps it, as the explorer's do.
+/// Adds the headers. A response with its own content security policy keeps it, such as the
+/// explorer's.
 pub(crate) fn add_headers(headers: &mut HeaderMap) {
     headers
         .entry(header::CONTENT_SECURITY_POLICY)

@@ -1,6 +1,6 @@
-//! Sessions: what a cookie says and who sealed it, and the token that a page sends with a change.
-//! A session ends with its time, with the key that it was begun with, or with a logout, of which a
-//! note is kept (`ended.rs`). Nothing else is stored: a restart keeps sessions.
+//! Session cookies and the CSRF tokens of pages. A session ends by its expiry, by removal of the
+//! key that it was started with, or by a logout, which is recorded (`ended.rs`). Nothing else is
+//! stored, and sessions survive a restart.
 //!
 //! ```text
 //! ebb_session = <end, seconds since 1970>.<w or r>.<16 hex digits>.<HMAC-SHA256, base64>
@@ -17,63 +17,60 @@ use crate::{
     limits::SESSION_SECONDS,
 };
 
-/// How a sender is known.
+/// How a sender was authenticated.
 #[derive(Clone, Debug)]
 pub(crate) enum By {
-    /// By nothing: the address is open.
+    /// Not at all: the address is open.
     Nothing,
-    /// By a key in this request: the account's key at this place.
+    /// By a key in this request, given by its position in the account.
     Key(usize),
-    /// By a session's cookie.
+    /// By a session cookie.
     Session(Session),
 }
 
-/// What the keys of sessions are derived from the account's keys for. Another number ends all
-/// sessions of earlier versions.
+/// Label for deriving session keys from the account's keys. Another number invalidates all sessions
+/// of earlier versions.
 const LABEL: &[u8] = b"ebb portal session 2";
-/// What is signed as the seal of a cookie. The three prefixes keep a signature of one kind from being
-/// used as another.
+/// Prefix of the signed text of a cookie. The three prefixes keep signatures of one kind from being
+/// valid as another.
 const COOKIE: &[u8] = b"cookie\0";
-/// What is signed as the token of a session's page.
+/// Prefix of the signed text of a CSRF token.
 const TOKEN: &[u8] = b"token\0";
-/// What is signed as the name of a session, or of whoever sends a key.
+/// Prefix of the signed text of an identity.
 const IDENTITY: &[u8] = b"identity\0";
-/// Name of the cookie.
 const NAME: &str = "ebb_session";
 
-/// A session that is good: opened from a cookie, or just begun.
+/// A valid session: opened from a cookie, or just started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// The right of the key that it was begun with.
+    /// Right of the key that it was started with.
     pub(crate) right: Right,
-    /// The place of that key in the account.
+    /// Position of that key in the account.
     place: usize,
-    /// Seconds since 1970 until which it is good.
+    /// Expiry in seconds since the Unix epoch.
     until: i64,
-    /// The cookie's value, which also names the session.
+    /// The cookie's value, which also identifies the session.
     sealed: Secret,
 }
 
 impl Session {
-    /// Returns the cookie's value.
     fn value(&self) -> &str {
         self.sealed.text().unwrap_or_default()
     }
 }
 
-/// Seals and opens sessions; one for each server.
+/// Creates and validates sessions.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    /// The account's keys.
     current: CurrentKeys,
-    /// One derived from each of them: a session ends when its key goes.
+    /// A key derived from each account key: a session ends when its key is removed.
     derived: ArcSwap<Derived>,
-    /// Of this process alone: signs the token of a page without a session, and identities.
+    /// Random key of this process: signs the tokens of pages without a session, and identities.
     own: Key,
     ended: Ended,
 }
 
-/// Keys of sessions, and those of the account that they were derived from.
+/// Session keys, and the account keys that they were derived from.
 #[derive(Debug)]
 struct Derived {
     from: Arc<Keys>,
@@ -87,7 +84,7 @@ impl Derived {
 }
 
 impl Sessions {
-    /// Returns the sessions of an account. It fails where a key cannot sign.
+    /// Creates the sessions of an account. Fails if a key cannot be used for signing.
     pub(crate) fn new(
         current: &CurrentKeys,
         secret: &Secret,
@@ -98,31 +95,31 @@ impl Sessions {
         Ok(Self { current: current.clone(), derived, own, ended: Ended::new(ended) })
     }
 
-    /// Returns the keys of sessions, which are derived again where the account has others now.
+    /// Returns the session keys; derives them again if the account's keys have changed.
     fn keys(&self) -> Arc<Derived> {
         let (now, held) = (self.current.load(), self.derived.load_full());
         if Arc::ptr_eq(&now, &held.from) {
             return held;
         }
         match Derived::of(now) {
-            // Two who come at once make the same.
+            // Concurrent callers derive equal keys.
             Ok(derived) => {
                 let derived = Arc::new(derived);
                 self.derived.store(Arc::clone(&derived));
                 derived
             }
-            // The keys were checked when they were read.
+            // Unreachable: the keys were validated when they were read.
             Err(_) => held,
         }
     }
 
-    /// Begins a session with the key at this place; `None`: there is no such key. `now_s` is the wall
-    /// clock, seconds since 1970, as a browser counts too.
+    /// Starts a session with the key at this position; returns `None` if there is no such key.
+    /// `now_s` is wall-clock time in seconds since the Unix epoch, as browsers use.
     pub(crate) fn begin_session(&self, place: usize, now_s: i64) -> Option<Session> {
         let derived = self.keys();
         let (key, right) = derived.keys.get(place)?;
         let until = now_s.saturating_add(SESSION_SECONDS);
-        // The number tells sessions apart that began in the same second; it is not a secret.
+        // The random number distinguishes sessions started in the same second; it is not secret.
         let claims = format!("{until}.{}.{:016x}", right_letter(*right), fastrand::u64(..));
         let seal = URL_SAFE_NO_PAD.encode(key.sign(&[COOKIE, claims.as_bytes()]));
         Some(Session {
@@ -133,13 +130,14 @@ impl Sessions {
         })
     }
 
-    /// Ends a session: its cookie is good for nothing any more, whoever has it. Where this fails, that
-    /// holds until the next restart.
+    /// Ends a session: its cookie becomes invalid. If this fails, that holds until the next restart
+    /// only.
     pub(crate) fn end_session(&self, session: &Session, now_s: i64) -> io::Result<()> {
         self.ended.add(session.value(), session.until, now_s)
     }
 
-    /// Returns the first good session among the cookies of a request; `headers` are its `Cookie` headers.
+    /// Returns the first valid session among the cookies of a request; `headers` are its `Cookie`
+    /// headers.
     pub(crate) fn of_cookies<'a>(
         &self,
         headers: impl Iterator<Item = &'a str>,
@@ -151,14 +149,14 @@ impl Sessions {
         sealed.filter_map(|sealed| self.open_cookie(sealed, now_s)).next()
     }
 
-    /// Returns the session of a cookie if its seal is right, its key still has the same right, and it has
-    /// not ended.
+    /// Returns the session of a cookie if its signature is valid, its key still has the same right,
+    /// and it has not ended.
     fn open_cookie(&self, sealed: &str, now_s: i64) -> Option<Session> {
         let (claims, seal) = sealed.rsplit_once('.')?;
         let seal = decode_digest(seal)?;
         let (until, right) = claims.split_once('.')?;
         let (right, _) = right.split_once('.')?;
-        // The cookie does not say which key sealed it: the account has few, so each is tried.
+        // The cookie does not name its key, so the account's few keys are tried.
         let derived = self.keys();
         let place = derived.keys.iter().position(|(key, held)| {
             let same = bool::from(key.verifies(&[COOKIE, claims.as_bytes()], &seal));
@@ -166,7 +164,7 @@ impl Sessions {
         })?;
         let (_, right) = derived.keys.get(place)?;
         let until: i64 = until.parse().ok()?;
-        // The seal has been checked, so the end can be believed.
+        // The expiry is covered by the signature verified above.
         let good = now_s < until && !self.ended.has(sealed, until);
         good.then(|| Session {
             right: *right,
@@ -176,19 +174,20 @@ impl Sessions {
         })
     }
 
-    /// Returns the token of a session, or of a page without one. It need not be kept: it is a signature.
+    /// Returns the CSRF token of a session, or of a page without one. It is a signature and need
+    /// not be stored.
     pub(crate) fn csrf_token(&self, session: Option<&Session>) -> String {
         let (key, subject) = self.signing_key(session);
         URL_SAFE_NO_PAD.encode(key.sign(&[TOKEN, subject]))
     }
 
-    /// Returns whether a token is the session's.
+    /// Whether a token is the session's.
     pub(crate) fn knows_token(&self, session: Option<&Session>, token: &str) -> bool {
         let (key, subject) = self.signing_key(session);
         decode_digest(token).is_some_and(|token| key.verifies(&[TOKEN, subject], &token).into())
     }
 
-    /// Returns what the requests of one session have in common, or those that carry one key: cursors
+    /// Returns an identifier shared by the requests of one session, or with one key; open cursors
     /// belong to it.
     pub(crate) fn identity(&self, by: &By) -> [u8; 32] {
         match by {
@@ -200,7 +199,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the key and the text by which a session's token is signed.
+    /// Returns the key and the text for signing a session's token.
     fn signing_key<'a>(&self, session: Option<&'a Session>) -> (Key, &'a [u8]) {
         let derived = self.keys();
         let of = |session: &'a Session| {
@@ -211,12 +210,12 @@ impl Sessions {
     }
 }
 
-/// Returns the 32 bytes of a signature in base64; `None`: it is not one.
+/// Decodes a 32-byte signature from base64; returns `None` if it is invalid.
 fn decode_digest(text: &str) -> Option<[u8; 32]> {
     URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
 }
 
-/// Returns how a cookie says what its session may do.
+/// Returns the letter of a right in cookies.
 fn right_letter(right: Right) -> &'static str {
     match right {
         Right::Write => "w",
@@ -224,14 +223,14 @@ fn right_letter(right: Right) -> &'static str {
     }
 }
 
-/// Returns the `Set-Cookie` value that gives a browser its session: pages' scripts cannot read it, and
-/// other sites' requests do not carry it. One that was given over TLS is sent over TLS only.
+/// Returns the `Set-Cookie` value of a session: scripts cannot read the cookie, and cross-site
+/// requests do not include it. A cookie set over TLS is only sent over TLS.
 pub(crate) fn session_cookie(session: &Session, over_tls: bool) -> String {
     let (sealed, secure) = (session.value(), if over_tls { "; Secure" } else { "" });
     format!("{NAME}={sealed}; HttpOnly; SameSite=Strict; Path=/; Max-Age={SESSION_SECONDS}{secure}")
 }
 
-/// Returns the value that takes it back.
+/// Returns the `Set-Cookie` value that removes the cookie.
 pub(crate) fn no_cookie() -> String {
     format!("{NAME}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0")
 }
