@@ -1,9 +1,9 @@
-//! Questions of a machine: requests with a token by which the answer finds back. A machine asks and
-//! goes on; each question is answered in the end, by a reply or by [`Unanswered`] after a while.
+//! Requests of a state machine to the ledger, each with a token that routes the reply back. The
+//! machine does not block; each request is eventually answered by a reply or by [`Unanswered`].
 
 use crate::request::{Reply, Request, Unanswered};
 
-/// Which question of which machine.
+/// Identifies a request and the machine that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token {
     machine: u64,
@@ -11,25 +11,25 @@ pub struct Token {
 }
 
 impl Token {
-    /// The machine that asked, by the number it was made with.
+    /// Returns the number of the machine that sent the request.
     pub(crate) fn machine(self) -> u64 {
         self.machine
     }
 }
 
-/// A request to be executed; its answer goes to the machine with the token.
+/// A request to execute; its reply has to be passed to the machine with the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ask {
-    /// Goes with the answer.
+    /// Token that has to accompany the reply.
     pub token: Token,
-    /// What is asked.
+    /// The request.
     pub request: Request,
 }
 
-/// What came of a question.
+/// A reply of the ledger, or the lack of one.
 pub type Answer = Result<Reply, Unanswered>;
 
-/// The questions of one machine that nobody has carried away yet.
+/// The outbox of one machine.
 #[derive(Debug)]
 pub(crate) struct Asks {
     machine: u64,
@@ -38,17 +38,16 @@ pub(crate) struct Asks {
 }
 
 impl Asks {
-    /// For the machine of this number, which no other may have.
+    /// Creates the outbox of the machine with this number, which has to be unique.
     pub(crate) fn new(machine: u64) -> Self {
         Self { machine, number: 0, out: Vec::new() }
     }
 
-    /// The machine's number.
     pub(crate) fn machine(&self) -> u64 {
         self.machine
     }
 
-    /// Asks.
+    /// Enqueues a request.
     pub(crate) fn ask(&mut self, request: Request) -> Token {
         self.number += 1;
         let token = Token { machine: self.machine, number: self.number };
@@ -56,7 +55,7 @@ impl Asks {
         token
     }
 
-    /// Questions since the last call.
+    /// Removes and returns the requests enqueued since the last call.
     pub(crate) fn take(&mut self) -> Vec<Ask> {
         std::mem::take(&mut self.out)
     }

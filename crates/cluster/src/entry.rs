@@ -1,5 +1,5 @@
-//! An entry of the cluster's journal: a group of commits as one encoded entry of a local journal, and
-//! around it what ties it to its cluster, its epoch and the entry before.
+//! An entry of the cluster's journal: a group of commits, encoded as in a local journal, in an
+//! envelope that binds it to its cluster, its epoch and the preceding entry.
 //!
 //! Layout, version 1, numbers little-endian:
 //! ```text
@@ -11,46 +11,44 @@ use bytes::Bytes;
 use store::{Error, Kind};
 use uuid::Uuid;
 
-/// The version of the layout.
 const VERSION: u8 = 1;
-/// Bytes before the body.
+/// Size of the header before the body.
 const HEAD_BYTES: usize = 1 + 16 + 4 + 8 + 8 + 4 + 8 + 1 + 4;
-/// Bytes of the checksum.
 const CHECKSUM_BYTES: usize = 4;
 
-/// An entry. Its number and epoch say once and for all what is in it.
+/// An entry. Epoch and number identify its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Whose it is.
+    /// Cluster of the entry.
     pub cluster: Uuid,
-    /// Of which shard.
+    /// Shard of the entry.
     pub shard: u32,
-    /// Written by the owner of this epoch.
+    /// Epoch of the owner that wrote it.
     pub epoch: u64,
-    /// Dense over all epochs, from 1.
+    /// Number, dense over all epochs, from 1.
     pub n: u64,
-    /// The checksum of the entry before, 0 before the first.
+    /// Checksum of the preceding entry; 0 for the first.
     pub before: u32,
-    /// The last entry of this epoch, or the end of the one before, that its writer knew to be
+    /// The last entry of this epoch, or the end of the preceding epoch, that the writer knew to be
     /// committed.
     pub committed: u64,
-    /// Whether it is the last of its segment.
+    /// Whether it is the last entry of its segment.
     pub closes: bool,
-    /// The encoded journal entry; nothing in the first entry of an epoch.
+    /// The encoded journal entry; empty in the first entry of an epoch.
     pub body: Bytes,
 }
 
-/// An entry's bytes.
+/// An encoded entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
-    /// All of them.
+    /// The complete encoding.
     pub bytes: Bytes,
-    /// What the next entry has as `before`.
+    /// Checksum, which the next entry has as `before`.
     pub checksum: u32,
 }
 
 impl Entry {
-    /// Its bytes.
+    /// Encodes the entry.
     pub fn encode(&self) -> Encoded {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.body.len() + CHECKSUM_BYTES);
         bytes.push(VERSION);
@@ -69,9 +67,9 @@ impl Entry {
         Encoded { bytes: Bytes::from(bytes), checksum }
     }
 
-    /// Reads what [`encode`](Self::encode) made, all of it and no more, and its checksum. `Corrupt`
-    /// when it is not that; `Refused` when it is of a version that is not known. The body shares
-    /// the memory of `bytes`.
+    /// Decodes the output of [`encode`](Self::encode) and returns the entry with its checksum.
+    /// Fails with `Corrupt` on any other input and with `Refused` on an unknown version. The body
+    /// shares the memory of `bytes`.
     pub fn decode(bytes: &Bytes) -> Result<(Self, u32), Error> {
         let end = bytes.len().checked_sub(CHECKSUM_BYTES).ok_or_else(damaged)?;
         let mut rest = bytes.get(end..).unwrap_or_default();
@@ -89,7 +87,7 @@ impl Entry {
         Ok((entry, checksum))
     }
 
-    /// What stands behind the version.
+    /// Decodes everything after the version byte.
     fn decode_rest(mut rest: &[u8], bytes: &Bytes, end: usize) -> Option<Self> {
         let rest = &mut rest;
         let cluster = Uuid::from_bytes(array(rest)?);
@@ -112,7 +110,7 @@ fn damaged() -> Error {
     Error::new(Kind::Corrupt, "an entry of the cluster's journal is damaged")
 }
 
-/// The first bytes of what is left.
+/// Removes the first bytes of `rest`.
 fn array<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (first, behind) = rest.split_first_chunk()?;
     *rest = behind;
@@ -161,7 +159,7 @@ mod tests {
         }
     }
 
-    /// What has a right checksum but a wrong layout.
+    /// The checksum is valid but the layout is not.
     #[test]
     fn what_is_not_laid_out_so_is_no_entry() {
         let whole = entry(b"body").encode().bytes;

@@ -1,4 +1,4 @@
-//! What a member tells whoever runs it.
+//! Events that a member reports to its driver.
 
 use store::Error;
 
@@ -9,47 +9,49 @@ use crate::{
     records::BaseRecord,
 };
 
-/// What has come to be.
+/// An event of a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// An entry is committed: it is to be applied to the tree, whose place this is then. Entries come
-    /// in order, whoever wrote them. An owner acknowledges its own.
+    /// An entry is committed and has to be applied to the tree, whose position is then `place`.
+    /// Entries come in order, whichever node wrote them. An owner acknowledges its own.
     Apply {
-        /// The entry.
+        /// The committed entry.
         entry: Entry,
-        /// The tree's place behind it.
+        /// Position of the tree after the entry.
         place: Place,
     },
-    /// The node owns the shard: its clock is to begin now, and everything that serves it.
+    /// The node owns the shard: its clock and the services on it have to start.
     Opened {
-        /// In this epoch.
+        /// Epoch of the new term.
         epoch: u64,
-        /// What the clock goes on with.
+        /// Clock state inherited from the preceding owner.
         heritage: Heritage,
     },
-    /// A beat carries the term: requests are answered while the lease lasts.
+    /// A beat with the term was applied: requests may be served while the lease is valid.
     Serving {
-        /// The epoch.
+        /// Epoch of the term.
         epoch: u64,
     },
-    /// The node no longer owns the shard. What it has not acknowledged may have happened.
+    /// The node no longer owns the shard. Whether unacknowledged writes were committed is unknown.
     TermEnded {
-        /// The epoch that it owned.
+        /// Epoch of the ended term.
         epoch: u64,
-        /// Whether it gave it up, so that everything was committed.
+        /// Whether the node released the shard, in which case everything was committed.
         released: bool,
     },
-    /// It follows from where its tree goes on, as it was told: what comes to be from here on is behind
-    /// that place.
+    /// The node follows again from the position passed to `go_on`: later events refer to entries
+    /// after it.
     WentOn,
-    /// The tree cannot follow from where it stands: it is to be made of this base, and goes on behind it.
+    /// The tree cannot catch up from its position: it has to be rebuilt from this base, and
+    /// continues after it.
     Load(BaseRecord),
-    /// What was committed is missing in the journal: the shard stays closed, or its tree as it is. It
-    /// is looked for again and again, and what comes to be once it is there is told as always.
+    /// A committed entry is missing in the journal: the shard stays closed, or the tree as it is.
+    /// The entry is looked up repeatedly; once it is found, events continue as usual.
     Missing(MissingEntry),
-    /// The tree has, or may have, what does not count any more: it is to be thrown away and made again.
-    /// Nothing is done until it goes on from somewhere.
+    /// The tree contains, or may contain, entries that are not part of the history: it has to be
+    /// discarded and rebuilt. The member is idle until `go_on` is called.
     Astray(Error),
-    /// The tree cannot go on with this journal: the journal is damaged, or is of something else.
+    /// The tree cannot follow this journal: the journal is damaged, or tree and journal do not
+    /// belong together.
     Damaged(Error),
 }

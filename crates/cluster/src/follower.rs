@@ -1,7 +1,7 @@
-//! A follower: reads the journal ahead of its tree, and applies what is known to be committed. A mark
-//! says so of entries of its own epoch only, since a number may lie in two epochs; of a closed epoch
-//! all up to its end count. What is read and not known to be committed is no more than one reading and
-//! what an owner may have under way.
+//! A follower reads the journal ahead of its tree and hands out committed entries. A commit mark
+//! covers entries of its own epoch only, since a number may occur in two epochs; of a closed epoch
+//! everything up to its end is committed. The buffered uncommitted entries are bounded by one read
+//! plus what an owner may have in flight.
 
 use std::collections::BTreeMap;
 
@@ -17,75 +17,78 @@ use crate::{
     settings::Settings,
 };
 
-/// What came of following.
+/// An event of a follower.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FollowerFact {
     /// The next entry is committed.
     Committed {
-        /// What is to be applied.
+        /// The entry to apply.
         entry: Entry,
-        /// Where the tree stands then.
+        /// Position of the tree after it.
         place: Place,
     },
-    /// The journal is not there any more from where the tree stands, or the tree has nothing: this base
-    /// is to be loaded. Nothing is read any more.
+    /// The journal after the tree's position was truncated, or the tree is empty: this base has to
+    /// be loaded. The follower stops reading.
     Load(BaseRecord),
-    /// An entry of a closed epoch is missing. It is looked for at a slow pace; told once.
+    /// An entry of a closed epoch is missing. It is read again at a slow rate; reported once.
     Missing(MissingEntry),
-    /// The tree has, or may have, entries that do not count. Nothing is read any more; told once.
+    /// The tree contains, or may contain, entries that are not part of the history. The follower
+    /// stops reading; reported once.
     Astray(Error),
-    /// The journal cannot be followed from this tree: it is damaged, or the tree is of something else.
+    /// The journal cannot be followed from this tree: it is damaged, or the tree belongs to another
+    /// one.
     Damaged(Error),
 }
 
-/// A question for entries.
+/// A read of entries in flight.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     token: Token,
     epoch: u64,
     segment: u64,
-    /// The first entry that it asks for.
+    /// The first requested entry.
     first: u64,
-    /// Where the epoch ends, if it was known to be closed before the question.
+    /// End of the epoch, if it was known to be closed when the read was sent.
     end: Option<u64>,
 }
 
-/// The machine.
+/// The state machine of a follower.
 #[derive(Debug)]
 pub(crate) struct Follower {
     settings: Settings,
     asks: Asks,
     place: Place,
     shard: Option<ShardRecord>,
-    /// Of each epoch, up to which entry all are committed.
+    /// By epoch: the last entry that is known to be committed.
     marks: BTreeMap<u64, u64>,
-    /// What was read and not applied, by epoch and number.
+    /// Entries that were read and not handed out, by epoch and number.
     ahead: BTreeMap<(u64, u64), Found>,
     reading: Option<Reading>,
     read_due: u64,
-    /// The tree may have more than its place says.
+    /// The tree may contain entries after its recorded position.
     unsure: bool,
-    /// It has, or may have, what does not count.
+    /// The tree contains, or may contain, entries that are not part of the history.
     astray: bool,
     /// A base has to be loaded first.
     loads: bool,
-    /// The entry that was told to be missing.
+    /// The entry that was reported as missing.
     missing: Option<MissingEntry>,
-    /// Whether the last reading came to the end of the open epoch, so that no more is left than what
-    /// its owner had under way or has written since.
+    /// Whether the last read reached the end of the open epoch, so that only what its owner has in
+    /// flight or has written since is left.
     level: bool,
     looking: Option<Token>,
     making: Option<Token>,
     look_due: u64,
-    /// The pauses after a look and a reading that find nothing new: they become longer, up to a bound.
+    /// Delays after a read of the record and of the journal that finds nothing new; they grow up to
+    /// a bound.
     look_pause: u64,
     read_pause: u64,
-    /// Whether a node's record has the term in which the shard is owned; not once it was released.
+    /// Whether a node record has the term of the shard's owner; false once it was released.
     has_term: bool,
 }
 
 impl Follower {
-    /// With a tree that stands here, or, where that is unsure, may have more.
+    /// Creates a follower with the tree's position; an unsure tree may contain entries after it.
     pub(crate) fn new(settings: Settings, machine: u64, place: Place, unsure: bool) -> Self {
         Self {
             look_pause: settings.watch,
@@ -110,22 +113,21 @@ impl Follower {
         }
     }
 
-    /// The machine's number.
     pub(crate) fn machine(&self) -> u64 {
         self.asks.machine()
     }
 
-    /// Behind which entry its tree stands.
+    /// Returns the position of the last entry handed out.
     pub(crate) fn place(&self) -> Place {
         self.place
     }
 
-    /// The shard as it was last seen.
+    /// Returns the shard record as last seen.
     pub(crate) fn shard(&self) -> Option<&ShardRecord> {
         self.shard.as_ref()
     }
 
-    /// Looks at the shard and the journal at once.
+    /// Reads shard record and journal at once.
     pub(crate) fn hurry(&mut self, now: u64) {
         self.look_at_once(now);
         self.read_at_once(now);
@@ -139,30 +141,29 @@ impl Follower {
         (self.read_due, self.read_pause) = (now, self.settings.idle);
     }
 
-    /// Questions to be carried away.
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
         self.asks.take()
     }
 
-    /// Whether all is read that can be read without being the owner.
+    /// Returns whether everything that a non-owner can read was read.
     pub(crate) fn is_level(&self) -> bool {
         self.level && !self.astray
     }
 
-    /// A taker has found that this entry is missing, and has told so.
+    /// Records a missing entry that a taker has found and reported.
     pub(crate) fn note_missing(&mut self, missing: MissingEntry) {
         self.missing = Some(missing);
     }
 
-    /// Whether its tree has all that is known to be committed.
+    /// Returns whether the tree has all entries known to be committed.
     pub(crate) fn is_first(&self, backlog: Backlog) -> bool {
         let opened = self.shard.as_ref().map_or(0, |record| record.opened);
         let committed = self.marks.get(&opened).copied().unwrap_or(0);
         backlog.entries == 0 && committed <= self.place.n
     }
 
-    /// Asks what is due. Nothing is read while the tree is far behind what was read before: what waits
-    /// for it takes memory.
+    /// Sends what is due. Nothing is read while the tree is far behind, because entries that wait
+    /// for it are held in memory.
     pub(crate) fn tick(&mut self, now: u64, backlog: Backlog) {
         let shard = self.settings.shard;
         if self.looking.is_none() && self.making.is_none() && self.look_due <= now {
@@ -193,7 +194,7 @@ impl Follower {
         self.reading = Some(Reading { token, epoch, segment, first, end });
     }
 
-    /// Behind which entry nothing is read yet.
+    /// Returns the position up to which entries were read without a gap.
     fn read_up_to(&self, epochs: &Epochs) -> Place {
         let mut cursor = self.place;
         while let Some(found) = self.ahead.get(&(epochs.of_next(cursor.n).0, cursor.n + 1)) {
@@ -202,7 +203,7 @@ impl Follower {
         cursor
     }
 
-    /// Notes up to where the terms of nodes say all are committed.
+    /// Records the commit marks in the nodes' terms.
     pub(crate) fn note_terms<'a>(
         &mut self,
         terms: impl Iterator<Item = &'a TermRecord>,
@@ -219,13 +220,13 @@ impl Follower {
         }
         let was_released = self.has_term && !has_term;
         self.has_term = has_term;
-        // Not sooner than a reading that has failed is to be tried again.
+        // Does not shorten the delay after a failed read.
         if (is_new_epoch || was_released) && now + self.settings.watch < self.look_due {
             self.look_at_once(now);
         }
         let read = self.end_of_read().map_or(u64::MAX, |(_, _, n)| n);
         if (is_new_epoch || read < committed) && now + self.settings.idle < self.read_due {
-            // What is missing is looked for at a slow pace.
+            // A missing entry is read at a slow rate.
             if self.missing.is_none_or(|missing| missing.end < self.place.n) {
                 self.read_at_once(now);
             }
@@ -233,7 +234,6 @@ impl Follower {
         self.advance()
     }
 
-    /// Takes an answer.
     pub(crate) fn answer(&mut self, token: Token, answer: Answer, now: u64) -> Vec<FollowerFact> {
         if self.looking == Some(token) {
             self.looking = None;
@@ -280,7 +280,7 @@ impl Follower {
             self.read_due = now + self.settings.read;
         }
         let read: usize = parts.iter().map(|part| part.body.len()).sum();
-        // What lies behind a gap is read again and again.
+        // Entries after a gap are returned by every read, so their arrival is not progress.
         let before = self.end_of_read();
         for found in entries {
             mark(&mut self.marks, epoch, found.entry.committed);
@@ -297,8 +297,8 @@ impl Follower {
         facts
     }
 
-    /// The entry that a reading should have found: of a closed epoch, all up to its end are on a
-    /// quorum.
+    /// Returns the entry that a read should have found: of a closed epoch, everything up to its end
+    /// is on a quorum.
     fn find_missing(&mut self, reading: Reading, now: u64) -> Option<FollowerFact> {
         let Reading { epoch, end, .. } = reading;
         let committed = end.filter(|_| self.place.n + 1 == reading.first)?;
@@ -308,8 +308,8 @@ impl Follower {
         is_new.then_some(FollowerFact::Missing(missing))
     }
 
-    /// Epoch and segment of the first entry that is not read yet, and the one before it, if that epoch
-    /// is open.
+    /// Returns epoch and segment of the first unread entry, and the number of the entry before it,
+    /// if that epoch is open.
     fn end_of_read(&self) -> Option<(u64, u64, u64)> {
         let epochs = Epochs::of(self.shard.as_ref()?);
         let cursor = self.read_up_to(&epochs);
@@ -317,8 +317,9 @@ impl Follower {
         (epoch == epochs.opened).then_some((epoch, segment, cursor.n))
     }
 
-    /// The base that has to be loaded, unless that was told. The journal is whole behind the first of two;
-    /// an empty tree is made faster of one, and one behind which an entry is missing in no other way.
+    /// Returns the base that has to be loaded, unless it was reported. The journal is complete
+    /// after the first of two bases. An empty tree loads faster from a base, and a tree stuck at a
+    /// missing entry can only continue from a later base.
     fn missed_base(&self) -> Option<BaseRecord> {
         let record = self.shard.as_ref().filter(|_| !self.loads)?;
         let (bases, newest) = (&record.bases, record.newest_base()?);
@@ -328,12 +329,12 @@ impl Follower {
         (is_cut || is_stuck || self.place.n == 0).then_some(*newest)
     }
 
-    /// Whether the tree has turned out to have, or maybe to have, what does not count; told once. One that
-    /// is about to be made of a base is none any more.
+    /// Returns the event for a tree that has, or may have, diverged from the history; reported
+    /// once. A tree that is about to be replaced by a base is not checked.
     fn find_astray(&mut self) -> Option<FollowerFact> {
         let record = self.shard.as_ref().filter(|_| !self.astray && !self.loads)?;
         let epochs = Epochs::of(record);
-        // A record older than the tree says nothing of it.
+        // A record older than the tree does not apply to it.
         let error = if self.place.epoch <= epochs.opened && !epochs.admit(self.place) {
             ahead(self.place)
         } else if self.unsure && epochs.is_cut_behind(self.place) {
@@ -345,13 +346,13 @@ impl Follower {
         Some(FollowerFact::Astray(error))
     }
 
-    /// Notes what a shard's record says, unless something later was seen, and when to look again.
+    /// Stores the shard record, unless a later one was seen, and schedules the next read.
     fn note_shard(&mut self, record: ShardRecord, now: u64) {
         let age = |record: &ShardRecord| {
             (record.epoch, record.phase, record.newest_base().map_or(0, |base| base.n))
         };
         let is_new = self.shard.as_ref().is_none_or(|seen| age(seen) < age(&record));
-        // What nobody owns may be claimed at any time.
+        // A shard without an owner may be claimed at any time.
         self.look_pause = match record.phase == Phase::Open && !is_new {
             true => (self.look_pause * 2).min(self.settings.rest),
             false => self.settings.watch,
@@ -364,7 +365,7 @@ impl Follower {
         }
     }
 
-    /// Hands out what is committed.
+    /// Hands out committed entries.
     fn advance(&mut self) -> Vec<FollowerFact> {
         if let Some(fact) = self.find_astray() {
             return vec![fact];
@@ -392,7 +393,6 @@ impl Follower {
     }
 }
 
-/// Raises a mark.
 fn mark(marks: &mut BTreeMap<u64, u64>, epoch: u64, committed: u64) {
     let mark = marks.entry(epoch).or_default();
     *mark = committed.max(*mark);
@@ -426,7 +426,8 @@ mod tests {
         }
     }
 
-    /// Lets time pass on a shard where nothing changes; returns how often it was asked for, and its journal.
+    /// Lets time pass on an unchanged shard; returns the numbers of reads of the record and of the
+    /// journal.
     fn pass(follower: &mut Follower, now: &mut u64, ms: u64) -> (usize, usize) {
         let (mut looks, mut readings) = (0, 0);
         for _ in 0..ms / 10 {
@@ -449,7 +450,7 @@ mod tests {
         (looks, readings)
     }
 
-    /// A shard without news is asked for seldom, and at once when the nodes' records tell some.
+    /// An unchanged shard is read rarely, and at once when the node records show a change.
     #[test]
     fn what_does_not_change_is_looked_at_seldom() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
@@ -462,16 +463,16 @@ mod tests {
         assert!((9..12).contains(&looks) && (9..12).contains(&readings), "{looks} {readings}");
         for (terms, expected) in [
             (vec![term(3, 0)], (0, 0)),
-            // Something was committed.
+            // An entry was committed.
             (vec![term(3, 1)], (0, 1)),
-            // The shard was given up.
+            // The shard was released.
             (vec![], (1, 0)),
             // Another node owns it.
             (vec![term(4, 0)], (1, 1)),
         ] {
             let is_at_rest = pass(&mut follower, &mut now, rest) <= (2, 2);
             assert!(is_at_rest || terms.len() == 1);
-            // Between two looks that are due by themselves.
+            // A time at which no regular read is due soon.
             while now + 500 * MS > follower.look_due.min(follower.read_due) {
                 pass(&mut follower, &mut now, 100);
             }

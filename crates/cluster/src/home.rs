@@ -1,14 +1,14 @@
-//! Which shard a database lives in, when a cluster has several.
+//! Assignment of databases to shards.
 
-/// Databases that have what is of no database, by API: they live in the first shard.
+/// System databases of each API, which live in the first shard.
 const SYSTEM: [&str; 3] = ["admin", "config", "local"];
 
-/// The shard that is the home of a database of this API, for ever: a function of its name, so that nobody
-/// has to look it up, and nobody can disagree. Names that differ in nothing but the case of ASCII letters
-/// have the same home, as the MongoDB API keeps them apart from each other.
+/// Returns the home shard of a database of this API. It is a permanent function of the name, so
+/// that no lookup is needed and nodes cannot disagree. Names that differ only in the case of ASCII
+/// letters share a home, because the MongoDB API refuses two such databases.
 ///
 /// ```text
-/// CRC-32C of: name of the API, 0, name of the database in small letters; modulo the number of shards
+/// CRC-32C of: name of the API, 0, name of the database in lower case; modulo the number of shards
 /// ```
 pub fn home_shard(api: &str, database: &str, shards: u32) -> u32 {
     if SYSTEM.contains(&database) {
@@ -24,7 +24,7 @@ mod tests {
 
     #[test]
     fn a_home_is_a_function_of_the_name() {
-        // What was written down once has to stay: data lie there.
+        // These values must never change: they determine where existing data is stored.
         for (database, home) in [("test", 0), ("shop", 0), ("admin", 0)] {
             assert_eq!(home_shard("mongodb", database, 1), home);
         }

@@ -1,48 +1,51 @@
-//! What the machines need from the node that runs them: clocks of shards, names for claims, and how far
-//! trees are behind. All of it is answered at once.
+//! Services that the state machines need from their node: shard clocks, claim ids and the backlog
+//! of the trees. All calls return immediately.
 
 use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::records::TermRecord;
 
-/// What is known of the clock that a new owner goes on with. It begins no earlier than any of these
-/// says, so that no instant comes twice.
+/// What is known of the clock that a new owner continues. The new clock starts no earlier than any
+/// of these bounds, so that no instant is used twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heritage {
-    /// The last checkpoint of the owner before, and the boot clock of this node when the beat that
-    /// carried it was first seen. That owner used no instant behind the checkpoint plus the lease.
+    /// Last checkpoint of the preceding owner, and this node's boot clock when the beat that
+    /// carried it was first seen. That owner used no instant later than the checkpoint plus the
+    /// lease.
     pub beat: Option<(TermRecord, u64)>,
-    /// Whether this node has seen it renewed, so that it was made about when it was first seen. Otherwise
-    /// only a record was read, and nobody knows how old it is: the cluster may have been off for days.
+    /// Whether this node has seen the checkpoint being renewed, so that it was made about when it
+    /// was first seen. Otherwise only a record of unknown age was read: the cluster may have been
+    /// down for days.
     pub seen_alive: bool,
-    /// Whether the owner before gave the shard up: then it used no instant behind `least`.
+    /// Whether the preceding owner released the shard; if so, it used no instant later than
+    /// `least`.
     pub released: bool,
-    /// The clock in the shard's record: the last instant of a release, or where the clock of a claim
-    /// was to begin at the least. Nothing where there was none.
+    /// Clock in the shard record: the final instant of a release, or the lower bound of a claim.
+    /// Empty if neither exists.
     pub least: Bytes,
 }
 
-/// What was told to be committed and is not in the tree yet.
+/// Committed entries that were handed out but are not applied to the tree yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// Bytes of their bodies.
+    /// Size of their bodies in bytes.
     pub bytes: u64,
 }
 
-/// The node of a machine. Each shard has a clock and a tree of its own.
+/// The node that runs the state machines. Each shard has its own clock and tree.
 pub trait Host {
-    /// Where a clock with this heritage would begin now, as a checkpoint.
+    /// Returns, as a checkpoint, where a clock with this heritage would start now.
     fn begin(&mut self, shard: u32, heritage: &Heritage, now: u64) -> Bytes;
-    /// A checkpoint of the clock that runs, for a beat.
+    /// Returns a checkpoint of the running clock, for a beat.
     fn checkpoint(&mut self, shard: u32, now: u64) -> Bytes;
-    /// The last instant that was used, for a release: from here on none is.
+    /// Returns the last used instant, for a release. The clock hands out no instant afterwards.
     fn finish(&mut self, shard: u32, now: u64) -> Bytes;
-    /// A name that no other claim has.
+    /// Returns a unique claim id.
     fn claim(&mut self) -> Uuid;
-    /// How far its tree is behind what it was told; a follower reads no further while that is much.
+    /// Returns the backlog of the shard's tree; a follower stops reading while it is large.
     fn backlog(&self, _shard: u32) -> Backlog {
         Backlog::default()
     }

@@ -1,6 +1,6 @@
-//! A node's lease: it enters as a new incarnation, and each beat that is applied lets it serve for a
-//! while longer, counted from the tick that asked for it. A beat without an answer extends nothing.
-//! A lease that ran out goes on with the next beat that is applied; one that was fenced is over.
+//! A node's lease. The node enters as a new incarnation; each applied beat extends the lease,
+//! counted from the tick that sent it. A beat without a reply extends nothing. An expired lease is
+//! resumed by the next applied beat; a fenced one has ended.
 
 use std::collections::BTreeSet;
 
@@ -13,41 +13,43 @@ use crate::{
     settings::Settings,
 };
 
-/// What became of the lease.
+/// An event of the lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LeaseFact {
-    /// The node is in, as this incarnation; its record has the terms of the one before.
+    /// The node has entered with this incarnation; its record still has the terms of the preceding
+    /// one.
     Entered {
         /// The incarnation.
         incarnation: u64,
-        /// What it goes on writing until somebody else has the shard.
+        /// Terms that each beat repeats until another node owns the shard, so that no checkpoint is
+        /// lost.
         terms: Vec<TermRecord>,
     },
     /// A beat with these terms was applied.
     Renewed {
-        /// The terms.
+        /// The published terms.
         terms: Vec<TermRecord>,
     },
-    /// This incarnation never beats again. The machine enters again as the next one.
+    /// This incarnation never beats again. The machine enters again with the next one.
     Ended,
 }
 
-/// What is asked next, or was asked last.
+/// The request to send next, or the one in flight.
 #[derive(Debug)]
 enum Step {
-    /// Which incarnation the record has.
+    /// Reads the incarnation in the record.
     Look,
-    /// To be the one after it.
+    /// Enters as the next incarnation.
     Enter { before: u64 },
-    /// What terms the record has.
+    /// Reads the terms in the record.
     Terms,
-    /// A beat; what it says, once it was asked.
+    /// A beat; time and terms are set when it is sent.
     Beat { asked_at: u64, terms: Vec<TermRecord> },
-    /// What became of a beat.
+    /// Reads the record after a beat that was refused or got no reply.
     Outcome,
 }
 
-/// The machine.
+/// The state machine of a node's lease.
 #[derive(Debug)]
 pub struct Lease {
     settings: Settings,
@@ -56,16 +58,16 @@ pub struct Lease {
     pending: Option<Token>,
     due: u64,
     incarnation: u64,
-    /// All incarnations that were this node in this boot of this machine.
+    /// All incarnations of this node in this boot of the machine.
     own: BTreeSet<u64>,
     beat: u64,
     until: u64,
-    /// The next beat does not wait for its time.
+    /// The next beat is sent without waiting for its interval.
     hurries: bool,
 }
 
 impl Lease {
-    /// Of a node that has just started.
+    /// Creates the lease of a node that has just started.
     pub(crate) fn new(settings: Settings, machine: u64) -> Self {
         Self {
             settings,
@@ -81,27 +83,27 @@ impl Lease {
         }
     }
 
-    /// The incarnation that is in; 0 where none is.
+    /// Returns the current incarnation; 0 if none has entered.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
 
-    /// Whether this incarnation was this node, so that it is over unless it is the one that is in.
+    /// Returns whether this incarnation was this node, so that it has ended unless it is the
+    /// current one.
     pub(crate) fn was(&self, incarnation: u64) -> bool {
         self.own.contains(&incarnation)
     }
 
-    /// Until when an owner may serve, by the boot clock; 0 where it may not.
+    /// Returns the boot clock until which an owner may serve; 0 if it may not.
     pub fn until(&self) -> u64 {
         self.until
     }
 
-    /// Questions to be carried away.
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
         self.asks.take()
     }
 
-    /// There is something new to say: the next beat is asked at once.
+    /// Sends the next beat at once, because there is new state to publish.
     pub(crate) fn hurry(&mut self, now: u64) {
         self.hurries = true;
         if matches!(self.step, Step::Beat { .. }) {
@@ -109,7 +111,7 @@ impl Lease {
         }
     }
 
-    /// Asks what is due. The terms are those that a beat carries.
+    /// Sends what is due. A beat carries the given terms.
     pub(crate) fn tick(&mut self, now: u64, terms: impl FnOnce() -> Vec<TermRecord>) {
         if self.pending.is_some() || now < self.due {
             return;
@@ -130,7 +132,6 @@ impl Lease {
         self.pending = Some(self.asks.ask(request));
     }
 
-    /// Takes an answer.
     pub(crate) fn answer(&mut self, token: Token, answer: Answer, now: u64) -> Option<LeaseFact> {
         if self.pending != Some(token) {
             return None;
@@ -164,13 +165,14 @@ impl Lease {
                 }
                 return Some(LeaseFact::Renewed { terms });
             }
-            // A beat that came late may be what refused this one: only the record tells.
+            // A delayed beat that was applied after all may have caused the refusal: only the
+            // record can tell.
             (Step::Beat { .. }, Ok(Reply::Swapped(Swapped::Refused(_))) | Err(_)) => {
                 self.step = Step::Outcome
             }
             (Step::Outcome, Ok(Reply::Nodes(nodes))) => return self.outcome(&nodes, now),
-            // Whether an unanswered attempt to enter was its own or another's does not matter: only
-            // an answer makes an incarnation its own.
+            // Whether an unanswered attempt to enter was applied is irrelevant: only an
+            // acknowledgement makes an incarnation this node's own.
             (Step::Look | Step::Enter { .. }, _) => self.due = now + self.settings.again,
             (step, _) => {
                 self.step = step;
@@ -180,7 +182,7 @@ impl Lease {
         None
     }
 
-    /// The terms of the incarnation before.
+    /// Reads the terms of the preceding incarnation.
     fn terms_found(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseFact> {
         match own(nodes, self.settings.node) {
             Some(own) if own.incarnation == self.incarnation => {
@@ -197,7 +199,7 @@ impl Lease {
         }
     }
 
-    /// What became of a beat that was refused or got no answer.
+    /// Resolves a beat that was refused or got no reply.
     fn outcome(&mut self, nodes: &[NodeRecord], now: u64) -> Option<LeaseFact> {
         let incarnation = self.incarnation;
         match own(nodes, self.settings.node) {
@@ -223,12 +225,11 @@ impl Lease {
     }
 }
 
-/// A beat that is not asked yet.
+/// Returns the step of an unsent beat.
 fn beat() -> Step {
     Step::Beat { asked_at: 0, terms: Vec::new() }
 }
 
-/// A node's record.
 fn own(nodes: &[NodeRecord], node: Uuid) -> Option<&NodeRecord> {
     nodes.iter().find(|record| record.node == node)
 }
@@ -248,7 +249,7 @@ mod tests {
         NodeRecord { node: NODE, incarnation, beat, state, about, terms }
     }
 
-    /// Asks what is due, and answers it.
+    /// Sends what is due, and answers it.
     fn step(lease: &mut Lease, now: u64, answer: Answer) -> (Request, Option<LeaseFact>) {
         lease.tick(now, Vec::new);
         let [ask] = <[Ask; 1]>::try_from(lease.asks()).unwrap();
@@ -256,7 +257,7 @@ mod tests {
         (ask.request, fact)
     }
 
-    /// A node that has entered as incarnation 4.
+    /// A lease that has entered with incarnation 4.
     fn entered() -> Lease {
         let about = Bytes::from_static(b"here");
         let mut lease = Lease::new(Settings::new(Uuid::nil(), 0, NODE, about), 1);
@@ -299,7 +300,7 @@ mod tests {
     fn a_beat_without_an_answer_extends_nothing_and_ends_nothing() {
         let mut lease = entered();
         step(&mut lease, 10, Err(Unanswered(String::new())));
-        // It came through after all.
+        // The beat was applied nevertheless.
         let nodes = vec![record(4, 1, NodeState::Up)];
         let (request, fact) = step(&mut lease, 20, Ok(Reply::Nodes(nodes)));
         assert_eq!((request, fact, lease.until()), (Request::ReadNodes, None, 0));

@@ -1,15 +1,16 @@
-//! Several nodes, one database: who owns a shard, and what its journal is. A *shard* is one order of
-//! commits with one clock, what a whole server is on one machine. Its journal lies in a replicated
-//! database; of the nodes that follow it one owns it, and only that one appends.
+//! Shard ownership and the replicated journal of a cluster. A *shard* is one order of commits with
+//! one clock, the unit that a single-machine server consists of. Its journal is stored in a
+//! replicated database. Of the nodes that follow a shard, one owns it, and only the owner appends.
 //!
 //! ```text
 //!  owner ──requests──▶ ledger: registers, changed by compare and set   who owns it
 //!  others ───────────▶         entries, written and read at a quorum   what was committed
 //! ```
 //!
-//! This crate has the requests ([`Request`]), their answers ([`Reply`]), the records and the protocol:
-//! machines without I/O and clocks ([`Member`]), which are told the time and the answers, and say what
-//! to ask and what has come to be. It speaks to no database and knows no documents.
+//! This crate defines the requests ([`Request`]), the replies ([`Reply`]), the records and the
+//! protocol as state machines without I/O and clocks ([`Member`]): the caller passes in time and
+//! replies, and takes out requests and events. It accesses no database and is independent of
+//! documents.
 
 mod ask;
 mod entry;

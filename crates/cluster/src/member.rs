@@ -1,6 +1,6 @@
-//! A node as the protocol sees it: its lease, what it sees of the others, and what it is to each shard,
-//! which is a follower, a taker or the owner. Whoever runs it carries questions to the ledger and answers
-//! back, calls [`Member::tick`] every few milliseconds, and acts on the facts before the next call.
+//! A node in the protocol: its lease, its view of the other nodes, and its role for each shard
+//! (follower, taker or owner). The driver passes requests to the ledger and replies back, calls
+//! [`Member::tick`] every few milliseconds, and handles the events before the next call.
 
 mod claims;
 mod common;
@@ -21,20 +21,20 @@ use crate::{
     settings::Settings,
 };
 
-/// The machine.
+/// The state machine of a node. A *seat* is its role in one shard.
 #[derive(Debug)]
 pub struct Member {
     common: Common,
-    /// By the numbers of their shards.
+    /// Seats by shard number.
     seats: Vec<Seat>,
-    /// When the ledger answered last.
+    /// Time of the ledger's last reply.
     heard_at: u64,
 }
 
 impl Member {
-    /// Of a node that has just started, with a tree for each shard, in the order of their numbers, that
-    /// stands here, or, where that is unsure, may have more: its place was noted before its last entries
-    /// were.
+    /// Creates the member of a node that has just started. `trees[i]` is the position of shard i's
+    /// tree, and whether the tree is unsure: it may contain entries applied after the position was
+    /// saved.
     pub fn new(settings: Settings, trees: &[(Place, bool)]) -> Self {
         let mut common = Common::new(&settings);
         let seats = (0..).zip(trees).map(|(shard, (tree, unsure))| {
@@ -45,7 +45,7 @@ impl Member {
         Self { common, seats, heard_at: 0 }
     }
 
-    /// Questions to be carried to the ledger.
+    /// Removes and returns the requests to send to the ledger.
     pub fn asks(&mut self) -> Vec<Ask> {
         let mut asks = self.common.lease.asks();
         asks.extend(self.common.watch.asks());
@@ -53,7 +53,8 @@ impl Member {
         asks
     }
 
-    /// What has come to be with which shard since the last call; of each in order.
+    /// Removes and returns the events since the last call, with their shards. Events of one shard
+    /// are in order.
     pub fn facts(&mut self) -> Vec<(u32, Fact)> {
         let facts = |seat: &mut Seat| {
             let shard = seat.settings.shard;
@@ -62,48 +63,48 @@ impl Member {
         self.seats.iter_mut().flat_map(facts).collect()
     }
 
-    /// The lease.
+    /// Returns the lease.
     pub fn lease(&self) -> &Lease {
         &self.common.lease
     }
 
-    /// The owner's part, while the node owns the shard.
+    /// Returns the owner state if the node owns the shard.
     pub fn owner(&self, shard: u32) -> Option<&Owner> {
         self.seat(shard)?.owner()
     }
 
-    /// The newest base, as it was seen before the node owned the shard.
+    /// Returns the newest base, as seen before the node owned the shard.
     pub fn base(&self, shard: u32) -> Option<BaseRecord> {
         self.seat(shard)?.base
     }
 
-    /// Whether a view of the shard may be opened at this moment of the boot clock.
+    /// Returns whether a view of the shard may be opened at this boot clock.
     pub fn may_read(&self, shard: u32, now: u64) -> bool {
         self.seat(shard).is_some_and(Seat::serves) && now < self.common.lease.until()
     }
 
-    /// Appends an entry as the owner; its number, or nothing where there is no room now.
+    /// Appends an entry as the owner. Returns its number, or `None` if no entry can be taken now.
     pub fn append(&mut self, shard: u32, body: Bytes, now: u64) -> Option<u64> {
         self.with(shard, |seat, _| seat.append(body, now)).flatten()
     }
 
-    /// A shard's clock has something new to say: a beat carries it at once.
+    /// Sends a beat at once, because the state of a shard's clock has changed.
     pub fn hurry(&mut self, now: u64) {
         self.common.lease.hurry(now);
     }
 
-    /// Lets others claim the shard until this moment of the boot clock.
+    /// Lets other nodes claim the shard until this boot clock.
     pub fn hold_back(&mut self, shard: u32, until: u64) {
         self.with(shard, |seat, _| seat.holds_until = until);
     }
 
-    /// Claims the shard as soon as it is free, whatever it was asked to let others do.
+    /// Claims the shard as soon as it is free, regardless of an earlier [`Member::hold_back`].
     pub fn go_first(&mut self, shard: u32, now: u64) {
         self.with(shard, |seat, _| seat.go_first(now));
         self.look(shard, now);
     }
 
-    /// Looks at the shard and the other nodes at once: something has changed.
+    /// Reads the shard and the node records at once, because a change is known.
     pub fn look(&mut self, shard: u32, now: u64) {
         self.with(shard, |seat, common| {
             common.watch.hurry(now);
@@ -111,25 +112,25 @@ impl Member {
         });
     }
 
-    /// Takes no more entries, and gives the shard up once all are committed.
+    /// Stops accepting entries and releases the shard once all are committed.
     pub fn hand_over(&mut self, shard: u32) {
         self.with(shard, |seat, _| seat.hand_over());
     }
 
-    /// The shard's tree cannot go on for now. An owner gives the shard up, with what it has appended so
-    /// far; until that is done the lease is not renewed, so that others have the shard even where it cannot
-    /// be given up.
+    /// Suspends a shard whose tree cannot continue. An owner releases the shard once what it has
+    /// appended is committed. Until then the lease is not renewed, so that other nodes can take the
+    /// shard over even if the release fails.
     pub fn stand_down(&mut self, shard: u32, now: u64, host: &mut dyn Host) {
         self.with(shard, |seat, common| seat.stand_down(now, common, host));
     }
 
-    /// The shard's tree goes on, from here: it is followed as at a start, once the node does not own it any
-    /// more.
+    /// Resumes a suspended shard with its tree at this position. It is followed as after a start,
+    /// once the node does not own it any more.
     pub fn go_on(&mut self, shard: u32, tree: Place, unsure: bool) {
         self.with(shard, |seat, common| seat.go_on(tree, unsure, common));
     }
 
-    /// Asks what is due at this moment of the boot clock.
+    /// Sends what is due at this boot clock.
     pub fn tick(&mut self, now: u64, host: &mut dyn Host) {
         let Self { common, seats, .. } = self;
         seats.iter_mut().for_each(Seat::drop_former);
@@ -143,7 +144,7 @@ impl Member {
         }
     }
 
-    /// Takes an answer.
+    /// Processes a reply.
     pub fn answer(&mut self, token: Token, answer: Answer, now: u64, host: &mut dyn Host) {
         let machine = token.machine();
         if answer.is_ok() {
@@ -158,7 +159,7 @@ impl Member {
             if common.watch.answer(token, answer, now) {
                 seats.iter_mut().for_each(|seat| seat.note_nodes(now, common));
             }
-        // Otherwise it is of a machine that is gone.
+        // Otherwise the machine no longer exists.
         } else if let Some(seat) = seats.iter_mut().find(|seat| seat.machine() == machine) {
             seat.answer((token, answer), now, common, host);
         }
@@ -168,7 +169,7 @@ impl Member {
         self.seats.get(usize::try_from(shard).ok()?)
     }
 
-    /// Does something at a seat; nothing where there is none.
+    /// Calls `act` with a seat; returns `None` if the shard has none.
     fn with<T>(&mut self, shard: u32, act: impl FnOnce(&mut Seat, &mut Common) -> T) -> Option<T> {
         let seat = self.seats.get_mut(usize::try_from(shard).ok()?)?;
         Some(act(seat, &mut self.common))

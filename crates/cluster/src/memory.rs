@@ -1,5 +1,5 @@
-//! A ledger in memory, for nodes of one process: tests, and what a cluster is tried out with. It does
-//! what it is asked at once, unless a fault is wanted.
+//! An in-memory ledger for nodes of one process, used in tests. It executes requests immediately
+//! and can inject faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,24 +16,24 @@ use crate::{
     swaps::{next_node, next_shard},
 };
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LedgerFault {
-    /// It is done and answered.
+    /// It is executed and answered.
     None,
-    /// It never comes.
+    /// It is lost before it is executed.
     RequestLost,
-    /// It is done, and its answer is lost.
+    /// It is executed, and its reply is lost.
     AnswerLost,
 }
 
-/// Says what becomes of each request.
+/// Decides the fate of each request.
 type Faults = Box<dyn FnMut(&Request) -> LedgerFault + Send>;
 
-/// Which parts of which entry of which journal.
+/// Shard, epoch, segment, entry and part.
 type PartKey = (u32, u64, u64, u64, u32);
 
-/// What was let go of.
+/// A deleted segment or piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Dropped {
     Segment(u32, u64, u64),
@@ -47,12 +47,12 @@ struct State {
     shards: BTreeMap<u32, ShardRecord>,
     parts: BTreeMap<PartKey, Bytes>,
     pieces: BTreeMap<(u32, u64, u32), Bytes>,
-    /// Segments and pieces that were let go of for good.
+    /// Deleted segments and pieces, to which later writes are ignored.
     dropped: BTreeSet<Dropped>,
     faults: Option<Faults>,
 }
 
-/// The ledger; copies of it are the same.
+/// The ledger. Clones share their state.
 #[derive(Clone, Default)]
 pub struct MemoryLedger {
     state: Arc<Mutex<State>>,
@@ -65,12 +65,12 @@ impl std::fmt::Debug for MemoryLedger {
 }
 
 impl MemoryLedger {
-    /// One without records.
+    /// Creates an empty ledger.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Loses an entry, as no database should: what puts it back.
+    /// Deletes an entry as if the database had lost it. Returns the requests that restore it.
     pub fn lose_entry(&self, shard: u32, epoch: u64, n: u64) -> Vec<Request> {
         let mut state = self.state.lock();
         let is_lost = |key: &PartKey| (key.0, key.1, key.3) == (shard, epoch, n);
@@ -82,7 +82,7 @@ impl MemoryLedger {
         lost.into_iter().map(back).collect()
     }
 
-    /// From now on this says what becomes of each request.
+    /// Installs the function that decides the fate of each request.
     pub fn set_faults(&self, faults: impl FnMut(&Request) -> LedgerFault + Send + 'static) {
         self.state.lock().faults = Some(Box::new(faults));
     }
@@ -141,7 +141,7 @@ impl State {
             | Request::Release { shard, .. } => {
                 let held = self.shards.get(&shard);
                 let (next, shown) = (next_shard(held, &request), held.cloned().map(Record::Shard));
-                // An earlier asking of the same, whose answer was lost.
+                // An earlier attempt whose reply was lost.
                 let before = shown.as_ref().is_some_and(|shown| request.is_done_in(shown));
                 let done = next.is_some() || before;
                 self.shards.extend(next.map(|next| (shard, next)));
@@ -151,7 +151,7 @@ impl State {
         })
     }
 
-    /// What is no record: entries and pieces.
+    /// Handles the requests about entries and pieces.
     fn answer_for_bytes(&mut self, request: Request) -> Result<Reply, Unanswered> {
         Ok(match request {
             Request::PutPiece { shard, base, piece, body } => {
@@ -195,12 +195,12 @@ impl State {
     }
 }
 
-/// The answer to a swap.
+/// Builds the reply to a swap.
 fn swapped(is_done: bool, shown: Option<Record>) -> Reply {
     Reply::Swapped(if is_done { Swapped::Done } else { Swapped::Refused(shown) })
 }
 
-/// Whole entries of about so many bytes, at least one where there is one.
+/// Returns complete entries of about `limit` bytes, at least one if any exists.
 pub(crate) fn whole_entries(
     parts: impl Iterator<Item = EntryPart>,
     limit: usize,
@@ -230,7 +230,7 @@ mod tests {
     fn it_keeps_the_laws() {
         let ledger = MemoryLedger::new();
         let checked = pin!(crate::laws::check(&ledger));
-        // It never waits for anything.
+        // The future is ready at once.
         assert!(matches!(checked.poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(())));
     }
 

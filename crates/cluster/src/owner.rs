@@ -1,6 +1,7 @@
-//! An owner's writing: entries are numbered densely, two are under way, and one is committed when it
-//! and all before it are written and the shard, read after that, still shows this claim. No clock takes
-//! part in it: what is committed is in the journal of every later owner.
+//! The write path of an owner. Entries are numbered densely and two are written at once. An entry
+//! is committed when it and all before it are written and a read of the shard record, sent after
+//! that, still shows this claim. The argument does not depend on clocks: a committed entry is in
+//! the journal of every later owner.
 
 use std::collections::VecDeque;
 
@@ -17,28 +18,28 @@ use crate::{
     settings::Settings,
 };
 
-/// Entries that are being written at once.
+/// Maximum number of entries being written.
 const WRITING_MAX: usize = 2;
-/// Entries that are not committed yet, at most.
+/// Maximum number of uncommitted entries.
 const UNDER_WAY_MAX: usize = 4;
 
-/// What became of a term.
+/// An event of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OwnerFact {
-    /// An entry is committed; all before it were told before.
+    /// An entry is committed; all before it were reported before.
     Committed {
-        /// What is to be applied.
+        /// The entry to apply.
         entry: Entry,
-        /// Where the tree stands then.
+        /// Position of the tree after it.
         place: Place,
     },
-    /// The shard is another's. What is not committed yet may be adopted by it or not.
+    /// Another node has claimed the shard. It may or may not adopt the uncommitted entries.
     Superseded,
-    /// It was given up as it was asked for.
+    /// The shard was released as requested.
     Released,
 }
 
-/// An entry that is not committed yet.
+/// An uncommitted entry.
 #[derive(Debug)]
 struct Flight {
     found: Found,
@@ -49,47 +50,48 @@ struct Flight {
     due: u64,
 }
 
-/// How far a term is.
+/// Progress of a term.
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
-    /// The first beat that carries it is not applied.
+    /// Waits for the first applied beat with the term.
     Waiting,
-    /// Entries are taken.
+    /// Accepts entries.
     Serving,
-    /// It is being given up, with this clock.
+    /// Releases the shard with this clock.
     Releasing { clock: Bytes, look: bool, pending: Option<Token>, due: u64 },
-    /// Over.
+    /// The shard is no longer owned.
     Ended,
 }
 
-/// The machine.
+/// The state machine of an owner.
 #[derive(Debug)]
 pub struct Owner {
     settings: Settings,
     asks: Asks,
     epoch: u64,
     claim: Uuid,
-    /// Where its clock began at the least.
+    /// Lower bound of the clock when the term began.
     clock: Bytes,
     stage: Stage,
-    /// No more entries are taken; the shard is given up when all are committed.
+    /// No more entries are accepted; the shard is released when all are committed.
     drains: bool,
-    /// Behind the last committed entry.
+    /// Position after the last committed entry.
     committed: Place,
-    /// Behind the last numbered one.
+    /// Position after the last numbered entry.
     numbered: Place,
-    /// Bytes in the segment so far.
+    /// Bytes in the current segment.
     segment_bytes: usize,
     flights: VecDeque<Flight>,
-    /// Checks under way, and up to which entry all were written when they were asked.
+    /// Epoch checks in flight, each with the last entry of the prefix that was written when it was
+    /// sent.
     checks: Vec<(Token, u64)>,
-    /// What checks cover that are done or under way.
+    /// The last entry covered by a check that is done or in flight.
     checked: u64,
     check_due: u64,
 }
 
 impl Owner {
-    /// Of an epoch that was opened behind this place.
+    /// Starts the term of an epoch that was opened after this position.
     pub(crate) fn new(
         settings: Settings,
         machine: u64,
@@ -115,27 +117,26 @@ impl Owner {
         }
     }
 
-    /// The machine's number.
     pub(crate) fn machine(&self) -> u64 {
         self.asks.machine()
     }
 
-    /// The epoch.
+    /// Returns the epoch.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Behind which entry its tree stands.
+    /// Returns the position of the last committed entry.
     pub fn place(&self) -> Place {
         self.committed
     }
 
-    /// Whether it answers requests, as long as the lease lasts.
+    /// Returns whether requests may be served while the lease is valid.
     pub fn serves(&self) -> bool {
         self.stage == Stage::Serving
     }
 
-    /// Whether another entry may be appended now.
+    /// Returns whether another entry may be appended now.
     pub fn has_room(&self) -> bool {
         let writing = self.flights.iter().filter(|flight| !flight.written).count();
         self.stage == Stage::Serving
@@ -144,18 +145,17 @@ impl Owner {
             && self.flights.len() < UNDER_WAY_MAX
     }
 
-    /// Since when the oldest entry that is not committed waits.
+    /// Returns since when the oldest uncommitted entry waits.
     pub(crate) fn waits_since(&self) -> Option<u64> {
         self.flights.front().map(|flight| flight.since)
     }
 
-    /// Questions to be carried away.
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
         self.asks.take()
     }
 
-    /// A beat that carries this term was applied: an empty entry is written, and it serves.
-    /// Nothing happens where it has begun.
+    /// Starts serving after the first applied beat with this term, by appending an empty entry.
+    /// Returns false, without effect, if it has started already.
     pub(crate) fn begin(&mut self, now: u64) -> bool {
         let begins = self.stage == Stage::Waiting;
         if begins {
@@ -165,7 +165,7 @@ impl Owner {
         begins
     }
 
-    /// Appends an entry; its number, or nothing where there is no room.
+    /// Appends an entry. Returns its number, or `None` if no entry can be taken now.
     pub fn append(&mut self, body: Bytes, now: u64) -> Option<u64> {
         if !self.has_room() {
             return None;
@@ -196,20 +196,20 @@ impl Owner {
         Some(n)
     }
 
-    /// Takes no more entries, and gives the shard up when all are committed.
+    /// Stops accepting entries and releases the shard when all are committed.
     pub(crate) fn drain(&mut self) {
         self.drains = true;
     }
 
-    /// Whether nothing is left but to release, with the last checkpoint of the clock.
+    /// Returns whether everything is committed, so that the shard can be released.
     pub(crate) fn is_drained(&self) -> bool {
         self.drains
             && self.flights.is_empty()
             && matches!(self.stage, Stage::Waiting | Stage::Serving)
     }
 
-    /// Stops serving, and gives the shard up with the last instant of its clock: where that has not
-    /// begun, with what was inherited.
+    /// Stops serving and releases the shard with the clock's last instant, or with the inherited
+    /// lower bound if the clock has not started.
     pub(crate) fn release(&mut self, last: Bytes, now: u64) {
         if self.is_drained() {
             let clock = if last.is_empty() { self.clock.clone() } else { last };
@@ -218,7 +218,7 @@ impl Owner {
         }
     }
 
-    /// Asks what is due.
+    /// Sends what is due.
     pub(crate) fn tick(&mut self, now: u64) {
         let shard = self.settings.shard;
         for flight in &mut self.flights {
@@ -245,7 +245,7 @@ impl Owner {
         }
     }
 
-    /// Up to which entry all are written.
+    /// Returns the last entry of the written prefix.
     fn written(&self) -> u64 {
         let written = |flight: &&Flight| flight.written;
         let last = if self.settings.rules.commit_in_order() {
@@ -256,7 +256,6 @@ impl Owner {
         last.map_or(self.committed.n, |flight| flight.found.entry.n)
     }
 
-    /// Takes an answer.
     pub(crate) fn answer(&mut self, token: Token, answer: Answer, now: u64) -> Vec<OwnerFact> {
         let mut facts = Vec::new();
         let flight = self.flights.iter_mut().find(|flight| flight.pending == Some(token));
@@ -277,12 +276,13 @@ impl Owner {
         facts
     }
 
-    /// A check that was asked when all up to `covers` were written.
+    /// Processes the reply to an epoch check that was sent when all entries up to `covers` were
+    /// written.
     fn check(&mut self, covers: u64, answer: Answer, now: u64, facts: &mut Vec<OwnerFact>) {
         match answer {
             Ok(Reply::Shard(Some(shard))) if self.is_mine(&shard) => self.commit(covers, facts),
             Ok(Reply::Shard(_)) => self.end(OwnerFact::Superseded, facts),
-            // Another check has to begin.
+            // Another check has to be sent.
             _ => {
                 let under_way = self.checks.iter().map(|(_, covers)| *covers).max();
                 self.checked = under_way.unwrap_or(0).max(self.committed.n);
@@ -295,7 +295,7 @@ impl Owner {
         (shard.epoch, shard.claim) == (self.epoch, self.claim)
     }
 
-    /// Commits all up to this entry, in order.
+    /// Commits all entries up to this number, in order.
     fn commit(&mut self, upto: u64, facts: &mut Vec<OwnerFact>) {
         while let Some(flight) = self.flights.pop_front_if(|flight| flight.found.entry.n <= upto) {
             let place = Place::behind(&flight.found);
@@ -304,7 +304,7 @@ impl Owner {
         }
     }
 
-    /// The answer to a release, or to the question what became of it.
+    /// Processes the reply to a release, or to the read that resolves its outcome.
     fn released(&mut self, token: Token, answer: Answer, now: u64, facts: &mut Vec<OwnerFact>) {
         let (epoch, claim) = (self.epoch, self.claim);
         let Stage::Releasing { look, pending, due, .. } = &mut self.stage else { return };
@@ -359,7 +359,7 @@ mod tests {
         })))
     }
 
-    /// A check says nothing of what was written after it began.
+    /// A check does not cover entries written after it was sent.
     #[test]
     fn a_check_covers_what_was_written_before_it() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());

@@ -1,16 +1,16 @@
-//! Entries in parts: a large entry is written as several, each with a byte before it that says
-//! whether another follows (1) or it is the last (0). An entry of which a part is missing is missing.
+//! Splitting of encoded entries into parts. Each part starts with a byte that says whether another
+//! part follows (1) or it is the last (0). An entry with a missing part counts as missing.
 
 use bytes::Bytes;
 
 use crate::request::EntryPart;
 
-/// Another part follows.
+/// Marker: another part follows.
 const MORE: u8 = 1;
-/// The last part.
+/// Marker: the last part.
 const LAST: u8 = 0;
 
-/// The parts of an entry, none with more than `size` of its bytes.
+/// Splits an encoded entry into parts of at most `size` bytes each, without the marker.
 pub fn split(n: u64, bytes: &Bytes, size: usize) -> Vec<EntryPart> {
     let size = size.max(1);
     let count = bytes.len().div_ceil(size).max(1);
@@ -24,13 +24,13 @@ pub fn split(n: u64, bytes: &Bytes, size: usize) -> Vec<EntryPart> {
     (0..count).map(part).collect()
 }
 
-/// The entries that are whole among these parts, which are in order of numbers and parts.
+/// Joins the parts, which are sorted by number and part, and returns the complete entries.
 pub fn join(parts: &[EntryPart]) -> Vec<(u64, Bytes)> {
     let entries = parts.chunk_by(|a, b| a.n == b.n);
     entries.filter_map(|parts| Some((parts.first()?.n, join_one(parts)?))).collect()
 }
 
-/// The bytes of one entry, if all of its parts are here.
+/// Joins the parts of one entry; `None` if any is missing.
 fn join_one(parts: &[EntryPart]) -> Option<Bytes> {
     let mut whole = Vec::with_capacity(parts.iter().map(|part| part.body.len()).sum());
     for (at, part) in parts.iter().enumerate() {
@@ -75,7 +75,7 @@ mod tests {
         }
     }
 
-    /// No bytes make it panic, whatever they are.
+    /// Corrupt markers do not panic.
     #[test]
     fn a_mark_that_is_wrong_makes_an_entry_missing() {
         for at in 0..4 {

@@ -1,5 +1,5 @@
-//! Places in a journal: behind which entry a tree stands, where the next one lies, and the reading of
-//! what a ledger answered.
+//! Positions in a journal, the assignment of entries to epochs, and the decoding of entries that a
+//! ledger returned.
 
 use bytes::Bytes;
 use store::{Error, Kind};
@@ -12,100 +12,102 @@ use crate::{
     settings::Settings,
 };
 
-/// Behind which entry a tree stands. It is kept with the tree.
+/// A position in a journal, directly after an entry. It is stored with the tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The epoch of the entry.
+    /// Epoch of the entry.
     pub epoch: u64,
-    /// Where the next entry of that epoch lies.
+    /// Segment of the next entry of that epoch.
     pub segment: u64,
-    /// The number of the entry, 0 before the first.
+    /// Number of the entry; 0 before the first.
     pub n: u64,
-    /// Its checksum.
+    /// Checksum of the entry.
     pub checksum: u32,
 }
 
 impl Place {
-    /// Where a base stands.
+    /// Returns the position of a base.
     pub fn of(base: &BaseRecord) -> Self {
         let BaseRecord { epoch, segment, n, checksum, .. } = *base;
         Self { epoch, segment, n, checksum }
     }
 
-    /// Behind an entry of this segment.
+    /// Returns the position directly after an entry.
     pub(crate) fn behind(found: &Found) -> Self {
         let entry = &found.entry;
         let segment = found.segment + u64::from(entry.closes);
         Self { epoch: entry.epoch, segment, n: entry.n, checksum: found.checksum }
     }
 
-    /// Epoch and segment of the entry behind this place.
+    /// Returns epoch and segment of the entry after this position.
     pub(crate) fn next(&self, epochs: &Epochs) -> (u64, u64) {
         let (epoch, _) = epochs.of_next(self.n);
         (epoch, if epoch == self.epoch { self.segment } else { 0 })
     }
 }
 
-/// Which entries belong to which epoch.
+/// The mapping of entry numbers to epochs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Epochs {
-    /// The last that was opened; 0: none.
+    /// The last opened epoch; 0 if none was opened.
     pub(crate) opened: u64,
-    /// The last entry of each closed one.
+    /// The last entry of each closed epoch, as (epoch, entry).
     pub(crate) ends: Vec<(u64, u64)>,
 }
 
 impl Epochs {
-    /// As a shard's record has them.
+    /// Reads the epochs from a shard record.
     pub(crate) fn of(record: &ShardRecord) -> Self {
         Self { opened: record.opened, ends: record.ends.clone() }
     }
 
-    /// The epoch of the entry behind number `n`, and its end if it is closed.
+    /// Returns the epoch of the entry after number `n`, and the epoch's end if it is closed.
     pub(crate) fn of_next(&self, n: u64) -> (u64, Option<u64>) {
         let closed = self.ends.iter().find(|(_, end)| n < *end);
         closed.map_or((self.opened, None), |(epoch, end)| (*epoch, Some(*end)))
     }
 
-    /// Whether a tree may stand here: nothing counts behind the end of a closed epoch.
+    /// Returns whether a tree at this position is part of the history: entries after the end of a
+    /// closed epoch are not.
     pub(crate) fn admit(&self, tree: Place) -> bool {
         let of_tree = |(epoch, _): &&(u64, u64)| *epoch == tree.epoch && *epoch != 0;
         let end = self.ends.iter().find(of_tree);
         tree.epoch <= self.opened && end.is_none_or(|(_, end)| tree.n <= *end)
     }
 
-    /// Whether a person has accepted that what was committed behind this place, or a later one, is missing.
+    /// Returns whether an operator has accepted the loss of entries after this position or a later
+    /// one.
     pub(crate) fn is_cut_behind(&self, tree: Place) -> bool {
         self.ends.iter().any(|(epoch, end)| *epoch == 0 && tree.n <= *end)
     }
 
-    /// Whether an entry of this epoch and number can be one that counts.
+    /// Returns whether an entry of this epoch and number can be part of the history.
     pub(crate) fn holds(&self, epoch: u64, n: u64) -> bool {
         n.checked_sub(1).is_some_and(|before| self.of_next(before).0 == epoch)
     }
 }
 
 impl ShardRecord {
-    /// The newest base that counts. One of an owner that was cut off for long may be put in force after a
-    /// person has given up what it has.
+    /// Returns the newest base that is part of the history. An owner that was cut off for long may
+    /// still publish a base after an operator has accepted the loss of what it contains.
     pub fn newest_base(&self) -> Option<&BaseRecord> {
         self.bases.iter().rfind(|base| self.admits(Place::of(base)))
     }
 
-    /// Whether a base or a tree may stand here: nothing counts behind the end of a closed epoch.
+    /// Returns whether a base or a tree at this position is part of the history.
     pub fn admits(&self, place: Place) -> bool {
         Epochs::of(self).admit(place)
     }
 }
 
-/// A committed entry is missing in the journal; only a person may accept that.
+/// A committed entry that is missing in the journal; only an operator may accept the loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MissingEntry {
-    /// The epoch it was in.
+    /// Epoch of the entry.
     pub epoch: u64,
-    /// Up to where the epoch can be read.
+    /// Last entry of the epoch that can be read.
     pub end: u64,
-    /// Up to where it was committed.
+    /// Last entry of the epoch that is known to be committed.
     pub committed: u64,
 }
 
@@ -118,21 +120,19 @@ impl std::fmt::Display for MissingEntry {
     }
 }
 
-/// An entry that was read.
+/// A decoded entry of the journal.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    /// Where it was.
+    /// Segment that contains it.
     pub(crate) segment: u64,
-    /// What it says.
     pub(crate) entry: Entry,
-    /// Its bytes, as they were written.
+    /// The encoded entry, as written.
     pub(crate) bytes: Bytes,
-    /// Their checksum.
     pub(crate) checksum: u32,
 }
 
-/// The whole entries among the parts of a segment. An error when one is damaged or not of this
-/// cluster, shard and epoch.
+/// Decodes the complete entries among the parts of a segment. Fails with `Corrupt` if one is
+/// damaged or belongs to another cluster, shard, epoch or number.
 pub(crate) fn found(
     settings: &Settings,
     epoch: u64,
@@ -151,13 +151,13 @@ pub(crate) fn found(
     join(parts).into_iter().map(one).collect()
 }
 
-/// The error of a tree that is ahead of the journal.
+/// Returns the error for a tree that is ahead of the journal.
 pub(crate) fn ahead(tree: Place) -> Error {
     let text = format!("the tree has entry {} of epoch {}, the ledger has not", tree.n, tree.epoch);
     Error::new(Kind::Corrupt, text)
 }
 
-/// The error of a tree that may have what a person has accepted to be lost.
+/// Returns the error for a tree that may contain entries whose loss an operator has accepted.
 pub(crate) fn unsure(tree: Place) -> Error {
     let text = format!(
         "the tree has entry {} of epoch {}, and may have some behind it that were given up since",
@@ -166,7 +166,7 @@ pub(crate) fn unsure(tree: Place) -> Error {
     Error::new(Kind::Corrupt, text)
 }
 
-/// The error of an entry that does not follow the one before it.
+/// Returns the error for an entry whose checksum chain is broken.
 pub(crate) fn broken_chain(entry: &Entry) -> Error {
     let text = format!("entry {} of epoch {} does not follow the one before", entry.n, entry.epoch);
     Error::new(Kind::Corrupt, text)

@@ -1,7 +1,7 @@
-//! Reads a shard's journal for whoever has no part in it: behind a place, up to the last entry that was
-//! there. Nothing is asked of its owner, and nothing changed. What it hands out is committed once the
-//! shard's record, read after it, still shows the epoch that the reading began with: no taker has looked
-//! at the journal before then, and each will find what a quorum has shown.
+//! Reads a shard's journal from outside the protocol, from a position up to the last entry that
+//! exists. It contacts no owner and changes nothing. The returned entries are committed if the
+//! shard record, read after them, still shows the epoch with which the read started: no taker has
+//! read the journal before that, and each taker finds what a quorum has returned.
 
 use bytes::Bytes;
 use store::{Error, Kind};
@@ -16,7 +16,7 @@ use crate::{
     settings::Settings,
 };
 
-/// A reading that goes on.
+/// A read of a shard's journal.
 #[derive(Debug)]
 pub struct JournalReader {
     sealing: Sealing,
@@ -25,8 +25,8 @@ pub struct JournalReader {
 }
 
 impl JournalReader {
-    /// Of this cluster, as the record of its shard was read, and terms that were read before; behind a
-    /// tree that stands here.
+    /// Starts reading after a tree at this position. `record` is the shard record and `terms` were
+    /// read before it.
     pub fn new(cluster: Uuid, record: &ShardRecord, terms: &[TermRecord], tree: Place) -> Self {
         let settings = Settings::new(cluster, record.shard, Uuid::nil(), Bytes::new());
         let limit = settings.read_bytes;
@@ -37,17 +37,18 @@ impl JournalReader {
         Self { sealing, limit, missing: None }
     }
 
-    /// The next question.
+    /// Returns the next request.
     pub fn request(&self) -> Request {
         self.sealing.request()
     }
 
-    /// Takes the answer; whether there is more to be read. `Corrupt` where the journal is damaged,
-    /// `Refused` where a committed entry is missing.
+    /// Processes the reply; returns whether more has to be read. Fails with `Corrupt` if the
+    /// journal is damaged and with `Refused` if a committed entry is missing.
     pub fn read(&mut self, parts: &[EntryPart]) -> Result<bool, Error> {
         let bytes: usize = parts.iter().map(|part| part.body.len()).sum();
         match self.sealing.read(parts) {
-            // An owner that goes on appending is not followed for ever.
+            // Stops at the current end, so that an owner that keeps appending does not prolong the
+            // read forever.
             Reading::More => {
                 Ok(parts.is_empty() || self.limit <= bytes || !self.sealing.is_level())
             }
@@ -60,18 +61,18 @@ impl JournalReader {
         }
     }
 
-    /// The committed entry that is missing, once that was the answer.
+    /// Returns the missing committed entry, if the read failed because of one.
     pub fn missing(&self) -> Option<MissingEntry> {
         self.missing
     }
 
-    /// Whether something lies behind an entry that is not there. An owner that has two entries under way
-    /// leaves such a gap for a moment; whoever reads on behind it reads what is nobody's yet.
+    /// Returns whether an entry was found after a missing one. An owner with two entries in flight
+    /// leaves such a gap briefly; entries after it are not yet committed.
     pub fn meets_gap(&self) -> bool {
         self.sealing.meets_gap()
     }
 
-    /// What was read since the last time, in order, and where a tree stands behind each.
+    /// Removes and returns the entries read so far, in order, each with the position after it.
     pub fn take(&mut self) -> Vec<(Entry, Place)> {
         let found = self.sealing.take_entries().into_iter();
         found

@@ -1,137 +1,139 @@
-//! The records of the ledger: a few bytes each, changed by compare and set alone.
+//! The records of the ledger: a few bytes each, changed by compare-and-set only.
 
 use bytes::Bytes;
 use secret::Secret;
 use store::{Error, Kind};
 use uuid::Uuid;
 
-/// What all nodes have to agree on; never changed once it is made.
+/// Parameters on which all nodes of a cluster have to agree; immutable once initialized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterRecord {
-    /// The format of records and entries.
+    /// Format version of records and entries.
     pub format: u32,
-    /// Stands in each entry, so that no node takes those of another cluster for its own.
+    /// Id of the cluster. Each entry contains it, so that a node rejects entries of another
+    /// cluster.
     pub id: Uuid,
-    /// How many shards there are.
+    /// Number of shards.
     pub shards: u32,
-    /// `system` or `manual`.
+    /// Kind of clock: `system` or `manual`.
     pub clock: String,
-    /// What continuation tokens and the link between nodes are signed with.
+    /// Key that signs continuation tokens and authenticates the link between nodes.
     pub secret: Secret,
 }
 
-/// Whether a node may go on.
+/// State of an incarnation's lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeState {
-    /// Its lease is renewed by each beat.
+    /// Each beat renews the lease.
     Up,
-    /// Somebody has ended its lease: this incarnation never beats again.
+    /// Another node has ended the lease; this incarnation never beats again.
     Fenced,
 }
 
-/// A node, as all see it.
+/// The record of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeRecord {
-    /// Made with its data directory.
+    /// Id of the node, created with its data directory.
     pub node: Uuid,
-    /// Raised by each start.
+    /// Number of starts; each start increments it.
     pub incarnation: u64,
-    /// Raised by each renewal of its lease.
+    /// Number of lease renewals in this incarnation.
     pub beat: u64,
-    /// Whether it may go on.
+    /// State of the lease.
     pub state: NodeState,
-    /// Addresses, version and boot id; empty where the node was forgotten.
+    /// Addresses, version and boot id; empty if the node was removed.
     pub about: Bytes,
-    /// Of each shard that it owns.
+    /// Terms of the shards that the node owns.
     pub terms: Vec<TermRecord>,
 }
 
 impl NodeRecord {
-    /// Whether somebody has said that this node is gone and that nobody should see it any more.
+    /// Returns whether the node was removed by an operator and is hidden from listings.
     pub fn is_forgotten(&self) -> bool {
         self.state == NodeState::Fenced && self.about.is_empty()
     }
 }
 
-/// A node's time as the owner of a shard, as of its last beat.
+/// The state of a node's term as owner of a shard, as of its last beat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermRecord {
-    /// Which shard.
+    /// The shard.
     pub shard: u32,
-    /// In which epoch.
+    /// Epoch of the term.
     pub epoch: u64,
-    /// The last entry that was committed.
+    /// Number of the last committed entry.
     pub committed: u64,
     /// Checkpoint of the shard's clock.
     pub clock: Bytes,
 }
 
-/// How far a claim is. Within a claim it only goes forward.
+/// Progress of a claim. Within a claim it only advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Claimed; the end of the epoch before is being looked for.
+    /// Claimed; the new owner is determining the end of the preceding epoch.
     Sealing,
-    /// Its owner appends.
+    /// The owner appends.
     Open,
-    /// Its owner has given it up.
+    /// The owner has released the shard.
     Released,
 }
 
-/// A dump of the shard behind an entry, in pieces.
+/// A dump of a shard's state after a given entry, stored in pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BaseRecord {
-    /// Its name; no other base has had it. Never 0.
+    /// Unique id of the base, never 0.
     pub id: u64,
-    /// Epoch of the entry that it stands behind.
+    /// Epoch of the last entry that the base contains.
     pub epoch: u64,
-    /// Where the next entry of that epoch lies.
+    /// Segment of the next entry of that epoch.
     pub segment: u64,
-    /// The number of the entry.
+    /// Number of the last entry that the base contains.
     pub n: u64,
-    /// Its checksum.
+    /// Checksum of that entry.
     pub checksum: u32,
-    /// How many pieces it has.
+    /// Number of pieces.
     pub pieces: u32,
-    /// Bytes of all pieces.
+    /// Total size of the pieces in bytes.
     pub bytes: u64,
 }
 
-/// Who owns a shard, and where its epochs end.
+/// The record of a shard: its owner and the ends of its epochs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShardRecord {
-    /// Which shard.
+    /// The shard.
     pub shard: u32,
-    /// Counts its owners.
+    /// Number of claims so far.
     pub epoch: u64,
-    /// The attempt that made this epoch.
+    /// Id of the claim that created this epoch.
     pub claim: Uuid,
     /// The owner.
     pub node: Uuid,
-    /// In which incarnation.
+    /// Incarnation of the owner.
     pub incarnation: u64,
-    /// How far the claim is.
+    /// Progress of the claim.
     pub phase: Phase,
-    /// The last epoch that was opened; 0: none.
+    /// The last epoch that was opened; 0 if none was.
     pub opened: u64,
-    /// The last entry of each closed epoch, by epoch; and as that of epoch 0, which never was, each entry
-    /// behind which a person has accepted that what was committed is missing.
+    /// The last entry of each closed epoch, as (epoch, entry). Pairs with epoch 0, which never
+    /// existed, record accepted losses: the entry after which an operator has accepted that
+    /// committed entries are missing.
     pub ends: Vec<(u64, u64)>,
-    /// Where the clock of a claim begins at the least, or the final checkpoint of a release.
+    /// Lower bound of the clock of a claim, or the final checkpoint after a release.
     pub clock: Bytes,
-    /// The last two bases, the newest last. The journal is whole behind the first of them; where there is
-    /// one, from its beginning on.
+    /// The last two bases, newest last. The journal is complete after the first of them, or from
+    /// its start if there is at most one.
     pub bases: Vec<BaseRecord>,
 }
 
 impl ShardRecord {
-    /// The name of the newest base, 0 where there is none.
+    /// Returns the id of the newest base, 0 if there is none.
     pub fn base(&self) -> u64 {
         self.bases.last().map_or(0, |base| base.id)
     }
 
-    /// The ends once a person has accepted that of this epoch nothing counts behind entry `end`, and
-    /// nothing of any epoch after it. Those that were set before are shortened: nothing else ever does
-    /// that, so the new ends say that it was done.
+    /// Returns the ends after an operator has accepted that entries after `end` of this epoch, and
+    /// all entries of later epochs, are lost. Ends set before are shortened; as nothing else
+    /// shortens an end, the result itself records the accepted loss.
     pub fn ends_cut(&self, epoch: u64, end: u64) -> Vec<(u64, u64)> {
         let mut ends = self.ends.clone();
         ends.push((self.opened, u64::MAX));
@@ -143,11 +145,10 @@ impl ShardRecord {
     }
 }
 
-/// The version of the layouts below.
 const VERSION: u8 = 1;
 
-/// Terms as bytes: version u8, count u32, then each: shard u32, epoch u64, committed u64, length of
-/// the clock u32, clock. Numbers are little-endian.
+/// Encodes terms: version u8, count u32, then for each: shard u32, epoch u64, committed u64, clock
+/// length u32, clock. Numbers are little-endian.
 pub fn encode_terms(terms: &[TermRecord]) -> Vec<u8> {
     let mut bytes = head(terms.len());
     for term in terms {
@@ -160,7 +161,7 @@ pub fn encode_terms(terms: &[TermRecord]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode_terms`] made; `Corrupt` when it is not that.
+/// Decodes the output of [`encode_terms`]; fails with `Corrupt` on any other input.
 pub fn decode_terms(bytes: &[u8]) -> Result<Vec<TermRecord>, Error> {
     let mut reader = Reader { rest: bytes };
     let terms = reader.list(|reader| {
@@ -174,7 +175,7 @@ pub fn decode_terms(bytes: &[u8]) -> Result<Vec<TermRecord>, Error> {
     terms.ok_or_else(|| damaged("terms"))
 }
 
-/// Ends as bytes: version u8, count u32, then each: epoch u64, entry u64.
+/// Encodes ends: version u8, count u32, then for each: epoch u64, entry u64.
 pub fn encode_ends(ends: &[(u64, u64)]) -> Vec<u8> {
     let mut bytes = head(ends.len());
     for (epoch, n) in ends {
@@ -184,7 +185,7 @@ pub fn encode_ends(ends: &[(u64, u64)]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode_ends`] made; `Corrupt` when it is not that.
+/// Decodes the output of [`encode_ends`]; fails with `Corrupt` on any other input.
 pub fn decode_ends(bytes: &[u8]) -> Result<Vec<(u64, u64)>, Error> {
     let mut reader = Reader { rest: bytes };
     let ends = reader.list(|reader| {
@@ -193,7 +194,7 @@ pub fn decode_ends(bytes: &[u8]) -> Result<Vec<(u64, u64)>, Error> {
     ends.ok_or_else(|| damaged("ends of epochs"))
 }
 
-/// Bases as bytes: version u8, count u32, then each: id, epoch, segment and number of the entry u64,
+/// Encodes bases: version u8, count u32, then for each: id, epoch, segment and entry number u64,
 /// checksum u32, pieces u32, bytes u64.
 pub fn encode_bases(bases: &[BaseRecord]) -> Vec<u8> {
     let mut bytes = head(bases.len());
@@ -208,7 +209,7 @@ pub fn encode_bases(bases: &[BaseRecord]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what [`encode_bases`] made; `Corrupt` when it is not that.
+/// Decodes the output of [`encode_bases`]; fails with `Corrupt` on any other input.
 pub fn decode_bases(bytes: &[u8]) -> Result<Vec<BaseRecord>, Error> {
     let mut reader = Reader { rest: bytes };
     let bases = reader.list(|reader| {
@@ -239,7 +240,6 @@ fn length(count: usize) -> [u8; 4] {
     u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes()
 }
 
-/// What is left to be read.
 struct Reader<'a> {
     rest: &'a [u8],
 }
@@ -258,11 +258,11 @@ impl<'a> Reader<'a> {
         Some(sized)
     }
 
-    /// All of a list, and nothing behind it.
+    /// Decodes a list that has to fill the input.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let [version] = self.array()?;
         let count = u32::from_le_bytes(self.array()?);
-        // Nothing is reserved by a count that may be noise.
+        // The count may be corrupt, so it does not preallocate.
         let list: Option<Vec<T>> = (0..count).map(|_| item(self)).collect();
         list.filter(|_| version == VERSION && self.rest.is_empty())
     }

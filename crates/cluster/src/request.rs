@@ -1,10 +1,10 @@
-//! What a node may ask of the ledger, and what it hears. The rules of who asks what, and when, are not
-//! here: they are the same for every ledger.
+//! Requests to the ledger and its replies. Who sends which request, and when, is not defined here:
+//! these types are the same for every ledger.
 //!
-//! | kind | how it is done | when no answer comes |
+//! | kind | how it is done | when no reply arrives |
 //! |---|---|---|
-//! | a read | at a quorum | asked again |
-//! | a swap | compare and set, linearizable per register | it may still be done later: asked again under a condition that makes a repeat nothing |
+//! | a read | at a quorum | sent again |
+//! | a swap | compare-and-set, linearizable per register | it may still be applied later: sent again under a condition that makes a repeat a no-op |
 //! | a write of entries | at a quorum; the same key always has the same bytes | written again with the same bytes |
 
 use std::future::Future;
@@ -14,261 +14,265 @@ use uuid::Uuid;
 
 use crate::records::{BaseRecord, ClusterRecord, NodeRecord, Phase, ShardRecord, TermRecord};
 
-/// A piece of an entry's bytes: large entries are stored in several, which together are the entry.
+/// A part of an encoded entry. A large entry is stored in several parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryPart {
     /// Number of the entry, dense over all epochs, from 1.
     pub n: u64,
-    /// From 0; each part says in its first byte whether another follows (the ledger does not look).
+    /// Index of the part, from 0. The first byte of the body says whether another part follows; the
+    /// ledger does not read it.
     pub part: u32,
-    /// Its bytes.
+    /// Bytes of the part, with the leading marker byte.
     pub body: Bytes,
 }
 
-/// What a node asks.
+/// A request of a node to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// The record of the cluster. Answer: [`Reply::Cluster`].
+    /// Reads the cluster record. Reply: [`Reply::Cluster`].
     ReadCluster,
-    /// Makes the record of the cluster if there is none. Answer: [`Reply::Swapped`].
+    /// Creates the cluster record if none exists. Reply: [`Reply::Swapped`].
     MakeCluster(ClusterRecord),
-    /// Puts a record in the place of one that is not finished, if that has this id. Whoever makes a cluster
-    /// in several steps names his attempt by it.
+    /// Replaces the cluster record if it has the id `before`. A multi-step initialization marks its
+    /// unfinished record with that id.
     ReplaceCluster {
-        /// The id in the record.
+        /// Expected id of the stored record.
         before: Uuid,
-        /// The record from then on.
+        /// The new record.
         record: ClusterRecord,
     },
-    /// All nodes. Answer: [`Reply::Nodes`].
+    /// Reads all node records. Reply: [`Reply::Nodes`].
     ReadNodes,
-    /// A node comes up: makes its record with incarnation 1, or raises `before`, the incarnation that it
-    /// was seen with, by one and sets beat 0 and state up, whatever its state was. Its terms stay.
+    /// Starts an incarnation of a node: creates its record with incarnation 1, or increments
+    /// `before`, the incarnation last read, and sets beat 0 and state up, whatever the state was.
+    /// The terms are kept.
     Enter {
-        /// Which node.
+        /// The node.
         node: Uuid,
-        /// The incarnation in its record, 0 where it has none.
+        /// Incarnation in the stored record; 0 if there is none.
         before: u64,
-        /// What others should know: addresses, version, boot id.
+        /// Metadata for other nodes: addresses, version, boot id.
         about: Bytes,
     },
-    /// Renews a node's lease: beat + 1 and new terms, if its record has this incarnation and beat and
-    /// is up.
+    /// Renews a node's lease: increments the beat and replaces the terms if the record has this
+    /// incarnation and beat and is up.
     Beat {
-        /// Which node.
+        /// The node.
         node: Uuid,
-        /// Its incarnation.
+        /// Expected incarnation.
         incarnation: u64,
-        /// The beat that its record has.
+        /// Expected beat.
         beat: u64,
-        /// For each shard that it owns.
+        /// A term for each shard that the node owns.
         terms: Vec<TermRecord>,
     },
-    /// Ends a node's lease for good: sets its state to fenced, if its record has this incarnation and
-    /// beat and is up.
+    /// Ends a node's lease permanently: sets the state to fenced if the record has this incarnation
+    /// and beat and is up.
     Fence {
-        /// Whose lease ends.
+        /// The node to fence.
         node: Uuid,
-        /// The incarnation that was seen.
+        /// Expected incarnation.
         incarnation: u64,
-        /// The beat that was seen for so long.
+        /// Expected beat, which has not changed for the lease and the margin.
         beat: u64,
     },
-    /// Takes a node that is gone out of the lists: its lease ends for good as by a fence, and its record
-    /// says nothing of itself any more ([`NodeRecord::is_forgotten`]), if it has this incarnation and beat,
-    /// whatever its state. The record stays, with its terms, so that no incarnation is ever there twice: a
-    /// node that comes back enters as the next one. To ask again is to do the same again.
+    /// Removes a dead node from all listings: fences it and clears its metadata
+    /// ([`NodeRecord::is_forgotten`]) if the record has this incarnation and beat, whatever its
+    /// state. The record and its terms are kept so that no incarnation number is used twice: a node
+    /// that returns enters with the next one. Idempotent.
     Forget {
-        /// Which node.
+        /// The node to remove.
         node: Uuid,
-        /// The incarnation that was seen.
+        /// Expected incarnation.
         incarnation: u64,
-        /// The beat that was seen for so long.
+        /// Expected beat.
         beat: u64,
     },
-    /// The record of a shard, at a quorum: the check of an owner before it acknowledges. Answer:
-    /// [`Reply::Shard`].
+    /// Reads a shard record at a quorum; owners use it to verify their epoch before they
+    /// acknowledge. Reply: [`Reply::Shard`].
     ReadShard {
-        /// Which shard.
+        /// The shard.
         shard: u32,
     },
-    /// The same, read so that every swap that was answered before is seen.
+    /// Reads a shard record serially, so that every swap acknowledged before is visible. Reply:
+    /// [`Reply::Shard`].
     ReadShardSerial {
-        /// Which shard.
+        /// The shard.
         shard: u32,
     },
-    /// Makes the record of a shard with epoch 0, phase released and nothing in it, if there is none.
+    /// Creates an empty shard record with epoch 0 and phase released if none exists.
     MakeShard {
-        /// Which shard.
+        /// The shard.
         shard: u32,
     },
-    /// Claims a shard: epoch `before` + 1, this claim, node and incarnation, phase sealing, this clock,
-    /// if its epoch is `before`.
+    /// Claims a shard: sets epoch `before` + 1, claim, node, incarnation, clock and phase sealing
+    /// if the epoch is `before`.
     Claim {
-        /// Which shard.
+        /// The shard.
         shard: u32,
-        /// The epoch that it has.
+        /// Expected epoch.
         before: u64,
-        /// Names this attempt.
+        /// Unique id of this attempt.
         claim: Uuid,
-        /// Who claims it.
+        /// The claiming node.
         node: Uuid,
-        /// In which incarnation.
+        /// Incarnation of the claiming node.
         incarnation: u64,
-        /// Where the clock of this term begins at the least.
+        /// Lower bound of the clock of the new term.
         clock: Bytes,
     },
-    /// Sets the claim to what it is, if it is this one and the phase is sealing: once it was answered
-    /// `done`, a quorum has the claim.
+    /// Rewrites an unchanged claim if it is this one and the phase is sealing. Once this is
+    /// acknowledged, a quorum has the claim.
     Confirm {
-        /// Which shard.
+        /// The shard.
         shard: u32,
         /// The claim.
         claim: Uuid,
     },
-    /// Opens a claimed shard: adds the end of the epoch opened before to `ends`, sets `opened` to the
-    /// claim's epoch and the phase to open, if this is the claim and the phase is sealing.
+    /// Opens a claimed shard: sets the ends, sets `opened` to the claimed epoch and the phase to
+    /// open, if the claim is this one and the phase is sealing.
     Open {
-        /// Which shard.
+        /// The shard.
         shard: u32,
         /// The claim.
         claim: Uuid,
-        /// Its epoch.
+        /// The claimed epoch.
         epoch: u64,
-        /// All ends, those of before included.
+        /// Ends of all closed epochs, including the one opened before.
         ends: Vec<(u64, u64)>,
     },
-    /// Gives a shard up: phase released and the final clock, if this is the claim and the phase is open.
+    /// Releases a shard: stores the final clock and sets phase released if the claim is this one
+    /// and the phase is open.
     Release {
-        /// Which shard.
+        /// The shard.
         shard: u32,
         /// The claim.
         claim: Uuid,
-        /// The last checkpoint of its clock.
+        /// Final checkpoint of the shard's clock.
         clock: Bytes,
     },
-    /// Puts a base in force: sets the bases, the new one last, if the newest has this name.
+    /// Publishes a base: replaces the list of bases if the newest one has the id `before`.
     SetBase {
-        /// Which shard.
+        /// The shard.
         shard: u32,
-        /// The name of the newest base, 0 where there is none.
+        /// Expected id of the newest base; 0 if there is none.
         before: u64,
-        /// All bases from then on.
+        /// The new list of bases, newest last.
         bases: Vec<BaseRecord>,
     },
-    /// Writes a piece of a base at a quorum. Answer: [`Reply::Written`].
+    /// Writes a piece of a base at a quorum. Reply: [`Reply::Written`].
     PutPiece {
-        /// Whose base.
+        /// The shard.
         shard: u32,
-        /// Its name.
+        /// Id of the base.
         base: u64,
-        /// Counted from 0.
+        /// Index of the piece, from 0.
         piece: u32,
-        /// Its bytes.
+        /// Bytes of the piece.
         body: Bytes,
     },
-    /// Reads a piece of a base. Answer: [`Reply::Piece`].
+    /// Reads a piece of a base. Reply: [`Reply::Piece`].
     LoadPiece {
-        /// Whose base.
+        /// The shard.
         shard: u32,
-        /// Its name.
+        /// Id of the base.
         base: u64,
-        /// Which piece.
+        /// Index of the piece.
         piece: u32,
     },
-    /// Lets a segment of the journal go for good: what is written to it later is never read. Answer:
+    /// Deletes a segment of the journal permanently: later writes to it are never read. Reply:
     /// [`Reply::Written`].
     DropSegment {
-        /// Whose journal.
+        /// The shard.
         shard: u32,
-        /// Which epoch's.
+        /// Epoch of the segment.
         epoch: u64,
-        /// Which segment.
+        /// The segment.
         segment: u64,
     },
-    /// The same of a piece of a base.
+    /// Deletes a piece of a base permanently. Reply: [`Reply::Written`].
     DropPiece {
-        /// Whose base.
+        /// The shard.
         shard: u32,
-        /// Its name.
+        /// Id of the base.
         base: u64,
-        /// Which piece.
+        /// Index of the piece.
         piece: u32,
     },
-    /// Writes parts of entries at a quorum. Answer: [`Reply::Written`].
+    /// Writes parts of entries at a quorum. Reply: [`Reply::Written`].
     Append {
-        /// Whose journal.
+        /// The shard.
         shard: u32,
-        /// By the owner of this epoch.
+        /// Epoch of the writing owner.
         epoch: u64,
-        /// A part of the journal that is let go as a whole.
+        /// Segment: the unit in which the journal is deleted.
         segment: u64,
         /// All parts of one or more entries.
         parts: Vec<EntryPart>,
     },
-    /// Reads the entries of a segment after entry `after`, in order, of about `limit` bytes: of each all
-    /// parts that are there, and at least one entry where there is one. What lies between two entries of
-    /// an answer is not there. Answer: [`Reply::Parts`].
+    /// Reads the entries of a segment after entry `after`, in order, up to about `limit` bytes:
+    /// every stored part of each, and at least one entry if any exists. A number skipped in the
+    /// reply does not exist. Reply: [`Reply::Parts`].
     ReadEntries {
-        /// Whose journal.
+        /// The shard.
         shard: u32,
-        /// Which epoch's.
+        /// Epoch of the segment.
         epoch: u64,
-        /// Which segment of it.
+        /// The segment.
         segment: u64,
-        /// The entries behind this number.
+        /// Number after which entries are returned.
         after: u64,
-        /// Bytes after which no more are wanted.
+        /// Size in bytes after which no further entry is returned.
         limit: usize,
     },
 }
 
-/// What the ledger answers.
+/// A reply of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// The record of the cluster, if there is one.
+    /// The cluster record, if it exists.
     Cluster(Option<ClusterRecord>),
-    /// All nodes.
+    /// All node records.
     Nodes(Vec<NodeRecord>),
-    /// The record of a shard, if there is one.
+    /// A shard record, if it exists.
     Shard(Option<ShardRecord>),
-    /// What came of a swap.
+    /// Outcome of a swap.
     Swapped(Swapped),
-    /// A quorum has what was written.
+    /// A quorum has the write.
     Written,
     /// Parts of entries in the order of their numbers.
     Parts(Vec<EntryPart>),
-    /// A piece of a base, if all of it is there.
+    /// A piece of a base, if it is complete.
     Piece(Option<Bytes>),
 }
 
-/// What came of a swap that was answered.
+/// Outcome of an acknowledged swap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Swapped {
-    /// Its condition held and it was done; or, of a request that names a claim, an earlier asking of the
-    /// same had done it ([`Request::is_done_in`]).
+    /// The condition held and the swap was applied, by this or, for requests that carry a unique
+    /// id, by an earlier attempt ([`Request::is_done_in`]).
     Done,
-    /// Its condition did not hold. With what the record showed then or later, where there is one: a
-    /// beat, a fence or an entering that got no answer may have been done all the same, and whoever asks
-    /// again sees it here.
+    /// The condition did not hold; with the record as it was then or later, if known. A beat, fence
+    /// or enter request that got no reply may have been applied nevertheless; a repeat finds it in
+    /// this record.
     Refused(Option<Record>),
 }
 
 /// A record of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// The cluster's.
+    /// The cluster record.
     Cluster(ClusterRecord),
-    /// A node's.
+    /// A node record.
     Node(NodeRecord),
-    /// A shard's.
+    /// A shard record.
     Shard(ShardRecord),
 }
 
 impl Request {
-    /// Whether a record shows that this very request was done, although its condition no longer holds:
-    /// only of requests that name a claim, which nobody else makes. Of a beat the record would show it
-    /// too, but it must not be answered as done: its lease counts from the asking that did it.
+    /// Returns whether `record` shows that this request was applied although its condition no longer
+    /// holds. True only for requests that carry a unique id (a claim, a cluster or a base). A beat
+    /// is excluded, because its lease starts with the attempt that was applied.
     pub fn is_done_in(&self, record: &Record) -> bool {
         let shown = match (record, self) {
             (Record::Shard(shown), _) => shown,
@@ -290,11 +294,11 @@ impl Request {
     }
 }
 
-/// No answer came in time, or one that says as much: what was asked may be done, may never be, or may
-/// be done later.
+/// A request without a reply in time, or with an inconclusive one: it may have been applied, may
+/// never be, or may be applied later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unanswered(
-    /// What went wrong, for logs.
+    /// Cause, for logs.
     pub String,
 );
 
@@ -306,9 +310,9 @@ impl std::fmt::Display for Unanswered {
 
 impl std::error::Error for Unanswered {}
 
-/// Where records and entries are kept.
+/// A replicated store of records and entries.
 pub trait Ledger: Send + Sync + 'static {
-    /// Does what is asked. It may be dropped while it waits: then nobody knows whether it is done.
+    /// Executes a request. If the future is dropped before it completes, the outcome is unknown.
     fn execute(&self, request: Request) -> impl Future<Output = Result<Reply, Unanswered>> + Send;
 }
 

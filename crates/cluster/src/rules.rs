@@ -1,9 +1,9 @@
-//! The rules of the protocol that can be left out, to show that what it promises needs them; but only
-//! in tests of this crate: in every other build all of them are constants.
+//! Protocol rules that tests of this crate can disable, to show that each is necessary. In every
+//! other build all of them are constant true.
 
 macro_rules! rules {
     ($($(#[doc = $doc:literal])* $rule:ident,)*) => {
-        /// Which rules are kept.
+        /// The rules that are in force.
         #[cfg(test)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) struct Rules {
@@ -17,11 +17,11 @@ macro_rules! rules {
             }
         }
 
-        /// All rules are kept.
+        /// All rules are in force.
         #[cfg(not(test))]
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub(crate) struct Rules {
-            /// Nobody but this module makes one, so that no rule can be named outside.
+            /// Private, so that only this module constructs the value.
             _all: (),
         }
 
@@ -41,26 +41,26 @@ macro_rules! rules {
 }
 
 rules! {
-    /// An owner reads the epoch after a write and before it calls the entry committed.
+    /// An owner reads the epoch after a write and before it considers the entry committed.
     check_after_write,
     /// An entry is committed only when all before it are.
     commit_in_order,
     /// An epoch ends before its first missing entry.
     cut_at_gap,
-    /// What may not be on a quorum is written again before an epoch is closed.
+    /// Entries that may not be on a quorum are rewritten before an epoch is closed.
     write_tail_again,
-    /// An epoch's end counts only once a swap has set it.
+    /// The end of an epoch takes effect only through a swap.
     end_by_swap,
-    /// A claim is made again until a quorum has it.
+    /// A claim is repeated until a quorum has it.
     confirm_claim,
     /// The owner's lease is ended before its shard is claimed.
     fence_first,
-    /// A lease counts from the tick that asked for its beat, not from the answer.
+    /// A lease starts at the tick that sent its beat, not at the reply.
     until_by_tick,
-    /// Followers apply only what is committed.
+    /// Followers apply only committed entries.
     follow_committed,
-    /// A new owner's clock begins behind the checkpoint in the last beat.
+    /// A new owner's clock starts after the checkpoint in the last beat.
     clock_of_beat,
-    /// Besides the lease a margin is waited for.
+    /// A margin is waited for in addition to the lease.
     margin,
 }

@@ -1,6 +1,6 @@
-//! The reading of a taker: all there is behind its tree, up to the end of the last opened epoch, which
-//! is before the first missing entry. It looks further than that, for marks which say that something
-//! committed is missing.
+//! The read phase of a take-over: reads all entries after the tree up to the end of the last opened
+//! epoch, which is before the first missing entry. It reads beyond the gap, to find commit marks
+//! that show that a committed entry is missing.
 
 use store::Error;
 
@@ -10,31 +10,31 @@ use crate::{
     settings::Settings,
 };
 
-/// Empty segments in a row behind which nothing is looked for: with two entries under way the first of
-/// a segment may be there without the one that closes the segment before.
+/// Number of consecutive empty segments after which the read stops. With two entries in flight, the
+/// first entry of a segment may exist without the one that closes the preceding segment.
 const EMPTY_MAX: u32 = 2;
 
-/// How the reading stands after an answer.
+/// State of the read after a reply.
 #[derive(Debug)]
 pub(crate) enum Reading {
-    /// There is more to be read.
+    /// Another request has to be sent.
     More,
-    /// All is read.
+    /// The read is complete.
     Done,
     /// A committed entry is missing.
     Missing(MissingEntry),
-    /// The journal is damaged, or the tree is of something else.
+    /// The journal is damaged, or the tree belongs to another one.
     Damaged(Error),
 }
 
-/// A reading that goes on.
+/// A read of a journal's tail.
 #[derive(Debug)]
 pub(crate) struct Sealing {
     settings: Settings,
     epochs: Epochs,
-    /// Behind which entry all is read without a gap.
+    /// Position up to which entries were read without a gap.
     cursor: Place,
-    /// What was read without a gap.
+    /// Entries that were read without a gap.
     entries: Vec<Found>,
     epoch: u64,
     segment: u64,
@@ -46,7 +46,8 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    /// Behind this tree; `committed` is what else is known to be committed in the last opened epoch.
+    /// Starts reading after this tree; `committed` is the highest commit mark of the last opened
+    /// epoch known from elsewhere.
     pub(crate) fn new(settings: Settings, epochs: Epochs, tree: Place, committed: u64) -> Self {
         let (epoch, segment) = tree.next(&epochs);
         Self {
@@ -64,12 +65,12 @@ impl Sealing {
         }
     }
 
-    /// Whether no epoch was opened yet and the tree is empty, so that there is nothing to read.
+    /// Returns whether no epoch was opened yet and the tree is empty, so that nothing has to be
+    /// read.
     pub(crate) fn is_nothing(&self) -> bool {
         self.epochs.opened == 0 && self.cursor.n == 0
     }
 
-    /// The next question.
     pub(crate) fn request(&self) -> Request {
         Request::ReadEntries {
             shard: self.settings.shard,
@@ -80,7 +81,7 @@ impl Sealing {
         }
     }
 
-    /// Takes what was read.
+    /// Processes the parts of a reply.
     pub(crate) fn read(&mut self, parts: &[EntryPart]) -> Reading {
         if self.entries.is_empty() && !self.epochs.admit(self.cursor) {
             return Reading::Damaged(ahead(self.cursor));
@@ -119,7 +120,6 @@ impl Sealing {
         Reading::Done
     }
 
-    /// Takes an entry.
     fn take(&mut self, found: Found) -> Result<(), Error> {
         if self.epoch == self.epochs.opened {
             self.committed = self.committed.max(found.entry.committed);
@@ -142,8 +142,7 @@ impl Sealing {
         Ok(())
     }
 
-    /// Where the last opened epoch ends, and which of the entries behind the tree may not be on a
-    /// quorum.
+    /// Returns the end of the last opened epoch, and the entries of it that may not be on a quorum.
     pub(crate) fn end(&self) -> (Place, impl Iterator<Item = &Found>) {
         let (opened, committed) = (self.epochs.opened, self.committed);
         let tail = self
@@ -153,7 +152,7 @@ impl Sealing {
         (self.cursor, tail)
     }
 
-    /// All ends, once that of the last opened epoch is known.
+    /// Returns all ends, including that of the last opened epoch.
     pub(crate) fn ends(&self) -> Vec<(u64, u64)> {
         let mut ends = self.epochs.ends.clone();
         if 0 < self.epochs.opened {
@@ -162,11 +161,11 @@ impl Sealing {
         ends
     }
 
-    /// Whether the last opened epoch was read up to the last of its entries without a gap, all that is
-    /// known to be committed among them.
+    /// Returns whether the last opened epoch was read to its last entry without a gap, including
+    /// all entries known to be committed.
     pub(crate) fn is_level(&self) -> bool {
         let next = self.cursor.next(&self.epochs);
-        // Nothing was asked of an epoch that has just been come to.
+        // The epoch was just entered and nothing was requested of it yet.
         let has_asked = 0 < self.empty || !self.is_empty_so_far;
         has_asked
             && !self.gap
@@ -175,17 +174,17 @@ impl Sealing {
             && self.committed <= self.cursor.n
     }
 
-    /// Whether something was found behind an entry that was not.
+    /// Returns whether an entry was found after a missing one.
     pub(crate) fn meets_gap(&self) -> bool {
         self.gap
     }
 
-    /// What was read without a gap since the last time.
+    /// Removes and returns the entries read without a gap.
     pub(crate) fn take_entries(&mut self) -> Vec<Found> {
         std::mem::take(&mut self.entries)
     }
 
-    /// What is to be applied.
+    /// Returns the entries to apply.
     pub(crate) fn into_entries(self) -> Vec<Found> {
         self.entries
     }
@@ -199,7 +198,7 @@ mod tests {
     use super::*;
     use crate::{entry::Entry, parts::split};
 
-    /// The parts of entries of epoch 1, each with its mark.
+    /// The parts of entries of epoch 1, given as number and commit mark.
     fn parts(entries: &[(u64, u64)]) -> Vec<Vec<EntryPart>> {
         let mut before = 0;
         let mut all = Vec::new();
@@ -215,7 +214,7 @@ mod tests {
         all
     }
 
-    /// Reads these parts of the first segment, and nothing behind them.
+    /// Reads these parts of the first segment, followed by empty segments.
     fn sealed(parts: &[EntryPart], committed: u64) -> (Sealing, Reading) {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::nil(), Bytes::new());
         let epochs = Epochs { opened: 1, ends: Vec::new() };
@@ -231,7 +230,7 @@ mod tests {
     fn an_epoch_ends_before_the_first_missing_entry() {
         let all = parts(&[(1, 0), (2, 0), (3, 1)]);
         let without_2 = [all[0].clone(), all[2].clone()].concat();
-        // A part of the second is there: that is none of it.
+        // One part of the second entry exists: the entry still counts as missing.
         let without_a_part = [all[0].clone(), all[1][..1].to_vec(), all[2].clone()].concat();
         for (parts, end, tail) in
             [(all.concat(), 3, vec![2, 3]), (without_2, 1, vec![]), (without_a_part, 1, vec![])]
@@ -245,7 +244,7 @@ mod tests {
         }
     }
 
-    /// It is told by a mark behind the gap, or by what was known before.
+    /// The commit is known from a mark after the gap, or from elsewhere.
     #[test]
     fn a_committed_entry_that_is_missing_is_no_end() {
         let all = parts(&[(1, 0), (2, 0), (3, 2)]);

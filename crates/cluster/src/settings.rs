@@ -1,77 +1,78 @@
-//! What a node's machines are told once: who they are, and their times and sizes.
+//! Configuration of a node's state machines: identity, times and sizes.
 
 use bytes::Bytes;
 use uuid::Uuid;
 
 use crate::rules::Rules;
 
-/// A millisecond of the boot clock.
+/// A millisecond in nanoseconds.
 const MS: u64 = 1_000_000;
 
-/// Who a node is, and its times (nanoseconds of the boot clock) and sizes (bytes). All nodes of a
+/// Identity, times (nanoseconds of the boot clock) and sizes (bytes) of a node. All nodes of a
 /// cluster have the same `lease` and `margin`.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The cluster's id.
+    /// Id of the cluster.
     pub cluster: Uuid,
-    /// The shard that it follows or owns.
+    /// The shard that these machines follow or own.
     pub shard: u32,
-    /// The node's id, made with its data directory.
+    /// Id of the node, created with its data directory.
     pub node: Uuid,
-    /// What others should know of it: addresses, version, boot id.
+    /// Metadata for other nodes: addresses, version, boot id.
     pub about: Bytes,
-    /// So many bytes at the beginning of `about` name this directory in this boot of this machine. An
-    /// incarnation that said the same is its own former one and over, as it holds the lock of its
-    /// directory; one that said something else may be of a copy that runs elsewhere.
+    /// Length of the prefix of `about` that identifies the data directory in this boot of the
+    /// machine. An incarnation with the same prefix is a former one of this node and has ended,
+    /// because this process holds the directory's lock; one with another prefix may be a running
+    /// copy.
     pub place_bytes: usize,
-    /// How long a beat lets an owner serve reads.
+    /// How long an applied beat lets an owner serve reads.
     pub lease: u64,
-    /// How much longer others wait.
+    /// How much longer than `lease` other nodes wait before they fence.
     pub margin: u64,
-    /// How long after the end of its lease an owner still waits to go on. Then it gives up: whoever waits
-    /// for it hears so. Others may own the shard long before.
+    /// How long after the end of its lease an owner waits for renewal. Then the term ends and
+    /// waiting requests fail. Other nodes may own the shard long before.
     pub abandon: u64,
-    /// From one beat to the next.
+    /// Interval between beats.
     pub beat: u64,
-    /// From one look at the other nodes to the next.
+    /// Interval between reads of the node records.
     pub nodes: u64,
-    /// From one look at the shard to the next, while it changes.
+    /// Interval between reads of the shard record while it changes.
     pub watch: u64,
-    /// From one reading of the journal to the next while entries come.
+    /// Interval between reads of the journal while entries arrive.
     pub read: u64,
-    /// The same while none come, at first.
+    /// Initial interval between reads of the journal while no entries arrive.
     pub idle: u64,
-    /// The longest pause between two looks at a shard and readings of its journal where nothing changes. What
-    /// nodes say of their terms tells a follower of a change before that.
+    /// Upper bound of the interval between reads of an unchanged shard record and journal. The
+    /// terms in the node records notify a follower of changes earlier.
     pub rest: u64,
-    /// The pause before something unanswered is asked again.
+    /// Delay before an unanswered request is repeated.
     pub again: u64,
-    /// How long it lets others go first where a shard is free and its tree does not have all that is
-    /// known to be committed: those that have it go first.
+    /// How long a node whose tree lacks committed entries waits before it claims a free shard, so
+    /// that up-to-date nodes claim it first.
     pub patience: u64,
-    /// The largest part of an entry.
+    /// Maximum size of a part of an entry.
     pub part_bytes: usize,
-    /// Where a segment closes.
+    /// Size at which a segment is closed.
     pub segment_bytes: usize,
-    /// How much is read of a journal at once.
+    /// Size of one read of a journal.
     pub read_bytes: usize,
-    /// A follower reads no further while its tree is this many bytes behind what it has read, or
+    /// A follower stops reading while its tree is this many bytes behind, or
     pub hold_bytes: u64,
     /// this many entries.
     pub hold_entries: u64,
-    /// An owner makes a base when so many bytes of the journal lie behind the last one, and half as many as
-    /// it has itself, or
+    /// An owner writes a base when the journal since the last base exceeds this many bytes and half
+    /// of that base's size, or
     pub base_bytes: u64,
-    /// so many entries.
+    /// when it has this many entries.
     pub base_entries: u64,
-    /// The size of its pieces.
+    /// Size of a piece of a base.
     pub piece_bytes: usize,
-    /// Rules that tests leave out.
+    /// Protocol rules that tests can disable.
     pub(crate) rules: Rules,
 }
 
 impl Settings {
-    /// With the usual times and sizes.
+    /// Creates settings with the default times and sizes.
     pub fn new(cluster: Uuid, shard: u32, node: Uuid, about: Bytes) -> Self {
         Self {
             cluster,
@@ -102,17 +103,17 @@ impl Settings {
         }
     }
 
-    /// Whether a node that said this of itself was this one in this boot of its machine.
+    /// Returns whether a node with this metadata was this one in this boot of its machine.
     pub(crate) fn was_here(&self, about: &[u8]) -> bool {
         self.place(about) == self.place(&self.about)
     }
 
-    /// What names the directory in what a node says of itself.
+    /// Returns the prefix of a node's metadata that identifies its data directory.
     pub(crate) fn place<'a>(&self, about: &'a [u8]) -> &'a [u8] {
         about.get(..self.place_bytes).unwrap_or(about)
     }
 
-    /// How long a beat has to stand still before its lease is over for everybody.
+    /// Returns how long a beat has to stay unchanged before its lease has expired for every node.
     pub(crate) fn silence(&self) -> u64 {
         self.lease + if self.rules.margin() { self.margin } else { 0 }
     }

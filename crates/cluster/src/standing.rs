@@ -1,5 +1,5 @@
-//! Tests of members on a ledger in memory, whose time is the test's: who stands for a free shard, and
-//! what is left to be read by then.
+//! Tests of members on an in-memory ledger with simulated time: which node claims a free shard, and
+//! how much of the journal it has read by then.
 
 use std::{
     pin::pin,
@@ -26,7 +26,7 @@ use crate::{
 
 const MS: u64 = 1_000_000;
 
-/// A node that has no clock.
+/// A node without a clock.
 #[derive(Debug, Default)]
 pub(crate) struct Quiet {
     claims: u64,
@@ -56,16 +56,16 @@ impl Host for Quiet {
     }
 }
 
-/// A member, its node, and what has come to be.
+/// A member, its node, and its events.
 pub(crate) struct Seat {
     pub(crate) member: Member,
     pub(crate) host: Box<Quiet>,
     pub(crate) facts: Vec<Fact>,
-    /// It ticks.
+    /// Whether it ticks.
     pub(crate) lives: bool,
 }
 
-/// Members on one ledger.
+/// Several members on one ledger.
 pub(crate) struct Table {
     pub(crate) ledger: MemoryLedger,
     pub(crate) seats: Vec<Seat>,
@@ -77,7 +77,7 @@ impl Table {
         Self { ledger: MemoryLedger::new(), seats: Vec::new(), now: MS }
     }
 
-    /// Another node, with a tree that has nothing.
+    /// Adds a node with an empty tree.
     pub(crate) fn add(&mut self) -> usize {
         let id = Uuid::from_u128(self.seats.len() as u128 + 1);
         let mut settings = Settings::new(Uuid::from_u128(9), 0, id, Bytes::new());
@@ -96,7 +96,7 @@ impl Table {
         }
     }
 
-    /// Lets time pass, with a tick of all in each ten milliseconds.
+    /// Lets time pass, with a tick of all members every 10 ms.
     pub(crate) fn pass(&mut self, ms: u64) {
         for _ in 0..ms.div_ceil(10) {
             self.now += 10 * MS;
@@ -131,7 +131,7 @@ impl Table {
         self.seats[at].member.owner(0).is_some_and(crate::Owner::serves)
     }
 
-    /// Appends so many entries of 500 bytes.
+    /// Appends `count` entries of 500 bytes.
     pub(crate) fn append(&mut self, at: usize, count: usize) {
         for _ in 0..count {
             let (now, body) = (self.now, Bytes::from_static(&[7; 500]));
@@ -149,7 +149,7 @@ impl Table {
             .collect()
     }
 
-    /// An owner that has written so much.
+    /// Creates a table with an owner that has written `count` entries.
     pub(crate) fn with_owner(count: usize) -> Self {
         let mut table = Self::new();
         table.add();
@@ -192,7 +192,7 @@ fn who_is_behind_is_the_owner_half_a_second_later_where_nobody_else_is() {
     assert_eq!(taken_after(Backlog { entries: 3, bytes: 30 }), first + 500);
 }
 
-/// A taker has in memory what it applies: whoever has nothing follows first.
+/// A taker holds the entries it applies in memory, so an empty node follows first.
 #[test]
 fn a_node_with_nothing_reads_the_journal_before_it_stands() {
     let mut table = Table::with_owner(300);
@@ -221,7 +221,7 @@ fn an_entry_of_a_closed_epoch_that_is_missing_is_told_and_waited_for() {
     assert_eq!(back.len(), 1);
     let late = table.add();
     table.pass(2_000);
-    // The first entry of an epoch has no body.
+    // 20 entries and the first entry of the epoch, which has no body.
     let missing = Fact::Missing(MissingEntry { epoch: 1, end: 9, committed: 21 });
     assert!(table.seats[late].facts.contains(&missing), "{:?}", table.seats[late].facts);
     let asked = Arc::new(AtomicU64::new(0));

@@ -1,5 +1,5 @@
-//! What swaps do, as functions from a record and a request to the next record: for ledgers that keep
-//! their records in memory, and as the text that the others are held to.
+//! The effect of swaps, as functions from a record and a request to the next record. Used by
+//! ledgers that keep their records in memory; other ledgers have to behave the same.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use crate::{
     request::Request,
 };
 
-/// What a swap makes of a node's record, if its condition holds.
+/// Returns the node record after a swap, if its condition holds.
 pub(crate) fn next_node(record: Option<&NodeRecord>, request: &Request) -> Option<NodeRecord> {
     let is = |record: &&NodeRecord, i: u64, b: u64| {
         record.incarnation == i && record.beat == b && record.state == NodeState::Up
@@ -42,7 +42,7 @@ pub(crate) fn next_node(record: Option<&NodeRecord>, request: &Request) -> Optio
     }
 }
 
-/// What a swap makes of the shard's record, if its condition holds.
+/// Returns the shard record after a swap, if its condition holds.
 pub(crate) fn next_shard(record: Option<&ShardRecord>, request: &Request) -> Option<ShardRecord> {
     let mine = |id: &Uuid, phase: Phase| {
         record.filter(|record| record.claim == *id && record.phase == phase).cloned()

@@ -1,6 +1,6 @@
-//! A taking over: the lease of the owner before is ended, the shard claimed, the epoch before read to
-//! its end, what may not be on a quorum written again, and the new epoch opened. Each step is a swap
-//! or a read that may be repeated; whoever finds another's claim gives up.
+//! A take-over: fences the owner's lease, claims the shard, reads the last epoch to its end,
+//! rewrites entries that may not be on a quorum, and opens the new epoch. Each step is a swap or a
+//! read that may be repeated. A taker that finds another's claim gives up.
 
 use std::ops::ControlFlow::{self, Break, Continue};
 
@@ -21,29 +21,29 @@ use crate::{
     watch::Free,
 };
 
-/// How a taking over ended.
+/// The outcome of a take-over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TakerFact {
-    /// The epoch is open: the entries are to be applied, then its owner begins.
+    /// The epoch is open: the entries have to be applied, then the owner starts.
     Opened {
-        /// The epoch.
+        /// The opened epoch.
         epoch: u64,
-        /// Its claim, and the clock in it.
+        /// Its claim, and the clock in the claim.
         claim: (Uuid, Bytes),
-        /// What is committed behind the tree, and where the tree stands then.
+        /// Committed entries after the tree's position, each with the position after it.
         entries: Vec<(Entry, Place)>,
-        /// What the clock goes on with.
+        /// Clock state inherited from the preceding owner.
         heritage: Heritage,
     },
-    /// The owner lives, or another was first.
+    /// The owner is alive, or another node claimed the shard first.
     GaveUp,
-    /// The shard stays closed until a person says otherwise.
+    /// A committed entry is missing; the shard stays closed until an operator accepts the loss.
     Missing(MissingEntry),
-    /// The journal is damaged, or the tree is of something else.
+    /// The journal is damaged, or the tree belongs to another one.
     Damaged(Error),
 }
 
-/// What is asked next, or was asked last.
+/// The request to send next, or the one in flight.
 #[derive(Debug)]
 enum Step {
     Fence,
@@ -60,24 +60,23 @@ enum Step {
     Over,
 }
 
-/// What was seen before a shard is claimed.
+/// The state on which a claim is based.
 #[derive(Clone, Debug)]
 pub(crate) struct Before {
-    /// The shard.
     pub(crate) shard: ShardRecord,
-    /// Why it may be claimed.
+    /// Why the shard may be claimed.
     pub(crate) free: Free,
-    /// The last beat of its owner, when it was seen, and whether it was seen renewed.
+    /// The owner's last term, when it was first seen, and whether it was seen being renewed.
     pub(crate) beat: Option<(TermRecord, u64, bool)>,
     /// The terms of all nodes.
     pub(crate) terms: Vec<TermRecord>,
     /// The incarnation of this node.
     pub(crate) incarnation: u64,
-    /// Where its tree stands.
+    /// Position of this node's tree.
     pub(crate) tree: Place,
 }
 
-/// The machine.
+/// The state machine of a take-over.
 #[derive(Debug)]
 pub(crate) struct Taker {
     settings: Settings,
@@ -85,7 +84,7 @@ pub(crate) struct Taker {
     before: Before,
     claim: Uuid,
     heritage: Heritage,
-    /// Where its clock begins at the least, as the claim says.
+    /// Lower bound of the new clock, as stored in the claim.
     clock: Bytes,
     step: Step,
     pending: Option<Token>,
@@ -110,22 +109,20 @@ impl Taker {
         }
     }
 
-    /// The machine's number.
     pub(crate) fn machine(&self) -> u64 {
         self.asks.machine()
     }
 
-    /// Behind which entry its tree stands.
+    /// Returns the position of this node's tree.
     pub(crate) fn tree(&self) -> Place {
         self.before.tree
     }
 
-    /// Questions to be carried away.
     pub(crate) fn asks(&mut self) -> Vec<Ask> {
         self.asks.take()
     }
 
-    /// Asks what is due.
+    /// Sends what is due.
     pub(crate) fn tick(&mut self, now: u64) {
         if self.pending.is_none()
             && self.due <= now
@@ -173,12 +170,11 @@ impl Taker {
         })
     }
 
-    /// The epoch that is claimed.
+    /// Returns the claimed epoch.
     fn epoch(&self) -> u64 {
         self.before.shard.epoch + 1
     }
 
-    /// Takes an answer.
     pub(crate) fn answer(
         &mut self,
         token: Token,
@@ -218,7 +214,7 @@ impl Taker {
         None
     }
 
-    /// The steps up to the reading; nothing where another was first.
+    /// Handles the steps before the read; returns `None` if another node was first.
     fn claimed(&mut self, step: Step, reply: Reply, now: u64, host: &mut dyn Host) -> Option<Step> {
         match (step, reply) {
             (Step::Fence, Reply::Swapped(Swapped::Done)) => Some(Step::ReadBefore),
@@ -239,7 +235,7 @@ impl Taker {
                 self.clock = host.begin(self.settings.shard, &self.heritage, now);
                 Some(Step::Claim { clock: self.clock.clone() })
             }
-            // A quorum has it, as it was answered.
+            // The acknowledgement means that a quorum has the claim.
             (Step::Claim { .. } | Step::Confirm { .. }, Reply::Swapped(Swapped::Done)) => {
                 Some(Step::ReadEnds)
             }
@@ -272,7 +268,7 @@ impl Taker {
         }
     }
 
-    /// What became of a fence that was refused or got no answer.
+    /// Resolves a fence that was refused or got no reply.
     fn fenced(&self, nodes: &[NodeRecord]) -> Option<Step> {
         let Free::Silent { node, incarnation, beat } = self.before.free else { return None };
         let record = nodes.iter().find(|record| record.node == node)?;
@@ -285,7 +281,7 @@ impl Taker {
         })
     }
 
-    /// Whether the claim is in force and its epoch not open.
+    /// Returns whether the claim is in force and its epoch not open yet.
     fn is_mine(&self, shard: &ShardRecord) -> bool {
         (shard.epoch, shard.claim) == (self.epoch(), self.claim) && shard.phase == Phase::Sealing
     }
@@ -306,7 +302,7 @@ impl Taker {
         }
     }
 
-    /// The answer to the opening, or to the question what became of it.
+    /// Processes the reply to the opening, or to the read that resolves its outcome.
     fn opened(&mut self, step: Step, answer: Answer, now: u64) -> ControlFlow<TakerFact, Step> {
         let (Step::Open(sealing) | Step::OpenOutcome(sealing)) = step else {
             return Break(TakerFact::GaveUp);
@@ -342,7 +338,7 @@ impl Taker {
     }
 }
 
-/// What comes after a question that got no answer. Most are asked again.
+/// Returns the step after a request without a reply. Most are repeated.
 fn unanswered(step: Step, confirm: bool) -> Step {
     match step {
         Step::Fence => Step::FenceOutcome,
@@ -352,7 +348,8 @@ fn unanswered(step: Step, confirm: bool) -> Step {
     }
 }
 
-/// The step that writes the last of these entries, or the one after it.
+/// Returns the step that rewrites the last of these entries, or the one that opens the epoch if
+/// none is left.
 fn write_again(sealing: Sealing, tail: Vec<Found>) -> Step {
     if tail.is_empty() { Step::Open(sealing) } else { Step::WriteAgain { sealing, tail } }
 }

@@ -1,5 +1,5 @@
-//! What a node knows of the cluster: for whoever routes requests and tells people. Nothing is decided
-//! by it.
+//! What a node has last seen of the cluster, for request routing and status output. The protocol
+//! does not depend on it.
 
 use std::collections::BTreeMap;
 
@@ -7,48 +7,48 @@ use uuid::Uuid;
 
 use crate::records::{NodeRecord, ShardRecord};
 
-/// What a node has seen last.
+/// A node's last view of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// By the numbers of the shards; empty before the first look.
+    /// Views of the shards, by number; empty before the first read.
     pub shards: Vec<ShardView>,
-    /// All nodes but those that were forgotten.
+    /// All nodes except removed ones.
     pub nodes: Vec<NodeRecord>,
-    /// When the last beat of each node was first seen, by its own boot clock. The first that it saw of a
-    /// node may be older.
+    /// Local boot clock at which the last beat of each node was first seen. The first beat seen of
+    /// a node may be older.
     pub beats: BTreeMap<Uuid, u64>,
-    /// When each node was last seen to run twice, on a directory and on a copy of it.
+    /// When each node was last found to run twice, on a data directory and on a copy of it.
     pub doubled: BTreeMap<Uuid, u64>,
-    /// Its own incarnation; 0 while none is in.
+    /// The node's own incarnation; 0 if it has not entered.
     pub incarnation: u64,
-    /// Until when its lease goes, by its boot clock.
+    /// End of the node's lease by its boot clock.
     pub lease_until: u64,
-    /// When the ledger answered last, by its boot clock.
+    /// Time of the last reply of the ledger by the boot clock.
     pub heard_at: u64,
 }
 
-/// What it has seen of a shard.
+/// A node's last view of a shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShardView {
-    /// Who owns the shard, and in which epoch. Nobody while it is being taken over.
+    /// Owner and epoch; `None` during a take-over.
     pub owner: Option<(Uuid, u64)>,
-    /// The shard's record.
+    /// The shard record.
     pub record: Option<ShardRecord>,
-    /// The last entry that this node has applied.
+    /// Number of the last entry that this node has applied.
     pub applied: u64,
-    /// The last entry that is known to be committed.
+    /// Number of the last entry that is known to be committed.
     pub committed: u64,
-    /// As the owner: since when its oldest entry waits to be committed, by its boot clock.
+    /// At the owner: since when its oldest uncommitted entry waits, by its boot clock.
     pub waits_since: Option<u64>,
 }
 
 impl View {
-    /// What it has seen of this shard; nothing so far where it does not know of it.
+    /// Returns the view of a shard, or an empty one if the shard is unknown.
     pub fn shard(&self, shard: u32) -> ShardView {
         self.known(shard).cloned().unwrap_or_default()
     }
 
-    /// Who owns this shard, and in which epoch.
+    /// Returns owner and epoch of a shard.
     pub fn owner(&self, shard: u32) -> Option<(Uuid, u64)> {
         self.known(shard)?.owner
     }

@@ -1,5 +1,5 @@
-//! What a node sees of the others: their records, and since when, by its own boot clock, each beat
-//! stands still. No wall clock of any node takes part.
+//! A node's view of the other nodes: their records, and since when each beat has been unchanged by
+//! this node's boot clock. No wall clock is involved.
 
 use std::collections::BTreeMap;
 
@@ -13,52 +13,53 @@ use crate::{
     settings::Settings,
 };
 
-/// Incarnations of a node of which is known when they were first seen.
+/// Maximum number of incarnations per node whose first sighting is remembered.
 const INCARNATIONS_MAX: usize = 256;
 
-/// A node as it was last seen.
+/// A node as last seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    /// Its record.
     pub(crate) record: NodeRecord,
     /// When this incarnation and beat were first seen.
     pub(crate) beat_at: u64,
-    /// Of the shards in its record: when the checkpoint of each clock was first seen.
+    /// When the checkpoint of each shard's clock in the record was first seen.
     checkpoints: BTreeMap<u32, CheckpointSeen>,
-    /// When the last incarnations were first seen.
+    /// When the latest incarnations were first seen.
     pub(crate) incarnations: BTreeMap<u64, u64>,
-    /// Where it ran before the place where it runs now.
+    /// Identity of the data directory from which the node ran before the current one.
     place_before: Option<Vec<u8>>,
-    /// When it came back to a place at which it had run before it ran somewhere else: two processes are the
-    /// same node, on a directory and a copy of it, and each ends the other's incarnation.
+    /// When the node returned to a directory that it had used before the current one. That means
+    /// that two processes run with its id, on a directory and on a copy, and keep ending each
+    /// other's incarnations.
     doubled_at: Option<u64>,
 }
 
-/// When a checkpoint was first seen.
+/// The first sighting of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct CheckpointSeen {
     at: u64,
-    /// Whether another was seen before it, or none.
+    /// Whether the node was seen before without this checkpoint.
     renewed: bool,
 }
 
 /// Why a shard may be claimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Free {
-    /// Nothing of its owner's lease can be left: it was released, fenced, or is this node.
+    /// The owner's lease cannot be valid: the shard was released, the owner fenced, or the owner is
+    /// this node.
     Now,
-    /// Its owner has been silent for so long that its lease may be ended.
+    /// The owner has been silent for so long that it may be fenced.
     Silent {
-        /// Whose lease.
+        /// The owner.
         node: Uuid,
         /// Its incarnation.
         incarnation: u64,
-        /// The beat that stands still.
+        /// Its unchanged beat.
         beat: u64,
     },
 }
 
-/// The machine.
+/// The state machine that reads the node records.
 #[derive(Debug)]
 pub(crate) struct Watch {
     settings: Settings,
@@ -66,8 +67,9 @@ pub(crate) struct Watch {
     pending: Option<Token>,
     due: u64,
     nodes: BTreeMap<Uuid, Seen>,
-    /// The last term of each shard that a record had, when its checkpoint was first seen, and whether it
-    /// was seen renewed: an owner that has released a shard does not write it any more.
+    /// The last term of each shard in any record, when its checkpoint was first seen, and whether
+    /// it was seen being renewed. Kept separately because an owner that has released a shard drops
+    /// the term.
     last_terms: BTreeMap<u32, (TermRecord, u64, bool)>,
 }
 
@@ -82,12 +84,12 @@ impl Watch {
         self.asks.take()
     }
 
-    /// Looks again at once.
+    /// Reads the node records at once.
     pub(crate) fn hurry(&mut self, now: u64) {
         self.due = now;
     }
 
-    /// Looks again when it is time.
+    /// Reads the node records if due.
     pub(crate) fn tick(&mut self, now: u64) {
         if self.pending.is_none() && self.due <= now {
             self.due = now + self.settings.nodes;
@@ -95,7 +97,7 @@ impl Watch {
         }
     }
 
-    /// Takes an answer; true when there is something new.
+    /// Processes a reply; returns true if anything changed.
     pub(crate) fn answer(&mut self, token: Token, answer: Answer, now: u64) -> bool {
         if self.pending != Some(token) {
             return false;
@@ -109,7 +111,7 @@ impl Watch {
         new
     }
 
-    /// Notes a record, unless it is older than what was seen.
+    /// Stores a record, unless it is older than the one last seen. Returns whether it is new.
     fn note(&mut self, record: NodeRecord, now: u64) -> bool {
         let Some(seen) = self.nodes.get_mut(&record.node) else {
             let incarnations = BTreeMap::from([(record.incarnation, now)]);
@@ -152,7 +154,7 @@ impl Watch {
             seen.place_before = Some(from);
         }
         let checkpoints = record.terms.iter().map(|term| {
-            // A later incarnation goes on writing the terms that it found: that renews nothing.
+            // A later incarnation repeats the terms that it found: that renews nothing.
             let checkpoint = |term: &TermRecord| (term.epoch, term.clock.clone());
             let known = of_shard(&seen.record, term.shard).map(checkpoint);
             let same =
@@ -165,33 +167,35 @@ impl Watch {
         true
     }
 
-    /// All nodes, as they were last seen.
+    /// Returns all node records as last seen.
     pub(crate) fn records(&self) -> impl Iterator<Item = &NodeRecord> {
         self.nodes.values().map(|seen| &seen.record)
     }
 
-    /// When the last beat of each node was first seen.
+    /// Returns when the last beat of each node was first seen.
     pub(crate) fn beats(&self) -> impl Iterator<Item = (Uuid, u64)> {
         self.nodes.iter().map(|(node, seen)| (*node, seen.beat_at))
     }
 
-    /// When each node that runs twice was last seen to do so.
+    /// Returns when each node that runs twice was last found to do so.
     pub(crate) fn doubled(&self) -> impl Iterator<Item = (Uuid, u64)> {
         self.nodes.iter().filter_map(|(node, seen)| Some((*node, seen.doubled_at?)))
     }
 
-    /// The terms of all nodes.
+    /// Returns the terms of all nodes.
     pub(crate) fn terms(&self) -> impl Iterator<Item = &TermRecord> {
         self.nodes.values().flat_map(|seen| &seen.record.terms)
     }
 
-    /// The checkpoint of the shard's owner, when it was first seen, and whether it was seen renewed.
+    /// Returns the owner's last term, when its checkpoint was first seen, and whether it was seen
+    /// being renewed.
     pub(crate) fn last_beat(&self, shard: &ShardRecord) -> Option<(TermRecord, u64, bool)> {
         let last = self.last_terms.get(&shard.shard);
         last.filter(|(term, ..)| term.epoch == shard.epoch).cloned()
     }
 
-    /// Whether a node that does not own the shard, with this lease, may claim it now.
+    /// Returns whether and why a node with this lease, which does not own the shard, may claim it
+    /// now.
     pub(crate) fn free(&self, shard: &ShardRecord, lease: &Lease, now: u64) -> Option<Free> {
         let incarnation = lease.incarnation();
         if shard.phase == Phase::Released {
@@ -199,10 +203,11 @@ impl Watch {
         }
         let seen = self.nodes.get(&shard.node);
         if shard.node == self.settings.node {
-            // Only a record of its new incarnation has the last checkpoint of the former.
+            // Requires the record of the new incarnation, which has the final checkpoint of the
+            // former.
             let former = shard.incarnation < incarnation && lease.was(shard.incarnation);
             let after = seen.is_some_and(|seen| shard.incarnation < seen.record.incarnation);
-            // A claim of its own that came late, when it had gone on to something else.
+            // A claim of this incarnation that was applied late, after the machine had given it up.
             let present = shard.incarnation == incarnation;
             if former && after || present {
                 return Some(Free::Now);
@@ -219,7 +224,8 @@ impl Watch {
         if record.incarnation < shard.incarnation {
             return None;
         }
-        // Who forgets a node may be wrong: until its last beat is old enough it may still serve reads.
+        // An operator may remove a node that is alive: until its last beat is old enough it may
+        // still serve reads.
         let is_silent = seen.beat_at + silence <= now;
         if record.state == NodeState::Fenced {
             return (is_silent || !record.is_forgotten()).then_some(Free::Now);
@@ -230,12 +236,12 @@ impl Watch {
     }
 }
 
-/// The term of a shard in a node's record: which epoch, and the checkpoint of its clock.
+/// Returns the term of a shard in a node record.
 fn of_shard(record: &NodeRecord, shard: u32) -> Option<&TermRecord> {
     record.terms.iter().find(|term| term.shard == shard)
 }
 
-/// Keeps the terms of a record, but for those of which a later epoch is known.
+/// Merges the terms of a record into `kept`, except terms older than the known epoch.
 fn note_terms(kept: &mut BTreeMap<u32, (TermRecord, u64, bool)>, seen: &Seen) {
     for term in &seen.record.terms {
         let is_older = |(kept, ..): &(TermRecord, u64, bool)| term.epoch < kept.epoch;
@@ -281,7 +287,7 @@ mod tests {
         }
     }
 
-    /// Who fences a node has waited for its lease; who forgets it may not have.
+    /// A fencing node has waited for the lease; an operator who removes a node may not have.
     #[test]
     fn the_shard_of_a_forgotten_node_is_free_once_it_was_silent_for_a_lease() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
@@ -304,7 +310,7 @@ mod tests {
             let silent = Free::Silent { node: Uuid::nil(), incarnation: 1, beat: 7 };
             assert_eq!(found, Some(later.unwrap_or(silent)));
         }
-        // One that was fenced before is seen to be forgotten, too; and it may come back.
+        // The removal of a fenced node is seen as a change, and so is its return.
         let mut watch = Watch::new(settings, 1);
         let back = NodeRecord { incarnation: 2, ..up };
         for (record, is_new) in [(&fenced, true), (&forgotten, true), (&fenced, false)] {
@@ -315,7 +321,8 @@ mod tests {
         assert!(watch.records().eq([&back]));
     }
 
-    /// A directory may be moved to another machine; a node that is in two places goes to and fro.
+    /// A directory may move to another machine once; a node that runs twice alternates between the
+    /// two.
     #[test]
     fn a_node_that_runs_on_a_copied_directory_too_is_noticed() {
         let mut settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
@@ -336,7 +343,7 @@ mod tests {
         }
     }
 
-    /// A record that was only read says nothing of its age, whoever goes on writing it.
+    /// A checkpoint that was only read has an unknown age, even if another incarnation repeats it.
     #[test]
     fn a_checkpoint_is_as_old_as_its_renewal_or_nobody_knows() {
         let settings = Settings::new(Uuid::nil(), 0, Uuid::from_u128(1), Bytes::new());
@@ -345,7 +352,7 @@ mod tests {
         for (at, record, expected) in [
             (10, record(1, 7, b"a"), (10, false)),
             (20, record(1, 7, b"a"), (10, false)),
-            // Its node starts again, and writes what it found.
+            // The node restarts and repeats the term that it found.
             (30, record(2, 0, b"a"), (10, false)),
             (40, record(2, 1, b"a"), (10, false)),
             (50, record(2, 2, b"b"), (50, true)),
@@ -355,7 +362,7 @@ mod tests {
             let (_, noted, alive) = watch.last_beat(&shard).unwrap();
             assert_eq!((noted, alive), expected, "{at}");
         }
-        // Once it has released the shard its record says nothing of it: what was seen stays known.
+        // Its record drops the term after the release; the last sighting is kept.
         let released = NodeRecord { terms: Vec::new(), ..record(2, 4, b"b") };
         watch.note(released, 70);
         let (_, noted, alive) = watch.last_beat(&shard).unwrap();

@@ -1,4 +1,5 @@
-//! Pieces of bases, and what is let go of for good: it does not come back when it is written again.
+//! Laws of bases: pieces are read as written, and deleted pieces and segments do not reappear when
+//! they are written again.
 
 use super::{noise, reply};
 use crate::request::{EntryPart, Ledger, Reply, Request};
@@ -27,7 +28,7 @@ async fn pieces_are_read_as_they_were_written(ledger: &impl Ledger) {
     for (at, size) in (0..).zip(sizes) {
         let body = noise(size, size);
         let put = Request::PutPiece { shard: SHARD, base: 7, piece: at, body };
-        // Again, as when no answer came.
+        // Written twice, as after a lost reply.
         written(ledger, put.clone()).await;
         written(ledger, put).await;
     }

@@ -1,10 +1,9 @@
-//! Entries: read in order as they were written, over any number of pages, parts together, segments
-//! apart.
+//! Laws of entries: they are read in order as written, over any number of pages, with all parts
+//! together and segments separate.
 
 use super::{noise, reply};
 use crate::request::{EntryPart, Ledger, Reply, Request};
 
-/// A shard, an epoch and a segment.
 type Place = (u32, u64, u64);
 
 const PLACE: Place = (3, 5, 7);
@@ -32,7 +31,7 @@ async fn read(ledger: &impl Ledger, place: Place, after: u64, limit: usize) -> V
     }
 }
 
-/// An entry in so many parts of this length, unlike any other entry.
+/// Returns an entry of `parts` parts of `length` bytes each, different from every other entry.
 fn entry(n: u64, parts: u32, length: usize) -> Vec<EntryPart> {
     let seed = usize::try_from(n).unwrap_or(0);
     let part = |part| EntryPart { n, part, body: noise(length, seed + 7 * part as usize) };
@@ -41,7 +40,7 @@ fn entry(n: u64, parts: u32, length: usize) -> Vec<EntryPart> {
 
 async fn what_is_written_is_read_in_order(ledger: &impl Ledger) {
     assert_eq!(read(ledger, PLACE, 0, 1000).await, []);
-    // Of 300 entries each third has three parts; written backwards, some together, some twice.
+    // Every third entry has three parts; written in reverse order, in groups, one twice.
     let parts_of = |n: u64| if n.is_multiple_of(3) { 3 } else { 1 };
     let entries: Vec<Vec<EntryPart>> = (1..=300).map(|n| entry(n, parts_of(n), 100)).collect();
     for together in entries.chunks(20).rev() {
@@ -49,7 +48,7 @@ async fn what_is_written_is_read_in_order(ledger: &impl Ledger) {
     }
     write(ledger, PLACE, entries[17].clone()).await;
     let all = entries.concat();
-    // Limits at which a page ends before, in and after an entry, and those of a page for all.
+    // Limits that end a page before, in and after an entry, and one that fits everything.
     for limit in [0, 150, 2_000, 12_345, 1 << 20] {
         let mut found = Vec::new();
         let mut pages = 0;
@@ -59,14 +58,14 @@ async fn what_is_written_is_read_in_order(ledger: &impl Ledger) {
             if page.is_empty() {
                 break;
             }
-            // The limit may be passed by what the last entry has more, and by no further entry.
+            // A page may exceed the limit only by its last entry.
             let last = page.last().map_or(0, |part| part.n);
             let before = page.iter().filter(|part| part.n != last);
             let bytes: usize = before.map(|part| part.body.len()).sum();
             assert!(bytes <= limit, "{bytes} bytes before the last entry, of {limit}");
             found.extend(page);
             pages += 1;
-            // One by one they take long, and show nothing new.
+            // Reading all of it entry by entry takes long and tests nothing new.
             if limit == 0 && pages == 12 {
                 break;
             }

@@ -1,5 +1,5 @@
-//! The laws every ledger has to pass, as one function that a ledger's own tests call. They ask one
-//! thing after the other; what holds when answers are lost is shown by the simulation.
+//! Laws that every ledger has to satisfy, as a function that a ledger's tests call. The requests
+//! are sequential; behavior with lost replies is covered by the simulation.
 
 mod bases;
 mod entries;
@@ -15,7 +15,7 @@ use crate::{
     request::{Ledger, Record, Reply, Request, Swapped},
 };
 
-/// Checks all laws on an empty ledger; panics on the first that does not hold.
+/// Checks all laws on an empty ledger; panics on the first violation.
 pub async fn check(ledger: &impl Ledger) {
     the_cluster_is_made_once(ledger).await;
     nodes::check(ledger).await;
@@ -48,20 +48,20 @@ async fn the_cluster_is_made_once(ledger: &impl Ledger) {
     };
     let refused = swap(ledger, replace(&third, &second)).await;
     assert_eq!(refused, Swapped::Refused(Some(Record::Cluster(first.clone()))));
-    // The second asking is the same as the first, whose answer may have been lost.
+    // The second request repeats the first, whose reply may have been lost.
     for _ in 0..2 {
         assert_eq!(swap(ledger, replace(&first, &second)).await, Swapped::Done);
     }
     let refused = swap(ledger, replace(&first, &third)).await;
     assert_eq!(refused, Swapped::Refused(Some(Record::Cluster(second.clone()))));
-    // One that keeps its id.
+    // A replacement that keeps the id.
     let finished = ClusterRecord { format: 2, ..second.clone() };
     assert_eq!(swap(ledger, replace(&second, &finished)).await, Swapped::Done);
     assert_eq!(read().await, Reply::Cluster(Some(finished)));
 }
 
-/// The answer to a request. No answer is a reason to ask again, as nodes do; these laws ask nothing for
-/// which a second time is not the same as the first, but for swaps, which `swap` does not repeat.
+/// Sends a request, repeatedly if no reply arrives, as nodes do. All requests of these laws may be
+/// repeated except swaps, which `swap` sends once.
 async fn reply(ledger: &impl Ledger, request: Request) -> Reply {
     for _ in 0..20 {
         if let Ok(reply) = ledger.execute(request.clone()).await {
@@ -71,7 +71,7 @@ async fn reply(ledger: &impl Ledger, request: Request) -> Reply {
     panic!("no answer to {request:?}")
 }
 
-/// What came of a swap that is asked once.
+/// Sends a swap once.
 async fn swap(ledger: &impl Ledger, request: Request) -> Swapped {
     match ledger.execute(request.clone()).await {
         Ok(Reply::Swapped(swapped)) => swapped,
@@ -79,7 +79,7 @@ async fn swap(ledger: &impl Ledger, request: Request) -> Swapped {
     }
 }
 
-/// Bytes that are like no others.
+/// Returns bytes that are unique for the seed.
 fn noise(length: usize, seed: usize) -> Bytes {
     (0..length).map(|at| (at.wrapping_mul(31) ^ (at >> 8) ^ seed).to_le_bytes()[0]).collect()
 }

@@ -1,4 +1,4 @@
-//! Nodes: they enter, beat and are fenced, each only as its record allows it.
+//! Laws of node records: enter, beat and fence are applied only under their conditions.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -14,7 +14,7 @@ pub(super) async fn check(ledger: &impl Ledger) {
     nodes_do_not_touch_each_other(ledger).await;
 }
 
-/// A swap and whether it has to be done; after each the record is what the last done one made of it.
+/// Name, swap, and whether it is applied.
 type Row = (&'static str, Request, bool);
 
 fn about(text: &'static str) -> Bytes {
@@ -85,7 +85,7 @@ async fn swaps_hold_their_conditions(ledger: &impl Ledger) {
     }
 }
 
-/// What a swap that is done makes of a record.
+/// Returns the record after an applied swap.
 fn after(held: Option<NodeRecord>, request: Request) -> NodeRecord {
     match (request, held) {
         (Request::Enter { node, before, about }, held) => NodeRecord {
@@ -121,7 +121,7 @@ async fn nodes_do_not_touch_each_other(ledger: &impl Ledger) {
     assert_eq!(swap(ledger, beat).await, Swapped::Done, "a beat beside the fence of another");
 }
 
-/// The record of a node among all.
+/// Reads the record of a node.
 async fn read(ledger: &impl Ledger, node: Uuid) -> Option<NodeRecord> {
     let Reply::Nodes(nodes) = reply(ledger, Request::ReadNodes).await else {
         panic!("nodes are answered with nodes")

@@ -1,4 +1,4 @@
-//! Shards: claimed, confirmed, opened and released, each only as the record allows it.
+//! Laws of shard records: claim, confirm, open and release are applied only under their conditions.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -9,14 +9,14 @@ use crate::{
     request::{Ledger, Record, Reply, Request, Swapped},
 };
 
-/// What has to come of a swap.
+/// The expected outcome of a swap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
     /// The record changes.
     Done,
-    /// It was done before: answered as done, and nothing changes.
+    /// Reported as done because it was applied before; the record does not change.
     Before,
-    /// Refused, and nothing changes.
+    /// Refused; the record does not change.
     Refused,
 }
 
@@ -130,7 +130,7 @@ async fn swaps_hold_their_conditions(ledger: &impl Ledger) {
     }
 }
 
-/// What a swap that is done makes of a record.
+/// Returns the record after an applied swap.
 fn after(held: Option<ShardRecord>, request: Request) -> ShardRecord {
     match (request, held) {
         (Request::MakeShard { shard }, None) => ShardRecord {

@@ -1,4 +1,4 @@
-//! When a member claims the shard, with what it knows of the owner before, and when it gives up a term
+//! Claims of free shards, with the known state of the preceding owner, and the end of a term
 //! without the ledger.
 
 use super::{
@@ -15,14 +15,14 @@ use crate::{
 };
 
 impl Seat {
-    /// Claims the shard when it is free and this node's turn.
+    /// Claims the shard if it is free and this node's turn has come.
     pub(super) fn stand(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         let Part::Following(follower) = &self.part else { return };
         let Some(shard) = follower.shard() else { return };
         let incarnation = common.lease.incarnation();
         let free = common.watch.free(shard, &common.lease, now);
-        // A taker holds all in memory that is left behind its tree. Whoever is behind reads it as a
-        // follower first, bit by bit.
+        // A taker holds all entries after its tree in memory. A node that is far behind first reads
+        // them as a follower, in bounded amounts.
         let may = now < common.lease.until() && follower.is_level() && !self.stands_down;
         let Some(free) = free.filter(|_| may) else {
             self.free_since = None;
@@ -54,7 +54,8 @@ impl Seat {
         incarnation: u64,
         common: &Common,
     ) -> Before {
-        // What others see of its own beats may be older than what it has used since.
+        // The view of the other nodes may have an older checkpoint of this node's own clock than
+        // the one it reached when it abandoned the term.
         let is_own = (shard.node, shard.incarnation) == (self.settings.node, incarnation);
         let own = self.abandoned.as_ref().filter(|(term, _)| is_own && term.epoch == shard.epoch);
         let own = own.map(|(term, at)| (term.clone(), *at, true));
@@ -63,8 +64,8 @@ impl Seat {
         Before { shard, free, beat, terms, incarnation, tree }
     }
 
-    /// Ends a term whose lease has been over for long: the ledger is not reached. Its checkpoint is kept,
-    /// so that no later beat wipes it.
+    /// Ends a term whose lease expired long ago because the ledger is unreachable. Its checkpoint
+    /// is kept, so that no later beat overwrites it.
     pub(super) fn abandon(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         let Part::Owning(owner) = &self.part else { return };
         if !owner.serves() || now <= common.lease.until().saturating_add(self.settings.abandon) {
@@ -79,8 +80,8 @@ impl Seat {
         self.follow(place, common);
     }
 
-    /// Lets go of the term of its former incarnation when a later epoch was claimed: the clock of the claim
-    /// goes on from it.
+    /// Drops the term of the former incarnation once a later epoch was claimed: the clock of that
+    /// claim already takes it into account.
     pub(super) fn drop_former(&mut self) {
         if let Part::Following(follower) = &self.part
             && let Some(record) = follower.shard()

@@ -1,19 +1,18 @@
-//! What a node's seats have in common: its lease, what it sees of the others, and the numbers of their
-//! machines. A node has one lease, whatever it owns: with it goes all of that at once.
+//! State shared by a node's seats: the lease, the view of the other nodes, and machine numbers. A
+//! node has a single lease; if it ends, all owned shards are lost at once.
 
 use crate::{lease::Lease, settings::Settings, watch::Watch};
 
-/// What the seats share.
+/// State shared by all seats.
 #[derive(Debug)]
 pub(super) struct Common {
-    /// The lease.
     pub(super) lease: Lease,
-    /// The other nodes.
+    /// View of the other nodes.
     pub(super) watch: Watch,
-    /// The numbers of those two.
+    /// Machine numbers of those two.
     pub(super) lease_machine: u64,
     pub(super) watch_machine: u64,
-    /// Machines that were made.
+    /// Number of machines created so far.
     machines: u64,
 }
 
@@ -29,7 +28,7 @@ impl Common {
         }
     }
 
-    /// The number of another machine, which no other has had.
+    /// Returns a new unique machine number.
     pub(super) fn machine(&mut self) -> u64 {
         self.machines += 1;
         self.machines

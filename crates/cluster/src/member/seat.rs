@@ -1,5 +1,5 @@
-//! What a node is to one shard: a follower, a taker or the owner of it. The lease under which it owns the
-//! shard, and what is seen of other nodes, are the node's ([`Common`]).
+//! The role of a node in one shard: follower, taker or owner. The lease under which it owns the
+//! shard and the view of other nodes belong to the node ([`Common`]).
 
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ use crate::{
     taker::{Taker, TakerFact},
 };
 
-/// Which of the three it is.
+/// The current role.
 #[derive(Debug)]
 pub(super) enum Part {
     Following(Follower),
@@ -25,37 +25,39 @@ pub(super) enum Part {
     Owning(Owner),
 }
 
-/// The node's seat at the shard.
+/// A node's role in one shard, with the state that outlives a change of role.
 #[derive(Debug)]
 pub(super) struct Seat {
     pub(super) settings: Settings,
     pub(super) part: Part,
-    /// Its last term, also of its former incarnation, as long as nobody has taken the shard over.
+    /// The last term, possibly of the former incarnation, until another node has taken the shard
+    /// over.
     pub(super) former: Option<TermRecord>,
-    /// The last term that it gave up without the ledger, and when: nobody else knows what it used.
+    /// The last term that ended without the ledger, and when: only this node knows which instants
+    /// it used.
     pub(super) abandoned: Option<(TermRecord, u64)>,
-    /// The epoch that is free to be claimed, and since when.
+    /// The epoch that may be claimed, and since when.
     pub(super) free_since: Option<(u64, u64)>,
     pub(super) stand_due: u64,
-    /// Until then it lets others claim a shard that is free.
+    /// Until then, other nodes may claim the free shard first.
     pub(super) holds_until: u64,
-    /// Its tree cannot go on for now: it reads and claims nothing.
+    /// The tree cannot continue for now: the seat neither reads nor claims.
     pub(super) stands_down: bool,
-    /// The shard may be this incarnation's, by a claim that was not given up again.
+    /// This incarnation may own the shard, through a claim that was not released.
     pub(super) has_claimed: bool,
-    /// Where its tree goes on, until it follows from there.
+    /// Position at which the tree resumes, until it is followed from there.
     returns: Option<Place>,
-    /// The tree may have more than its place says.
+    /// The tree may contain entries after its recorded position.
     unsure: bool,
-    /// The newest base, as it was seen before the node owned the shard.
+    /// The newest base, as seen before the node owned the shard.
     pub(super) base: Option<BaseRecord>,
     facts: Vec<Fact>,
-    /// The shard as a follower saw it last.
+    /// The shard record that the follower saw last.
     pub(super) shard: Option<ShardRecord>,
 }
 
 impl Seat {
-    /// Of a node that has just started, with a tree that stands here.
+    /// Creates the seat of a node that has just started, with a tree at this position.
     pub(super) fn new(settings: Settings, tree: Place, unsure: bool, common: &mut Common) -> Self {
         let follower = Follower::new(settings.clone(), common.machine(), tree, unsure);
         Self {
@@ -76,7 +78,7 @@ impl Seat {
         }
     }
 
-    /// Questions to be carried to the ledger.
+    /// Removes and returns the requests to send to the ledger.
     pub(super) fn asks(&mut self) -> Vec<Ask> {
         match &mut self.part {
             Part::Following(follower) => follower.asks(),
@@ -85,7 +87,7 @@ impl Seat {
         }
     }
 
-    /// What has come to be since the last call, in order.
+    /// Removes and returns the events since the last call, in order.
     pub(super) fn facts(&mut self) -> Vec<Fact> {
         std::mem::take(&mut self.facts)
     }
@@ -94,7 +96,7 @@ impl Seat {
         self.facts.push(fact);
     }
 
-    /// The number of the machine that asks for it.
+    /// Returns the number of the machine of the current role.
     pub(super) fn machine(&self) -> u64 {
         match &self.part {
             Part::Following(follower) => follower.machine(),
@@ -103,23 +105,23 @@ impl Seat {
         }
     }
 
-    /// The owner's part, while the node owns the shard.
+    /// Returns the owner state if the node owns the shard.
     pub(super) fn owner(&self) -> Option<&Owner> {
         if let Part::Owning(owner) = &self.part { Some(owner) } else { None }
     }
 
-    /// Whether it may serve while the lease lasts.
+    /// Returns whether requests may be served while the lease is valid.
     pub(super) fn serves(&self) -> bool {
         !self.stands_down && self.returns.is_none() && self.owner().is_some_and(Owner::serves)
     }
 
-    /// Whether the lease may be renewed for all it knows. Otherwise others could not have a shard that
-    /// this node has and cannot go on with.
+    /// Returns whether this seat permits renewing the lease. It does not while the node may own the
+    /// shard but cannot serve it, so that other nodes can take it over.
     pub(super) fn lets_renew(&self) -> bool {
         !(self.stands_down && self.has_claimed)
     }
 
-    /// What a beat says of the shard.
+    /// Returns the shard's term for a beat.
     pub(super) fn term(&self, now: u64, host: &mut dyn Host) -> Option<TermRecord> {
         let Part::Owning(owner) = &self.part else { return self.former.clone() };
         let shard = self.settings.shard;
@@ -127,31 +129,32 @@ impl Seat {
         Some(TermRecord { shard, epoch: owner.epoch(), committed: owner.place().n, clock })
     }
 
-    /// Appends an entry as the owner; its number, or nothing where there is no room now.
+    /// Appends an entry as the owner. Returns its number, or `None` if no entry can be taken now.
     pub(super) fn append(&mut self, body: Bytes, now: u64) -> Option<u64> {
         if let Part::Owning(owner) = &mut self.part { owner.append(body, now) } else { None }
     }
 
-    /// Looks at the shard at once: something has changed.
+    /// Reads the shard at once, because a change is known.
     pub(super) fn look(&mut self, now: u64) {
         if let Part::Following(follower) = &mut self.part {
             follower.hurry(now);
         }
     }
 
-    /// Claims the shard as soon as it is free, whatever it was asked to let others do.
+    /// Claims the shard as soon as it is free, regardless of an earlier hold.
     pub(super) fn go_first(&mut self, now: u64) {
         (self.holds_until, self.stand_due) = (0, now);
     }
 
-    /// Takes no more entries, and gives the shard up once all are committed.
+    /// Stops accepting entries and releases the shard once all are committed.
     pub(super) fn hand_over(&mut self) {
         if let Part::Owning(owner) = &mut self.part {
             owner.drain();
         }
     }
 
-    /// Its tree cannot go on for now. An owner gives the shard up, with what it has appended so far.
+    /// Suspends the seat because its tree cannot continue. An owner releases the shard once what it
+    /// has appended is committed.
     pub(super) fn stand_down(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         self.stands_down = true;
         match &mut self.part {
@@ -161,14 +164,15 @@ impl Seat {
                 self.follow(tree, common);
             }
             Part::Owning(owner) => {
-                // No view opens from here on.
+                // Ends the clock, so that no further view opens.
                 let _ = host.finish(self.settings.shard, now);
                 owner.drain();
             }
         }
     }
 
-    /// Its tree goes on, from here: it follows as at a start, once it does not own the shard any more.
+    /// Resumes with the tree at this position; it is followed as after a start, once the node does
+    /// not own the shard any more.
     pub(super) fn go_on(&mut self, tree: Place, unsure: bool, common: &mut Common) {
         (self.stands_down, self.unsure) = (false, unsure);
         self.returns = Some(tree);
@@ -177,7 +181,7 @@ impl Seat {
         }
     }
 
-    /// Asks what is due.
+    /// Sends what is due.
     pub(super) fn tick(&mut self, now: u64, common: &mut Common, host: &mut dyn Host) {
         self.stand(now, common, host);
         self.abandon(now, common, host);
@@ -195,7 +199,7 @@ impl Seat {
         }
     }
 
-    /// Takes the answer to a question of its machine.
+    /// Processes the reply to a request of the current machine.
     pub(super) fn answer(
         &mut self,
         (token, answer): (Token, Answer),
@@ -220,7 +224,7 @@ impl Seat {
         }
     }
 
-    /// The other nodes were looked at.
+    /// Notifies the seat that the node records were read.
     pub(super) fn note_nodes(&mut self, now: u64, common: &Common) {
         if let Part::Following(follower) = &mut self.part {
             let facts = follower.note_terms(common.watch.terms(), now);
@@ -228,22 +232,22 @@ impl Seat {
         }
     }
 
-    /// Follows from here on, or from where the tree goes on.
+    /// Becomes a follower at this position, or at the one at which the tree resumes.
     pub(super) fn follow(&mut self, tree: Place, common: &mut Common) {
-        // It is older than what this node has just done.
+        // The saved record is older than what this node has just done.
         self.shard = None;
         let returns = self.returns.take();
         self.facts.extend(returns.map(|_| Fact::WentOn));
         let tree = returns.unwrap_or(tree);
         let mut follower =
             Follower::new(self.settings.clone(), common.machine(), tree, self.unsure);
-        // It looks and reads at once by itself.
+        // No need to hurry: a new follower reads at once.
         let facts = follower.note_terms(common.watch.terms(), 0);
         self.part = Part::Following(follower);
         self.follower_facts(facts);
     }
 
-    /// What became of the lease.
+    /// Handles an event of the lease.
     pub(super) fn lease_fact(&mut self, fact: &LeaseFact, now: u64, common: &mut Common) {
         match fact {
             LeaseFact::Entered { terms, .. } => {
@@ -265,7 +269,7 @@ impl Seat {
                 }
             }
             LeaseFact::Ended => {
-                // What was claimed so far is another incarnation's.
+                // Earlier claims belong to an ended incarnation.
                 (self.former, self.has_claimed) = (None, false);
                 match &self.part {
                     Part::Following(_) => {}
@@ -297,7 +301,7 @@ impl Seat {
         match fact {
             TakerFact::GaveUp => self.follow(place, common),
             TakerFact::Missing(missing) => {
-                // It may be repaired; nobody is in a hurry then.
+                // An operator may restore the entry, which takes time: do not retry at once.
                 self.stand_due = now + self.settings.lease;
                 self.facts.push(Fact::Missing(missing));
                 self.follow(place, common);
@@ -339,7 +343,8 @@ impl Seat {
             self.facts.push(Fact::TermEnded { epoch, released });
             self.has_claimed = false;
             if released {
-                // Whoever gives a shard up lets others have it, as long as there are some.
+                // A node that releases a shard lets others claim it first, as long as there are
+                // any.
                 self.stand_due = now + self.settings.silence();
             }
             return self.follow(place, common);

@@ -1,4 +1,4 @@
-//! What a member has seen of the cluster. Nothing is decided here.
+//! Read access to what a member has seen of the cluster. It makes no decisions.
 
 use uuid::Uuid;
 
@@ -13,13 +13,13 @@ use crate::{
 };
 
 impl Seat {
-    /// The shard's record as it was last seen.
+    /// Returns the shard record as last seen.
     fn record(&self) -> Option<&ShardRecord> {
         let seen = if let Part::Following(follower) = &self.part { follower.shard() } else { None };
         seen.or(self.shard.as_ref())
     }
 
-    /// Who owns the shard, as far as this node knows, and in which epoch.
+    /// Returns owner and epoch of the shard, as far as this node knows.
     fn shard_owner(&self) -> Option<(Uuid, u64)> {
         match &self.part {
             Part::Following(_) => {
@@ -33,12 +33,12 @@ impl Seat {
 }
 
 impl Member {
-    /// Who owns each shard, as far as this node knows, and in which epoch.
+    /// Returns owner and epoch of each shard, as far as this node knows.
     pub fn shard_owners(&self) -> impl Iterator<Item = Option<(Uuid, u64)>> {
         self.seats.iter().map(Seat::shard_owner)
     }
 
-    /// What it has seen of the cluster.
+    /// Returns the view of the cluster.
     pub fn view(&self) -> View {
         let nodes = self.common.watch.records().filter(|node| !node.is_forgotten());
         View {
@@ -59,7 +59,8 @@ impl Member {
             Part::Owning(owner) => owner.place().n,
         };
         let record = seat.record();
-        // A mark of a closed epoch may be of what was given up; its end counts.
+        // Marks of closed epochs are ignored because they may cover entries that were given up;
+        // their ends are authoritative.
         let (opened, end) = record.map_or((None, 0), |record| {
             (Some(record.opened), record.ends.iter().map(|(_, end)| *end).max().unwrap_or(0))
         });

@@ -1,4 +1,4 @@
-//! What has to be true of all nodes together, held against everything that happens.
+//! Checks the global invariants against every event of the simulation.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,24 @@ use bytes::Bytes;
 
 use crate::{entry::Entry, request::EntryPart};
 
-/// What was seen so far.
+/// The events so far.
 #[derive(Debug, Default)]
 pub(super) struct Checker {
-    /// The one history.
+    /// The single history of applied entries.
     history: Vec<(u64, Bytes)>,
-    /// What was written under each name.
+    /// The body written under each key.
     bodies: BTreeMap<(u64, u64, u32), Bytes>,
     /// The last acknowledged entry of each epoch.
     acknowledged: BTreeMap<u64, u64>,
-    /// Behind which entry each epoch was opened.
+    /// The entry after which each epoch was opened.
     opened: BTreeMap<u64, u64>,
-    /// The most that a read has seen, and the latest instant of one.
+    /// The highest entry and the latest instant that a read has seen.
     read: (u64, u64),
     pub(super) takeovers: u64,
     pub(super) acknowledgements: u64,
     pub(super) reads: u64,
 }
 
-/// What is wrong.
 pub(super) type Checked = Result<(), String>;
 
 fn expect(holds: bool, text: impl FnOnce() -> String) -> Checked {
@@ -32,7 +31,7 @@ fn expect(holds: bool, text: impl FnOnce() -> String) -> Checked {
 }
 
 impl Checker {
-    /// An entry is applied somewhere, behind a tree of `tree` entries.
+    /// Checks an entry applied to a tree that has `tree` entries.
     pub(super) fn applied(&mut self, tree: usize, entry: &Entry) -> Checked {
         let (epoch, n) = (entry.epoch, entry.n);
         expect(n == tree as u64 + 1, || format!("entry {n} is applied behind {tree} others"))?;
@@ -46,7 +45,7 @@ impl Checker {
         })
     }
 
-    /// An owner acknowledges an entry that it has applied.
+    /// Checks an entry that an owner acknowledges after it has applied it.
     pub(super) fn acknowledged(&mut self, epoch: u64, n: u64) -> Checked {
         self.acknowledgements += 1;
         self.acknowledged.insert(epoch, n);
@@ -59,7 +58,7 @@ impl Checker {
         }
     }
 
-    /// An owner begins.
+    /// Checks the start of an owner whose tree has `tree` entries.
     pub(super) fn opened(&mut self, epoch: u64, tree: usize) -> Checked {
         let end = tree as u64;
         self.takeovers += 1;
@@ -73,7 +72,7 @@ impl Checker {
         }
     }
 
-    /// A read at the owner sees so many entries, at this instant of the shard's clock.
+    /// Checks a read at the owner that sees `tree` entries, at this instant of the shard's clock.
     pub(super) fn read(&mut self, epoch: u64, tree: usize, instant: u64) -> Checked {
         self.reads += 1;
         let (seen, clock) = self.read;
@@ -90,13 +89,13 @@ impl Checker {
         Ok(())
     }
 
-    /// A part is written.
+    /// Checks a written part.
     pub(super) fn written(&mut self, epoch: u64, part: &EntryPart) -> Checked {
         let body = self.bodies.entry((epoch, part.n, part.part)).or_insert(part.body.clone());
         expect(*body == part.body, || format!("entry {} of epoch {epoch} has two bodies", part.n))
     }
 
-    /// How many entries were applied by somebody.
+    /// Returns the number of entries applied by any node.
     pub(super) fn length(&self) -> usize {
         self.history.len()
     }

@@ -1,5 +1,5 @@
-//! One history by hand, which chance hardly ever finds: a claim that only one replica knows of. The
-//! taker sees it, the owner does not, and acknowledges what the taker has no longer read.
+//! A scripted history that random runs hardly ever find: a claim that only one replica has. The
+//! taker sees it, the owner does not, and acknowledges an entry that the taker has not read.
 
 use bytes::Bytes;
 use uuid::Uuid;
@@ -38,7 +38,7 @@ impl Host for NoClock {
     }
 }
 
-/// The answer of these two replicas, which alone learn of it.
+/// Returns the reply of these two replicas; the third does not learn of the request.
 fn answer(replicas: &mut Replicas, request: &Request, quorum: [usize; 2]) -> Reply {
     match request {
         Request::Append { epoch, segment, parts, .. } => {
@@ -67,7 +67,7 @@ fn one(asks: Vec<Ask>) -> Ask {
     ask
 }
 
-/// Whether the owner acknowledges an entry that the taker's epoch begins without.
+/// Returns whether the owner acknowledges an entry that is missing in the taker's epoch.
 fn is_lost(rules: Rules) -> bool {
     let [old, new] = [1, 2].map(Uuid::from_u128);
     let mut settings = Settings::new(Uuid::nil(), 0, new, Bytes::new());
@@ -107,7 +107,8 @@ fn is_lost(rules: Rules) -> bool {
         assert_eq!(taker.answer(ask.token, reply, now, &mut NoClock), None);
         taker.tick(now + 1_000_000_000);
     }
-    // All is read, and the owner, which is alive, writes: no other replica knows of the claim.
+    // The taker has read everything. The owner, which is alive, writes through replicas that do not
+    // have the claim.
     assert!(owner.begin(now));
     let append = one(owner.asks());
     let reply = answer(&mut replicas, &append.request, [1, 2]);

@@ -1,30 +1,30 @@
-//! What goes wrong in a history, and how often.
+//! The faults of a simulated history and their frequencies.
 
 use fastrand::Rng;
 
-/// A millisecond. All times of the simulation are a tenth of those in production.
+/// A millisecond in nanoseconds. All times of the simulation are a tenth of those in production.
 pub(super) const MS: u64 = 1_000_000;
 
-/// How one history goes.
+/// The fault configuration of one history. Frequencies are per thousand.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
-    /// In a thousand: messages that are lost, one way.
+    /// Messages that are lost in one direction.
     pub(super) lost: u64,
-    /// Requests that are done twice.
+    /// Requests that are executed twice.
     pub(super) repeated: u64,
-    /// Swaps and writes that are done late.
+    /// Swaps and writes that are delayed.
     pub(super) late: u64,
-    /// Swaps that are decided without an answer, and are known to no replica or to few.
+    /// Swaps that are decided without a reply and learned by few replicas or none.
     pub(super) torn: u64,
-    /// Reads that bring both replicas to the same.
+    /// Reads that repair both replicas.
     pub(super) repaired: u64,
-    /// The longest usual delay of a message.
+    /// Upper bound of the usual message delay.
     pub(super) delay: u64,
-    /// From one happening to the next, at the most.
+    /// Upper bound of the time between two troubles.
     pub(super) pause: u64,
-    /// How long it lasts, at the most.
+    /// Choices for the upper bound of a trouble's duration.
     pub(super) longest: Vec<u64>,
-    /// What happens then.
+    /// The troubles to choose from.
     pub(super) troubles: Vec<Trouble>,
 }
 
@@ -49,7 +49,7 @@ impl Faults {
         }
     }
 
-    /// Swaps come late and are torn, while all else goes well, so that owners go on writing.
+    /// Swaps are delayed and torn, and nothing else fails, so that owners keep writing.
     fn of_swaps() -> Self {
         Self {
             lost: 0,
@@ -64,13 +64,13 @@ impl Faults {
         }
     }
 
-    /// Nodes stop for long, while all else goes well.
+    /// Nodes pause for long, and nothing else fails.
     fn of_pauses() -> Self {
         let (longest, troubles) = (vec![900 * MS], vec![Trouble::Pause]);
         Self { delay: 6 * MS, pause: 400 * MS, longest, troubles, ..Self::none() }
     }
 
-    /// Nothing goes wrong any more.
+    /// No faults.
     pub(super) fn none() -> Self {
         Self {
             lost: 0,
@@ -86,12 +86,12 @@ impl Faults {
     }
 }
 
-/// Whether something of this frequency in a thousand happens.
+/// Returns true with a probability of `in_thousand` / 1000.
 pub(super) fn happens(rng: &mut Rng, in_thousand: u64) -> bool {
     0 < in_thousand && rng.u64(..1000) < in_thousand
 }
 
-/// Something that goes wrong with a node or a replica.
+/// A failure of a node or a replica.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Trouble {
     Pause,
@@ -100,12 +100,12 @@ pub(super) enum Trouble {
     CutSwaps,
     ReplicaDown,
     HandOver,
-    /// Its tree takes nothing for a while, and may have lost its last entries then.
+    /// The tree rejects entries for a while, and may then have lost its last ones.
     TreeFails,
 }
 
 impl Trouble {
-    /// All, the more frequent ones twice.
+    /// All troubles, the more frequent ones twice.
     const ALL: [Self; 9] = [
         Self::Pause,
         Self::Pause,

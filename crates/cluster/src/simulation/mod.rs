@@ -1,6 +1,6 @@
-//! The protocol in a simulated world: what is promised holds in histories with everything that may go
-//! wrong, and fails without any one of the rules. `HISTORIES=n` runs so many, from `FIRST=n` on;
-//! `SIM_SEED=n` runs that one.
+//! A simulation of the protocol: the invariants hold in histories with all kinds of faults, and are
+//! violated when any one of the rules is disabled. `HISTORIES=n` runs n histories starting with
+//! `FIRST=n`; `SIM_SEED=n` runs a single one.
 
 mod checker;
 mod claim;
@@ -14,14 +14,14 @@ use world::{Summary, run, run_with_forgetting};
 
 use crate::rules::Rules;
 
-/// Histories of an ordinary run.
+/// Number of histories of an ordinary run.
 const HISTORIES: u64 = 150;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Runs histories; each from `first` on, `step` apart.
+/// Runs every `step`-th history, starting with `first`.
 fn histories(first: u64, step: usize) {
     if let Some(seed) = number("SIM_SEED") {
         run(seed, Rules::default()).unwrap_or_else(|failure| panic!("{failure}"));
@@ -51,7 +51,7 @@ fn what_is_promised_holds_in_odd_histories() {
     histories(1, 2);
 }
 
-/// Nodes that serve among them: their shard is taken over, and they come back.
+/// Serving nodes are removed too: their shard is taken over, and they return.
 #[test]
 fn nodes_may_be_forgotten_at_any_moment() {
     let (first, count) = (number("FIRST").unwrap_or(0), number("HISTORIES").unwrap_or(HISTORIES));
@@ -66,10 +66,10 @@ fn nodes_may_be_forgotten_at_any_moment() {
     assert!(0 < sum.takeovers && 0 < sum.acknowledgements);
 }
 
-/// Histories within which leaving out a rule has to be noticed.
+/// Number of histories in which a disabled rule has to be detected.
 const RULE_HISTORIES: u64 = 400;
 
-/// Without a rule, one of the histories from this one on fails.
+/// Checks that one of the histories starting with `first` fails without a rule.
 fn fails_without(rule: &str, rules: Rules, first: u64) {
     let first = number("FIRST").unwrap_or(first);
     let histories = number("HISTORIES").unwrap_or(0).max(RULE_HISTORIES);
@@ -88,7 +88,7 @@ macro_rules! rules {
     )*};
 }
 
-// The histories before the one that is named do not notice it, and are left out to save time.
+// Earlier histories do not detect the missing rule and are skipped to save time.
 rules! {
     a_write_without_a_check_may_be_lost: check_after_write from 0,
     entries_committed_out_of_order_may_be_lost: commit_in_order from 0,

@@ -1,4 +1,4 @@
-//! The way of a question to the replicas and back: each step comes at its own time, or never.
+//! The path of a request to the replicas and back. Each step has its own delay, or is lost.
 
 use fastrand::Rng;
 
@@ -12,16 +12,16 @@ use crate::{
     request::{EntryPart, Reply, Request, Unanswered},
 };
 
-/// A question under way.
+/// A request in flight.
 #[derive(Debug)]
 pub(super) struct Operation {
-    /// Who asked: which node, in which of its processes.
+    /// The sending node and the number of its process.
     pub(super) from: (usize, u64),
     pub(super) token: Token,
     request: Request,
     quorum: [usize; 2],
     heard: Vec<Heard>,
-    /// Replicas that have each part of a write.
+    /// Number of replicas that have each part of a write.
     written: Vec<u32>,
     answered: bool,
 }
@@ -29,21 +29,21 @@ pub(super) struct Operation {
 /// A step of an operation.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// It comes to the ledger.
+    /// The request reaches the ledger.
     Arrive(usize),
     /// A swap is decided.
     Swap(usize),
     /// A replica answers a read.
     Hear(usize, usize),
-    /// A replica takes a part of a write.
+    /// A replica stores a part of a write.
     Write(usize, usize, usize),
     /// A replica learns a version.
     Learn(Name, usize, usize),
-    /// An answer comes back.
+    /// A reply reaches the sender.
     Answer((usize, u64), Token, Answer),
 }
 
-/// An answer that has come back: to which node, in which of its processes.
+/// A reply with the receiving node and the number of its process.
 pub(super) type Arrived = ((usize, u64), Token, Answer);
 
 /// The network and the replicas.
@@ -52,7 +52,7 @@ pub(super) struct Network {
     pub(super) replicas: Replicas,
     pub(super) faults: Faults,
     operations: Vec<Operation>,
-    /// Steps that are to come, after a while.
+    /// Future steps with their delays.
     pub(super) steps: Vec<(u64, Step)>,
 }
 
@@ -61,7 +61,7 @@ impl Network {
         Self { replicas, faults, operations: Vec::new(), steps: Vec::new() }
     }
 
-    /// A node asks.
+    /// Sends a request of a node.
     pub(super) fn ask(&mut self, rng: &mut Rng, from: (usize, u64), ask: Ask) {
         let twice = happens(rng, self.faults.repeated);
         for _ in 0..1 + u32::from(twice) {
@@ -88,13 +88,13 @@ impl Network {
         rng.u64(MS / 10..self.faults.delay)
     }
 
-    /// The delay of a swap or a write at the replicas, which may be long.
+    /// Returns the delay of a swap or a write at the replicas, which may be long.
     fn late(&self, rng: &mut Rng) -> u64 {
         let late = if happens(rng, self.faults.late) { rng.u64(..500 * MS) } else { 0 };
         late + self.delay(rng)
     }
 
-    /// A step happens. An answer that has come back is given.
+    /// Executes a step. Returns a reply that has reached its node.
     pub(super) fn step(
         &mut self,
         rng: &mut Rng,
@@ -106,7 +106,7 @@ impl Network {
             Step::Swap(at) => self.swap(rng, at),
             Step::Hear(at, replica) => self.hear(rng, at, replica),
             Step::Write(at, replica, part) => self.write(rng, at, replica, part, checker)?,
-            // One that is down learns it too: it answers nobody until it is back.
+            // A replica that is down learns it too; it answers only once it is up.
             Step::Learn(name, replica, version) => self.replicas.learn(name, replica, version),
             Step::Answer(from, token, answer) => return Ok(Some((from, token, answer))),
         }
@@ -142,7 +142,7 @@ impl Network {
         }
     }
 
-    /// A replica answers a read; with both the answer goes back.
+    /// A replica answers a read; the reply is sent once both have answered.
     fn hear(&mut self, rng: &mut Rng, at: usize, which: usize) {
         let operation = &mut self.operations[at];
         let replica = operation.quorum[which];
@@ -202,7 +202,7 @@ impl Network {
                 }
                 continue;
             }
-            // The answer waits for these two, whatever becomes of the replicas.
+            // The reply waits for these two, even if the replicas go down meanwhile.
             let delay = self.delay(rng);
             known = delay.max(known);
             self.steps.push((delay, Step::Learn(name, replica, version)));
@@ -214,7 +214,6 @@ impl Network {
         }
     }
 
-    /// An answer goes back.
     fn reply(&mut self, rng: &mut Rng, at: usize, answer: Answer, after: u64) {
         if !happens(rng, self.faults.lost) {
             let delay = after + self.delay(rng);

@@ -1,5 +1,5 @@
-//! A node in the simulation: its machine, its tree, of which a crash may lose the last entries, its
-//! boot clock, which nothing stops, and its wall clock, which is wrong.
+//! A simulated node: its state machine, a tree that may lose its last entries in a crash, a boot
+//! clock that never stops, and an inaccurate wall clock.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use crate::{
     settings::Settings,
 };
 
-/// The clock of the shard at this node, its wall clock, and names of claims.
+/// The shard's clock at this node, its wall clock, and claim ids.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// Instant and boot clock where it began.
+    /// Instant and boot clock at the start of the shard's clock.
     began: Option<(u64, u64)>,
     /// How far the wall clock is ahead of the boot clock.
     wall_ahead: u64,
@@ -35,7 +35,7 @@ fn instant(clock: &Bytes) -> Option<u64> {
 impl Machine {
     fn begin_at(&self, heritage: &Heritage, now: u64) -> u64 {
         let least = instant(&heritage.least).unwrap_or(0);
-        // What was released has its last instant in the record.
+        // A release stores the final instant in the record.
         let beat = heritage.beat.as_ref().filter(|_| !heritage.released);
         let of_beat = beat.and_then(|(term, noted)| Some((instant(&term.clock)?, *noted)));
         let start = match of_beat {
@@ -71,29 +71,28 @@ impl Host for Machine {
     }
 }
 
-/// The node.
 #[derive(Debug)]
 pub(super) struct Node {
     settings: Settings,
-    /// Nothing while the process is down.
+    /// `None` while the process is down.
     pub(super) member: Option<Member>,
-    /// Counts its processes.
+    /// Number of processes so far.
     pub(super) life: u64,
     boots: u64,
     pub(super) machine: Machine,
-    /// The places behind its entries.
+    /// The position after each entry of the tree.
     pub(super) tree: Vec<Place>,
-    /// Its own entries that clients wait for.
+    /// Own entries whose clients wait for an acknowledgement.
     waiting: BTreeSet<(u64, u64)>,
-    /// Stopped, with answers that wait.
+    /// Whether the process is stopped; replies are held meanwhile.
     pub(super) paused: bool,
     pub(super) held: Vec<(Token, Answer)>,
-    /// Its tree takes nothing.
+    /// The tree rejects entries.
     pub(super) tree_fails: bool,
-    /// Nothing comes through to the ledger, or no swaps do.
+    /// Cut off from the ledger entirely, or for swaps only.
     pub(super) cut: bool,
     pub(super) cut_swaps: bool,
-    /// The boot clock: where it was at the beginning, and its pace in millionths.
+    /// The boot clock: its start, and its rate in millionths.
     boot_start: u64,
     pace: u64,
 }
@@ -126,12 +125,12 @@ impl Node {
         }
     }
 
-    /// Its boot clock at this time of the world.
+    /// Returns the boot clock at this time of the world.
     pub(super) fn boot(&self, now: u64) -> u64 {
         self.boot_start + now / 1_000_000 * self.pace + now % 1_000_000 * self.pace / 1_000_000
     }
 
-    /// A process begins, in the same boot of the machine or another.
+    /// Starts a process, in the same boot of the machine or another.
     pub(super) fn start(&mut self, same_boot: bool) {
         self.life += 1;
         self.boots += u64::from(!same_boot);
@@ -144,7 +143,7 @@ impl Node {
         self.tree.last().copied().unwrap_or_default()
     }
 
-    /// The process ends; the last entries of the tree may not be on its disk.
+    /// Kills the process; the last entries of the tree may not be on its disk.
     pub(super) fn kill(&mut self, kept: usize) {
         (self.member, self.machine.began) = (None, None);
         self.tree.truncate(kept);
@@ -153,7 +152,7 @@ impl Node {
         (self.paused, self.tree_fails) = (false, false);
     }
 
-    /// Its tree takes nothing any more.
+    /// The tree rejects all further entries.
     pub(super) fn fail_tree(&mut self, now: u64) {
         let boot = self.boot(now);
         if let Some(member) = &mut self.member {
@@ -163,7 +162,7 @@ impl Node {
         }
     }
 
-    /// Its tree goes on, with so many entries.
+    /// The tree resumes with its first `kept` entries.
     pub(super) fn mend_tree(&mut self, kept: usize) {
         self.tree.truncate(kept);
         let place = self.place();
@@ -172,7 +171,7 @@ impl Node {
         }
     }
 
-    /// Appends a value, if it is an owner with room.
+    /// Appends a value if the node is an owner that accepts entries.
     pub(super) fn append(&mut self, now: u64, body: Bytes) {
         let boot = self.boot(now);
         let Some(member) = &mut self.member else { return };
@@ -182,7 +181,7 @@ impl Node {
         }
     }
 
-    /// Opens a view, if it may.
+    /// Opens a view if permitted.
     pub(super) fn read(&self, now: u64, checker: &mut Checker) -> Checked {
         let boot = self.boot(now);
         let Some(member) = self.member.as_ref().filter(|member| member.may_read(0, boot)) else {
@@ -192,13 +191,13 @@ impl Node {
         checker.read(epoch, self.tree.len(), self.machine.now(boot))
     }
 
-    /// Acts on what has come to be.
+    /// Handles the events of the member.
     pub(super) fn act(&mut self, now: u64, checker: &mut Checker) -> Checked {
         let boot = self.boot(now);
         let facts = self.member.as_mut().map(Member::facts).unwrap_or_default();
         for (_, fact) in facts {
             match fact {
-                // What it is told before is nothing to this tree.
+                // Events before this one do not apply to the repaired tree.
                 Fact::WentOn => self.tree_fails = false,
                 Fact::Apply { .. } if self.tree_fails => {}
                 Fact::Apply { entry, place } => {

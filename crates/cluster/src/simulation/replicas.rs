@@ -1,6 +1,6 @@
-//! The ledger in the simulation: three replicas, of which any two are a quorum. A register is one
-//! order of versions, decided by swaps, each of which every replica learns at its own time; entries
-//! reach each replica part by part.
+//! The simulated ledger: three replicas, any two of which are a quorum. A register is a sequence of
+//! versions decided by swaps; each replica learns each version at its own time. Entries reach each
+//! replica part by part.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,9 @@ use crate::{
     swaps::{next_node, next_shard},
 };
 
-/// How many there are.
 pub(super) const REPLICAS: usize = 3;
 
-/// A register: all it ever was, and which version each replica has.
+/// A register: all its versions, and the version each replica has.
 #[derive(Debug)]
 pub(super) struct Register<T> {
     versions: Vec<Option<T>>,
@@ -30,7 +29,7 @@ impl<T: Clone> Register<T> {
         Self { versions: vec![None], at: [0; REPLICAS] }
     }
 
-    /// The last version that was decided.
+    /// Returns the last decided version.
     pub(super) fn latest(&self) -> Option<&T> {
         self.versions.last().and_then(Option::as_ref)
     }
@@ -39,7 +38,7 @@ impl<T: Clone> Register<T> {
         self.versions.len() - 1
     }
 
-    /// What was decided before reaches a quorum, as each swap sees to before it decides.
+    /// Propagates the last decided version to a quorum, as each swap does before it decides.
     fn finish(&mut self, quorum: [usize; 2]) {
         for replica in quorum {
             self.at[replica] = self.index();
@@ -56,14 +55,13 @@ impl<T: Clone> Register<T> {
     }
 }
 
-/// Which register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     Shard,
     Node(Uuid),
 }
 
-/// What one replica says to a read.
+/// A replica's answer to a read.
 #[derive(Debug)]
 pub(super) enum Heard {
     Nodes(Vec<(Uuid, usize)>),
@@ -73,7 +71,6 @@ pub(super) enum Heard {
 
 type Segment = BTreeMap<(u64, u32), Bytes>;
 
-/// All three.
 #[derive(Debug)]
 pub(super) struct Replicas {
     pub(super) shard: Register<ShardRecord>,
@@ -92,14 +89,14 @@ impl Replicas {
         }
     }
 
-    /// Two replicas that are up.
+    /// Returns two replicas that are up.
     pub(super) fn quorum(&self, rng: &mut Rng) -> Option<[usize; 2]> {
         let mut up: Vec<usize> = (0..REPLICAS).filter(|replica| self.up[*replica]).collect();
         rng.shuffle(&mut up);
         up.get(..2)?.try_into().ok()
     }
 
-    /// What a replica says to a read.
+    /// Returns a replica's answer to a read.
     pub(super) fn hear(&self, replica: usize, request: &Request) -> Heard {
         match request {
             Request::ReadNodes => {
@@ -117,7 +114,7 @@ impl Replicas {
         }
     }
 
-    /// The answer to a read of which two replicas said this; what is newer may be brought to both.
+    /// Merges the answers of two replicas. With `repair`, both get the newer state.
     pub(super) fn merge(
         &mut self,
         request: &Request,
@@ -165,13 +162,14 @@ impl Replicas {
         }
     }
 
-    /// A replica takes a part.
+    /// Stores a part at a replica.
     pub(super) fn put(&mut self, replica: usize, epoch: u64, segment: u64, part: EntryPart) {
         let parts = self.journals[replica].entry((epoch, segment)).or_default();
         parts.insert((part.n, part.part), part.body);
     }
 
-    /// Does a swap or a serial read; which version of which register is to be learnt, and the answer.
+    /// Executes a swap or a serial read. Returns the register version that replicas have to learn,
+    /// and the reply.
     pub(super) fn swap(
         &mut self,
         request: &Request,
@@ -208,12 +206,12 @@ impl Replicas {
     }
 }
 
-/// The answer to a swap. What a record showed is left out: nobody may have to rely on it.
+/// Builds the reply to a swap, without the record: the protocol may not depend on it.
 fn swapped(is_done: bool) -> Reply {
     Reply::Swapped(if is_done { Swapped::Done } else { Swapped::Refused(None) })
 }
 
-/// Whose record a swap is about, if it is about a node's.
+/// Returns the node whose record a swap changes, if any.
 fn node_of(request: &Request) -> Option<Uuid> {
     match request {
         Request::Enter { node, .. }

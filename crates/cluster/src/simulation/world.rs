@@ -1,5 +1,5 @@
-//! One history: three nodes, three replicas and a network, for a while with everything that goes wrong,
-//! then without. What is chosen at random is chosen by the seed alone.
+//! One simulated history: three nodes, three replicas and a network, first with faults, then
+//! without. All random choices depend on the seed only.
 
 use std::collections::BTreeMap;
 
@@ -21,16 +21,16 @@ use crate::{
     settings::Settings,
 };
 
-/// How many nodes may own the shard.
+/// Number of nodes that may own the shard.
 const NODES: usize = 3;
-/// How long things go wrong, and how long it may take then until something is committed: three times
-/// over for a lease that runs out, a margin and a claim.
+/// Duration of the phase with faults, and the time until something has to be committed after it:
+/// enough for an expiring lease, a margin and a claim three times over.
 const TROUBLE: u64 = 2_500 * MS;
 const RECOVERY: u64 = 1_500 * MS;
-/// From one tick of a node to the next, and when a question counts as unanswered.
+/// Interval between ticks of a node, and the timeout of a request.
 const TICK: u64 = 4 * MS;
 const TIMEOUT: u64 = 60 * MS;
-/// Paces of boot clocks, in millionths: the margin is enough for any two of them.
+/// Rates of boot clocks in millionths: the margin covers the difference of any two.
 const PACES: [u64; 3] = [930_000, 1_000_000, 1_070_000];
 
 #[derive(Debug)]
@@ -48,7 +48,7 @@ enum Event {
     Calm,
 }
 
-/// What happened in a history.
+/// Statistics of a history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Summary {
     pub(super) takeovers: u64,
@@ -66,19 +66,19 @@ struct World {
     network: Network,
     checker: Checker,
     values: u64,
-    /// In eight ticks so many bring something to write.
+    /// Out of eight ticks, this many append an entry.
     writes: u8,
-    /// For a while nothing is written.
+    /// Whether writes are suspended for now.
     quiet: bool,
     calm: bool,
 }
 
-/// Runs the history of a seed; what went wrong, if something did.
+/// Runs the history of a seed; fails with a description of the violation.
 pub(super) fn run(seed: u64, rules: Rules) -> Result<Summary, String> {
     live(seed, World::new(seed, rules))
 }
 
-/// The same, with somebody who forgets nodes, without looking, as long as things go wrong.
+/// Like [`run`], with an operator who removes random nodes during the phase with faults.
 pub(super) fn run_with_forgetting(seed: u64, rules: Rules) -> Result<Summary, String> {
     let mut world = World::new(seed, rules);
     world.after(0, Event::Forget);
@@ -119,7 +119,7 @@ impl World {
         let mut ids: Vec<Uuid> = (1..=NODES as u128).map(Uuid::from_u128).collect();
         let records = ids.clone();
         if rng.u8(..8) == 0 {
-            // A copy of the first one's data directory, on a machine of its own.
+            // A copy of the first node's data directory on another machine.
             ids.extend_from_within(..1);
         }
         let segment_bytes = rng.choice([30, 100, 1000]).unwrap_or(100);
@@ -138,7 +138,7 @@ impl World {
             ] {
                 *time /= 10;
             }
-            // Histories are short, and faults of readers are found by reading often.
+            // Histories are short, and frequent reads find more faults of readers.
             (settings.rest, settings.nodes) = (settings.watch, settings.watch);
             settings.abandon = rng.choice([0, 100 * MS, 1_200 * MS]).unwrap_or(0);
             settings.patience = number * rng.choice([0, 20 * MS, 50 * MS]).unwrap_or(0);
@@ -219,7 +219,7 @@ impl World {
         Ok(())
     }
 
-    /// A tree that failed goes on, maybe without its last entries.
+    /// Repairs a failed tree, possibly without its last entries.
     fn mend_tree(&mut self, at: usize, life: u64) {
         let lost = self.rng.usize(..5);
         let node = &mut self.nodes[at];
@@ -228,7 +228,7 @@ impl World {
         }
     }
 
-    /// From now on nothing goes wrong.
+    /// Ends all faults.
     fn calm(&mut self) -> Checked {
         (self.calm, self.quiet) = (true, false);
         self.network.faults = Faults::none();
@@ -266,7 +266,7 @@ impl World {
         Ok(())
     }
 
-    /// Carries a node's questions away.
+    /// Sends a node's requests.
     fn carry(&mut self, at: usize) {
         let node = &mut self.nodes[at];
         let Some(member) = &mut node.member else { return };
@@ -286,10 +286,10 @@ impl World {
         }
     }
 
-    /// An answer, or that there is none, comes to a node.
+    /// Delivers a reply or a timeout to a node.
     fn answer(&mut self, (at, life): (usize, u64), token: Token, answer: Answer) -> Checked {
         let now = self.now;
-        // What the operator hears does not matter.
+        // Replies to the operator are ignored.
         let Some(node) = self.nodes.get_mut(at) else { return Ok(()) };
         let boot = node.boot(now);
         let lost = node.cut && answer.is_ok();
@@ -309,7 +309,7 @@ impl World {
         Ok(())
     }
 
-    /// A node that was paused goes on, with the answers that came meanwhile, in any order.
+    /// Resumes a paused node; the replies held meanwhile are delivered in random order.
     fn resume(&mut self, at: usize, life: u64) -> Checked {
         let node = &mut self.nodes[at];
         if !node.paused || node.life != life {
@@ -325,7 +325,7 @@ impl World {
         Ok(())
     }
 
-    /// A node is forgotten, whatever it is doing.
+    /// Removes a random node, whatever its state.
     fn forget(&mut self) {
         let records = self.network.replicas.nodes.values().filter_map(|node| node.latest());
         let all: Vec<_> =
@@ -338,7 +338,7 @@ impl World {
         }
     }
 
-    /// Something goes wrong, mostly with the owner.
+    /// Starts a random trouble, mostly at the owner.
     fn trouble(&mut self) {
         self.quiet = self.rng.u8(..3) == 0;
         let owner = self
