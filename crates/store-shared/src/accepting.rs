@@ -1,15 +1,14 @@
-//! Going on without what is lost: a committed entry is missing in the journal, no node can read past it,
-//! and a person accepts that. It is done by the swaps of a taking over, under a claim of its own:
-//!
+//! Acceptance of data loss: a committed entry is missing in the journal, no node can read past it,
+//! and an operator accepts the loss. It uses the swaps of a take-over with a claim of its own:
 //! ```text
 //! lease of the last owner ended → clock of all that was used → claim, confirmed → the entry looked for
 //! again → epochs opened, the ends of those before cut at the gap → released: any node takes over
 //! ```
 //!
-//! Nothing of it is more than a taking over may do, but for the ends: those that were set before are
-//! shortened, once, by the swap that opens the next epoch. That is safe as nobody reads by the old ones:
-//! no owner is left whose check would pass, and a node whose copy goes, or may go, behind the new ends
-//! finds so in the shard's record before it does anything else, and throws its copy away.
+//! Everything is what a take-over may do, except that ends set before are shortened, once, by the
+//! swap that opens the next epoch. This is safe because no reader depends on the old ends: no owner
+//! is left whose check would succeed, and a node whose copy goes, or may go, beyond the new ends
+//! finds that in the shard record first and wipes its copy.
 
 use std::time::Duration;
 
@@ -23,40 +22,41 @@ use uuid::Uuid;
 
 use crate::asking::{all_nodes, ask, pause, shard_of, swap};
 
-/// How often the shard is claimed: nodes that try to take it over claim it every few seconds.
+/// Maximum number of attempts to claim: nodes that try to take the shard over claim it every few
+/// seconds.
 const ATTEMPTS: u32 = 20;
 
-/// What would be given up.
+/// A loss to be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The first entry that is missing, and up to where its epoch can be read.
+    /// The first missing entry, with the readable end of its epoch.
     pub missing: MissingEntry,
-    /// Entries that are known to be committed and do not count any more then.
+    /// Number of entries known to be committed that would be lost.
     pub given_up: u64,
-    /// Behind which entry the newest base stands, from which the journal was read; 0: there is none.
+    /// Entry number of the newest base, from which the journal was read; 0 if there is none.
     pub base: u64,
-    /// Where a tree stands that has all that is left.
+    /// Position of a tree that has all remaining entries.
     end: Place,
-    /// The shard as it was seen.
+    /// The shard record when the loss was found.
     record: ShardRecord,
 }
 
-/// The shard of a cluster that is looked at.
+/// A shard to be inspected.
 #[derive(Debug)]
 pub struct Accepting<'a, L> {
-    /// Its ledger.
+    /// The ledger of the cluster.
     pub ledger: &'a L,
-    /// Its id.
+    /// Id of the cluster.
     pub cluster: Uuid,
-    /// Which shard.
+    /// The shard.
     pub shard: u32,
-    /// For how long an owner that is gone says nothing.
+    /// How long a beat has to stay unchanged for its owner to count as dead.
     pub silence: Duration,
 }
 
 impl<L: Ledger> Accepting<'_, L> {
-    /// Reads the newest base's place and all that the journal has behind it. Refused where nothing is
-    /// missing, and where the owner lives.
+    /// Reads the journal after the newest base. Fails with `Refused` if nothing is missing or the
+    /// owner is alive.
     pub async fn find(&self) -> Result<Loss, Error> {
         let record = self.record().await?;
         if let Some(owner) = self.owner(&record).await? {
@@ -90,9 +90,9 @@ impl<L: Ledger> Accepting<'_, L> {
         Ok(Loss { missing, given_up, base, end, record })
     }
 
-    /// Goes on from the last entry before the gap. `clock` says where the clock goes on, of the shard's
-    /// record and all nodes. Refused where the shard is not what it was, the entry is there again, or
-    /// another was faster; then nothing is given up.
+    /// Continues from the last entry before the gap. `clock` computes the new clock from the shard
+    /// record and all nodes. Fails with `Refused`, without any loss, if the shard has changed, the
+    /// entry exists again, or another node was faster.
     pub async fn accept(
         &self,
         loss: &Loss,
@@ -106,7 +106,7 @@ impl<L: Ledger> Accepting<'_, L> {
         if record.claim != claim || !is_same(&record, &loss.record) {
             return Err(changed());
         }
-        // Nobody else opens an epoch from here on; what was repaired since is not given up.
+        // No other node opens an epoch from here on. An entry restored meanwhile is not given up.
         let terms = terms_of(&all_nodes(self.ledger).await?);
         let mut reader = JournalReader::new(self.cluster, &record, &terms, loss.end);
         let read = reader.read(&self.entries(&reader).await?);
@@ -126,8 +126,8 @@ impl<L: Ledger> Accepting<'_, L> {
         self.done(Request::Release { shard, claim, clock }).await
     }
 
-    /// Claims the shard as a node that is fenced already, so that others take over where this ends half
-    /// way. Returns the epoch and the clock in the claim.
+    /// Claims the shard with the id of a node that is already fenced, so that others can take over
+    /// if this process stops half way. Returns the epoch and the clock in the claim.
     async fn claim(
         &self,
         loss: &Loss,
@@ -135,7 +135,7 @@ impl<L: Ledger> Accepting<'_, L> {
         clock: impl Fn(&ShardRecord, &[NodeRecord]) -> Result<Bytes, Error>,
     ) -> Result<(u64, Bytes), Error> {
         let (shard, node, incarnation) = (self.shard, Uuid::new_v4(), 1);
-        // Also where an asking before had done it already.
+        // The outcome is ignored because an earlier attempt may have entered already.
         swap(self.ledger, Request::Enter { node, before: 0, about: Bytes::new() }).await?;
         self.done(Request::Forget { node, incarnation, beat: 0 }).await?;
         for _ in 0..ATTEMPTS {
@@ -154,8 +154,8 @@ impl<L: Ledger> Accepting<'_, L> {
         Err(changed())
     }
 
-    /// Ends the lease of the owner of an open epoch, which has to be silent. Where its record is of a later
-    /// incarnation, its lease runs out meanwhile.
+    /// Fences the owner of an open epoch, which has to be silent. If its record has a later
+    /// incarnation, the lease expires meanwhile.
     async fn end_lease(&self, record: &ShardRecord) -> Result<(), Error> {
         if record.phase != Phase::Open {
             return Ok(());
@@ -171,7 +171,7 @@ impl<L: Ledger> Accepting<'_, L> {
         }
     }
 
-    /// The record of whoever may be the owner of an open epoch still.
+    /// Returns the record of a possibly valid owner of an open epoch.
     async fn owner(&self, record: &ShardRecord) -> Result<Option<NodeRecord>, Error> {
         let nodes = all_nodes(self.ledger).await?;
         let owner =
@@ -201,7 +201,7 @@ impl<L: Ledger> Accepting<'_, L> {
     }
 }
 
-/// Whether nobody has opened an epoch, or cut one, since.
+/// Returns whether no epoch was opened or shortened in between.
 fn is_same(record: &ShardRecord, before: &ShardRecord) -> bool {
     (record.opened, &record.ends, record.base()) == (before.opened, &before.ends, before.base())
 }

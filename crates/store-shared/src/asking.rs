@@ -1,27 +1,25 @@
-//! Asking the ledger again and again until there is an answer: for ever, or for as long as a person
-//! waits.
+//! Requests to the ledger with retries, without limit or for as long as an operator waits.
 
 use std::time::Duration;
 
 use cluster::{Ledger, NodeRecord, Reply, Request, ShardRecord, Swapped};
 use store::{Error, Kind};
 
-/// How long an answer is waited for: pieces are large.
+/// Timeout of one attempt; pieces are large.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Between two attempts.
+/// Interval between attempts.
 const PAUSE: Duration = Duration::from_millis(100);
-/// For how long a person waits.
+/// Total timeout while an operator waits.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Lets so much time pass.
 pub(crate) async fn pause(time: Duration) {
     let mut ticks = tokio::time::interval(time);
-    // The first comes at once.
+    // The first tick completes immediately.
     ticks.tick().await;
     ticks.tick().await;
 }
 
-/// Asks until there is an answer, which is this one.
+/// Sends a request until `take` accepts a reply.
 pub(crate) async fn insist<L: Ledger, T>(
     ledger: &L,
     request: Request,
@@ -40,17 +38,17 @@ pub(crate) async fn insist<L: Ledger, T>(
     }
 }
 
-/// Writes until it is written.
+/// Writes, with retries without limit.
 pub(crate) async fn write<L: Ledger>(ledger: &L, request: Request) {
     insist(ledger, request, written).await;
 }
 
-/// The record of a shard that is there.
+/// Reads the record of a shard that exists.
 pub(crate) async fn shard_record<L: Ledger>(ledger: &L, shard: u32) -> ShardRecord {
     insist(ledger, Request::ReadShardSerial { shard }, shard_of).await
 }
 
-/// The same as [`insist`], for a minute.
+/// Like [`insist`], with a timeout of a minute.
 pub(crate) async fn ask<L: Ledger, T>(
     ledger: &L,
     request: Request,
@@ -60,7 +58,7 @@ pub(crate) async fn ask<L: Ledger, T>(
     asked.map_err(|_| Error::new(Kind::Unavailable, "the cluster's ledger does not answer"))
 }
 
-/// What came of a swap, as asked for a minute.
+/// Sends a swap, with a timeout of a minute.
 pub(crate) async fn swap<L: Ledger>(ledger: &L, request: Request) -> Result<Swapped, Error> {
     ask(ledger, request, |reply| match reply {
         Reply::Swapped(swapped) => Some(swapped),
@@ -69,7 +67,7 @@ pub(crate) async fn swap<L: Ledger>(ledger: &L, request: Request) -> Result<Swap
     .await
 }
 
-/// All nodes, as asked for a minute.
+/// Reads all node records, with a timeout of a minute.
 pub(crate) async fn all_nodes<L: Ledger>(ledger: &L) -> Result<Vec<NodeRecord>, Error> {
     ask(ledger, Request::ReadNodes, |reply| match reply {
         Reply::Nodes(nodes) => Some(nodes),
@@ -78,12 +76,12 @@ pub(crate) async fn all_nodes<L: Ledger>(ledger: &L) -> Result<Vec<NodeRecord>, 
     .await
 }
 
-/// The answer to a write.
+/// Accepts the reply to a write.
 pub(crate) fn written(reply: Reply) -> Option<()> {
     (reply == Reply::Written).then_some(())
 }
 
-/// The answer to the question for a shard that is there.
+/// Accepts the reply with an existing shard record.
 pub(crate) fn shard_of(reply: Reply) -> Option<ShardRecord> {
     match reply {
         Reply::Shard(record) => record,

@@ -1,6 +1,6 @@
-//! Bases in the ledger: written piece by piece as the tree is read, put in force by a swap, loaded by
-//! nodes that have nothing or are too old. Two are kept, and the journal behind the older of them: who is
-//! loading one or is a base behind is not cut off.
+//! Bases in the ledger: an owner writes them piece by piece while it reads the tree and publishes
+//! them with a swap; nodes that are empty or lag too far load them. Two bases and the journal after
+//! the older one are kept, so that a node that is loading a base or lags by one can continue.
 
 use std::sync::Arc;
 
@@ -17,55 +17,55 @@ use crate::{
     own_copy::Made,
 };
 
-/// Looks of the driver between two attempts to make a base, some seconds.
+/// Ticks of the driver between attempts to make a base, about 10 s.
 const PAUSE_LOOKS: u32 = 2_000;
-/// Empty segments in a row behind which none is looked for.
+/// Number of consecutive empty segments after which no further one is expected.
 const EMPTY_MAX: u64 = 2;
 
-/// What became of a base of a shard that was begun.
+/// Shard and outcome of an attempt to make a base.
 pub(crate) type MadeBase = (u32, Option<BaseRecord>);
 
-/// When the next base is due.
+/// Decides when the next base is due.
 #[derive(Debug, Default)]
 pub(crate) struct BaseDue {
     /// Bytes of the journal since the last base, as far as this node has seen them.
     bytes: u64,
-    /// Behind which entry that stands.
+    /// Entry number of the last base.
     n: u64,
-    /// Its own bytes.
+    /// Size of the last base.
     size: u64,
-    /// One is being made.
+    /// Whether a base is being made.
     is_made: bool,
-    /// Questions that are answered with no after an attempt that failed.
+    /// Number of calls to skip after a failed attempt.
     pause: u32,
-    /// Who wants one that stands behind this entry or later.
+    /// Callers that wait for a base with at least this entry.
     wanted: Vec<(u64, oneshot::Sender<u64>)>,
 }
 
 impl BaseDue {
-    /// So much was committed.
+    /// Adds committed bytes.
     pub(crate) fn note(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// Somebody wants one that has this entry, and hears where the first such stands.
+    /// Requests a base that contains this entry; `done` receives its position.
     pub(crate) fn want(&mut self, entry: u64, done: oneshot::Sender<u64>) {
         self.wanted.push((entry, done));
     }
 
-    /// Tells those who want one that is there.
+    /// Notifies the callers whose base exists.
     fn tell(&mut self) {
         let n = self.n;
         for (_, done) in self.wanted.extract_if(.., |(entry, _)| *entry <= n) {
-            // He may not wait any more.
+            // The caller may have stopped waiting.
             let _ = done.send(n);
         }
         self.wanted.retain(|(_, done)| !done.is_closed());
     }
 
-    /// Whether one is to be made now, by an owner that has committed up to `n`, where this is the newest base
-    /// that was seen. The larger it is, the longer the journal behind it: so a byte is written to bases about
-    /// three times at the most.
+    /// Returns whether an owner that has committed up to `n` should start a base; `seen` is the
+    /// newest known one. The interval grows with the size of the base, so that each byte is written
+    /// to bases about three times at most.
     pub(crate) fn begins(&mut self, n: u64, seen: Option<BaseRecord>, settings: &Settings) -> bool {
         if let Some(seen) = seen.filter(|seen| self.n < seen.n) {
             (self.n, self.size, self.bytes) = (seen.n, seen.bytes, 0);
@@ -82,7 +82,7 @@ impl BaseDue {
         begins
     }
 
-    /// What became of one.
+    /// Records the outcome of an attempt.
     pub(crate) fn note_made(&mut self, base: Option<BaseRecord>) {
         self.is_made = false;
         match base {
@@ -93,7 +93,8 @@ impl BaseDue {
     }
 }
 
-/// Puts what is read of a tree into the ledger, and the base in force; it, if it is.
+/// Writes the data read from a tree to the ledger and publishes the base. Returns it if it was
+/// published.
 pub(crate) async fn put<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,
@@ -113,7 +114,7 @@ pub(crate) async fn put<L: Ledger>(
                 base.pieces += 1;
             }
             Some(Made::End) => break,
-            // The tree could not be read to its end.
+            // Reading the tree failed.
             _ => {
                 forget(ledger, shard, &base).await;
                 return None;
@@ -133,7 +134,7 @@ pub(crate) async fn put<L: Ledger>(
         _ => None,
     });
     if swapped.await != Swapped::Done {
-        // An asking without an answer may have set it, and another base was set behind it.
+        // An unanswered attempt may have published it, and another base may have followed.
         let shown = shard_record(ledger, shard).await;
         if shown.bases.iter().all(|shown| shown.id != id) {
             forget(ledger, shard, &base).await;
@@ -150,7 +151,7 @@ async fn forget<L: Ledger>(ledger: &L, shard: u32, base: &BaseRecord) {
     }
 }
 
-/// Lets go of what nobody needs any more with these bases in force, where the record was before.
+/// Deletes the bases and segments that are not needed with these bases in force.
 async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) {
     let shard = before.shard;
     let is_gone = |base: &&BaseRecord| bases.iter().all(|kept| kept.id != base.id);
@@ -174,7 +175,7 @@ async fn cut<L: Ledger>(ledger: &L, before: &ShardRecord, bases: &[BaseRecord]) 
     }
 }
 
-/// Behind which segment of an epoch there are none.
+/// Returns the number of the segment after the last one of an epoch.
 async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> u64 {
     let (mut end, mut segment) = (start, start);
     while segment < end + EMPTY_MAX {
@@ -191,7 +192,7 @@ async fn segments<L: Ledger>(ledger: &L, shard: u32, epoch: u64, start: u64) -> 
     end
 }
 
-/// Has the feeder keep all pieces of a base, one after the other.
+/// Loads a base and passes its pieces to the feeder one by one.
 pub(crate) async fn load<L: Ledger>(
     ledger: Arc<L>,
     shard: u32,
@@ -205,7 +206,7 @@ pub(crate) async fn load<L: Ledger>(
             _ => None,
         });
         let Some(body) = loaded.await else {
-            // Two others were put in force meanwhile.
+            // Two newer bases were published meanwhile.
             let _ = steps.send(Step::BaseGone);
             return;
         };
@@ -239,7 +240,7 @@ mod tests {
             assert!(!due.begins(8, Some(base(7, size)), &settings), "{size}");
             due.note(1);
             assert!(due.begins(9, Some(base(7, size)), &settings), "{size}");
-            // The next one counts from it, and by its own size.
+            // The next interval starts at this base and depends on its size.
             due.note_made(Some(base(9, 2_000)));
             due.note(999);
             assert!(!due.begins(10, Some(base(7, size)), &settings), "{size}");

@@ -1,5 +1,5 @@
-//! Making a store of what the cluster has: its base and the journal behind it, read from the ledger
-//! alone. No node is asked for anything, and nothing is changed; it goes on while an owner writes.
+//! Copies a cluster's data into a store: the base and the journal after it, read from the ledger
+//! only. It contacts no node and changes nothing, and works while an owner is writing.
 
 use std::time::Duration;
 
@@ -16,48 +16,49 @@ use crate::{
     entries::entries_of,
 };
 
-/// How often it begins again where what it was reading was let go of.
+/// Number of restarts when the base being read was deleted.
 const ATTEMPTS: u32 = 3;
-/// How often a gap is looked at again, and the pause between: an owner has it filled in a moment.
+/// Number of retries at a gap, and the delay between them: an owner usually fills a gap
+/// immediately.
 const GAP_LOOKS: u32 = 40;
-/// How often a taking over is looked at, with the same pause between.
+/// Number of retries during a take-over, with the same delay.
 const TAKING_LOOKS: u32 = 400;
 const GAP_PAUSE: Duration = Duration::from_millis(50);
 
-/// What is to be copied.
+/// Parameters of a copy.
 #[derive(Clone, Debug)]
 pub struct Copying {
-    /// The cluster's id.
+    /// Id of the cluster.
     pub cluster: Uuid,
-    /// Which shard.
+    /// The shard.
     pub shard: u32,
-    /// The store that is made; its directory is its alone, and empty.
+    /// The store to create; its directory has to be empty and used by nothing else.
     pub tree: TreeOptions,
-    /// Up to which entry of a store; `None`: all that was acknowledged before it began.
+    /// Last store entry to copy; `None`: everything acknowledged before the start.
     pub until: Option<u64>,
 }
 
-/// What was made.
+/// The result of a copy.
 #[derive(Debug)]
 pub struct Copied {
-    /// The store; it takes no commits.
+    /// The store; it accepts no commits.
     pub tree: TreeStore,
-    /// The shard as it was seen after the last entry was read.
+    /// The shard record after the last entry was read.
     pub record: ShardRecord,
-    /// All nodes, as of then.
+    /// All node records at that time.
     pub nodes: Vec<NodeRecord>,
-    /// Up to which entry of the cluster's journal it was read.
+    /// Number of the last entry read from the cluster's journal.
     pub entries: u64,
 }
 
-/// Opens the store of a node that is stopped, to be read.
+/// Opens the store of a stopped node for reading.
 pub fn open_stopped(tree: &TreeOptions) -> Result<TreeStore, Error> {
     TreeStore::open_still(tree, tree.journal_of_copy())
 }
 
-/// Why a copy ended early.
+/// Why an attempt ended early.
 enum Halt {
-    /// What it was reading is not there any more; the shard has newer bases.
+    /// The data being read was deleted; the shard has newer bases.
     Gone,
     Failed(Error),
 }
@@ -69,7 +70,8 @@ impl From<Error> for Halt {
 }
 
 impl Copying {
-    /// Copies. `tell` hears how far it is: entries of the cluster's journal, bytes read so far.
+    /// Runs the copy. `tell` receives the progress: entries of the cluster's journal, bytes read so
+    /// far.
     pub async fn run<L: Ledger>(
         &self,
         ledger: &L,
@@ -128,7 +130,8 @@ impl Copying {
         }
     }
 
-    /// The shard in no taking over: an epoch that ends has late entries of its owner, which are nobody's.
+    /// Returns the shard record outside of a take-over: while an epoch is being closed, its last
+    /// entries may turn out not to be part of the history.
     async fn opened_shard<L: Ledger>(&self, ledger: &L) -> Result<ShardRecord, Error> {
         for _ in 0..TAKING_LOOKS {
             let record = self.shard(ledger).await?;
@@ -141,7 +144,7 @@ impl Copying {
         Err(Error::new(Kind::Unavailable, text))
     }
 
-    /// Keeps all pieces of a base; returns their bytes.
+    /// Saves all pieces of a base; returns their size.
     async fn load<L: Ledger>(
         &self,
         ledger: &L,
@@ -171,7 +174,7 @@ impl Copying {
     }
 }
 
-/// A copy that stands at a place.
+/// A copy in progress, at a position.
 struct Copy<'a> {
     copying: &'a Copying,
     tree: TreeStore,
@@ -180,7 +183,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// Applies the journal behind it, up to its end.
+    /// Applies the journal from the position to its end.
     async fn follow<L: Ledger>(
         mut self,
         ledger: &L,
@@ -204,7 +207,7 @@ impl Copy<'_> {
                 };
                 let shown = self.copying.shard(ledger).await?;
                 if shown.epoch != record.epoch {
-                    // Another owner: where the epoch ends is in the record, or will be.
+                    // A new owner: the end of the epoch is, or will be, in the record.
                     record = self.copying.opened_shard(ledger).await?;
                     continue 'again;
                 }
@@ -224,7 +227,7 @@ impl Copy<'_> {
         }
     }
 
-    /// Applies entries as far as they are wanted. True: no more are.
+    /// Applies entries up to the requested one. Returns true if it was reached.
     fn apply(&mut self, entries: Vec<(cluster::Entry, Place)>) -> Result<bool, Error> {
         let known = self.tree.last_entry()?;
         let until = self.copying.until.unwrap_or(u64::MAX);
@@ -240,7 +243,7 @@ impl Copy<'_> {
         Ok(until <= last)
     }
 
-    /// What lies behind a missing entry: the journal was cut meanwhile, or is not whole.
+    /// Classifies a missing entry: the journal was truncated meanwhile, or it is damaged.
     async fn why_missing<L: Ledger>(&self, ledger: &L, error: Error) -> Halt {
         match ask(ledger, Request::ReadShardSerial { shard: self.copying.shard }, shard_of).await {
             Ok(ShardRecord { bases, .. }) => match bases.as_slice() {

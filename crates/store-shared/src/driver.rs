@@ -1,5 +1,6 @@
-//! The thread that runs a node's part in the protocol: it carries questions to the ledger and answers
-//! back, lets time pass, and says what has come to be. Of all shards, as the node has one lease.
+//! The thread that runs the protocol of a node: it passes requests to the ledger and replies back,
+//! ticks the member, and dispatches its events. One thread drives all shards, as the node has one
+//! lease.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,35 +18,34 @@ use crate::{
     shard_driver::ShardDriver,
 };
 
-/// Between two looks at the time.
 const TICK: Duration = Duration::from_millis(5);
-/// How long an answer is waited for.
+/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Looks between two tellings of what is seen of the cluster, when nothing else makes one.
+/// Ticks between updates of the published view, if nothing else causes one.
 const LOOKS_BETWEEN_VIEWS: u32 = 50;
-/// Looks between two notes of the place.
+/// Ticks between saves of the position.
 const LOOKS_BETWEEN_NOTES: u32 = 200;
 
-/// A reading of the boot clock, nanoseconds.
+/// Reads the boot clock in nanoseconds.
 pub(crate) type BootClock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// The thread's own state.
+/// The state of the thread.
 pub(crate) struct Driver<L> {
     pub(crate) member: Member,
     pub(crate) ledger: Arc<L>,
-    /// By the numbers of their shards.
+    /// By shard number.
     pub(crate) shards: Vec<ShardDriver>,
-    /// Until when the lease went at the last look.
+    /// End of the lease at the last check.
     pub(crate) until: u64,
     pub(crate) boot_clock: BootClock,
     pub(crate) commands: UnboundedReceiver<ToDriver>,
     pub(crate) settings: Settings,
-    /// What is seen of the cluster.
+    /// The published view of the cluster.
     pub(crate) view: watch::Sender<View>,
 }
 
 impl<L: Ledger> Driver<L> {
-    /// Runs until it is told to stop, or nobody has a way to it any more.
+    /// Runs until it is stopped or all command senders are dropped.
     pub(crate) async fn run(mut self) {
         let mut host = NodeHost::of(&self.shards);
         let (answers, mut answered) = tokio::sync::mpsc::unbounded_channel::<(Token, Answer)>();
@@ -85,7 +85,7 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// Does what is due after something has come to be.
+    /// Performs what is due after an event.
     fn go_on(
         &mut self,
         answers: &UnboundedSender<(Token, Answer)>,
@@ -135,7 +135,7 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// Does what it is told of a shard.
+    /// Executes a command for a shard.
     fn obey(&mut self, number: u32, command: Command, host: &mut NodeHost) {
         let now = (self.boot_clock)();
         let member = &mut self.member;
@@ -161,7 +161,7 @@ impl<L: Ledger> Driver<L> {
                 }
             }
             Command::MakeBase(wanted) => {
-                // Who asks another node hears that it is none.
+                // Dropping the sender tells the caller that this node is not the owner.
                 let Some(committed) = member.owner(number).map(|owner| owner.place().n) else {
                     return;
                 };
@@ -174,7 +174,7 @@ impl<L: Ledger> Driver<L> {
         }
     }
 
-    /// A beat that was applied makes the lease longer, and the checkpoints in it durable.
+    /// An applied beat extends the lease and makes its checkpoints durable.
     fn note_renewed(&mut self) {
         let until = self.member.lease().until();
         if self.until < until {

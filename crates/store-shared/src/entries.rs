@@ -1,11 +1,11 @@
-//! The journal's entries in an entry of the cluster's.
+//! Decoding of the journal entries in the body of a cluster entry.
 
 use bytes::Bytes;
 use journal::EncodedEntry;
 use store::{Error, Kind};
 
-/// The journal's entries in the body of one of the cluster's: each begins with its length. What is wrong
-/// with them is wrong in the cluster's journal.
+/// Splits the body of a cluster entry into journal entries; each starts with its length. Malformed
+/// data is an error of the cluster's journal.
 pub(crate) fn entries_of(body: Bytes) -> Result<Vec<EncodedEntry>, Error> {
     let mut entries = Vec::new();
     let mut rest = body;

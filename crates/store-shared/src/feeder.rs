@@ -1,6 +1,6 @@
-//! The thread that feeds the tree: what the driver says has come to be is done there, in order, so
-//! that the driver never waits for a disk. What the tree cannot do is told as the role; it is tried again
-//! with each note of the place, after longer and longer pauses.
+//! The thread that applies the driver's events of a shard to the tree, in order, so that the driver
+//! never waits for a disk. A failure of the tree is published as the role; recovery is retried with
+//! each save of the position, with growing delays.
 //!
 //! ```text
 //!  fed ──(a step fails)──▶ waits ──(the store works again)──▶ told ──(went on)──▶ fed
@@ -29,52 +29,52 @@ use crate::{
     role::Role,
 };
 
-/// Entries that are handed to the tree before it is waited for.
+/// Maximum number of entries passed to the tree at once.
 const AT_ONCE: usize = 64;
-/// Notes that pass before it is tried again at the most: they come once a second.
+/// Maximum number of skipped retries; there is one opportunity per second.
 const PAUSE_MAX: u32 = 60;
 
-/// What has come to be.
+/// An event for a shard's tree.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// Another owner's entry, or one that was adopted, is committed.
+    /// An entry of another owner, or an adopted one, is committed.
     Apply(Entry, Place),
-    /// This node owns the shard.
+    /// This node owns the shard, in this epoch.
     Opened(u64, Heritage),
-    /// Its lease says so, too.
+    /// The lease covers the term.
     Serving,
-    /// It does not any more.
+    /// The term has ended.
     Ended,
-    /// The cluster's journal cannot be followed from here.
+    /// The cluster's journal cannot be followed from this position.
     Failed(String),
-    /// The own copy does not have what is committed, or is damaged.
+    /// The local copy lacks committed entries or is damaged.
     CopyFailed(Error),
-    /// A piece of a base is to be kept; who waits for that.
+    /// Save a piece of a base and acknowledge it.
     Piece { number: u32, body: Bytes, kept: oneshot::Sender<()> },
-    /// All pieces of a base were kept: the tree is to be made of it.
+    /// All pieces of a base are saved: rebuild the tree from it.
     BaseThere(BaseRecord),
-    /// A base that was being loaded is not there any more.
+    /// The base that was being loaded was deleted.
     BaseGone,
-    /// All that is visible is to be read, in pieces of this size.
+    /// Read all visible data, in pieces of this size.
     MakeBase(mpsc::Sender<Made>, usize),
-    /// What comes from here on is behind the place that the driver was told.
+    /// Later events follow the position passed to the driver.
     WentOn,
     /// A second has passed.
     Note,
 }
 
-/// How far it is with a tree that could not go on.
+/// Recovery state of a failed tree.
 #[derive(Debug)]
 enum Mending {
-    /// It is tried after so many notes.
+    /// Retry after this many notes.
     Waits { error: Error, notes: u32 },
-    /// The tree is made of a base.
+    /// The tree is being rebuilt from a base.
     Loads(BaseRecord),
-    /// The store works, and the driver was told from where to follow.
+    /// The store works, and the driver was told to follow from its position.
     Told,
 }
 
-/// The thread's own state.
+/// The state of the thread.
 pub(crate) struct Feeder {
     pub(crate) copy: OwnCopy,
     pub(crate) clock: Arc<dyn NodeClock>,
@@ -99,7 +99,7 @@ impl Feeder {
         Self { copy, clock, role, outstanding, commands, replicator, mending, pause }
     }
 
-    /// Feeds until the driver ends.
+    /// Runs until the driver ends.
     pub(crate) fn run(mut self, mut steps: UnboundedReceiver<Step>) {
         while let Some(step) = steps.blocking_recv() {
             if self.mending.is_some() {
@@ -121,23 +121,23 @@ impl Feeder {
         }
     }
 
-    /// Follows entries.
+    /// Applies entries.
     fn apply(&mut self, entries: Vec<(Entry, Place)>) -> Result<(), Error> {
         let Some((_, last)) = entries.last() else { return Ok(()) };
         let place = *last;
         let known = self.copy.tree.last_entry()?;
-        // The first entry of a store is the same everywhere, and nobody's news.
+        // The first entry of a store is identical on every node and not replicated.
         let mut n = known.min(FIRST);
         let mut wanted = Vec::new();
         for (entry, _) in entries {
             let own = entries_of(entry.body)?;
-            // Also where the copy has more: what is noted belongs together.
+            // Also for entries that the copy has already, so that entry number and position match.
             n = own.last().map_or(n, EncodedEntry::n);
             wanted.extend(own.into_iter().filter(|one| known < one.n()));
         }
         self.copy.tree.follow(wanted)?;
         self.copy.book.note(Noted { n, place });
-        // What was missing is there.
+        // A missing entry has been found.
         self.role.send_if_modified(|role| {
             let failed = matches!(role, Role::Failed(_));
             if failed {
@@ -148,10 +148,10 @@ impl Feeder {
         Ok(())
     }
 
-    /// Does what is no entry.
+    /// Handles a step other than an entry.
     fn act(&mut self, step: Step) -> Result<(), Error> {
         match step {
-            // Given by the caller; or of a time in which nothing failed.
+            // Entries are handled by the caller; `WentOn` only matters during recovery.
             Step::Apply(..) | Step::WentOn => {}
             Step::Opened(epoch, heritage) => {
                 self.clock.open(&heritage)?;
@@ -167,7 +167,7 @@ impl Feeder {
                 });
             }
             Step::Ended => {
-                // Whoever serves hears of it before anything of the next owner is seen.
+                // Published before any entry of the next owner becomes visible.
                 self.role.send_replace(Role::Following);
                 self.clock.end();
                 self.copy.tree.leave()?;
@@ -191,7 +191,8 @@ impl Feeder {
             Step::Note => {
                 self.copy.note_place()?;
                 self.copy.tree.tick()?;
-                // A full disk refuses commits by name, and gives room back by those that delete.
+                // A full disk is no failure: it rejects commits that need space and accepts
+                // deletes.
                 if let Health::Refusing(error) = self.copy.tree.health()
                     && error.kind != Kind::Full
                 {
@@ -212,11 +213,11 @@ impl Feeder {
         });
     }
 
-    /// The tree did not do what it had to: whoever serves stops at once, the shard is given up, and
-    /// nothing is done any more until the tree works again.
+    /// Handles a failure of the tree: publishes it, gives the shard up, and waits for the tree to
+    /// recover.
     fn fail(&mut self, error: Error) {
         self.tell_failed(error.to_string());
-        // The clock ends there, with what it is given up with.
+        // Ends the shard's clock with the instant that the release records.
         self.commands.send(Command::StandDown);
         self.wait(error);
     }
@@ -226,7 +227,7 @@ impl Feeder {
         self.pause = (2 * self.pause).clamp(1, PAUSE_MAX);
     }
 
-    /// Steps while the tree cannot go on. What is told before it went on is nothing to it.
+    /// Handles a step during recovery. Events from before the recovery are ignored.
     fn mend(&mut self, step: Step) {
         match (step, &mut self.mending) {
             (Step::Apply(entry, _), _) => self.outstanding.remove(backlog_of([&entry])),
@@ -251,7 +252,7 @@ impl Feeder {
         }
     }
 
-    /// Has the driver follow from where the tree stands, once that is known.
+    /// Makes the driver follow from the tree's position once it is known.
     fn go_on(&mut self, stands: Result<Option<Place>, Error>) {
         match stands {
             Ok(None) => {}

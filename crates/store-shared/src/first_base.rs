@@ -1,9 +1,9 @@
-//! The first base of a cluster: all that the store of a server of its own has. It stands behind the one
-//! entry of an epoch that no owner had, and the epoch behind that is opened and released, so that the
-//! first node to come in claims the shard as after any other owner.
+//! The first base of a cluster: the data of a stand-alone server's store. Its position is after the
+//! single entry of an epoch without an owner; the following epoch is opened and released, so that
+//! the first node claims the shard as after any other owner.
 //!
-//! An attempt that was interrupted is followed by another, which begins anew: nothing of the first
-//! counts any more then. No node may be in the cluster, and its record has to say so meanwhile.
+//! An interrupted attempt is followed by another, which starts from scratch and deletes what the
+//! first has left. No node may be in the cluster during this time, which its record has to state.
 
 use bytes::Bytes;
 use cluster::{BaseRecord, Ledger, Reply, Request, Settings, ShardRecord, Swapped};
@@ -13,36 +13,36 @@ use uuid::Uuid;
 
 use crate::asking::{ask, shard_of, swap, written};
 
-/// The entry that the base stands behind.
+/// Number of the entry after which the base is positioned.
 const ENTRY: u64 = 1;
 
-/// What a cluster begins with.
+/// The initial data of a cluster.
 #[derive(Debug)]
 pub struct FirstBase {
     reader: BaseReader,
-    /// Kept until all is read.
+    /// Kept open until everything is read.
     _tree: TreeStore,
 }
 
 impl FirstBase {
-    /// Opens the store of a server of its own, to be read.
+    /// Opens the store of a stand-alone server for reading.
     pub fn open(options: &TreeOptions) -> Result<Self, Error> {
         let tree = TreeStore::open_still(options, options.journal_folder())?;
         Ok(Self { reader: tree.base()?, _tree: tree })
     }
 
-    /// The stamp of the last commit.
+    /// Returns the stamp of the last commit.
     pub fn last_stamp(&self) -> Stamp {
         self.reader.last_stamp()
     }
 
-    /// The same with this value of a key.
+    /// Replaces the value of a key in the data.
     pub fn replacing(self, space: Space, key: Bytes, value: Option<Bytes>) -> Self {
         Self { reader: self.reader.replacing(space, key, value), ..self }
     }
 
-    /// Puts it into the ledger, as what a shard of this cluster has; its clock goes on behind this
-    /// checkpoint. `tell` hears of each piece, with the bytes of all so far.
+    /// Writes the base to the ledger as the data of shard 0 of this cluster, whose clock continues
+    /// after this checkpoint. `tell` receives the number of pieces and bytes after each piece.
     pub async fn put<L: Ledger>(
         mut self,
         ledger: &L,
@@ -54,10 +54,11 @@ impl FirstBase {
         let before = making.clear().await?;
         let id = Uuid::new_v4().as_u64_pair().0.max(1);
         let epoch = before.epoch + 1;
-        // The entry itself is nowhere; its checksum only has to be the same for all.
+        // The entry itself is not stored anywhere; its checksum only has to be the same for all
+        // nodes.
         let (segment, n, checksum) = (0, ENTRY, crc32c_of(cluster));
         let mut base = BaseRecord { id, epoch, segment, n, checksum, pieces: 0, bytes: 0 };
-        // Before its pieces, so that the next attempt finds what this one has left.
+        // Published before its pieces, so that the next attempt finds what this one has left.
         making.set_base(before.base(), base).await?;
         let size = Settings::new(cluster, making.shard, Uuid::nil(), Bytes::new()).piece_bytes;
         while let Some(body) = self.reader.next_piece(size)? {
@@ -78,14 +79,14 @@ fn crc32c_of(cluster: Uuid) -> u32 {
     crc32c::crc32c(cluster.as_bytes())
 }
 
-/// The swaps of whoever makes it.
+/// The swaps of an attempt.
 struct Making<'a, L> {
     ledger: &'a L,
     shard: u32,
 }
 
 impl<L: Ledger> Making<'_, L> {
-    /// The shard without what an attempt before has left.
+    /// Deletes what an earlier attempt has left and returns the shard record.
     async fn clear(&self) -> Result<ShardRecord, Error> {
         let shard = self.shard;
         swap(self.ledger, Request::MakeShard { shard }).await?;
@@ -95,7 +96,7 @@ impl<L: Ledger> Making<'_, L> {
             while self.has_piece(base.id, piece).await? {
                 piece += 1;
             }
-            // From the end, as the next attempt looks for the first.
+            // Backward, because an interrupted cleanup is resumed by looking for the first piece.
             for piece in (0..piece).rev() {
                 let drop = Request::DropPiece { shard, base: base.id, piece };
                 ask(self.ledger, drop, written).await?;
@@ -114,11 +115,11 @@ impl<L: Ledger> Making<'_, L> {
     }
 
     async fn set_base(&self, before: u64, base: BaseRecord) -> Result<(), Error> {
-        // Set twice under one name: the first time without its pieces.
+        // Set twice under one id: the first time without pieces.
         self.done(Request::SetBase { shard: self.shard, before, bases: vec![base] }).await
     }
 
-    /// Opens the epoch behind this one, with these ends; and releases it where the clock is known.
+    /// Opens the next epoch with these ends, and releases it if the clock is known.
     async fn own(
         &self,
         before: u64,

@@ -1,6 +1,6 @@
-//! The journal of a node: its own copy on disk, and in front of it, while the node is the owner, the
-//! cluster's. The copy is not synced group by group: a stop of the machine costs it what came since the
-//! last second, which the cluster's journal has.
+//! The journal of a node: the cluster's journal, which the owner appends to, and the local copy on
+//! disk. The copy is not synced for each group: a power failure loses up to a second of it, which
+//! the cluster's journal still has.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -11,14 +11,14 @@ use store::Error;
 
 use crate::{place_file::Noted, replicator::Replicator};
 
-/// Places that are remembered: what is visible is only a few groups behind.
+/// Number of remembered positions; visible data is only a few groups behind.
 const PLACES: usize = 1_024;
 
-/// Up to where the own copy goes, as whoever writes it has seen.
+/// Table of positions in the cluster's journal that correspond to entries of the local copy.
 #[derive(Debug, Default)]
 pub(crate) struct PlaceBook(Mutex<Places>);
 
-/// The last places that were noted, the newest apart.
+/// The most recent positions; the newest is kept separately.
 #[derive(Debug, Default)]
 struct Places {
     newest: Noted,
@@ -30,8 +30,8 @@ impl PlaceBook {
         Self(Mutex::new(Places { newest, before: VecDeque::new() }))
     }
 
-    /// Notes a place; one that lies before what was noted is old news. `n` is the last entry of the
-    /// own journal before it, where it is known.
+    /// Records a position; older ones than the newest are ignored. `n` is the last entry of the
+    /// local journal before it, where known.
     pub(crate) fn note(&self, noted: Noted) {
         let mut places = self.0.lock();
         let newest = places.newest;
@@ -44,27 +44,26 @@ impl PlaceBook {
         }
     }
 
-    /// The place behind which the own journal ended with this entry, if it was noted lately.
+    /// Returns the position at which the local journal ended with this entry, if it was recorded
+    /// recently.
     pub(crate) fn place_at(&self, n: u64) -> Option<Place> {
         let places = self.0.lock();
         let mut all = [&places.newest].into_iter().chain(places.before.iter().rev());
         all.find(|noted| noted.n == n).map(|noted| noted.place)
     }
 
-    /// The copy is thrown away.
+    /// Clears the table because the copy is wiped.
     pub(crate) fn forget(&self) {
         *self.0.lock() = Places::default();
     }
 
-    /// What was noted last.
     pub(crate) fn newest(&self) -> Noted {
         self.0.lock().newest
     }
 }
 
-/// Opens the journal of a node: again and again, around one way to the driver.
+/// Opens the journal of a node, possibly several times, with one connection to the driver.
 pub(crate) struct NodeJournal {
-    /// The own copy.
     pub(crate) own: Arc<dyn OpenJournal>,
     pub(crate) replicator: Arc<Replicator>,
     pub(crate) book: Arc<PlaceBook>,
@@ -84,7 +83,6 @@ impl OpenJournal for NodeJournal {
     }
 }
 
-/// The journal of a node.
 struct SharedJournal {
     own: Arc<dyn Journal>,
     replicator: Arc<Replicator>,
@@ -93,13 +91,14 @@ struct SharedJournal {
 
 impl Journal for SharedJournal {
     fn append(&self, group: &[EncodedEntry]) -> Result<u64, AppendFailure> {
-        // The first entry of a store makes its first spaces, the same everywhere: it is nobody's news.
+        // The first entry of a store creates its first spaces; it is identical on every node and
+        // not replicated.
         if self.own.end() == 0 {
             return self.own.append(group);
         }
         let place = self.replicator.append(group).map_err(AppendFailure::Refused)?;
-        // From here on the group is committed, whatever becomes of it here. Without it nothing behind it
-        // may be appended: this node cannot be the owner any more.
+        // The group is committed now. If the local copy fails to store it, nothing may be appended
+        // after it and this node cannot remain the owner.
         let unknown = |failure: AppendFailure| {
             self.replicator.fail_copy(failure.error().clone());
             AppendFailure::Unknown(failure.error().clone())
@@ -145,7 +144,7 @@ impl Journal for SharedJournal {
         self.own.group_bytes_max()
     }
 
-    /// Other nodes have what this one drops.
+    /// Other nodes keep what this one drops.
     fn has_one_user(&self) -> bool {
         false
     }

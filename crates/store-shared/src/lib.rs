@@ -1,6 +1,6 @@
-//! The store of a cluster: the embedded store of each node follows one journal, which is in the
-//! cluster's ledger. It knows bytes, not documents, and has no protocol of its own: who owns the
-//! journal is decided by crate `cluster`.
+//! The store of a cluster: the embedded store of each node follows one journal in the cluster's
+//! ledger. It handles bytes, not documents, and defines no protocol: crate `cluster` decides who
+//! owns the journal.
 //!
 //! ```text
 //!  owner      commits ──▶ committer ──▶ appender ──▶ driver ──entry──▶ ledger, at a quorum
@@ -11,8 +11,9 @@
 //!  follower   ledger ──▶ driver ──committed entries──▶ own copy of the journal ──▶ trees
 //! ```
 //!
-//! A node's directory is that of an embedded store: its journal is a copy of what the cluster's says,
-//! beside it stands up to which place of the cluster's ([`place_file`]). It may be old or lost.
+//! A node's directory is that of an embedded store. Its journal is a copy of the cluster's journal;
+//! a file next to it records the position in the cluster's journal up to which the copy goes
+//! ([`place_file`]). The copy may lag or be lost.
 
 mod accepting;
 mod asking;

@@ -1,5 +1,5 @@
-//! A node: its stores, and its part in the cluster. It follows the owner of each shard until it is the
-//! owner itself.
+//! A node: its stores and its membership in the cluster. It follows the owner of each shard until
+//! it becomes the owner itself.
 
 use std::{sync::Arc, thread::JoinHandle};
 
@@ -18,13 +18,13 @@ use crate::{
     shard::{Opened, ShardOptions, SharedShard},
 };
 
-/// How a node is opened.
+/// Options of a node.
 pub struct NodeOptions {
-    /// Its part in the cluster; which shard they name is of no account.
+    /// Settings of the protocol; their shard number is ignored.
     pub settings: Settings,
-    /// Nanoseconds of the boot clock.
+    /// Reads the boot clock in nanoseconds.
     pub boot_clock: BootClock,
-    /// All shards of the cluster, by number.
+    /// Options of all shards of the cluster, by number.
     pub shards: Vec<ShardOptions>,
 }
 
@@ -34,12 +34,12 @@ impl std::fmt::Debug for NodeOptions {
     }
 }
 
-/// A node of a cluster, with its threads: one that runs the protocol, and one for each shard.
+/// A node of a cluster, with one thread for the protocol and one for each shard.
 pub struct SharedNode {
     shards: Vec<Arc<SharedShard>>,
     view: watch::Receiver<View>,
     driver: UnboundedSender<ToDriver>,
-    /// The driver's and the feeders', in the order in which they end.
+    /// Threads of the driver and the feeders, in the order in which they are joined.
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
@@ -50,13 +50,13 @@ impl std::fmt::Debug for SharedNode {
 }
 
 impl SharedNode {
-    /// Opens the directories of the node's shards and begins to follow.
+    /// Opens the directories of the node's shards and starts to follow.
     pub fn open<L: Ledger>(options: NodeOptions, ledger: Arc<L>) -> Result<Self, Error> {
         Self::open_on(options, |_| None, ledger)
     }
 
-    /// The same with copies of journals kept elsewhere than in the directories of the shards, for which
-    /// `own` names a place.
+    /// Like [`SharedNode::open`], but keeps the local copy of a shard's journal where `own` says,
+    /// if it returns a journal.
     pub fn open_on<L: Ledger>(
         options: NodeOptions,
         own: impl Fn(u32) -> Option<Arc<dyn OpenJournal>>,
@@ -97,22 +97,23 @@ impl SharedNode {
         Ok(Self { shards, view: seen, driver, threads })
     }
 
-    /// The stores of all shards, by number.
+    /// Returns the stores of all shards, by number.
     pub fn shards(&self) -> &[Arc<SharedShard>] {
         &self.shards
     }
 
-    /// The store of a shard; `None`: there is no such shard.
+    /// Returns the store of a shard, or `None` if the shard does not exist.
     pub fn shard(&self, shard: u32) -> Option<&Arc<SharedShard>> {
         self.shards.get(usize::try_from(shard).ok()?)
     }
 
-    /// What it sees of the cluster, a few times a second and whenever the owner of a shard changes.
+    /// Returns a channel with the node's view of the cluster. It is updated several times a second
+    /// and when the owner of a shard changes.
     pub fn view(&self) -> watch::Receiver<View> {
         self.view.clone()
     }
 
-    /// Ends its threads without a word to the ledger, as a killed process would.
+    /// Stops all threads without notifying the ledger, as if the process were killed.
     pub fn stop(&self) {
         let _ = self.driver.send(ToDriver::Stop);
         for thread in self.threads.lock().drain(..) {

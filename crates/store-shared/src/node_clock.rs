@@ -1,31 +1,32 @@
-//! What a node's part in the protocol needs of the shard's clock, from the moment before a shard is
-//! claimed to the end of the node's time as its owner.
+//! The interface between the protocol and a shard's clock, from before a claim to the end of the
+//! node's term.
 
 use bytes::Bytes;
 use cluster::Heritage;
 use store::Error;
 
-/// The shard's clock on one node. Checkpoints are bytes to the protocol.
+/// A shard's clock on one node. The protocol treats checkpoints as opaque bytes.
 pub trait NodeClock: Send + Sync {
-    /// Where a clock with this heritage would begin now.
+    /// Returns a checkpoint of where a clock with this heritage would start now.
     fn begin(&self, heritage: &Heritage) -> Bytes;
 
-    /// The node owns the shard: the clock begins. Nothing may be used before a beat has carried its
-    /// checkpoint.
+    /// Starts the clock because the node owns the shard. No instant may be used before a beat has
+    /// carried a checkpoint.
     fn open(&self, heritage: &Heritage) -> Result<(), Error>;
 
-    /// A checkpoint for a beat that is sent now.
+    /// Returns a checkpoint for a beat that is sent now.
     fn checkpoint(&self) -> Bytes;
 
-    /// Whether somebody waits for a checkpoint that no beat was asked to carry yet.
+    /// Returns whether there is a checkpoint to publish that no beat carries yet.
     fn has_news(&self) -> bool;
 
-    /// The last beat that asked for a checkpoint was applied.
+    /// Notes that the last beat with a checkpoint was applied.
     fn note_renewed(&self);
 
-    /// The node gives the shard up: the last instant that was used, behind which nothing will be.
+    /// Ends the use of the clock for a release, and returns a checkpoint with the last used
+    /// instant.
     fn finish(&self) -> Bytes;
 
-    /// The node does not own the shard any more.
+    /// Stops the clock because the node no longer owns the shard.
     fn end(&self);
 }

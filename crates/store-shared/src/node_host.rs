@@ -1,4 +1,4 @@
-//! What the protocol asks of the node that runs it: clocks and backlogs of its shards.
+//! The protocol's access to the node: clocks and backlogs of its shards.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::{node_clock::NodeClock, outstanding::Outstanding, shard_driver::ShardDriver};
 
-/// The node as the protocol sees it: clock and backlog of each shard, by number.
+/// Clock and backlog of each shard, by number.
 pub(crate) struct NodeHost(Vec<(Arc<dyn NodeClock>, Arc<Outstanding>)>);
 
 impl NodeHost {
@@ -18,7 +18,7 @@ impl NodeHost {
         Self(shards.iter().map(parts).collect())
     }
 
-    /// Asks the clock of a shard, which is one of those that the node has.
+    /// Calls the clock of a shard; returns an empty checkpoint if the shard does not exist.
     fn clock(&self, shard: u32, ask: impl FnOnce(&dyn NodeClock) -> Bytes) -> Bytes {
         self.shard(shard).map(|(clock, _)| ask(&**clock)).unwrap_or_default()
     }

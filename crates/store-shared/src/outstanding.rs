@@ -1,14 +1,13 @@
-//! What the driver has handed to the feeder and the tree does not have yet: counted, so that a follower
-//! reads no further while that is much.
+//! Counts the entries that the driver has passed to the feeder and the tree has not applied, so
+//! that a follower stops reading while there are many.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cluster::{Backlog, Entry};
 
-/// What an entry takes beside its body.
+/// Accounted overhead of an entry.
 const ENTRY_BYTES: u64 = 256;
 
-/// The counts.
 #[derive(Debug, Default)]
 pub(crate) struct Outstanding {
     entries: AtomicU64,
@@ -16,26 +15,25 @@ pub(crate) struct Outstanding {
 }
 
 impl Outstanding {
-    /// An entry is handed over.
+    /// Counts an entry passed to the feeder.
     pub(crate) fn add(&self, entry: &Entry) {
         self.entries.fetch_add(1, Ordering::Relaxed);
         self.bytes.fetch_add(bytes_of(entry), Ordering::Relaxed);
     }
 
-    /// It is in the tree, or dropped.
+    /// Subtracts entries that were applied or dropped.
     pub(crate) fn remove(&self, Backlog { entries, bytes }: Backlog) {
         self.entries.fetch_sub(entries, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// What is handed over and not in the tree.
     pub(crate) fn backlog(&self) -> Backlog {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
         Backlog { entries: read(&self.entries), bytes: read(&self.bytes) }
     }
 }
 
-/// What these entries count for.
+/// Returns the accounted size of these entries.
 pub(crate) fn backlog_of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Backlog {
     entries.into_iter().fold(Backlog::default(), |sum, entry| Backlog {
         entries: sum.entries + 1,

@@ -1,5 +1,6 @@
-//! A node's own copy of the data: its tree with the own journal, and up to which place of the cluster's
-//! they go. It may fail, be behind or be damaged: what is committed is in the cluster's journal.
+//! A node's local copy of the data: its tree with the local journal, and the position in the
+//! cluster's journal that they have reached. It may fail, lag or be damaged: committed data is in
+//! the cluster's journal.
 
 use std::{
     path::PathBuf,
@@ -21,20 +22,20 @@ use crate::{
     place_file::{Noted, PlaceFile},
 };
 
-/// The entry that a store begins with by itself.
+/// Number of the entry with which a store is initialized.
 pub(crate) const FIRST: u64 = 1;
 
-/// The copy.
+/// The local copy of a shard.
 pub(crate) struct OwnCopy {
     pub(crate) tree: Arc<TreeStore>,
     pub(crate) book: Arc<PlaceBook>,
-    /// How often it was thrown away.
+    /// Number of times the copy was wiped.
     pub(crate) wipes: Arc<AtomicU64>,
     place_file: PlaceFile,
     path: PathBuf,
 }
 
-/// Where the place is noted, which has to be known before the journal can be opened.
+/// The saved position, which is needed before the journal can be opened.
 pub(crate) struct NotedPlace {
     pub(crate) book: Arc<PlaceBook>,
     file: PlaceFile,
@@ -42,7 +43,7 @@ pub(crate) struct NotedPlace {
 }
 
 impl NotedPlace {
-    /// Reads it in the directory of a store.
+    /// Reads the position from the directory of a store.
     pub(crate) fn open(options: &TreeOptions) -> Result<Self, Error> {
         let path = options.path.join("place");
         let context = |error: std::io::Error| {
@@ -65,30 +66,29 @@ fn write(file: &mut PlaceFile, path: &std::path::Path, noted: Noted) -> Result<(
     })
 }
 
-/// What is read of a tree for a base.
+/// Data read from a tree for a base.
 #[derive(Debug)]
 pub(crate) enum Made {
-    /// First: where it stands.
+    /// Sent first: the position of the base.
     At(Place),
-    /// A piece.
     Piece(Bytes),
-    /// All was read.
+    /// End of the data.
     End,
 }
 
-/// Whether what a copy has cannot be believed, so that it is thrown away: it is damaged, or does not fit
-/// to what it should follow.
+/// Returns whether the error means that the copy cannot be trusted and has to be wiped: it is
+/// damaged or does not fit the journal.
 fn is_damage(error: &Error) -> bool {
     matches!(error.kind, Kind::Corrupt | Kind::Invalid)
 }
 
-/// What people read of a copy that was thrown away.
+/// Returns the message about a wiped copy.
 fn wiped(why: &Error) -> String {
     format!("the node's own copy is damaged and is made again from the cluster's journal: {why}")
 }
 
 impl OwnCopy {
-    /// Opens it. A copy that is damaged is thrown away: why, as the second.
+    /// Opens the copy. A damaged one is wiped, and the reason is returned as the second value.
     pub(crate) fn open(
         mut place: NotedPlace,
         options: &TreeOptions,
@@ -120,14 +120,13 @@ impl OwnCopy {
         Ok((Self { tree: Arc::new(tree), book, wipes, place_file, path }, why))
     }
 
-    /// Whether it has, or may have, more than its place says.
+    /// Returns whether the copy contains, or may contain, entries after its recorded position.
     pub(crate) fn is_unsure(&self) -> bool {
         let noted = self.book.newest().n.max(FIRST);
         !self.tree.last_entry().is_ok_and(|last| last <= noted)
     }
 
-    /// Makes the place durable, and before it what the own journal has up to there. A store that is being
-    /// opened again has to wait with that.
+    /// Syncs the local journal, then saves the position. Skipped while the store is being reopened.
     pub(crate) fn note_place(&mut self) -> Result<(), Error> {
         let noted = self.book.newest();
         if self.tree.sync_journal()? {
@@ -136,7 +135,7 @@ impl OwnCopy {
         Ok(())
     }
 
-    /// Reads all that is visible on a thread of its own. Where nothing can be read now it says nothing.
+    /// Reads all visible data on a separate thread. Drops the sender if nothing can be read now.
     pub(crate) fn make_base(&self, made: Sender<Made>, piece_bytes: usize) {
         let Ok(mut reader) = self.tree.base() else { return };
         let Some(place) = self.book.place_at(reader.last_entry()) else { return };
@@ -152,24 +151,24 @@ impl OwnCopy {
                 go_on &= made.blocking_send(next).is_ok();
             }
         };
-        // Without a thread there is no base this time.
+        // Without a thread there is no base this time; a later attempt may succeed.
         let _ = std::thread::Builder::new().name("base".to_owned()).spawn(read);
     }
 
-    /// All pieces of a base are kept: the tree is made of them.
+    /// Rebuilds the tree from a base whose pieces are all saved.
     pub(crate) fn begin_load(&mut self, base: &BaseRecord) -> Result<(), Error> {
         write(&mut self.place_file, &self.path, Noted::default())?;
         self.book.forget();
         self.tree.load_base(base.pieces)
     }
 
-    /// Where the tree stands when it was made of a base; nothing before that.
+    /// Returns the position once the tree was rebuilt from a base; `None` before.
     pub(crate) fn loaded(&mut self, base: &BaseRecord) -> Result<Option<Place>, Error> {
         if let Some(error) = self.tree.opening_failure().filter(is_damage) {
             return Err(error);
         }
         if self.tree.is_loading() {
-            // An opening that was under way may have missed it.
+            // A concurrent reopening may have missed the request.
             if !matches!(self.tree.health(), Health::Refusing(_)) {
                 self.tree.load_base(base.pieces)?;
             }
@@ -186,21 +185,22 @@ impl OwnCopy {
         Ok(Some(place))
     }
 
-    /// After a failure: from where it can be followed, or nothing while the store does not work yet. An
-    /// error when it has to be thrown away first, and this was begun.
+    /// Tries to recover from a failure. Returns the position from which to follow, or `None` while
+    /// the store does not work yet. Fails if the copy has to be wiped first, which has then been
+    /// started.
     pub(crate) fn mend(&mut self, failure: &Error) -> Result<Option<Place>, Error> {
         if self.tree.is_wiping() {
-            // An opening that was under way may have missed it.
+            // A concurrent reopening may have missed the request.
             if !matches!(self.tree.health(), Health::Refusing(_)) {
                 self.tree.wipe(failure)?;
             }
             return Ok(None);
         }
-        // Entries under way are in the own journal or not, then; and no opening takes commits.
+        // Settles entries in flight, and makes a reopened store reject commits.
         let left = self.tree.leave();
         let damage = [Some(failure.clone()), self.tree.opening_failure(), left.clone().err()];
         if let Some(damage) = damage.into_iter().flatten().find(is_damage) {
-            // First, so that nobody ever takes the empty copy for what it was.
+            // First, so that the empty copy is never taken for the former one.
             write(&mut self.place_file, &self.path, Noted::default())?;
             self.book.forget();
             self.tree.wipe(&damage)?;
@@ -212,7 +212,7 @@ impl OwnCopy {
         }
         match self.tree.health() {
             Health::Refusing(_) => return Ok(None),
-            // Whoever served has to read all again; nobody serves.
+            // The store was reopened, so services would have to reread everything; none is running.
             Health::Anew => self.tree.resume_commits(),
             Health::Good => {}
         }

@@ -1,6 +1,6 @@
-//! Up to which place of the cluster's journal a directory has its own copy: two slots of a file,
-//! written in turn, so that a torn write leaves the older one. It may lag: entries are told apart by
-//! their numbers, and what the copy has already is left out.
+//! Stores the position in the cluster's journal up to which a directory has its local copy. The
+//! file has two slots written alternately, so that a torn write leaves the older one. It may lag:
+//! entries that the copy has already are recognized by their numbers and skipped.
 //!
 //! ```text
 //! byte 0              512             1024
@@ -9,8 +9,8 @@
 //! record: count u64 · n u64 · epoch u64 · segment u64 · number u64 · checksum u32
 //! ```
 //!
-//! `n` is the last entry of the own journal then; the rest is the place behind it. Numbers are
-//! little-endian.
+//! `n` is the last entry of the local journal; the other fields are the position after it. Numbers
+//! are little-endian.
 
 use std::{
     fs::{File, OpenOptions},
@@ -21,32 +21,31 @@ use std::{
 
 use cluster::Place;
 
-/// Bytes of a slot: a sector of a disk.
+/// Size of a slot: a disk sector.
 const SLOT: u64 = 512;
-/// Bytes of a record.
+/// Size of a record without its checksum.
 const RECORD: usize = 5 * 8 + 4;
 
-/// A place, and the last entry of the own journal before it.
+/// A position in the cluster's journal, and the corresponding entry of the local journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Noted {
-    /// The number of the last entry of the own journal.
+    /// Number of the last entry of the local journal.
     pub(crate) n: u64,
-    /// The place in the cluster's.
+    /// Position in the cluster's journal.
     pub(crate) place: Place,
 }
 
-/// The file.
+/// The position file.
 #[derive(Debug)]
 pub(crate) struct PlaceFile {
     file: File,
-    /// Counts records.
+    /// Number of records written.
     count: u64,
-    /// What was written last.
     pub(crate) noted: Noted,
 }
 
 impl PlaceFile {
-    /// Opens or makes the file; without a whole record nothing was followed yet.
+    /// Opens or creates the file; without a valid record, the position is the start of the journal.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let options = OpenOptions::new().read(true).write(true).create(true).clone();
         let file = options.clone().truncate(false).open(path)?;
@@ -67,7 +66,7 @@ impl PlaceFile {
         Ok(Self { file, count, noted })
     }
 
-    /// Writes a place; durable when this returns.
+    /// Writes a position durably.
     pub(crate) fn write(&mut self, noted: Noted) -> io::Result<()> {
         if noted == self.noted {
             return Ok(());

@@ -1,5 +1,5 @@
-//! How an owner's appender reaches the driver: a group goes there as the body of one entry, and the
-//! answer comes when that is committed or when the node's time as the owner has ended.
+//! The connection from an owner's appender to the driver. A group is sent as the body of one
+//! cluster entry; the call returns when that is committed or the term has ended.
 
 use std::{
     sync::{
@@ -16,45 +16,45 @@ use parking_lot::Mutex;
 use store::{Error, Kind};
 use tokio::sync::{mpsc::UnboundedSender, oneshot};
 
-/// Where the tree stands behind a committed entry, or why it is not known to be committed.
+/// Position after a committed entry, or why it is not known to be committed.
 pub(crate) type Committed = Result<Place, Error>;
 
-/// What the driver is asked.
+/// A command to the driver.
 pub(crate) enum ToDriver {
-    /// Something of a shard.
+    /// A command for a shard.
     Of(u32, Command),
-    /// End without a word to anybody, as a killed process does.
+    /// Stop without notifying the ledger, as if the process were killed.
     Stop,
 }
 
-/// What it is asked of a shard.
+/// A command for a shard.
 pub(crate) enum Command {
-    /// Append this as the owner.
+    /// Append an entry as the owner.
     Append {
-        /// The entry's body.
+        /// Body of the entry.
         body: Bytes,
-        /// Who waits.
+        /// Receives the outcome.
         done: mpsc::Sender<Committed>,
     },
-    /// The own copy does not have what is committed, or is damaged.
+    /// The local copy lacks committed entries or is damaged.
     CopyFailed(Error),
-    /// The tree cannot go on for now.
+    /// The tree cannot continue for now.
     StandDown,
-    /// It can, from this place; whether it may have more.
+    /// Follow from this position; true if the tree may contain entries after it.
     FollowFrom(Place, bool),
-    /// Give the shard up, once all is committed.
+    /// Release the shard once everything is committed.
     HandOver,
     /// Make a base, as the owner.
     MakeBase(WantedBase),
-    /// Look at the cluster at once.
+    /// Read the cluster's state at once.
     Look,
     /// Claim the shard as soon as it is free.
     GoFirst,
-    /// Let others claim the shard for so long.
+    /// Let other nodes claim the shard for this long.
     HoldBack(Duration),
 }
 
-/// A way to the driver, for what is of one shard. A driver that has ended hears nothing.
+/// Sends commands for one shard to the driver. After the driver has ended, commands are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Commands {
     shard: u32,
@@ -66,28 +66,28 @@ impl Commands {
         Self { shard, driver }
     }
 
-    /// Asks; false where nobody hears it.
+    /// Sends a command; returns false if the driver has ended.
     pub(crate) fn send(&self, command: Command) -> bool {
         self.driver.send(ToDriver::Of(self.shard, command)).is_ok()
     }
 }
 
-/// A base that somebody wants.
+/// A request for a base.
 #[derive(Debug)]
 pub(crate) struct WantedBase {
-    /// The entry that it is to have; the last that is committed otherwise.
+    /// The entry that the base has to contain; default: the last committed one.
     pub(crate) entry: Option<u64>,
-    /// Hears which entry that is.
+    /// Receives the number of that entry.
     pub(crate) told: oneshot::Sender<u64>,
-    /// Hears behind which entry a base stands that has it.
+    /// Receives the position of the first base that contains it.
     pub(crate) done: oneshot::Sender<u64>,
 }
 
-/// An appender's way to the driver.
+/// The appender's connection to the driver.
 #[derive(Debug)]
 pub(crate) struct Replicator {
     commands: Mutex<Commands>,
-    /// Nothing is appended from a failure of the own copy on until the node is the owner again.
+    /// Set when the local copy fails, until the node is the owner again: appends are rejected.
     closed: AtomicBool,
 }
 
@@ -96,18 +96,18 @@ impl Replicator {
         Self { commands: Mutex::new(commands), closed: AtomicBool::new(false) }
     }
 
-    /// The node is the owner, with a copy that has all.
+    /// Accepts appends because the node is the owner with a complete copy.
     pub(crate) fn open(&self) {
         self.closed.store(false, Ordering::SeqCst);
     }
 
-    /// The own copy failed.
+    /// Rejects appends and reports that the local copy failed.
     pub(crate) fn fail_copy(&self, error: Error) {
         self.closed.store(true, Ordering::SeqCst);
         self.commands.lock().send(Command::CopyFailed(error));
     }
 
-    /// Has a group committed as one entry, all or nothing; waits for it.
+    /// Commits a group as one entry, all or nothing; blocks until the outcome is known.
     pub(crate) fn append(&self, group: &[EncodedEntry]) -> Committed {
         if self.closed.load(Ordering::SeqCst) {
             return Err(moved());
@@ -121,13 +121,13 @@ impl Replicator {
     }
 }
 
-/// The error of whoever is not the owner any more. What waits may have been committed: the new owner
-/// knows.
+/// Returns the error of a node that is no longer the owner. Pending writes may have been committed;
+/// only the new owner knows.
 pub(crate) fn moved() -> Error {
     Error::new(Kind::Moved, "this node is not the owner of the data any more")
 }
 
-/// The bytes of entries, one after the other: each begins with its length.
+/// Concatenates the entries; each starts with its length.
 fn body_of(group: &[EncodedEntry]) -> Bytes {
     if let [entry] = group {
         return entry.bytes().clone();

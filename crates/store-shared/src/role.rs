@@ -1,29 +1,29 @@
-//! What a node is to its shard, as it is told to whoever serves.
+//! The role of a node in a shard, as published to the server.
 
 use std::sync::Arc;
 
 use cluster::Heritage;
 
-/// What a node is to its shard.
+/// The role of a node in a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It applies what the owner commits.
     Following,
-    /// It owns the shard, and its clock has to begin.
+    /// It owns the shard, and the clock has started.
     Opened {
-        /// In this epoch.
+        /// Epoch of the term.
         epoch: u64,
-        /// What the clock goes on with.
+        /// Clock state inherited from the preceding owner.
         heritage: Arc<Heritage>,
     },
-    /// It owns the shard and may serve.
+    /// It owns the shard and may serve requests.
     Serving {
-        /// In this epoch.
+        /// Epoch of the term.
         epoch: u64,
     },
-    /// It does not follow for now, and serves nothing: why. Its own copy failed or is damaged, or the
-    /// cluster's journal misses an entry. An owner gives the shard up, so that whoever serves ends as with
-    /// any other role. It tries again by itself and is `Following` once it goes on; the store is the same
-    /// one then, with all that was committed or on the way to it.
+    /// It neither follows nor serves, for this reason: the local copy failed or is damaged, or an
+    /// entry is missing in the cluster's journal. An owner releases the shard, so services have to
+    /// stop as after any change of role. The node retries by itself and becomes `Following` when it
+    /// succeeds, with the same store object.
     Failed(String),
 }

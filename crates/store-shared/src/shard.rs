@@ -1,4 +1,4 @@
-//! A node's store of one shard, and what the node is to it.
+//! A node's store of one shard, and its role in the shard.
 
 use std::{
     sync::{
@@ -28,13 +28,13 @@ use crate::{
     shard_driver::ShardDriver,
 };
 
-/// How the store of a shard is opened.
+/// Options of a shard's store.
 pub struct ShardOptions {
-    /// The store.
+    /// Options of the embedded store.
     pub tree: TreeOptions,
-    /// The shard's clock, while this node owns it.
+    /// The shard's clock, used while this node owns the shard.
     pub clock: Arc<dyn NodeClock>,
-    /// Database time, for stamps.
+    /// Database time for commit stamps.
     pub time: Arc<dyn Timepiece>,
 }
 
@@ -44,10 +44,10 @@ impl std::fmt::Debug for ShardOptions {
     }
 }
 
-/// A node's store of a shard. When it fails (a full disk, an error of the device, damage) the role is
-/// [`Role::Failed`] and the shard is given up; the store is opened again by itself, and then followed from
-/// where it stands. One that is damaged is thrown away and made again from the cluster's journal. It stays
-/// the same [`TreeStore`] all the while.
+/// A node's store of a shard. If it fails (full disk, device error, damage), the role becomes
+/// [`Role::Failed`] and an owned shard is released. The store is reopened automatically and then
+/// followed from its position; a damaged one is wiped and rebuilt from the cluster's journal. The
+/// [`TreeStore`] object stays the same.
 pub struct SharedShard {
     tree: Arc<TreeStore>,
     role: watch::Receiver<Role>,
@@ -63,20 +63,20 @@ impl std::fmt::Debug for SharedShard {
     }
 }
 
-/// What runs a shard's store.
+/// A shard with the parts that run it.
 pub(crate) struct Opened {
     pub(crate) shard: Arc<SharedShard>,
     pub(crate) driver: ShardDriver,
     pub(crate) feeder: Feeder,
-    /// What the feeder is told.
+    /// Events for the feeder.
     pub(crate) steps: UnboundedReceiver<Step>,
-    /// Where its copy stands, and whether it may have more.
+    /// Position of the local copy, and whether it may contain entries after it.
     pub(crate) place: (Place, bool),
 }
 
 impl SharedShard {
-    /// Opens the directory of a shard. Its copy of the journal is kept in `own`; in the directory where
-    /// that is nothing.
+    /// Opens the directory of a shard. The local copy of the journal is kept in `own`, or in the
+    /// directory if `own` is `None`.
     pub(crate) fn open(
         number: u32,
         options: ShardOptions,
@@ -109,40 +109,40 @@ impl SharedShard {
         Ok(Opened { shard, driver, feeder, steps: stepped, place })
     }
 
-    /// The store. It takes commits while the node is the owner.
+    /// Returns the store. It accepts commits while the node is the owner.
     pub fn tree(&self) -> &Arc<TreeStore> {
         &self.tree
     }
 
-    /// What the node is to the shard, now and from now on.
+    /// Returns a channel with the node's role.
     pub fn role(&self) -> watch::Receiver<Role> {
         self.role.clone()
     }
 
-    /// Whoever reads the store has found it damaged: the node gives the shard up, throws its copy away
-    /// and makes it again from the cluster's journal.
+    /// Reports that a reader found the store damaged: the node releases the shard, wipes the local
+    /// copy and rebuilds it from the cluster's journal.
     pub fn report_damage(&self, why: impl Into<String>) {
         self.replicator.fail_copy(Error::new(Kind::Corrupt, why));
     }
 
-    /// How often its own copy was thrown away, to be made again.
+    /// Returns how often the local copy was wiped.
     pub fn copies_thrown_away(&self) -> u64 {
         self.wipes.load(Ordering::Relaxed)
     }
 
-    /// How far the tree is behind what the node has read of the cluster's journal.
+    /// Returns how far the tree is behind what the node has read of the cluster's journal.
     pub fn backlog(&self) -> Backlog {
         self.outstanding.backlog()
     }
 
-    /// Gives the shard up once all is committed, so that another may own it at once.
+    /// Releases the shard once everything is committed, so that another node can own it at once.
     pub fn hand_over(&self) {
         self.commands.send(Command::HandOver);
     }
 
-    /// Has a base made, as the owner, that has this entry of the cluster's journal, or the last one that is
-    /// committed. Returns which that is, and what hears behind which entry such a base stands. `None`: the
-    /// node is not the owner.
+    /// As the owner, requests a base that contains this entry of the cluster's journal (default:
+    /// the last committed one). Returns the entry, and a receiver of the position of the first base
+    /// that contains it. `None` if the node is not the owner.
     pub async fn make_base(&self, entry: Option<u64>) -> Option<(u64, oneshot::Receiver<u64>)> {
         let (told, hear) = oneshot::channel();
         let (done, made) = oneshot::channel();
@@ -150,17 +150,17 @@ impl SharedShard {
         Some((hear.await.ok()?, made))
     }
 
-    /// Looks at the cluster at once, as something has changed there.
+    /// Reads the cluster's state at once, because a change is known.
     pub fn look(&self) {
         self.commands.send(Command::Look);
     }
 
-    /// Claims the shard as soon as it is free, whatever it was asked to let others do.
+    /// Claims the shard as soon as it is free, regardless of an earlier `hold_back`.
     pub fn go_first(&self) {
         self.commands.send(Command::GoFirst);
     }
 
-    /// Lets others claim the shard for so long, where it becomes free.
+    /// Lets other nodes claim the shard for this long if it becomes free.
     pub fn hold_back(&self, time: Duration) {
         self.commands.send(Command::HoldBack(time));
     }

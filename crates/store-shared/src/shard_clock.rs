@@ -1,6 +1,6 @@
-//! The clock of a shard, on the node that owns it: it begins with each time as the owner behind all
-//! that an owner before could have used, lives by the node's lease, and ends with it. Between two such
-//! times there is none.
+//! The clock of a shard on its owner. Each term gets a new clock, which starts after every instant
+//! that a preceding owner could have used, depends on the node's lease, and ends with the term.
+//! Between terms there is no clock.
 //!
 //! ```text
 //!  follower ──opened──▶ begun ──beat with its checkpoint applied──▶ runs ──the term ends──▶ ended
@@ -19,25 +19,25 @@ use tokio::sync::oneshot;
 
 use crate::node_clock::NodeClock;
 
-/// A boot that is none of this machine's: the boot clock says nothing then.
+/// A boot id that no machine has, so that the boot clock in the checkpoint is ignored.
 const NO_BOOT: BootId = [0xff; 16];
 
-/// How much later than it was made a checkpoint is seen at the most, in usual times.
+/// Maximum usual delay between the creation of a checkpoint and its first sighting.
 const LOOK_MS: i64 = 1_000;
 
-/// Makes readings of the machine's clocks, one for each clock.
+/// Creates the source of a clock's readings; called once per clock.
 pub type ClockSources = Arc<dyn Fn() -> Box<dyn ClockSource> + Send + Sync>;
 
-/// What stays the same for all clocks of a shard.
+/// Options shared by all clocks of a shard.
 #[derive(Clone)]
 pub struct ShardClockOptions {
-    /// How it moves; the same on all nodes.
+    /// Clock mode; the same on all nodes.
     pub mode: ClockMode,
-    /// The machine's clocks.
+    /// Source of the machine's clock readings.
     pub sources: ClockSources,
-    /// Of this boot of the machine.
+    /// Id of this boot of the machine.
     pub boot_id: BootId,
-    /// How long a beat lets an owner serve, milliseconds.
+    /// How long an applied beat lets an owner serve, in milliseconds.
     pub lease_ms: i64,
 }
 
@@ -47,7 +47,7 @@ impl std::fmt::Debug for ShardClockOptions {
     }
 }
 
-/// The clock of a shard over all times in which this node owns it.
+/// The clock of a shard over all terms of this node.
 pub struct ShardClock {
     options: ShardClockOptions,
     state: Mutex<State>,
@@ -56,13 +56,13 @@ pub struct ShardClock {
 #[derive(Default)]
 struct State {
     clock: Option<Arc<Clock>>,
-    /// The checkpoint that the beat under way carries.
+    /// The checkpoint that the beat in flight carries.
     asked: Option<Checkpoint>,
-    /// A move of a manual clock that no beat has carried yet, and who waits.
+    /// An unpublished move of a manual clock, and its waiting caller.
     moving: Option<(Checkpoint, oneshot::Sender<bool>)>,
-    /// The last checkpoint of this term was said: no move is made any more.
+    /// Whether the final checkpoint of this term was taken: no move is possible any more.
     finished: bool,
-    /// What stamps go on behind while there is no clock.
+    /// Lower bound of stamps while there is no clock.
     last_ms: i64,
 }
 
@@ -73,17 +73,18 @@ impl std::fmt::Debug for ShardClock {
 }
 
 impl ShardClock {
-    /// No clock yet.
+    /// Creates the state without a clock.
     pub fn new(options: ShardClockOptions) -> Arc<Self> {
         Arc::new(Self { options, state: Mutex::default() })
     }
 
-    /// The clock, while this node owns the shard.
+    /// Returns the clock while this node owns the shard.
     pub fn current(&self) -> Option<Arc<Clock>> {
         self.state.lock().clock.clone()
     }
 
-    /// Has the next beat carry a moved clock's checkpoint; whether it did.
+    /// Publishes the checkpoint of a moved clock with the next beat. Returns whether a beat carried
+    /// it.
     pub async fn persist(&self, checkpoint: Checkpoint) -> bool {
         let (done, persisted) = oneshot::channel();
         {
@@ -106,38 +107,39 @@ impl ShardClock {
             ))
         });
         let (last, least_ms) = match (of_beat, least) {
-            // The owner went by this boot clock, too, like the process before this one that a supervisor
-            // starts again: it used nothing that the boot clock has not reached. Were it a lease more, each
-            // start would put database time ahead.
+            // The preceding owner used the same boot clock, like a process of this node restarted
+            // by its supervisor. It used no instant that the boot clock has not reached. Adding a
+            // lease would move database time ahead with each restart.
             (Some((beat, _)), least) if beat.boot_id == options.boot_id => {
                 (Some(beat), least.map_or(i64::MIN, |least| least.ms))
             }
-            // The same of what it gave up.
+            // The same, for a released shard.
             (None, Some(least)) if least.boot_id == options.boot_id => (Some(least), least.ms),
-            // Another may have gone on for a lease, unless it gave the shard up: then the last instant is told.
+            // Another owner may have continued for a lease, unless it released the shard: then its
+            // last instant is recorded.
             (Some((beat, noted)), least) if heritage.seen_alive || !heritage.released => {
                 let owed_ms = if heritage.released { 0 } else { options.lease_ms };
                 let stopped = beat.ms.saturating_add(owed_ms);
                 let least = least.map_or(i64::MIN, |least| least.ms).max(stopped);
                 let last = if heritage.seen_alive {
-                    // By this machine's boot clock since the beat was seen.
+                    // Counts by this machine's boot clock since the beat was seen.
                     let (boot_id, boot_ns) = (options.boot_id, noted);
                     Checkpoint { boot_id, boot_ns, wall_ms: None, ..beat }
                 } else {
-                    // Nobody knows how old it is: as at the start of a machine, by the wall clock.
+                    // The checkpoint's age is unknown: uses the wall clock, as after a reboot.
                     beat
                 };
                 (Some(last), least)
             }
-            // Nobody has used anything behind this, and nobody knows how old it is: as after a reboot, but
-            // without the lease that would be owed then.
+            // No later instant was used and the age is unknown: as after a reboot, but without
+            // adding a lease.
             (_, Some(least)) => {
                 let before = least.ms.saturating_sub(options.lease_ms);
                 (Some(Checkpoint { boot_id: NO_BOOT, ms: before, ..least }), least.ms)
             }
             (_, None) => (None, i64::MIN),
         };
-        // A manual clock stands where it stood.
+        // A manual clock continues at the latest recorded instant.
         let last = last.map(|last| match options.mode {
             ClockMode::Manual => Checkpoint { ms: last.ms.max(least_or(least, of_beat)), ..last },
             ClockMode::System => last,
@@ -155,9 +157,9 @@ impl ShardClock {
     }
 }
 
-/// A checkpoint was made a little before it was seen, and by so much the clock that goes on from it is
-/// behind: it may begin with the wall clock, where that is no further ahead than a look may take.
-/// Without this each owner would be a little later than the one before.
+/// Returns a lower bound that compensates for the delay between creation and first sighting of a
+/// checkpoint: the wall clock, if it is ahead by no more than that delay. Otherwise each owner's
+/// clock would lag a little more than the preceding one.
 fn wall_before_look(seen: &Checkpoint, source: &dyn ClockSource) -> i64 {
     let elapsed_ms = source.boot_ns().saturating_sub(seen.boot_ns) / 1_000_000;
     let now_ms = seen.ms.saturating_add(elapsed_ms);
@@ -166,7 +168,7 @@ fn wall_before_look(seen: &Checkpoint, source: &dyn ClockSource) -> i64 {
     if is_near { wall_ms } else { i64::MIN }
 }
 
-/// Where a manual clock stood: at the later of the two.
+/// Returns the position of a manual clock: the later of the two.
 fn least_or(least: Option<Checkpoint>, of_beat: Option<(Checkpoint, i64)>) -> i64 {
     let beat = of_beat.map(|(beat, _)| beat);
     least.into_iter().chain(beat).map(|checkpoint| checkpoint.ms).max().unwrap_or(i64::MIN)
@@ -174,7 +176,7 @@ fn least_or(least: Option<Checkpoint>, of_beat: Option<(Checkpoint, i64)>) -> i6
 
 impl NodeClock for ShardClock {
     fn begin(&self, heritage: &Heritage) -> Bytes {
-        // Only what was inherited counts where no clock can begin: then none will.
+        // If no clock can start, only the inherited bound counts.
         let Ok(clock) = self.begun(heritage) else { return heritage.least.clone() };
         let begins = clock.last_used();
         Checkpoint { ms: begins.ms, ..clock.tick() }.encode().into()
@@ -203,7 +205,7 @@ impl NodeClock for ShardClock {
         let state = self.state.lock();
         match &state.moving {
             Some((moved, _)) => state.asked != Some(*moved),
-            // Whoever wants to know the time waits for the first one of a clock that has just begun.
+            // Readers wait for the first checkpoint of a new clock, so it is published at once.
             None => state.asked.is_none() && state.clock.is_some() && !state.finished,
         }
     }
@@ -223,14 +225,15 @@ impl NodeClock for ShardClock {
         let mut state = self.state.lock();
         let Some(clock) = state.clock.clone() else { return Bytes::new() };
         state.finished = true;
-        // Nothing is used behind what is read next.
+        // Ended first, so that no instant is used after the one read next.
         clock.end();
         let mut last_ms = clock.last_used().ms;
         if let Some(asked) = state.asked.filter(|_| self.options.mode == ClockMode::Manual) {
-            // A beat carries this move, or has carried it: it is answered before the clock has made it.
+            // This move is or was carried by a beat: it may be acknowledged before the clock has
+            // applied it.
             last_ms = last_ms.max(asked.ms);
         }
-        // One that no beat was asked to carry is not made.
+        // A move that no beat carries is cancelled.
         let asked = state.asked;
         drop(state.moving.take_if(|(moved, _)| asked != Some(*moved)));
         Checkpoint { ms: last_ms, ..clock.tick() }.encode().into()
@@ -246,7 +249,7 @@ impl NodeClock for ShardClock {
     }
 }
 
-/// Database time for stamps. What is stamped without a clock is never committed.
+/// Database time for stamps. A stamp taken without a clock is never committed.
 impl Timepiece for ShardClock {
     fn now_ms(&self) -> i64 {
         let clock = self.current();

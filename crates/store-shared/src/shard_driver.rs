@@ -1,5 +1,5 @@
-//! What the driver has of one shard: who waits for which entry, what goes to its feeder, and when a base
-//! is due.
+//! The driver's state of one shard: pending commits, events for its feeder, and the schedule of
+//! bases.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -18,25 +18,23 @@ use crate::{
     replicator::{Committed, moved},
 };
 
-/// The state of one shard.
 pub(crate) struct ShardDriver {
     number: u32,
     pub(crate) clock: Arc<dyn NodeClock>,
     steps: UnboundedSender<Step>,
-    /// How many of those are entries that the tree does not have yet.
+    /// Entries sent to the feeder that the tree has not applied yet.
     pub(crate) outstanding: Arc<Outstanding>,
-    /// What loads a base.
+    /// The task that loads a base.
     loading: Option<AbortHandle>,
-    /// When a base is due.
     pub(crate) due: BaseDue,
-    /// Bodies that wait for room.
+    /// Bodies that wait until the owner accepts an entry.
     pub(crate) queue: VecDeque<(Bytes, mpsc::Sender<Committed>)>,
-    /// Who waits for which entry.
+    /// Senders of pending commits by entry number.
     waiting: HashMap<u64, mpsc::Sender<Committed>>,
 }
 
 impl ShardDriver {
-    /// Of a shard whose feeder hears these steps.
+    /// Creates the state of a shard whose feeder receives these steps.
     pub(crate) fn new(
         number: u32,
         clock: Arc<dyn NodeClock>,
@@ -55,12 +53,13 @@ impl ShardDriver {
         }
     }
 
-    /// Tells the feeder.
+    /// Sends a step to the feeder.
     pub(crate) fn tell(&self, step: Step) {
         let _ = self.steps.send(step);
     }
 
-    /// Appends what waits, as far as there is room; none of it where this node is not the owner.
+    /// Appends queued entries as far as the owner accepts them; drops all if this node is not the
+    /// owner.
     pub(crate) fn append_queued(&mut self, member: &mut Member, now: u64) {
         if member.owner(self.number).is_none() {
             return self.queue.clear();
@@ -74,7 +73,7 @@ impl ShardDriver {
         }
     }
 
-    /// Has a base made when the journal since the last one is long enough.
+    /// Starts a base if one is due.
     pub(crate) fn make_base<L: Ledger>(
         &mut self,
         member: &Member,
@@ -93,7 +92,7 @@ impl ShardDriver {
         tokio::spawn(async move { bases.send((number, put.await)) });
     }
 
-    /// Acts on what has come to be.
+    /// Handles an event of the protocol.
     pub(crate) fn act<L: Ledger>(&mut self, fact: Fact, ledger: &Arc<L>) {
         if let Fact::Apply { entry, .. } = &fact {
             self.due.note(entry.body.len() as u64);
@@ -102,7 +101,7 @@ impl ShardDriver {
             Fact::Load(base) => {
                 let load = bases::load(Arc::clone(ledger), self.number, base, self.steps.clone());
                 let loading = tokio::spawn(load);
-                // Pieces of one that was begun before must not come between.
+                // Aborts an earlier load, so that its pieces do not mix with the new ones.
                 if let Some(before) = self.loading.replace(loading.abort_handle()) {
                     before.abort();
                 }
@@ -121,7 +120,7 @@ impl ShardDriver {
             Fact::Opened { epoch, heritage } => Step::Opened(epoch, heritage),
             Fact::Serving { .. } => Step::Serving,
             Fact::TermEnded { .. } => {
-                // At once: the feeder may be busy with entries.
+                // The clock ends here, not in the feeder, which may be busy applying entries.
                 self.clock.end();
                 self.end_waiting();
                 Step::Ended
@@ -134,7 +133,7 @@ impl ShardDriver {
         self.tell(step);
     }
 
-    /// Tells all who wait that another may be the owner.
+    /// Fails all pending commits, because another node may be the owner.
     pub(crate) fn end_waiting(&mut self) {
         self.queue.clear();
         for (_, done) in self.waiting.drain() {

@@ -1,5 +1,5 @@
-//! A committed entry is lost, and nobody serves until a person accepts that: then all that was before it
-//! is there, and nothing of what was behind it, on no node.
+//! A committed entry is lost, and no node serves until an operator accepts the loss. Then all data
+//! before it is available, and no node keeps anything after it.
 
 use std::{fs, time::Duration};
 
@@ -18,14 +18,14 @@ fn key(number: u64) -> String {
     format!("number {number}")
 }
 
-/// One entry of the cluster's journal for each.
+/// Writes one cluster entry for each number.
 async fn write(owner: &OneShard, numbers: std::ops::Range<u64>) {
     for number in numbers {
         owner.tree().commit(vec![put(&key(number), number)]).await.unwrap();
     }
 }
 
-/// Those of these that a node has.
+/// Returns the numbers of the range that a node has.
 async fn held(node: &OneShard, numbers: std::ops::Range<u64>) -> Vec<u64> {
     let mut held = Vec::new();
     for number in numbers {
@@ -53,7 +53,7 @@ fn misses(role: &Role) -> bool {
     matches!(role, Role::Failed(why) if why.contains("is missing in the cluster's journal"))
 }
 
-/// Waits until a node says that an entry is missing, whatever leases have to run out first.
+/// Waits until a node reports a missing entry, skipping the time of leases.
 fn wait_until_it_misses(nodes: &Nodes, node: &OneShard) {
     for _ in 0..20_000 {
         if misses(&node.role().borrow()) {
@@ -69,8 +69,8 @@ fn place_of(machine: &Machine) -> std::path::PathBuf {
     machine.directory.path().join("place")
 }
 
-/// Waits until a node that stands still has noted up to where, which it does once a second: it has once
-/// nothing else is noted in that time.
+/// Waits until an idle node has saved its position. It saves once a second, so it has when the file
+/// is unchanged for longer.
 fn wait_until_noted(machine: &Machine) {
     let (mut noted, mut looks) = (Vec::new(), 0);
     for _ in 0..1_000 {
@@ -85,7 +85,7 @@ fn wait_until_noted(machine: &Machine) {
     panic!("it goes on noting its place");
 }
 
-/// A node that had more makes its copy again, and has what the owner has.
+/// Checks that a node that was ahead has rebuilt its copy and equals the owner.
 async fn assert_made_again(node: &OneShard, owner: &OneShard, numbers: std::ops::Range<u64>) {
     for _ in 0..6_000 {
         if node.copies_thrown_away() == 1 && *node.role().borrow() == Role::Following {
@@ -112,7 +112,7 @@ async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind
     wait_until_level(&follower, &owner);
     wait_until_noted(&behind);
     drop((follower, doubtful));
-    // What a crash leaves: a place that was noted before the last entries were applied.
+    // The state after a crash: the position was saved before the last entries were applied.
     let place = place_of(&unsure);
     let noted = fs::read(&place).unwrap();
     let doubtful = nodes.start(&unsure);
@@ -120,7 +120,7 @@ async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind
     wait_until_level(&doubtful, &owner);
     drop((owner, doubtful));
     fs::write(&place, noted).unwrap();
-    // The first entry is the one that the epoch begins with.
+    // Entry 1 is the first of the epoch.
     let lost = 1 + 30 + 1;
     let back = nodes.ledger.lose_entry(0, 1, lost);
     assert_eq!(back.len(), 1);
@@ -135,14 +135,14 @@ async fn what_was_before_a_lost_entry_is_served_and_nobody_keeps_what_was_behind
     nodes.take_over(&node);
     assert_eq!(held(&node, 0..60).await, Vec::from_iter(0..30));
     assert_eq!(node.copies_thrown_away(), 0);
-    // Whether what is new has come before they do or not.
+    // Whether new entries arrive before the check or not.
     let doubtful = nodes.start(&unsure);
     assert_made_again(&doubtful, &node, 0..60).await;
     write(&node, 60..100).await;
     let former = nodes.start(&ahead);
     assert_made_again(&former, &node, 0..100).await;
     assert_made_again(&doubtful, &node, 0..100).await;
-    // What was lost comes back too late, and the next owner is one of them: the only one that is left.
+    // The lost entry is restored too late, and one of these nodes is the next owner.
     nodes.ledger.execute(back[0].clone()).await.unwrap();
     drop((node, doubtful));
     nodes.take_over(&former);
@@ -172,7 +172,7 @@ async fn a_lost_entry_of_a_closed_epoch_takes_the_later_epochs_with_it() {
     let late = nodes.start(&Machine::new());
     wait_until_it_misses(&nodes, &late);
     let loss = accepting(&nodes).find().await.unwrap();
-    // Of the second epoch at least what its owner's last beat said.
+    // At least what the last beat of the second epoch's owner says.
     assert_eq!((loss.missing.epoch, loss.missing.end), (1, 10));
     assert!((11..=32).contains(&loss.given_up), "{loss:?}");
     accept(&nodes, &loss).await.unwrap();
@@ -183,7 +183,7 @@ async fn a_lost_entry_of_a_closed_epoch_takes_the_later_epochs_with_it() {
         let node = nodes.start(machine);
         assert_made_again(&node, &late, 0..90).await;
     }
-    // A base of what was given up, of an owner that was cut off meanwhile, comes too late.
+    // A base with lost data, published late by an owner that was cut off.
     let record = shard(&nodes).await;
     let (id, segment, checksum, pieces, bytes) = (7, 0, 1, 1, 1);
     let base = BaseRecord { id, epoch: 1, segment, n: 20, checksum, pieces, bytes };
@@ -207,7 +207,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
     nodes.take_over(&owner);
     write(&owner, 0..20).await;
     let back = nodes.ledger.lose_entry(0, 1, 5);
-    // The owner beats as time passes, and has all of it.
+    // The owner beats as time passes and has all data.
     let (boot, node) = (nodes.boot.clone(), owner.role());
     let beating = std::thread::spawn(move || {
         while serves(&node.borrow()) && boot.skipped_ms() < 60_000 {
@@ -226,7 +226,7 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
     }
     let refused = accept(&nodes, &loss).await.unwrap_err();
     assert!(refused.to_string().contains("entry 5 is there again"), "{refused}");
-    // It was claimed by nobody who lives.
+    // No living node had claimed it.
     let owner = nodes.start(&machine);
     nodes.take_over(&owner);
     assert_eq!(held(&owner, 0..20).await, Vec::from_iter(0..20));
@@ -237,13 +237,13 @@ async fn nothing_is_given_up_that_is_there_again_or_is_served() {
     let hidden = records.iter().filter(|node| node.is_forgotten()).count();
     assert_eq!((records.len(), hidden), (2, 1));
     assert!(records.iter().any(|node| node.state == NodeState::Up));
-    // Somebody has opened an epoch since it was looked at.
+    // An epoch was opened since the loss was found.
     let refused = accept(&nodes, &loss).await.unwrap_err();
     assert_eq!(refused.kind, Kind::Refused);
     assert_eq!(held(&owner, 0..20).await, Vec::from_iter(0..20));
 }
 
-/// Nothing has to be given up where a base has what is missing in the journal.
+/// No loss has to be accepted if a base contains the entry that is missing in the journal.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_base_behind_a_lost_entry_is_loaded_instead() {
     for is_closed in [false, true] {
@@ -254,7 +254,7 @@ async fn a_base_behind_a_lost_entry_is_loaded_instead() {
         write(&owner, 0..20).await;
         let behind = nodes.start(&machines[1]);
         wait_until_level(&behind, &owner);
-        // One that has nothing would load the base anyway.
+        // Saved first: an empty node would load the base anyway.
         wait_until_noted(&machines[1]);
         drop(behind);
         write(&owner, 20..40).await;
@@ -263,7 +263,7 @@ async fn a_base_behind_a_lost_entry_is_loaded_instead() {
         let epoch = shard(&nodes).await.epoch;
         drop(owner);
         if is_closed {
-            // Another owner, which is gone, too; nothing is cut behind one base.
+            // Another owner, which is dead, too; the journal after a single base is kept.
             let next = nodes.start(&Machine::new());
             nodes.take_over(&next);
             write(&next, 40..50).await;

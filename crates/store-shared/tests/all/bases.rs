@@ -1,5 +1,5 @@
-//! Bases: an owner makes them as its journal grows, the journal before them goes, and nodes that have
-//! nothing or are too old are made of them. Nothing acknowledged is missing anywhere.
+//! Bases: an owner writes them as its journal grows, the journal before them is truncated, and
+//! nodes that are empty or lag too far load them. No acknowledged data is missing anywhere.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     take_over::{assert_has, put_bytes, write},
 };
 
-/// A base for so much of a journal.
+/// Journal size after which a base is written.
 const BASE_BYTES: u64 = 200 << 10;
 
 fn nodes() -> Nodes {
@@ -28,7 +28,7 @@ async fn shard(nodes: &Nodes) -> ShardRecord {
     }
 }
 
-/// Whether a segment of the journal has anything.
+/// Returns whether a segment of the journal has any entry.
 async fn has_segment(nodes: &Nodes, epoch: u64, segment: u64) -> bool {
     let request = Request::ReadEntries { shard: 0, epoch, segment, after: 0, limit: 1 };
     loop {
@@ -38,7 +38,7 @@ async fn has_segment(nodes: &Nodes, epoch: u64, segment: u64) -> bool {
     }
 }
 
-/// Writes until another base is in force, and what it lets go of is gone.
+/// Writes until another base is published and the data it replaces is deleted.
 async fn write_a_base(nodes: &Nodes, owner: &OneShard, acknowledged: &mut BTreeMap<String, u64>) {
     let before = shard(nodes).await.base();
     let from = owner.tree().published() * 100;
@@ -80,7 +80,7 @@ async fn bases_come_and_the_journal_goes(nodes: Nodes) {
     assert_eq!(record.bases.len(), 2);
     assert!(0 < record.bases[0].segment, "{record:?}");
     for segment in 0..record.bases[0].segment {
-        // The last cut may be under way.
+        // The last truncation may still be running.
         let mut looks = 0..2_000;
         while has_segment(&nodes, 1, segment).await {
             assert!(looks.next().is_some(), "segment {segment} of {record:?}");
@@ -88,7 +88,7 @@ async fn bases_come_and_the_journal_goes(nodes: Nodes) {
         }
     }
     assert!(has_segment(&nodes, 1, record.bases[0].segment).await);
-    // One that has nothing, and one that is too old.
+    // An empty node, and one that lags too far.
     let late = nodes.start(late);
     let follower = nodes.start(second);
     assert_same(&late, &owner, &acknowledged).await;
@@ -101,7 +101,7 @@ async fn bases_come_and_the_journal_goes(nodes: Nodes) {
         write_a_base(&nodes, &late, &mut acknowledged).await;
     }
     assert_same(&follower, &late, &acknowledged).await;
-    // Over two epochs, and on what was made of a base itself.
+    // Across two epochs, and on copies that were loaded from a base.
     let owner = nodes.start(first);
     let other = nodes.start(other);
     assert_same(&owner, &late, &acknowledged).await;
@@ -129,7 +129,7 @@ async fn lost_requests_and_answers_do_not_hurt_a_base() {
     bases_come_and_the_journal_goes(nodes).await;
 }
 
-/// A piece that is damaged makes no store; the node goes on from nothing, with the next attempt.
+/// A damaged piece is rejected; the node succeeds with the next attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_damaged_piece_is_noticed() {
     let nodes = nodes();

@@ -1,5 +1,5 @@
-//! Owners whose wall clocks disagree take over from each other: the shard's time never goes back, and
-//! goes on about as fast as time passes.
+//! Owners with different wall clocks take over from each other: the shard's time never goes back,
+//! and advances at about the rate of real time.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use store_shared::{NodeClock as _, Role, ShardClock, ShardClockOptions};
 
 use crate::nodes::{BootTime, LEASE_MS, Machine, Nodes, OneShard, wait_for};
 
-/// The machine's clocks, with another wall clock.
+/// The machine's clocks, with an offset of the wall clock.
 #[derive(Debug)]
 struct Ahead {
     boot: BootTime,
@@ -28,25 +28,25 @@ impl ClockSource for Ahead {
     }
 }
 
-/// The time of day, and what the test has skipped.
+/// Returns the time of day plus the time that the test has skipped.
 fn wall_ms(boot: &BootTime) -> i64 {
     clock::wall_ms() + boot.skipped_ms()
 }
 
-/// A node with a clock of its own.
+/// A node with its own clock.
 pub(crate) struct Timed {
     pub(crate) node: OneShard,
     pub(crate) machine: Machine,
     pub(crate) clock: Arc<ShardClock>,
 }
 
-/// Starts one whose wall clock is so far ahead of others. Each has a boot id of its own, as another
-/// machine has.
+/// Starts a node whose wall clock is ahead by `ahead_ms`, with a boot id of its own as on another
+/// machine.
 pub(crate) fn start(nodes: &Nodes, mode: ClockMode, ahead_ms: i64) -> Timed {
     start_in(nodes, Machine::new(), fastrand::u128(..), mode, ahead_ms)
 }
 
-/// The same on a machine that is there, in this boot of it.
+/// Like [`start`], on an existing machine in this boot of it.
 fn start_in(
     nodes: &Nodes,
     machine: Machine,
@@ -100,12 +100,12 @@ async fn time_never_goes_back_over_owners_whose_wall_clocks_disagree() {
             assert!(passed <= most, "round {round}: {passed} ms in {elapsed}");
         }
         let next = start(&nodes, ClockMode::System, if round % 2 == 0 { 5_000 } else { -5_000 });
-        // Used to the end.
+        // Used until the end of the term.
         let (mut used, mut stamped) = (clock.now().await.unwrap(), stamp);
         let then = wall_ms(&nodes.boot);
         if round % 3 == 0 {
             owner.node.hand_over();
-            // As long as it may be used: the next owner may begin at once then.
+            // As long as it may be used: the next owner may start immediately after.
             while let Some(now) = clock.try_now() {
                 used = used.max(now);
                 std::thread::yield_now();
@@ -145,11 +145,11 @@ async fn a_manual_clock_stands_where_it_stood_on_every_owner() {
 }
 
 const DAYS: i64 = 3 * 86_400_000;
-/// What a busy machine may take between two looks, milliseconds.
+/// Maximum delay on a busy machine, in milliseconds.
 const SLACK: i64 = 20_000;
 
-/// The machine's own clock, or another's, after an owner that was there before any of those that read its
-/// record.
+/// Stops an owner and takes over with a node that was not running before, so that it has only read
+/// the record.
 async fn after_a_stop(ahead_ms: i64) -> (Instant, Instant, i64, clock::ClockStatus) {
     let nodes = Nodes::new(ManualTime::default());
     let owner = start(&nodes, ClockMode::System, 0);
@@ -163,21 +163,21 @@ async fn after_a_stop(ahead_ms: i64) -> (Instant, Instant, i64, clock::ClockStat
     (used, now, wall_ms(&nodes.boot), clock.status())
 }
 
-/// Nobody knows how long it was off but the wall clock. As after a reboot it counts, and what has expired
-/// by it waits for the reaper.
+/// Only the wall clock knows the downtime. It is applied as after a reboot, and documents that it
+/// makes expire are not reaped yet.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_that_was_off_for_days_goes_on_at_the_time_of_day() {
     let (used, now, wall, status) = after_a_stop(DAYS).await;
     assert!((wall + DAYS - SLACK..wall + DAYS + SLACK).contains(&now.ms), "{now:?} at {wall}");
     let reap_until = status.reap_until.unwrap();
     assert!(used < reap_until && reap_until.ms < used.ms + LEASE_MS + SLACK, "{status:?}");
-    // A wall clock that is behind takes nothing back.
+    // A wall clock that is behind never moves time back.
     let (used, now, _, status) = after_a_stop(-DAYS).await;
     assert!(used <= now && now.ms < used.ms + LEASE_MS + SLACK, "{used:?} {now:?}");
     assert_eq!(status.reap_until, None);
 }
 
-/// Its boot clock knows how long the owner was silent, whatever its wall clock says.
+/// The boot clock measures the owner's silence, whatever the wall clock says.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
     let nodes = Nodes::new(ManualTime::default());
@@ -194,7 +194,7 @@ async fn who_has_seen_the_owner_alive_goes_on_by_its_boot_clock() {
     assert!(used <= now && now.ms <= used.ms + passed, "{used:?} {now:?}");
 }
 
-/// Beats are renewed for a while.
+/// Lets beats be renewed for a while.
 async fn live_on(owner: &Timed, nodes: &Nodes) {
     let until = nodes.boot.now_ns() + 2_000_000_000;
     while nodes.boot.now_ns() < until {
@@ -202,8 +202,8 @@ async fn live_on(owner: &Timed, nodes: &Nodes) {
     }
 }
 
-/// The same of what it gave up: whose wall clock is off takes it, or the one that gave it up has it again,
-/// and time goes on by the boot clock.
+/// The same after a release: another node with a wrong wall clock takes over, or the releasing node
+/// does again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_has_seen_the_shard_given_up_goes_on_by_its_boot_clock() {
     for ahead_ms in [DAYS, -DAYS] {
@@ -222,7 +222,7 @@ async fn who_has_seen_the_shard_given_up_goes_on_by_its_boot_clock() {
         let passed = nodes.boot.skipped_ms() - skipped + SLACK;
         assert!(used <= now && now.ms <= used.ms + passed, "{ahead_ms}: {used:?} {now:?}");
         assert_eq!(clock.status().reap_until, None);
-        // It has given it up, and nobody else takes it.
+        // It releases the shard, and no other node claims it.
         live_on(&next, &nodes).await;
         let skipped = nodes.boot.skipped_ms();
         let used = clock.now().await.unwrap();
@@ -235,7 +235,7 @@ async fn who_has_seen_the_shard_given_up_goes_on_by_its_boot_clock() {
     }
 }
 
-/// In the same boot of its machine a node knows how old its own last checkpoint is.
+/// In the same boot of its machine, a node knows the age of its own last checkpoint.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_that_is_started_again_in_the_same_boot_goes_on_by_its_boot_clock() {
     let nodes = Nodes::new(ManualTime::default());
@@ -249,11 +249,12 @@ async fn an_owner_that_is_started_again_in_the_same_boot_goes_on_by_its_boot_clo
     let clock = again.serve(&nodes);
     let (now, wall) = (clock.now().await.unwrap(), wall_ms(&nodes.boot));
     assert!(used.ms + 3_600_000 <= now.ms && now.ms.abs_diff(wall) < 20_000, "{now:?} at {wall}");
-    // It is no jump: nothing waits for the reaper.
+    // It is no clock jump: reaping is not delayed.
     assert_eq!(clock.status().reap_until, None);
 }
 
-/// It takes over at once, without the lease that others wait for: that is no reason to begin later.
+/// It takes over at once, without waiting for the lease; the clock must not be ahead because of
+/// that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_that_is_killed_again_and_again_is_not_ahead_of_the_time_of_day() {
     let nodes = Nodes::new(ManualTime::default());
@@ -293,20 +294,20 @@ async fn the_last_word_of_a_manual_clock_has_every_move_that_may_be_answered() {
             tokio::task::yield_now().await;
         }
         assert_eq!(said(&clock.checkpoint()).ms, moved.ms);
-        // The beat is under way, or its answer has just come: the clock itself has not moved yet.
+        // The beat is in flight, or its reply has just arrived: the clock itself has not moved yet.
         if answered_before {
             clock.note_renewed();
         }
         assert_eq!(said(&clock.finish()).ms, moved.ms);
         clock.note_renewed();
         assert!(moving.await.unwrap());
-        // From here on none is made.
+        // No further move is possible.
         assert!(!clock.persist(Checkpoint { ms: moved.ms + 1, ..moved }).await);
         clock.end();
     }
 }
 
-/// A checkpoint is seen a little after it was made; the clock is not behind by that.
+/// A checkpoint is seen slightly after its creation; the clock does not lag by that.
 #[tokio::test]
 async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_is_near() {
     for (late_ms, behind_ms) in [(300, 0), (2_000, 2_000), (-300, -300)] {
@@ -345,7 +346,7 @@ async fn a_clock_that_goes_on_from_a_look_begins_with_the_wall_clock_where_that_
     }
 }
 
-/// Whoever asks for the time waits for the first beat that carries a checkpoint of the clock.
+/// Readers wait for the first beat that carries a checkpoint of the clock.
 #[test]
 fn the_next_beat_carries_a_clock_that_has_just_begun_at_once() {
     for mode in [ClockMode::System, ClockMode::Manual] {

@@ -1,5 +1,6 @@
-//! Documents with a time to live over many owners: random histories against a model. What has expired
-//! is gone at its second on whichever node, and stays gone, whoever becomes the owner.
+//! Documents with a time to live over many owners: random histories checked against a model.
+//! Expired documents disappear at their second on every node and never reappear, whichever node
+//! becomes the owner.
 
 use std::{collections::BTreeMap, future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -23,11 +24,11 @@ use crate::{
     owned::Owned,
 };
 
-/// Histories, and operations of each.
+/// Number of histories, and operations of each.
 const HISTORIES: u64 = 3;
 const OPERATIONS: usize = 80;
 
-/// Moves are carried by beats.
+/// Persists clock moves with beats.
 struct ByBeat(Arc<ShardClock>);
 
 impl Persist for ByBeat {
@@ -39,7 +40,7 @@ impl Persist for ByBeat {
     }
 }
 
-/// What should be there: each document with the second it was written in and its own `ttl`.
+/// The expected documents: each with the second of its write and its own `ttl`.
 #[derive(Default)]
 struct Shown {
     documents: BTreeMap<i64, (i64, Option<i64>)>,
@@ -48,11 +49,11 @@ struct Shown {
 }
 
 impl Shown {
-    /// What has expired by now is gone for good.
+    /// Removes expired documents permanently.
     fn expire(&mut self) {
         let (now, default) = (self.now_s, self.default);
         self.documents.retain(|_, (written, ttl)| match ttl.or(default) {
-            // Without a default `ttl` does not count, and -1 is never.
+            // Without a default, `ttl` is ignored; -1 means never.
             _ if default.is_none() => true,
             None | Some(-1) => true,
             Some(seconds) => now < *written + seconds,
@@ -60,14 +61,14 @@ impl Shown {
     }
 }
 
-/// The owner, its engine, and who follows.
+/// The owner, its engine, and an optional follower.
 struct World {
     nodes: Nodes,
     owner: Owned,
     clock: Arc<ShardClock>,
     engine: Engine<Owned>,
     follower: Option<(Timed, CopyReaper)>,
-    /// The machine's time, as reapers are told it.
+    /// Monotonic time passed to reapers.
     elapsed: Duration,
 }
 
@@ -134,7 +135,7 @@ impl World {
         self.engine.update(&self.collection(), &update).await.unwrap().matched == 1
     }
 
-    /// Another node becomes the owner: by a word, or because this one is killed.
+    /// Makes another node the owner, by a release or by killing the owner.
     async fn change_owner(&mut self, by_word: bool) {
         let next = self.follower.take();
         let (next, _) = next.unwrap_or_else(|| start_follower(&self.nodes, 5_000));
@@ -145,15 +146,15 @@ impl World {
         let (owner, clock, engine) = open(&self.nodes, next).await;
         let former = std::mem::replace(&mut self.engine, engine);
         (self.owner, self.clock) = (owner, clock);
-        // The former owner's engine shows nothing any more. That of a killed one is not asked: its
-        // time has run out, and nobody renews it.
+        // The former owner's engine returns nothing any more. Not checked after a kill, since its
+        // clock has run out and a call would wait.
         if by_word {
             let ended = former.now().await.map_err(|error| error.kind);
             assert_eq!(ended, Err(engine::Kind::Moved));
         }
     }
 
-    /// The owner reaps all that has expired, and after it whoever follows.
+    /// Reaps everything that has expired, first at the owner, then at the follower.
     async fn reap(&mut self) {
         self.elapsed += Duration::from_secs(10);
         self.engine.reap_once(self.elapsed).await.unwrap();
@@ -226,19 +227,19 @@ async fn what_has_expired_stays_gone_over_owners() {
     }
 }
 
-/// Rows that a store has of a space, whatever has expired.
+/// Counts the rows of a space in a store, including expired ones.
 async fn rows_in(store: &TreeStore, space: Space, range: KeyRange) -> usize {
     let limit = Limit { rows: usize::MAX, bytes: usize::MAX };
     let page = store.snapshot().scan(space, &range, Direction::Forward, limit).await.unwrap();
     page.rows.len()
 }
 
-/// What copies may drop, as the catalog says it.
+/// Counts the reap floors for copies in the catalog.
 async fn floors_in(store: &TreeStore) -> usize {
     rows_in(store, Space::Catalog, KeyRange::with_prefix(b"f")).await
 }
 
-/// Rows that a base would have, of all spaces.
+/// Counts the rows that a base would have in all spaces.
 fn rows_in_base(store: &TreeStore) -> usize {
     let mut reader = store.base().unwrap();
     let mut rows = 0;
@@ -252,7 +253,7 @@ fn rows_in_base(store: &TreeStore) -> usize {
 async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     let mut world = World::new().await;
     world.follower = Some(start_follower(&world.nodes, 5_000));
-    // The first look takes what there is for compacted.
+    // The first pass treats existing data as compacted.
     world.reap().await;
     world.engine.set_default_ttl(&world.collection(), default_ttl(Some(5))).await.unwrap();
     let now_ms = world.engine.now().await.unwrap().ms;
@@ -274,9 +275,9 @@ async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     assert_eq!(rows_in(follower.node.tree(), space, KeyRange::all()).await, 20);
     let base = rows_in_base(follower.node.tree());
     assert!(base + 180 <= base_before, "{base} of {base_before}");
-    // Nothing is new to it.
+    // The floors have not changed.
     assert_eq!(reaper.look(&**follower.node.tree()).await.unwrap(), 0);
-    // One that has not reaped has the same but for what has expired; one that has missed a write has not.
+    // A copy that has not reaped differs only in expired rows; one that misses a write differs.
     let late = start(&world.nodes, ClockMode::Manual, 0);
     wait_until_level(&late.node, &world.owner.node);
     let now = world.engine.now().await.unwrap();
@@ -289,13 +290,13 @@ async fn what_was_reaped_goes_from_copies_and_is_in_no_base() {
     let compared = compare_copies(&**late.tree(), &**own, now).await.unwrap();
     assert!(compared.differences.listed.iter().any(|text| text.contains("does not have it")));
     assert!(world.replace(1_000, doc! { "_id": 1_000, "ttl": 1_i64 }).await);
-    // Nothing comes back, whatever the default becomes, at the next owner either.
+    // Nothing reappears, whatever the default TTL becomes, at the next owner either.
     world.change_owner(true).await;
     let now_ms = world.engine.now().await.unwrap().ms;
     world.engine.move_clock(clock::Instant::from_ms(now_ms + 2_000)).await.unwrap();
     world.engine.set_default_ttl(&world.collection(), default_ttl(None)).await.unwrap();
     assert_eq!(world.ids().await, (0..20).collect::<Vec<i64>>());
-    // A collection that is dropped leaves no floors.
+    // A dropped collection leaves no floors.
     world.follower = Some(start_follower(&world.nodes, 5_000));
     world.reap().await;
     world.engine.drop_collection(Model::Documents, &namespace()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The own copy of a node's journal on a disk that waits or fails when it is told to.
+//! A local copy of a node's journal on a disk that stalls or fails on demand.
 
 use std::sync::Arc;
 
@@ -6,22 +6,21 @@ use journal::{AppendFailure, EncodedEntry, Entry, Held, Journal, JournalFolder, 
 use parking_lot::{Condvar, Mutex};
 use store::{Error, Kind};
 
-/// What the disk does.
+/// State of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disk {
-    /// It writes.
     Works,
-    /// A write waits until it works again.
+    /// Writes block until it works again.
     Waits,
-    /// Nothing is written, as on a full device.
+    /// Writes fail without effect, as on a full device.
     Full,
-    /// A write may have been done.
+    /// Writes fail with unknown effect.
     Broken,
-    /// What was written is not made durable.
+    /// Syncs fail.
     Unsynced,
 }
 
-/// A journal on such a disk; copies of it are the same.
+/// A journal on such a disk. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct FaultyFolder {
     folder: JournalFolder,
@@ -38,14 +37,14 @@ impl FaultyFolder {
         self.disk.1.notify_all();
     }
 
-    /// As long as the returned value lives; nothing waits behind it, whatever fails.
+    /// Stalls the disk until the returned guard is dropped, so that a failing test does not hang.
     pub(crate) fn wait(&self) -> Waiting<'_> {
         self.set(Disk::Waits);
         Waiting(self)
     }
 }
 
-/// A disk that waits.
+/// Guard of a stalled disk.
 pub(crate) struct Waiting<'a>(&'a FaultyFolder);
 
 impl Drop for Waiting<'_> {
@@ -56,7 +55,7 @@ impl Drop for Waiting<'_> {
 
 impl OpenJournal for FaultyFolder {
     fn open(&self, known_durable: u64, accept_loss: bool) -> Result<Arc<dyn Journal>, Error> {
-        // A journal that failed is opened again when its disk works.
+        // A failed journal is reopened only once its disk works.
         if *self.disk.0.lock() == Disk::Broken {
             return Err(Error::new(Kind::Unavailable, "fault on purpose"));
         }

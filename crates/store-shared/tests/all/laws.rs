@@ -1,5 +1,5 @@
-//! A store of a cluster keeps the laws of stores, where a crash is that of its owner and another node
-//! takes over: one that followed, one whose directory is lost, or the same again.
+//! A store of a cluster satisfies the laws of stores. A crash kills the owner, and another node
+//! takes over: a follower, a node without data, or the same one restarted.
 
 use store::laws::{self, Bench, ManualTime};
 
@@ -8,14 +8,14 @@ use crate::{
     owned::Owned,
 };
 
-/// Who is the owner after a crash.
+/// The owner after a crash.
 #[derive(Clone, Copy)]
 enum Next {
-    /// A node that has followed.
+    /// A follower.
     Follower,
-    /// A node with nothing.
+    /// A node without data.
     Stranger,
-    /// The same node, started again.
+    /// The same node, restarted.
     Same,
 }
 
@@ -34,7 +34,7 @@ impl Cluster {
         Owned::new(self.nodes.start(&machine), machine)
     }
 
-    /// Lets a node follow, where one is to take over.
+    /// Starts a follower if one is to take over.
     fn add_follower(&mut self) {
         if matches!(self.next, Next::Follower) {
             self.follower = Some(self.start(Machine::new()));

@@ -1,4 +1,4 @@
-//! Stores of a cluster from outside, on a ledger in memory: one program, so that it is linked once.
+//! Tests of cluster stores on an in-memory ledger; a single program, to link only once.
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
 mod accepting;

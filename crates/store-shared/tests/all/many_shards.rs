@@ -1,5 +1,5 @@
-//! Nodes with several shards: each has its own owner, journal and copy, and all that a node owns hangs on
-//! one lease.
+//! Nodes with several shards: each shard has its own owner, journal and copy, and everything that a
+//! node owns depends on one lease.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::{
 
 const SHARDS: u32 = 3;
 
-/// What was acknowledged, by shard.
+/// Acknowledged writes by shard.
 type Acknowledged = [BTreeMap<String, u64>; SHARDS as usize];
 
 fn shard(node: &SharedNode, number: u32) -> &SharedShard {
@@ -29,7 +29,7 @@ async fn node_records(nodes: &Nodes) -> Vec<NodeRecord> {
     }
 }
 
-/// Writes something else to each of these shards.
+/// Writes different data to each of these shards.
 async fn write_to(node: &SharedNode, shards: &[u32], from: u64, acknowledged: &mut Acknowledged) {
     for number in shards {
         let noted = &mut acknowledged[*number as usize];
@@ -43,8 +43,8 @@ async fn assert_all(node: &SharedNode, acknowledged: &Acknowledged) {
     }
 }
 
-/// One node owns all, hands one shard over, and is killed: the other has all then, by one end of one
-/// lease.
+/// A node owns all shards, hands one over, and is killed: the other takes over everything with the
+/// end of one lease.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_shard_has_its_own_owner_and_a_node_one_lease() {
     let nodes = Nodes::new(ManualTime::default());
@@ -65,7 +65,7 @@ async fn each_shard_has_its_own_owner_and_a_node_one_lease() {
     write_to(&first, &[0, 2], 100, &mut acknowledged).await;
     let refused = shard(&first, 1).tree().commit(vec![put("refused", 1)]).await.unwrap_err();
     assert_eq!(refused.kind, Kind::Moved);
-    // One beat carries the terms of all that a node owns.
+    // One beat carries the terms of all owned shards.
     let owned =
         |record: &NodeRecord| record.terms.iter().map(|term| term.shard).collect::<Vec<_>>();
     for (id, shards) in [(machine.id, vec![0, 2]), (other_machine.id, vec![1])] {
@@ -91,7 +91,7 @@ async fn each_shard_has_its_own_owner_and_a_node_one_lease() {
     write_to(&second, &[0, 1, 2], 200, &mut acknowledged).await;
     assert_all(&second, &acknowledged).await;
     assert_eq!(value_of(shard(&second, 1), "refused").await, None);
-    // Back on the directories that it had, it follows all.
+    // Restarted on its directories, it follows all shards.
     drop(first);
     let (back, _) = nodes.start_many(&machine, SHARDS);
     for number in 0..SHARDS {
@@ -100,7 +100,7 @@ async fn each_shard_has_its_own_owner_and_a_node_one_lease() {
     assert_all(&back, &acknowledged).await;
 }
 
-/// A copy that fails costs its node that shard; the others it keeps, and its lease.
+/// A node whose copy of one shard fails loses that shard; it keeps the others and its lease.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_whose_copy_of_one_shard_fails_goes_on_with_the_others() {
     let nodes = Nodes::new(ManualTime::default());
@@ -120,7 +120,7 @@ async fn a_node_whose_copy_of_one_shard_fails_goes_on_with_the_others() {
     assert_eq!(unknown.kind, Kind::Unavailable, "{unknown}");
     acknowledged[2].insert("key 0".to_owned(), 999);
     wait_for(shard(&second, 2), serves).await;
-    // Far longer than a lease, in steps that none of its beats misses.
+    // Far longer than a lease, in steps small enough for its beats.
     for round in 0..200 {
         nodes.boot.skip(50);
         std::thread::park_timeout(std::time::Duration::from_millis(5));

@@ -1,4 +1,4 @@
-//! Nodes for tests: several in one process, on one ledger in memory, with short leases.
+//! A test cluster: several nodes in one process, on one in-memory ledger.
 
 use std::{
     sync::{
@@ -20,18 +20,18 @@ use uuid::Uuid;
 use crate::faulty::FaultyFolder;
 
 const MS: u64 = 1_000_000;
-/// How long a beat lets an owner serve, milliseconds.
+/// How long an applied beat lets an owner serve, in milliseconds.
 pub(crate) const LEASE_MS: i64 = 3_000;
-/// What a wait for another owner skips for each look, milliseconds.
+/// Time skipped at each check while waiting for an owner, in milliseconds.
 const SKIP_MS: u64 = 20;
-/// How far a tree may be behind what its node reads, and how much is read at once.
+/// Limits of a tree's backlog, and size of one read.
 pub(crate) const HOLD_BYTES: u64 = 512 << 10;
 pub(crate) const HOLD_ENTRIES: u64 = 400;
 pub(crate) const READ_BYTES: usize = 32 << 10;
-/// How long a role is waited for.
+/// Timeout when waiting for a role.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A clock that says nothing: time comes from the test.
+/// A clock without state: the test provides the time.
 struct Still;
 
 impl NodeClock for Still {
@@ -60,8 +60,8 @@ impl NodeClock for Still {
     fn end(&self) {}
 }
 
-/// The time of all nodes of a test: this machine's boot clock, and ahead of it by what the test has
-/// skipped. A lease is three seconds long, so that no busy machine loses one, and a test skips them.
+/// The time of all nodes of a test: the boot clock plus the time that the test has skipped. Leases
+/// last three seconds, so that none expires on a busy machine; tests skip them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BootTime {
     skipped_ns: Arc<AtomicU64>,
@@ -82,12 +82,12 @@ impl BootTime {
     }
 }
 
-/// A cluster of nodes that come and go.
+/// A cluster whose nodes are started and stopped.
 pub(crate) struct Nodes {
     pub(crate) boot: BootTime,
     pub(crate) ledger: Arc<MemoryLedger>,
     pub(crate) time: ManualTime,
-    /// A base for so many bytes of the journal, in small segments.
+    /// Journal size after which a base is written, with small segments; `None` uses the defaults.
     pub(crate) base_bytes: Option<u64>,
 }
 
@@ -104,7 +104,7 @@ impl OneShard {
         Self { node, shard }
     }
 
-    /// Ends the node as a killed process would.
+    /// Stops the node as if its process were killed.
     pub(crate) fn stop(&self) {
         self.node.stop();
     }
@@ -118,7 +118,7 @@ impl std::ops::Deref for OneShard {
     }
 }
 
-/// What is left of a node when its process has gone.
+/// What remains of a node after its process has ended.
 pub(crate) struct Machine {
     pub(crate) id: Uuid,
     pub(crate) directory: TempDir,
@@ -135,7 +135,7 @@ impl Nodes {
         Self { boot: BootTime::default(), ledger: Arc::default(), time, base_bytes: None }
     }
 
-    /// Starts a node on a machine, whose time is the test's.
+    /// Starts a node that uses the test's time.
     pub(crate) fn start(&self, machine: &Machine) -> OneShard {
         self.start_with(machine, Arc::new(Still), self.time.timepiece())
     }
@@ -151,7 +151,7 @@ impl Nodes {
         OneShard::of(SharedNode::open(options, Arc::clone(&self.ledger)).unwrap())
     }
 
-    /// Starts a node whose own copy of the journal is kept so.
+    /// Starts a node with this local copy of the journal.
     pub(crate) fn start_on(&self, machine: &Machine, own: impl OpenJournal) -> OneShard {
         let options = self.one_shard(machine, Arc::new(Still), self.time.timepiece());
         let own: Arc<dyn OpenJournal> = Arc::new(own);
@@ -160,7 +160,7 @@ impl Nodes {
         OneShard::of(node.unwrap())
     }
 
-    /// How the store of a machine is opened.
+    /// Returns the store options of a machine.
     pub(crate) fn tree_options(&self, machine: &Machine) -> TreeOptions {
         TreeOptions {
             segment_bytes: 1 << 20,
@@ -169,8 +169,8 @@ impl Nodes {
         }
     }
 
-    /// Starts a node of a cluster with so many shards. The store of the last shard keeps its own copy of
-    /// the journal on a disk that fails when it is told to.
+    /// Starts a node of a cluster with `shards` shards. The local journal copy of the last shard is
+    /// on a disk that fails on demand.
     pub(crate) fn start_many(&self, machine: &Machine, shards: u32) -> (SharedNode, FaultyFolder) {
         let path = |shard: u32| machine.directory.path().join(shard.to_string());
         let options =
@@ -213,18 +213,18 @@ impl Nodes {
     }
 }
 
-/// Waits until a node is what is wanted.
+/// Waits until the role of a node satisfies a condition.
 pub(crate) async fn wait_for(node: &SharedShard, wanted: impl Fn(&Role) -> bool) {
     let mut role = node.role();
     let waited = tokio::time::timeout(PATIENCE, role.wait_for(|role| wanted(role))).await;
-    // What was waited for holds the role's lock: it goes before the role is looked at again, or both wait
-    // for a writer between them, for ever.
+    // The returned guard holds a read lock on the role. It has to be dropped before the role is
+    // read again: with a writer waiting in between, both would deadlock.
     let came = waited.is_ok_and(|waited| waited.is_ok());
     assert!(came, "{node:?} is not what was waited for");
 }
 
 impl Nodes {
-    /// Waits until a node serves, whatever leases have to run out first.
+    /// Waits until a node serves, skipping the time of leases.
     pub(crate) fn take_over(&self, node: &SharedShard) {
         for _ in 0..60_000 {
             if serves(&node.role().borrow()) {
@@ -243,7 +243,7 @@ pub(crate) fn serves(role: &Role) -> bool {
 
 /// Waits until a node has applied as much as another.
 pub(crate) fn wait_until_level(node: &SharedShard, owner: &SharedShard) {
-    // An entry is the last a moment before it is visible.
+    // An entry is the last one slightly before it is visible.
     let stands = |node: &SharedShard| (node.tree().last_entry().unwrap(), node.tree().published());
     let (wanted, published) = stands(owner);
     for _ in 0..6_000 {

@@ -1,5 +1,5 @@
-//! Nodes whose own copy of the journal is slow, cannot be written or is damaged: they take no more
-//! memory than they may, serve nothing then, and go on by themselves.
+//! Nodes whose local copy of the journal is slow, cannot be written or is damaged: their memory
+//! stays bounded, they stop serving, and they recover by themselves.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -16,13 +16,13 @@ use crate::{
     take_over::{assert_has, put, put_bytes, value_of, write},
 };
 
-/// A node on a disk that fails when it is told to.
+/// Starts a node on a disk that fails on demand.
 fn start(nodes: &Nodes, machine: &Machine) -> (OneShard, FaultyFolder) {
     let disk = FaultyFolder::new(nodes.tree_options(machine).journal_of_copy());
     (nodes.start_on(machine, disk.clone()), disk)
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 fn wait_until(what: &str, holds: impl Fn() -> bool) {
     for _ in 0..6_000 {
         if holds() {
@@ -44,7 +44,7 @@ async fn a_follower_with_a_slow_disk_holds_no_more_than_it_may() {
     write(&owner, 0, &mut acknowledged).await;
     wait_until_level(&slow, &owner);
     let waiting = disk.wait();
-    // Four times the bound in bytes, then as many small ones.
+    // Four times the limit in bytes, then as many small entries.
     let mut most = Backlog::default();
     let look = |most: &mut Backlog| {
         let held = slow.backlog();
@@ -61,7 +61,7 @@ async fn a_follower_with_a_slow_disk_holds_no_more_than_it_may() {
         look(&mut most);
     }
     assert!(most.bytes <= HOLD_BYTES + 2 * READ_BYTES as u64, "{most:?}");
-    // What it holds is not the newest, and so it does not stand for anything.
+    // It lags, so it may not claim the shard.
     assert!(slow.tree().last_entry().unwrap() < owner.tree().last_entry().unwrap());
     drop(waiting);
     write(&owner, 100, &mut acknowledged).await;
@@ -77,7 +77,7 @@ async fn a_follower_with_a_slow_disk_holds_no_more_than_it_may() {
     assert!(slow.backlog().entries <= HOLD_ENTRIES + of_a_reading, "{:?}", slow.backlog());
     drop(waiting);
     wait_until_level(&slow, &owner);
-    // It is as good an owner as any.
+    // It can still become the owner.
     owner.stop();
     nodes.take_over(&slow);
     assert_has(&slow, &acknowledged).await;
@@ -87,7 +87,7 @@ fn has_failed(role: &Role) -> bool {
     matches!(role, Role::Failed(_))
 }
 
-/// All entries, as far as a store tells: how many, and the last value of each key.
+/// Checks that two stores have the same number of entries and the same last values.
 async fn assert_equal(node: &OneShard, other: &OneShard, acknowledged: &BTreeMap<String, u64>) {
     wait_until_level(node, other);
     assert_eq!(node.tree().last_entry(), other.tree().last_entry());
@@ -96,7 +96,7 @@ async fn assert_equal(node: &OneShard, other: &OneShard, acknowledged: &BTreeMap
     assert_has(other, acknowledged).await;
 }
 
-/// It gives the shard up at once, and follows by itself once its disk works again.
+/// It releases the shard at once, and follows again once its disk works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
     for fault in [Disk::Full, Disk::Broken] {
@@ -109,13 +109,13 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
         write(&owner, 0, &mut acknowledged).await;
         wait_until_level(&follower, &owner);
         disk.set(fault);
-        // The cluster has it, the owner has not: whoever asked for it does not know.
+        // The cluster has it, the owner has not: the outcome is unknown to the client.
         let unknown = owner.tree().commit(vec![put("key 0", 999)]).await.unwrap_err();
         assert_eq!(unknown.kind, Kind::Unavailable, "{unknown}");
         acknowledged.insert("key 0".to_owned(), 999);
         wait_for(&owner, has_failed).await;
         wait_for(&follower, serves).await;
-        // Given up, and not left to run out: nobody had to end its lease.
+        // The shard was released: no node had to be fenced.
         let Ok(Reply::Nodes(records)) = nodes.ledger.execute(Request::ReadNodes).await else {
             panic!("no nodes");
         };
@@ -123,7 +123,7 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
         write(&follower, 100, &mut acknowledged).await;
         let refused = owner.tree().commit(vec![put("refused", 1)]).await.unwrap_err();
         assert!(matches!(refused.kind, Kind::Moved | Kind::Unavailable), "{refused}");
-        // It goes on where there is nothing to keep, and fails again with the next entry.
+        // It resumes while there is nothing to write, and fails again with the next entry.
         wait_for(&owner, has_failed).await;
         disk.set(Disk::Works);
         wait_for(&owner, |role| *role == Role::Following).await;
@@ -137,7 +137,7 @@ async fn an_owner_whose_own_copy_fails_gives_the_shard_up_and_comes_back() {
     }
 }
 
-/// What it answered is in the cluster's journal, whatever becomes of it here.
+/// Acknowledged data is in the cluster's journal, whatever happens to the local copy.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_whose_own_copy_cannot_be_synced_gives_the_shard_up_and_comes_back() {
     let nodes = Nodes::new(ManualTime::default());
@@ -236,8 +236,8 @@ fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// One bit of the own journal changes while a node is down: it has all in the end, as if it had been
-/// made from nothing.
+/// A bit of the local journal flips while a node is down: in the end it has all data, as if it had
+/// been rebuilt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_whose_journal_was_damaged_makes_its_copy_again() {
     let nodes = Nodes::new(ManualTime::default());
@@ -251,13 +251,13 @@ async fn a_node_whose_journal_was_damaged_makes_its_copy_again() {
         write(&owner, round * 100, &mut acknowledged).await;
         assert_equal(&follower, &owner, &acknowledged).await;
         follower.stop();
-        // Until its store is closed.
+        // Waits until its store is closed.
         drop(follower);
         let mut all = files(&machine.directory.path().join("journal"));
         all.retain(|path| std::fs::read(path).unwrap().iter().any(|byte| *byte != 0));
         let path = rng.choice(&all).unwrap();
         let mut bytes = std::fs::read(path).unwrap();
-        // What says something, and not what is left out between groups.
+        // Selects a byte with data rather than padding between groups.
         let said: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at] != 0).collect();
         bytes[*rng.choice(&said).unwrap()] ^= 1 << rng.u8(..8);
         std::fs::write(path, bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The store of a node, for whoever wants one as a value.
+//! The store of a node as a cloneable value.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Owned {
         Self { node: Arc::new(node), machine: Arc::new(machine) }
     }
 
-    /// What is left of it when its process has gone.
+    /// Stops the node and returns what remains of it.
     pub(crate) fn into_machine(self) -> Machine {
         drop(self.node);
         Arc::into_inner(self.machine).unwrap()

@@ -1,5 +1,5 @@
-//! Owners are killed, hand over, lose answers and find others in their place, while commits go on:
-//! what was acknowledged is there at the end, on every node.
+//! Owners are killed, hand over, lose replies and are replaced while commits go on: acknowledged
+//! data exists on every node in the end.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) fn put(key: &str, value: u64) -> Commit {
     })
 }
 
-/// Puts so many bytes.
+/// Writes `length` bytes.
 pub(crate) fn put_bytes(key: &'static str, length: usize, number: u64) -> Commit {
     Commit::new(vec![], move |_| {
         let bytes = number.to_be_bytes().repeat(length / 8);
@@ -30,7 +30,7 @@ pub(crate) async fn value_of(node: &SharedShard, key: &str) -> Option<u64> {
     held.map(|value| u64::from_be_bytes(value[..].try_into().unwrap()))
 }
 
-/// Commits to whoever serves; what was acknowledged is noted.
+/// Commits to the owner and records what was acknowledged.
 pub(crate) async fn write(
     owner: &SharedShard,
     from: u64,
@@ -65,16 +65,16 @@ async fn nothing_acknowledged_is_lost_over_many_owners() {
         let next = nodes.start(&machine);
         write(&owner.0, round * 100, &mut acknowledged).await;
         match round % 3 {
-            // A killed owner.
+            // Kills the owner.
             0 => owner.0.stop(),
-            // One that hands over, and follows from then on.
+            // Hands over and follows from then on.
             1 => {
                 owner.0.hand_over();
                 wait_for(&owner.0, |role| *role == Role::Following).await;
                 let refused = owner.0.tree().commit(vec![put("refused", 1)]).await.unwrap_err();
                 assert_eq!(refused.kind, Kind::Moved);
             }
-            // One that was killed while the other had not begun to follow.
+            // Kills the owner before the other follows.
             _ => {
                 owner.0.stop();
                 write_nothing(&owner.0).await;
@@ -90,7 +90,7 @@ async fn nothing_acknowledged_is_lost_over_many_owners() {
     assert_has(&late, &acknowledged).await;
 }
 
-/// A node whose driver has gone takes nothing.
+/// A node whose driver has ended rejects commits.
 async fn write_nothing(node: &OneShard) {
     let refused = node.tree().commit(vec![put("refused", 2)]).await.unwrap_err();
     assert_eq!(refused.kind, Kind::Moved);
@@ -117,8 +117,8 @@ async fn lost_requests_and_answers_cost_time_and_nothing_else() {
     assert_has(&follower, &acknowledged).await;
 }
 
-/// An owner that is cut off from the ledger hears that it was superseded once it is back, and what it
-/// had under way is answered as not known.
+/// An owner that is cut off from the ledger learns that it was superseded once it is reconnected;
+/// the outcome of its pending writes is unknown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_owner_that_was_cut_off_acknowledges_nothing_and_follows() {
     let nodes = Nodes::new(ManualTime::default());
@@ -130,7 +130,8 @@ async fn an_owner_that_was_cut_off_acknowledges_nothing_and_follows() {
     write(&owner, 0, &mut acknowledged).await;
     wait_until_level(&follower, &owner);
     let cut = machine.id;
-    // Nothing of the owner comes through: its appends neither, which are those of the first epoch.
+    // All of the owner's requests are lost, including its appends, which are those of the first
+    // epoch.
     nodes.ledger.set_faults(move |request| match request {
         Request::Beat { node, .. } | Request::Enter { node, .. } if *node == cut => {
             LedgerFault::RequestLost
