@@ -1,6 +1,6 @@
-//! Measures two ways to append to a journal in Cassandra, and prints a table:
-//! D writes a group at a quorum and then reads the shard's record at a quorum; B writes it at a quorum
-//! and then changes a guard by a lightweight transaction. Needs EBB_CASSANDRA:
+//! Measures two ways to append to a journal in Cassandra, and prints a table. D writes a group at a
+//! quorum and then reads the shard record at a quorum; B writes it at a quorum and then changes a
+//! guard by a lightweight transaction. Needs EBB_CASSANDRA:
 //! `tests/cluster/cassandra run cargo run --release -p journal-cassandra --example append`
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the machine's clock")]
@@ -26,21 +26,20 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const SIZES: [usize; 4] = [1 << 10, 16 << 10, 256 << 10, 1 << 20];
 const DEPTHS: [usize; 3] = [1, 2, 4];
-/// The largest part of a group, and others that are tried for the largest group.
+/// Default part size, and others that are measured with the largest group.
 const PART_BYTES: usize = 256 << 10;
 const OTHER_PARTS: [usize; 3] = [64 << 10, 128 << 10, 1 << 20];
-/// How often something is asked in vain.
+/// Maximum number of attempts without a reply.
 const PATIENCE: u32 = 100;
 const SEGMENT_BYTES: u64 = 16 << 20;
 
-/// A way to append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     D,
     B,
 }
 
-/// What a group took: its write, and what followed until it could be acknowledged.
+/// Time of a group: its write, and the total until it could be acknowledged.
 struct Took {
     write: Duration,
     whole: Duration,
@@ -53,7 +52,7 @@ struct Bench {
     noise: Bytes,
 }
 
-/// A series of groups: an epoch of its own, so that none is written over another.
+/// A series of groups, with its own epoch so that no group overwrites another.
 #[derive(Clone, Copy)]
 struct Series {
     way: Way,
@@ -88,7 +87,7 @@ impl Bench {
         Ok(bench)
     }
 
-    /// A guard for each epoch that is measured.
+    /// Creates a guard for each measured epoch.
     async fn make_guards(&self, table: &str) -> Result<(), Failure> {
         let text = format!("INSERT INTO {table} (shard, epoch, head) VALUES (?, 1, 0)");
         let insert = self.session.prepare(text).await?;
@@ -98,7 +97,8 @@ impl Bench {
         Ok(())
     }
 
-    /// One group, from the beginning of its write. What gets no answer is asked again.
+    /// Appends one group and measures it from the start of its write. Unanswered requests are
+    /// repeated.
     async fn append(&self, series: Series, n: u64, head: watch::Sender<u64>) -> (Took, u32) {
         let began = Instant::now();
         let mut unanswered = 0;
@@ -138,7 +138,7 @@ impl Bench {
     }
 
     fn parts(&self, Series { size, part: most, .. }: Series, n: u64) -> Vec<EntryPart> {
-        // Another piece of the noise each time.
+        // A different slice of the noise each time.
         let from = (n as usize * 4_099) % (self.noise.len() - size);
         let body = self.noise.slice(from..from + size);
         let part = |(part, at): (u32, usize)| {
@@ -148,7 +148,7 @@ impl Bench {
         (0..).zip((0..size).step_by(most)).map(part).collect()
     }
 
-    /// Whether the guard stands at `n`, by this asking or one before it that got no answer.
+    /// Returns whether the guard is at `n`, through this attempt or an earlier one without a reply.
     async fn raise(&self, epoch: u64, n: u64) -> bool {
         let (guard, n) = (epoch.cast_signed() as i32, n.cast_signed());
         let Ok(answer) = self.session.execute_unpaged(&self.guard, (n, guard, 1_i64, n - 1)).await
@@ -218,7 +218,7 @@ async fn main() -> Result<(), Failure> {
         epoch: 0,
         length: Duration::ZERO,
     };
-    // Java is slow until it has seen its work a while.
+    // Warms up the JVM.
     for (way, size) in [(Way::D, 1 << 10), (Way::B, 1 << 10), (Way::D, 1 << 20)] {
         series.epoch += 1;
         series = Series { way, size, length: Duration::from_secs(3 * seconds), ..series };

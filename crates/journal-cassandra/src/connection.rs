@@ -1,4 +1,4 @@
-//! A session with Cassandra and the statements prepared in it.
+//! A session with Cassandra, its prepared statements, and their execution on several coordinators.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -28,28 +28,28 @@ use crate::{
     tls,
 };
 
-/// After how long without an answer the same is asked of another node of Cassandra, at the least.
+/// Minimum delay without a reply after which a request is also sent to another coordinator.
 const LATE: Duration = Duration::from_millis(100);
-/// The same of lightweight transactions and the reads that see them, which take several rounds, and of reads
+/// The same for lightweight transactions and serial reads, which take several rounds, and for reads
 /// of up to some megabytes.
 const LATE_LONG: Duration = Duration::from_millis(300);
-/// How many nodes of Cassandra a request is sent to at the most.
+/// Maximum number of coordinators to which a request is sent.
 const ATTEMPTS: usize = 3;
-/// How often a connection is tried, and how long it may take to answer until it is closed.
+/// Interval of keepalive probes, and the time without a response after which a connection is
+/// closed.
 const KEEPALIVE: (Duration, Duration) = (Duration::from_millis(1_100), Duration::from_secs(2));
 
-/// What requests are executed with.
+/// A session and its prepared statements.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) session: Session,
     pub(crate) statements: Statements,
     pub(crate) coordinators: Arc<Coordinators>,
-    /// After how long a request counts as unanswered.
     pub(crate) timeout: Duration,
 }
 
 impl Connection {
-    /// Executes a statement; where the answer is late, at another node too.
+    /// Executes an idempotent statement; if the reply is late, on another coordinator too.
     pub(crate) async fn run(
         &self,
         statement: &PreparedStatement,
@@ -62,7 +62,8 @@ impl Connection {
         self.race(statement, (ATTEMPTS, late(statement)), execute, |_| true).await
     }
 
-    /// Reads one page of a statement's rows from this state on, and where the next begins.
+    /// Reads a page of a statement's rows, starting at this paging state; returns it with the next
+    /// state.
     pub(crate) async fn page(
         &self,
         statement: &PreparedStatement,
@@ -77,7 +78,7 @@ impl Connection {
         self.race(statement, (ATTEMPTS, LATE_LONG), execute, |_| true).await
     }
 
-    /// The rows of a statement that has some.
+    /// Executes a statement that returns rows.
     pub(crate) async fn rows(
         &self,
         statement: &PreparedStatement,
@@ -86,7 +87,7 @@ impl Connection {
         self.run(statement, values).await?.into_rows_result().map_err(unanswered)
     }
 
-    /// The row of a statement that has at most one.
+    /// Executes a statement that returns at most one row.
     pub(crate) async fn row<R>(
         &self,
         statement: &PreparedStatement,
@@ -98,8 +99,8 @@ impl Connection {
         self.rows(statement, values).await?.maybe_first_row().map_err(unanswered)
     }
 
-    /// Executes a lightweight transaction; `was_applied` reads its answer. With `again`, a late one is asked of
-    /// another node too: its condition keeps it from being applied twice.
+    /// Executes a lightweight transaction; `was_applied` reads its result. With `again`, a late one
+    /// is also sent to another coordinator: its condition prevents a second application.
     pub(crate) async fn swap(
         &self,
         statement: &PreparedStatement,
@@ -132,13 +133,13 @@ impl Connection {
     }
 }
 
-/// After how long a statement's answer is late.
+/// Returns the delay after which a statement's reply is late.
 fn late(statement: &PreparedStatement) -> Duration {
     let is_serial = statement.get_consistency() == Some(Consistency::Serial);
     if is_serial { LATE_LONG } else { LATE }
 }
 
-/// A session by which nothing was asked yet, and what it knows of the nodes that it asks.
+/// Opens a session, and creates the state about its coordinators.
 pub(crate) async fn session(options: &Options) -> Result<(Session, Arc<Coordinators>), Error> {
     if options.contact_points.is_empty() {
         return Err(Error::new(Kind::Invalid, "no contact points of Cassandra are given"));

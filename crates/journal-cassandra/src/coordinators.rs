@@ -1,6 +1,6 @@
-//! Which node of Cassandra a request is sent to. A node from which nothing has come for some time although
-//! it was asked is avoided, for a second at first and for longer each time it proves silent again, so
-//! that its silence delays a request now and then, and not a third of all.
+//! Selection of the coordinator for a request. A node that was sent requests and has not responded
+//! for some time is avoided, for a second at first and longer each time it is silent again. So an
+//! unresponsive node delays an occasional request rather than a third of all.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -14,46 +14,45 @@ use scylla::{
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// For how long a silent node is avoided at first, and at most.
+/// First and longest time for which a silent node is avoided.
 const AVOIDED: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(8));
-/// For how long it is avoided after that by all requests but one, which finds out whether it answers.
+/// Extension of that time when a single request tries whether the node responds.
 const TRIAL: Duration = Duration::from_millis(500);
-/// The average of a request's time follows new ones by this part.
+/// Weight divisor of the moving average of latencies.
 const SMOOTHING: u32 = 8;
 
-/// What is known of one node.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// When it answered last.
+    /// Time of the last response.
     heard_at: Instant,
-    /// Until when it is avoided, and for how long that was.
+    /// End and length of the current avoidance.
     avoided: Option<(Instant, Duration)>,
 }
 
-/// What is known of all nodes of Cassandra.
+/// State of all Cassandra nodes.
 #[derive(Debug)]
 pub(crate) struct Coordinators {
     near: Arc<dyn LoadBalancingPolicy>,
     known: Mutex<HashMap<Uuid, Known>>,
-    /// The average time of an answer.
+    /// Moving average of the latency.
     usual: Mutex<Duration>,
 }
 
 impl Coordinators {
-    /// Knows nothing yet; `near` gives the order of nodes that are not avoided.
+    /// Creates the initial state; `near` orders the nodes that are not avoided.
     pub(crate) fn new(near: Arc<dyn LoadBalancingPolicy>) -> Arc<Self> {
         let (known, usual) = (Mutex::default(), Mutex::default());
         Arc::new(Self { near, known, usual })
     }
 
-    /// A delay after which an answer is late: at least this long, and longer where all of Cassandra is
-    /// slow, as asking twice would make it slower.
+    /// Returns the delay after which a reply is late: at least `least`, and longer if all of
+    /// Cassandra is slow, because a second request would add load.
     pub(crate) fn patience(&self, least: Duration) -> Duration {
         let usual = *self.usual.lock();
         (usual * 3).clamp(least, least.max(Duration::from_secs(1)))
     }
 
-    /// Notes that a node has answered.
+    /// Records a response.
     fn heard(&self, node: Uuid, took: Option<Duration>) {
         let known = Known { heard_at: Instant::now(), avoided: None };
         self.known.lock().insert(node, known);
@@ -63,12 +62,12 @@ impl Coordinators {
         }
     }
 
-    /// Notes that a node was asked then and has not answered in time: it is avoided if it has answered
-    /// nothing else since.
+    /// Records that a request sent at `asked_at` has no reply in time. The node is avoided if it
+    /// has responded to nothing since.
     fn note_late(&self, node: Uuid, asked_at: Instant) {
         let mut all = self.known.lock();
         let known = all.entry(node).or_insert(Known { heard_at: asked_at, avoided: None });
-        // Requests that were on their way when it fell silent tell one silence.
+        // Requests in flight when the node fell silent count once.
         let is_told = known.avoided.is_some_and(|(until, pause)| asked_at + pause < until);
         if asked_at < known.heard_at || is_told {
             return;
@@ -78,14 +77,15 @@ impl Coordinators {
         known.avoided = Some((Instant::now() + pause, pause));
     }
 
-    /// Whether a request should go elsewhere.
+    /// Returns whether requests should go elsewhere.
     fn avoids(&self, node: Uuid) -> bool {
         let known = self.known.lock();
         let avoided = known.get(&node).and_then(|known| known.avoided);
         avoided.is_some_and(|(until, _)| Instant::now() < until)
     }
 
-    /// Notes that a node is asked. One that was avoided until now is tried by this request alone.
+    /// Records that a request is sent to a node. If its avoidance has ended, only this request
+    /// tries it.
     fn note_asked(&self, node: Uuid) {
         if let Some(known) = self.known.lock().get_mut(&node)
             && let Some((until, _)) = &mut known.avoided
@@ -95,7 +95,7 @@ impl Coordinators {
     }
 }
 
-/// The way of one request: each attempt goes to a node that was not asked yet.
+/// The load-balancing policy of one request: each attempt goes to a node not tried yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
     coordinators: Arc<Coordinators>,
@@ -103,19 +103,20 @@ pub(crate) struct Way {
 }
 
 impl Way {
-    /// Of a request of which no node was asked.
+    /// Creates the policy for a new request.
     pub(crate) fn new(coordinators: &Arc<Coordinators>) -> Self {
         Self { coordinators: Arc::clone(coordinators), asked: Arc::default() }
     }
 
-    /// Notes that the last attempt is late.
+    /// Records that the last attempt is late.
     pub(crate) fn note_late(&self) {
         if let Some((node, asked_at)) = self.asked.lock().last() {
             self.coordinators.note_late(*node, *asked_at);
         }
     }
 
-    /// The better of nodes that can be asked comes first: not asked before, not avoided.
+    /// Returns the sort key of a node: untried nodes before tried ones, then nodes that are not
+    /// avoided.
     fn rank(&self, node: Uuid) -> (bool, bool) {
         let asked = self.asked.lock().iter().any(|(asked, _)| *asked == node);
         (asked, self.coordinators.avoids(node))
@@ -135,7 +136,7 @@ impl LoadBalancingPolicy for Way {
             Some(usual) => Some(usual),
             None => {
                 let others = near.fallback(request, cluster);
-                // The first of those that are equally good.
+                // `min_by_key` returns the first of equal nodes, so the order of `near` is kept.
                 usual.into_iter().chain(others).min_by_key(|(node, _)| self.rank(node.host_id))
             }
         };
@@ -167,7 +168,7 @@ impl LoadBalancingPolicy for Way {
         node: NodeRef<'_>,
         error: &RequestAttemptError,
     ) {
-        // A node that cannot do what it is asked has still answered.
+        // An error of the database is a response, too.
         if matches!(error, RequestAttemptError::DbError(..)) {
             self.coordinators.heard(node.host_id, None);
         }
@@ -203,7 +204,7 @@ mod tests {
             advance(Duration::from_millis(1)).await;
             assert!(!all.avoids(node), "{seconds}");
         }
-        // One request tries it, the others go on elsewhere.
+        // One request tries it; the others go elsewhere.
         all.note_asked(node);
         assert!(all.avoids(node));
         all.heard(node, None);
@@ -220,7 +221,7 @@ mod tests {
         assert!(!all.avoids(node));
     }
 
-    /// Many requests are on their way when a node falls silent.
+    /// Many requests are in flight when a node falls silent.
     #[tokio::test(start_paused = true)]
     async fn requests_of_one_silence_count_once() {
         let (all, node) = (coordinators(), Uuid::from_u128(1));

@@ -1,5 +1,5 @@
-//! Entries: their parts are rows of a segment's partition, in order. A part is written at a fixed
-//! timestamp, so that writing it again, with the same bytes, changes nothing.
+//! Entries: their parts are rows of a segment's partition, in order. Parts are written with a fixed
+//! timestamp, so that writing the same bytes again changes nothing.
 
 use bytes::Bytes;
 use cluster::{EntryPart, Unanswered};
@@ -13,15 +13,15 @@ use crate::{
     written::{Segment, WrittenParts},
 };
 
-/// How many parts are under way at once.
+/// Number of concurrent writes.
 const TOGETHER: usize = 8;
-/// Rows of a first page: parts are up to some 256 KiB.
+/// Number of rows of the first page; parts are up to about 256 KiB.
 const FIRST_ROWS: usize = 16;
-/// Rows of a page at the most.
+/// Maximum number of rows of a page.
 const MOST_ROWS: usize = 4_096;
 
-/// Writes parts, some at the same time. When one was not written the others may be; those that are known to
-/// be written are left out when the same is asked again.
+/// Writes parts concurrently. If one fails, others may be written; a repeat skips those known to be
+/// written.
 pub(crate) async fn append(
     connection: &Connection,
     written: &WrittenParts,
@@ -41,7 +41,7 @@ pub(crate) async fn append(
     });
     let mut writes = stream::iter(writes).buffer_unordered(TOGETHER);
     let mut failed = None;
-    // A part that fails ends no other: each that is written now has not to be written again.
+    // Does not stop at a failed part: each part written now is skipped by the repeat.
     while let Some(result) = writes.next().await {
         failed = result.err().or(failed);
     }
@@ -54,7 +54,7 @@ pub(crate) async fn append(
     }
 }
 
-/// Reads the parts after an entry, until there are enough and the last entry has all of its own.
+/// Reads the parts after an entry up to the limit, and all parts of the last entry.
 pub(crate) async fn read(
     connection: &Connection,
     segment: Segment,
@@ -84,7 +84,6 @@ pub(crate) async fn read(
     }
 }
 
-/// What was read so far.
 struct Page {
     parts: Vec<EntryPart>,
     bytes: usize,
@@ -96,19 +95,19 @@ impl Page {
         Self { parts: Vec::new(), bytes: 0, limit }
     }
 
-    /// Takes a part, but none of a further entry once there are enough bytes.
+    /// Adds a part; returns false for a part of a further entry once the limit is reached.
     fn takes(&mut self, part: EntryPart) -> bool {
         let another = self.parts.last().is_none_or(|last| last.n != part.n);
         if another && !self.parts.is_empty() && self.bytes >= self.limit {
             return false;
         }
         self.bytes += part.body.len();
-        // Not as a slice of all that was read with it, which would stay with it.
+        // Copied, because a slice would keep the whole response in memory.
         self.parts.push(EntryPart { body: Bytes::copy_from_slice(&part.body), ..part });
         true
     }
 
-    /// How many rows to ask for: what is left, by the size of those that came.
+    /// Returns the next page size: the remaining bytes divided by the average size of a row.
     fn next_rows(&self) -> usize {
         if self.parts.is_empty() {
             return FIRST_ROWS;

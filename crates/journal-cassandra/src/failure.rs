@@ -1,4 +1,4 @@
-//! What went wrong, as the caller has to hear it: no answer, or a cluster that cannot be used.
+//! Conversion of driver errors: requests without a reply, and clusters that cannot be used.
 
 use cluster::Unanswered;
 use scylla::errors::{
@@ -7,19 +7,19 @@ use scylla::errors::{
 };
 use store::{Error, Kind};
 
-/// A failed request: whatever it was, it may have been done.
+/// Converts an error of a request: whatever it is, the request may have been applied.
 pub(crate) fn unanswered(error: impl std::fmt::Display) -> Unanswered {
     Unanswered(format!("Cassandra: {error}"))
 }
 
-/// A failure while the ledger is opened, and what was being done.
+/// Converts an error while the ledger is opened; `doing` names the failed step.
 pub(crate) fn at_connect(doing: &str, failure: impl Into<Failure>) -> Error {
     let Failure { refused, text } = failure.into();
     let kind = if refused { Kind::Refused } else { Kind::Unavailable };
     Error::new(kind, format!("{doing}: {text}"))
 }
 
-/// A failure of the driver, and whether Cassandra refused: then trying again is of no use.
+/// An error of the driver, and whether Cassandra refused, so that a retry is useless.
 pub(crate) struct Failure {
     refused: bool,
     text: String,
@@ -90,7 +90,7 @@ fn is_refused_attempt(error: &RequestAttemptError) -> bool {
     matches!(error, RequestAttemptError::DbError(error, _) if is_refusal(error))
 }
 
-/// Refusals of the request itself: a wrong name, table or password.
+/// Returns whether the request itself was refused: syntax, names, tables, authentication.
 fn is_refusal(error: &DbError) -> bool {
     matches!(
         error,

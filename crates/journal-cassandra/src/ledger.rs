@@ -1,4 +1,4 @@
-//! The ledger: what answers each request.
+//! The ledger: executes each kind of request.
 
 use std::{collections::BTreeSet, pin::pin, time::Duration};
 
@@ -24,46 +24,46 @@ use crate::{
     written::{Segment, WrittenParts},
 };
 
-/// How long the making of a table may take: all nodes of Cassandra have to agree on it.
+/// Timeout of a schema change, on which all Cassandra nodes have to agree.
 const MAKING: Duration = Duration::from_secs(30);
-/// After how long the list of nodes is late.
+/// Delay after which the list of nodes is late.
 const LATE_LIST: Duration = Duration::from_millis(150);
 const MAKING_WHAT: &str = "the tables cannot be made";
 
-/// Records and entries in the tables of a keyspace of Apache Cassandra.
+/// A ledger that stores records and entries in the tables of a Cassandra keyspace.
 #[derive(Debug)]
 pub struct CassandraLedger {
     connection: Connection,
-    /// Of entries whose appending was not answered in time.
+    /// Written parts of entries whose append is incomplete.
     written: WrittenParts,
-    /// All nodes of the last list.
+    /// Ids of the nodes in the last list.
     nodes: Mutex<BTreeSet<Uuid>>,
 }
 
 impl CassandraLedger {
-    /// Makes the keyspace and its tables where they are missing; the records in them are made by
+    /// Creates the keyspace and its tables if they are missing. The records are created by
     /// requests.
     pub async fn create(options: &Options, replication: &Replication) -> Result<(), Error> {
         options::check_keyspace(&options.keyspace)?;
         let statements = schema::statements(&options.keyspace, replication)?;
         let (session, _) = connection::session(options).await?;
-        // A node that has not heard yet of a keyspace which somebody has just made would make it once more,
-        // with other copies than it has.
+        // A Cassandra node that has not learned of a keyspace just created elsewhere would create
+        // it again, possibly with another replication.
         agree(&session).await?;
         for statement in statements {
             let mut statement = Statement::new(statement);
             statement.set_request_timeout(Some(MAKING));
             let made = session.query_unpaged(statement, ()).await;
             made.map_err(|error| failure::at_connect(MAKING_WHAT, error))?;
-            // The driver waits for it by itself, but not where the answer says that nothing was changed: so
-            // it is when another node is asked again because the first was slow.
+            // The driver waits for agreement by itself, except if the reply says that nothing
+            // changed, as happens when a slow statement is repeated on another node.
             agree(&session).await?;
         }
         Ok(())
     }
 
-    /// Opens a ledger whose tables are there. Refused, with what is wrong, where Cassandra is not
-    /// set up so that what it acknowledges stays, where a table is missing, and without a right to it.
+    /// Opens a ledger whose tables exist. Fails with `Refused` and the reason if Cassandra's
+    /// configuration does not guarantee durability, a table is missing, or access is denied.
     pub async fn connect(options: &Options) -> Result<Self, Error> {
         options::check_keyspace(&options.keyspace)?;
         let (session, coordinators) = connection::session(options).await?;
@@ -74,9 +74,10 @@ impl CassandraLedger {
         Ok(Self { connection, written: WrittenParts::default(), nodes: Mutex::default() })
     }
 
-    /// Reads the records of all nodes. Cassandra reads a list from the replicas that it finds fastest and
-    /// waits where one of them is silent; a single record it then reads from another. So those that are known
-    /// are read one by one where the list is late. One that is new is in the next list.
+    /// Reads all node records. For a full-table read, Cassandra selects the fastest replicas and
+    /// waits if one of them is silent, whereas a read of a single row is then sent to another
+    /// replica. So if the list is late, the known records are read one by one. A new one appears in
+    /// the next list.
     async fn nodes(&self) -> Result<Reply, Unanswered> {
         let mut list = pin!(self.list_nodes());
         let known: Vec<Uuid> = self.nodes.lock().iter().copied().collect();
@@ -118,7 +119,7 @@ impl CassandraLedger {
     }
 }
 
-/// Waits until all nodes of Cassandra know the same keyspaces and tables.
+/// Waits until all Cassandra nodes agree on the schema.
 async fn agree(session: &Session) -> Result<(), Error> {
     let agreed = session.await_schema_agreement().await;
     agreed.map(drop).map_err(|error| failure::at_connect(MAKING_WHAT, error))

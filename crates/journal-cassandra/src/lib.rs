@@ -1,6 +1,6 @@
-//! The ledger of a cluster in Apache Cassandra: its records, changed by lightweight transactions, and
-//! the entries of its journals, written and read at a quorum. It asks Cassandra what it is asked; who
-//! may ask what, and when, is decided in the crate `cluster`.
+//! The ledger of a cluster in Apache Cassandra: records are changed by lightweight transactions,
+//! entries of the journals are written and read at a quorum. The protocol, that is, who sends which
+//! request and when, is in crate `cluster`.
 //!
 //! ```text
 //!  Request ──▶ a prepared statement ──▶ any node of Cassandra ──▶ Reply

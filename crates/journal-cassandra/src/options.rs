@@ -1,4 +1,4 @@
-//! Where Cassandra is and what is expected of it.
+//! Options of the connection to Cassandra.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use store::{Error, Kind};
 
 use crate::tls::Certificates;
 
-/// How a ledger is reached.
+/// Options of a ledger.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `host:port` of nodes to begin with; the others are learnt from them.
+    /// `host:port` of initial contact points; other nodes are discovered through them.
     pub contact_points: Vec<String>,
-    /// Which keyspace the tables are in.
+    /// Keyspace of the tables.
     pub keyspace: String,
-    /// The datacenter whose nodes are asked first.
+    /// Preferred datacenter.
     pub datacenter: Option<String>,
-    /// User and password, where Cassandra asks for them.
+    /// User and password, if Cassandra requires authentication.
     pub login: Option<(String, Secret)>,
-    /// Certificates of TLS; `None`: without it.
+    /// Certificates for TLS; `None` disables TLS.
     pub tls: Option<Certificates>,
-    /// After how long a request counts as unanswered, repeats on other nodes included.
+    /// Timeout of a request, including repeats on other nodes.
     pub timeout: Duration,
-    /// Whether Cassandra may acknowledge what it has not synced to its disks.
+    /// Whether to accept a Cassandra configuration that acknowledges writes before they are synced.
     pub accept_unsynced: bool,
 }
 
 impl Options {
-    /// With what is usual.
+    /// Creates options with the default values.
     pub fn new(contact_points: Vec<String>, keyspace: impl Into<String>) -> Self {
         Self {
             contact_points,
@@ -41,17 +41,17 @@ impl Options {
     }
 }
 
-/// On how many nodes everything is.
+/// Replication of the keyspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replication {
-    /// On so many, wherever they are.
+    /// This number of replicas on any nodes.
     Simple(u32),
-    /// On so many of a datacenter.
+    /// This number of replicas in a datacenter.
     Datacenter(String, u32),
 }
 
 impl Replication {
-    /// As a statement has it.
+    /// Formats the replication for a CQL statement.
     pub(crate) fn to_cql(&self) -> Result<String, Error> {
         match self {
             Self::Simple(copies) => {
@@ -65,7 +65,7 @@ impl Replication {
     }
 }
 
-/// Refuses names that would have to be quoted.
+/// Refuses names that would need quoting.
 pub(crate) fn check_keyspace(name: &str) -> Result<(), Error> {
     let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
     if begins && name.len() <= 48 && is_plain(name, false) {

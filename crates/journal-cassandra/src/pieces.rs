@@ -1,5 +1,5 @@
-//! Pieces of bases: each is a partition, in rows of some size, written at a fixed timestamp as entries
-//! are.
+//! Pieces of bases: each is a partition whose rows have a bounded size, written with a fixed
+//! timestamp like entries.
 
 use bytes::Bytes;
 use cluster::{EntryPart, Unanswered, join, split};
@@ -9,12 +9,12 @@ use scylla::response::{PagingState, PagingStateResponse};
 
 use crate::{connection::Connection, failure::unanswered, records::number};
 
-/// Bytes of a row.
+/// Size of a row.
 const ROW_BYTES: usize = 256 << 10;
-/// How many rows are under way at once.
+/// Number of concurrent writes.
 const TOGETHER: usize = 8;
 
-/// Which piece.
+/// Primary key of a piece.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     key: (i32, i64, i32),
@@ -26,7 +26,6 @@ impl Piece {
     }
 }
 
-/// Writes a piece.
 pub(crate) async fn put(
     connection: &Connection,
     Piece { key: (shard, base, piece) }: Piece,
@@ -40,7 +39,7 @@ pub(crate) async fn put(
     stream::iter(writes).buffer_unordered(TOGETHER).try_collect().await
 }
 
-/// Reads a piece, if all of it is there.
+/// Reads a piece; `None` if it is not complete.
 pub(crate) async fn load(
     connection: &Connection,
     piece: Piece,
@@ -62,12 +61,11 @@ pub(crate) async fn load(
     Ok(join(&parts).into_iter().next().map(|(_, body)| body))
 }
 
-/// Lets a piece go.
 pub(crate) async fn forget(connection: &Connection, piece: Piece) -> Result<(), Unanswered> {
     connection.run(&connection.statements.drop_piece, piece.key).await.map(drop)
 }
 
-/// Lets a segment of the journal go.
+/// Deletes a segment of the journal.
 pub(crate) async fn forget_segment(
     connection: &Connection,
     shard: u32,

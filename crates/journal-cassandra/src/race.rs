@@ -1,6 +1,6 @@
-//! Several attempts at one request: where no answer comes for some time, the same is asked of another
-//! node of Cassandra, and the first answer counts. A node that is stopped, or behind a link that loses
-//! packets, answers nothing and closes nothing, so only time tells.
+//! Hedged requests: if no reply arrives for some time, the same request is sent to another
+//! coordinator, and the first reply counts. A node that is stopped, or whose link loses packets,
+//! neither responds nor closes the connection, so only a delay detects it.
 
 use std::{future::Future, time::Duration};
 
@@ -8,23 +8,23 @@ use cluster::Unanswered;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
 
-/// When further attempts are made.
+/// Timing of the attempts of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// The pause before each further attempt.
+    /// Delay before each further attempt.
     pub(crate) delay: Duration,
-    /// The number of attempts at most, from 1.
+    /// Maximum number of attempts, at least 1.
     pub(crate) attempts: usize,
-    /// After how long the whole request counts as unanswered.
+    /// Timeout of the whole request.
     pub(crate) limit: Duration,
 }
 
-/// Runs attempts until one has an answer that `settles` the request. An attempt that fails is followed by
-/// the next at once. An answer that does not settle it ends further attempts, and is the result when
-/// those under way have ended or another delay has passed: a lightweight transaction may be refused only
-/// because an earlier attempt at the same has been applied, which then says so itself.
+/// Runs attempts until a reply `settles` the request. A failed attempt is followed by the next at
+/// once. A reply that does not settle it ends further attempts, and is returned once the pending
+/// ones have completed or another delay has passed: a lightweight transaction may be refused only
+/// because an earlier attempt was applied, whose own reply says so.
 ///
-/// `delayed` is called each time a delay passes without an answer.
+/// `delayed` is called each time a delay passes without a reply.
 pub(crate) async fn race<T, A>(
     pace: Pace,
     mut attempt: impl FnMut() -> A,
@@ -71,7 +71,7 @@ mod tests {
 
     const DELAY: Duration = Duration::from_millis(100);
 
-    /// What an attempt does: answers after some milliseconds, fails after some, or hangs.
+    /// Outcome of an attempt: a reply or failure after some milliseconds, or none.
     #[derive(Clone, Copy)]
     enum Does {
         Answers(u64, u8),
@@ -100,8 +100,8 @@ mod tests {
         .boxed_local()
     }
 
-    /// The result, how many attempts there were and how many milliseconds it took. Answers of 100 and
-    /// more do not settle the request.
+    /// Returns the result, the number of attempts and the duration in milliseconds. Replies of 100
+    /// and more do not settle the request.
     async fn raced(does: &[Does], attempts: usize) -> (Option<u8>, usize, u128) {
         let (next, began) = (Cell::new(0), Instant::now());
         let attempt = || {
@@ -118,11 +118,11 @@ mod tests {
     async fn a_silent_node_costs_one_delay() {
         use Does::{Answers, Fails, Hangs};
         for (does, attempts, expected) in [
-            // Nothing more is asked where an answer comes soon.
+            // No second attempt if a reply arrives soon.
             (&[Answers(99, 1)][..], 3, (Some(1), 1, 99)),
             (&[Hangs, Answers(5, 2)], 3, (Some(2), 2, 105)),
             (&[Hangs, Hangs, Answers(5, 3)], 3, (Some(3), 3, 205)),
-            // The first is only slow.
+            // The first is merely slow.
             (&[Answers(103, 1), Answers(5, 2)], 3, (Some(1), 2, 103)),
             (&[Fails(5), Answers(5, 2)], 3, (Some(2), 2, 10)),
             (&[Fails(5), Fails(5), Fails(5)], 3, (None, 3, 15)),
@@ -133,7 +133,7 @@ mod tests {
         }
     }
 
-    /// A refusal waits for the attempt before it, which may be what was refused for.
+    /// A refusal waits for the earlier attempt, which may have caused it.
     #[tokio::test(start_paused = true)]
     async fn an_answer_that_settles_goes_before_a_refusal() {
         use Does::{Answers, Hangs};

@@ -1,5 +1,5 @@
-//! Rows of Cassandra as records, and back. Numbers of records begin at 0 and are raised by one, so
-//! they never come near the end of Cassandra's signed ones.
+//! Conversion between Cassandra rows and records. Counters start at 0 and are incremented by one,
+//! so they fit into Cassandra's signed integers.
 
 use bytes::Bytes;
 use cluster::{
@@ -15,12 +15,12 @@ pub(crate) type ClusterRow = (i32, Uuid, i32, String, Vec<u8>);
 pub(crate) type NodeRow = (Uuid, i64, i64, String, Bytes, Bytes);
 pub(crate) type ShardRow = (i32, i64, Uuid, Uuid, i64, String, i64, Bytes, Bytes, Bytes);
 
-/// A counter as Cassandra has it.
+/// Converts a counter to a column value.
 pub(crate) fn number(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// A counter of a row.
+/// Converts a column value to a counter.
 pub(crate) fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }

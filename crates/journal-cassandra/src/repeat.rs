@@ -1,16 +1,15 @@
-//! Which requests the driver repeats on another node of Cassandra: those that were certainly not begun,
-//! and those of which a repeat is nothing. A lightweight transaction that may have been done is not
-//! repeated here: its second try could be refused because its first was done.
+//! The driver's retry policy: repeats requests that were certainly not started, and idempotent
+//! ones. A lightweight transaction that may have been applied is not repeated here: the repeat
+//! could be refused because of it.
 
 use scylla::{
     errors::{DbError, RequestAttemptError},
     policies::retry::{RequestInfo, RetryDecision, RetryPolicy, RetrySession},
 };
 
-/// How often a request is sent again at the most.
+/// Maximum number of repeats.
 const REPEATS: u32 = 2;
 
-/// The driver's policy.
 #[derive(Debug)]
 pub(crate) struct Repeat;
 
@@ -20,7 +19,7 @@ impl RetryPolicy for Repeat {
     }
 }
 
-/// One request.
+/// State of one request.
 struct Tries {
     left: u32,
 }
@@ -46,7 +45,7 @@ impl Tries {
     }
 }
 
-/// Whether it is certain that nothing was done.
+/// Returns whether the request was certainly not started.
 fn was_not_begun(error: &RequestAttemptError) -> bool {
     matches!(
         error,
@@ -55,7 +54,7 @@ fn was_not_begun(error: &RequestAttemptError) -> bool {
     )
 }
 
-/// Whether another node may do what this one did not, or did without an answer.
+/// Returns whether another node may execute what this one did not, or did without a reply.
 fn may_do_elsewhere(error: &RequestAttemptError) -> bool {
     match error {
         RequestAttemptError::BrokenConnectionError(_) => true,
@@ -88,7 +87,7 @@ mod tests {
         of(DbError::WriteTimeout { consistency, received: 1, required: 2, write_type })
     }
 
-    /// An error, whether what is idempotent is sent again, and whether a transaction is.
+    /// Errors, whether an idempotent request is repeated, and whether a transaction is.
     fn rows() -> Vec<(RequestAttemptError, bool, bool)> {
         let consistency = Consistency::Quorum;
         vec![

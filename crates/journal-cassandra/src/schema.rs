@@ -1,11 +1,11 @@
-//! The tables. Records and entries never share one: what lightweight transactions change is changed by
-//! nothing else.
+//! The tables. Records and entries are in separate tables: rows changed by lightweight transactions
+//! must not be changed in any other way.
 
 use store::Error;
 
 use crate::options::Replication;
 
-/// The tables of a ledger: name and columns with options.
+/// Name, and columns with options, of each table.
 const TABLES: &[(&str, &str)] = &[
     ("cluster", "(one int PRIMARY KEY, format int, id uuid, shards int, clock text, secret blob)"),
     (
@@ -29,11 +29,11 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// After how long a node of Cassandra that coordinates a read asks a further replica, where one that it has
-/// asked is silent. What Cassandra does by itself, 99p alone, is long where it is busy.
+/// Delay after which the coordinator of a read queries another replica if one is silent. The
+/// default of Cassandra, `99p` alone, is too long under load.
 const SILENCE: &str = "speculative_retry = 'MIN(99p,25ms)'";
 
-/// What makes the keyspace and its tables. What is there already stays.
+/// Returns the statements that create the keyspace and its tables if they do not exist.
 pub(crate) fn statements(keyspace: &str, replication: &Replication) -> Result<Vec<String>, Error> {
     let replication = replication.to_cql()?;
     let mut statements =

@@ -1,24 +1,24 @@
-//! What a cluster of Cassandra has to be like, as a table of checks over what it says of itself.
+//! Requirements on a Cassandra cluster, as a table of checks of its reported configuration.
 
 use std::collections::BTreeMap;
 
 use store::{Error, Kind};
 
-/// What the nodes of Cassandra say of themselves.
+/// The reported configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
-    /// The datacenters of all nodes, each once.
+    /// The distinct datacenters of all nodes.
     pub(crate) datacenters: Vec<String>,
-    /// Tables of its own keyspace, by which other databases that speak its language are told.
+    /// Tables of the `system` keyspace, which identify other databases that speak CQL.
     pub(crate) system_tables: Vec<String>,
-    /// The keyspace's replication.
+    /// Replication of the keyspace.
     pub(crate) replication: BTreeMap<String, String>,
-    /// Of each node that answers: its address and its settings; those that are unset are empty.
+    /// Address and settings of each node that responded; unset ones are empty.
     pub(crate) settings: Vec<(String, BTreeMap<String, String>)>,
 }
 
 impl Facts {
-    /// Nodes where a setting is not as it has to be, each with what it is.
+    /// Returns a message for each node whose setting is wrong.
     fn nodes_where(&self, name: &str, is_wrong: impl Fn(&str) -> bool) -> Vec<String> {
         let value = |settings: &BTreeMap<String, String>| {
             settings.get(name).map_or("unset", |value| value.as_str()).to_lowercase()
@@ -29,10 +29,10 @@ impl Facts {
     }
 }
 
-/// What is wrong, if anything.
+/// A check that returns an error message.
 type Check = fn(&Facts) -> Option<String>;
 
-/// A check, and whether it is left out where unsynced writes are accepted.
+/// All checks, and whether each is skipped if unsynced writes are accepted.
 const CHECKS: &[(Check, bool)] = &[
     (is_another_database, false),
     (has_many_datacenters, false),
@@ -42,7 +42,7 @@ const CHECKS: &[(Check, bool)] = &[
     (refuses_old_timestamps, false),
 ];
 
-/// Refuses a cluster by the first check that it does not pass.
+/// Fails with the first violated check.
 pub(crate) fn check(facts: &Facts, accept_unsynced: bool) -> Result<(), Error> {
     let checks = CHECKS.iter().filter(|(_, of_sync)| !(*of_sync && accept_unsynced));
     match checks.filter_map(|(check, _)| check(facts)).next() {
@@ -91,7 +91,7 @@ fn does_not_sync(facts: &Facts) -> Option<String> {
     )
 }
 
-/// Entries are written at timestamp 1.
+/// Entries are written with timestamp 1, which such a limit would refuse.
 fn refuses_old_timestamps(facts: &Facts) -> Option<String> {
     let is_set = |value: &str| !["unset", "", "null", "-1"].contains(&value);
     let wrong = facts.nodes_where("minimum_timestamp_fail_threshold", is_set);
@@ -123,11 +123,11 @@ mod tests {
         }
     }
 
-    /// A change to good facts, and what the refusal then says; nothing where there is none.
+    /// A change of a valid configuration, and the expected message; empty if none is expected.
     type Row = (fn(&mut Facts), &'static str);
 
     fn set(facts: &mut Facts, name: &str, value: &str) {
-        // A second node, as the first is right: each is looked at.
+        // A second node, since the first is valid: every node is checked.
         let mut settings = facts.settings[0].1.clone();
         settings.insert(name.to_owned(), value.to_owned());
         facts.settings.push(("two".to_owned(), settings));

@@ -1,5 +1,5 @@
-//! The statements, prepared once. What reads or writes entries may be repeated by the driver; what changes
-//! a record is a lightweight transaction and may not.
+//! The prepared statements. Statements on entries are idempotent and may be retried by the driver;
+//! changes of records are lightweight transactions and may not.
 
 use scylla::{
     client::session::Session,
@@ -39,17 +39,17 @@ pub(crate) struct Statements {
     pub(crate) drop_piece: PreparedStatement,
 }
 
-/// Rows of a piece that are read at once.
+/// Number of rows of a piece per page.
 const ROWS_OF_A_PIECE: i32 = 8;
 /// Columns of the records in the order in which `records` reads them.
 const CLUSTER: &str = "format, id, shards, clock, secret";
 const NODE: &str = "node, incarnation, beat, state, about, terms";
 const SHARD: &str = "shard, epoch, claim, node, incarnation, phase, opened, ends, clock, bases";
-/// Replaces the bases of a shard by a lightweight transaction.
+/// Replaces the bases of a shard with a lightweight transaction.
 const SET_BASE: &str = "UPDATE shards SET base = ?, bases = ? WHERE shard = ? IF base = ?";
 
 impl Statements {
-    /// Prepares them; refused where a table is missing or is another.
+    /// Prepares all statements; fails with `Refused` if a table is missing or has other columns.
     pub(crate) async fn prepare(session: &Session, keyspace: &str) -> Result<Self, Error> {
         let maker = Maker { session, keyspace };
         let read_cluster = format!("SELECT {CLUSTER} FROM cluster WHERE one = 1");
@@ -105,7 +105,7 @@ impl Statements {
             read_entries: maker
                 .quorum("SELECT n, part, body FROM journal WHERE shard = ? AND epoch = ? AND segment = ? AND n > ?")
                 .await?,
-            // Behind all that was and will be written there.
+            // The timestamp is higher than that of every write, including later ones.
             drop_segment: maker
                 .quorum("DELETE FROM journal USING TIMESTAMP 2 WHERE shard = ? AND epoch = ? AND segment = ?")
                 .await?,
@@ -122,7 +122,7 @@ impl Statements {
     }
 }
 
-/// Prepares statements whose table is named without its keyspace.
+/// Prepares statements whose table is written without its keyspace.
 struct Maker<'a> {
     session: &'a Session,
     keyspace: &'a str,
@@ -141,7 +141,7 @@ impl Maker<'_> {
         })
     }
 
-    /// At a quorum, and a repeat is nothing.
+    /// Prepares an idempotent statement at quorum consistency.
     async fn quorum(&self, text: &str) -> Result<PreparedStatement, Error> {
         let mut prepared = self.prepare(text).await?;
         prepared.set_consistency(Consistency::Quorum);
@@ -149,14 +149,14 @@ impl Maker<'_> {
         Ok(prepared)
     }
 
-    /// The same, read a few rows at a time: each is large, and a page must not take long.
+    /// Like [`Self::quorum`], with small pages: rows are large, and a page must not take long.
     async fn paged(&self, text: &str) -> Result<PreparedStatement, Error> {
         let mut prepared = self.quorum(text).await?;
         prepared.set_page_size(ROWS_OF_A_PIECE);
         Ok(prepared)
     }
 
-    /// A read that sees every swap that was answered before.
+    /// Prepares a read that sees every swap acknowledged before.
     async fn serial(&self, text: &str) -> Result<PreparedStatement, Error> {
         let mut prepared = self.prepare(text).await?;
         prepared.set_consistency(Consistency::Serial);
@@ -164,7 +164,7 @@ impl Maker<'_> {
         Ok(prepared)
     }
 
-    /// A lightweight transaction whose result is on a quorum when it is answered.
+    /// Prepares a lightweight transaction whose result is on a quorum when it is acknowledged.
     async fn swap(&self, text: &str) -> Result<PreparedStatement, Error> {
         let mut prepared = self.prepare(text).await?;
         prepared.set_consistency(Consistency::Quorum);
@@ -173,7 +173,7 @@ impl Maker<'_> {
     }
 }
 
-/// The text with its keyspace before the table, which follows one of these words.
+/// Inserts the keyspace before the table, which follows one of these keywords.
 fn qualified(text: &str, keyspace: &str) -> String {
     for word in ["FROM ", "INTO ", "UPDATE "] {
         if let Some((before, after)) = text.split_once(word) {

@@ -1,4 +1,4 @@
-//! Asks the nodes of Cassandra how they are set up. Nodes that do not answer are left out: a ledger
+//! Reads the configuration of the Cassandra nodes. Nodes that do not respond are skipped: a ledger
 //! has to open while one of them is down.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,7 +17,6 @@ use crate::{failure, settings::Facts};
 
 const DOING: &str = "Cassandra does not say how it is set up";
 
-/// What they say.
 pub(crate) async fn facts(session: &Session, keyspace: &str) -> Result<Facts, Error> {
     let nodes = session.get_cluster_state().get_nodes_info().to_vec();
     let datacenters: BTreeSet<String> =
@@ -25,7 +24,7 @@ pub(crate) async fn facts(session: &Session, keyspace: &str) -> Result<Facts, Er
     let system_tables = system_tables(session).await?;
     let replication = replication(session, keyspace).await?;
     let mut settings = Vec::new();
-    // Another database has no such tables; it is told by those that it has.
+    // Another database does not have the settings table; it is detected by its system tables.
     if !system_tables.iter().any(|table| table.starts_with("scylla_")) {
         for node in nodes {
             let address = node.address.to_string();
@@ -61,7 +60,7 @@ async fn replication(session: &Session, keyspace: &str) -> Result<BTreeMap<Strin
     }
 }
 
-/// The settings of one node; nothing when it does not answer.
+/// Reads the settings of one node; `None` if it does not respond.
 async fn settings_of(
     session: &Session,
     node: std::sync::Arc<Node>,
@@ -86,7 +85,7 @@ async fn ask(
     mut statement: Statement,
     values: impl SerializeRow,
 ) -> Result<QueryRowsResult, Error> {
-    // What is asked for is of the node that answers.
+    // The tables are local to the node that responds.
     statement.set_consistency(Consistency::One);
     statement.set_is_idempotent(true);
     let answer = session.query_unpaged(statement, values).await;

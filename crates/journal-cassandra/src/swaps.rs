@@ -1,6 +1,6 @@
-//! Swaps: lightweight transactions on one record. What came of one is what Cassandra says of it, and where
-//! it was refused, what the record shows. One whose answer is late is sent to another node too, where a
-//! repeat is refused by its condition and whoever asks tells that from another's change.
+//! Swaps: lightweight transactions on one record. If one is refused, the record is read and
+//! returned. A late one is also sent to another coordinator; its condition refuses a second
+//! application, and the caller distinguishes that from another node's change.
 
 use cluster::{
     ClusterRecord, Record, Request, Swapped, Unanswered, encode_bases, encode_ends, encode_terms,
@@ -17,7 +17,8 @@ use crate::{
     records::{self, number},
 };
 
-/// Does a swap. One that was refused although it was done before is done, as far as its record tells.
+/// Executes a swap. A refusal is reported as done if the record shows that an earlier attempt was
+/// applied.
 pub(crate) async fn swap(
     connection: &Connection,
     request: &Request,
@@ -32,7 +33,7 @@ pub(crate) async fn swap(
     Ok(Swapped::Refused(shown))
 }
 
-/// Whether this asking changed the record.
+/// Returns whether this attempt changed the record.
 async fn ask(connection: &Connection, request: &Request) -> Result<bool, Unanswered> {
     let (statements, with) = (&connection.statements, (connection, request));
     match request {
@@ -104,8 +105,8 @@ async fn send(
     connection.swap(statement, values, may_repeat(request), was_applied).await
 }
 
-/// Whether a second attempt that is refused because the first was applied cannot be taken for a refusal of
-/// both. What makes a record for the first time tells its maker from another by the answer alone.
+/// Returns whether a repeated attempt that is refused because the first was applied can be
+/// recognized as such. For requests that create a record, only the reply distinguishes this.
 fn may_repeat(request: &Request) -> bool {
     !matches!(
         request,
@@ -113,7 +114,7 @@ fn may_repeat(request: &Request) -> bool {
     )
 }
 
-/// The first column of what a lightweight transaction answers; the others depend on what it was.
+/// Reads the first column of a transaction's result; the others depend on the outcome.
 fn was_applied(answer: &QueryRowsResult) -> Result<bool, Unanswered> {
     let row: Row = answer.first_row().map_err(unanswered)?;
     match row.columns.first() {
@@ -122,7 +123,7 @@ fn was_applied(answer: &QueryRowsResult) -> Result<bool, Unanswered> {
     }
 }
 
-/// The record that a swap would have changed, as of after its refusal.
+/// Reads the record of a refused swap, after the refusal.
 async fn shown(connection: &Connection, request: &Request) -> Result<Option<Record>, Unanswered> {
     let statements = &connection.statements;
     match request {

@@ -1,5 +1,5 @@
-//! TLS to Cassandra: whose certificates are believed, and what is shown. The certificate of a node has
-//! to be for its address, as that is how the nodes are known to each other, or for the name of a contact
+//! TLS to Cassandra: trusted authorities and the client certificate. A node's certificate has to be
+//! valid for its address, under which the driver knows the nodes, or for the host name of a contact
 //! point.
 
 use std::{
@@ -23,16 +23,16 @@ use tokio_rustls::rustls::{
     },
 };
 
-/// Files in PEM.
+/// Certificate files in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Certificates {
-    /// Of the authority whose certificates the nodes of Cassandra show.
+    /// Authority that issues the certificates of the Cassandra nodes.
     pub authority: PathBuf,
-    /// The certificate that is shown to them, and its key, where they ask for one.
+    /// Client certificate and key, if Cassandra requires one.
     pub own: Option<(PathBuf, PathBuf)>,
 }
 
-/// Reads the files; an error names the one that is wrong.
+/// Reads the files; an error names the invalid one.
 pub(crate) fn config(
     files: &Certificates,
     contact_points: &[String],
@@ -77,18 +77,18 @@ fn wrong(path: &Path, error: impl std::fmt::Display) -> Error {
     Error::new(Kind::Invalid, format!("{}, for TLS to Cassandra: {error}", path.display()))
 }
 
-/// Names among `host:port`; addresses are none.
+/// Returns the host names among `host:port`, without addresses.
 fn names_of(contact_points: &[String]) -> Vec<ServerName<'static>> {
     let hosts = contact_points.iter().filter_map(|point| point.rsplit_once(':'));
     let names = hosts.filter_map(|(host, _)| ServerName::try_from(host.to_owned()).ok());
     names.filter(|name| matches!(name, ServerName::DnsName(_))).collect()
 }
 
-/// Checks the certificate of a node, whose address is all that the driver knows of it.
+/// Verifies the certificate of a node of which the driver knows only the address.
 #[derive(Debug)]
 struct NodeVerifier {
     inner: Arc<WebPkiServerVerifier>,
-    /// For one of which a certificate may be as well.
+    /// Host names that are accepted instead of the address.
     names: Vec<ServerName<'static>>,
 }
 
@@ -135,7 +135,7 @@ impl ServerCertVerifier for NodeVerifier {
     }
 }
 
-/// Whether a certificate is good, but for somebody else.
+/// Returns whether a certificate is valid, but for another name.
 fn is_for_another(error: &rustls::Error) -> bool {
     matches!(
         error,
@@ -167,7 +167,7 @@ mod tests {
         CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
     }
 
-    /// Certificate and key for a name or an address, in PEM.
+    /// Returns certificate and key for a name or an address, in PEM.
     fn issued(authority: &Authority, name: &str) -> (String, String) {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
@@ -185,7 +185,8 @@ mod tests {
         points.iter().map(|point| (*point).to_owned()).collect()
     }
 
-    /// Why a handshake with a node at 127.0.0.1 that shows this, and asks for a certificate, fails.
+    /// Returns why a handshake fails with a node at 127.0.0.1 that presents a certificate for
+    /// `shown` and requires a client certificate.
     fn handshake(client: Arc<ClientConfig>, authority: &Authority, shown: &str) -> Option<String> {
         let mut roots = RootCertStore::empty();
         roots.add(authority.der().clone()).unwrap();

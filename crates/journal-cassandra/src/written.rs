@@ -1,6 +1,6 @@
-//! Which parts of entries are written whose appending was not answered in time. An entry is appended again
-//! until all of it is written; without this a large one would begin with its first part each time, and end
-//! only when all parts are answered within the time of one request.
+//! The written parts of entries whose append is incomplete. An append is repeated until all parts
+//! are written; without this state, a large one would restart from its first part and succeed only
+//! when all parts are acknowledged within the timeout of one request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,18 +23,18 @@ impl Segment {
     }
 }
 
-/// The number of an entry and of a part of it.
+/// Numbers of an entry and of a part.
 type PartId = (u64, u32);
 
-/// The parts, for each segment in which an entry is under way.
+/// The parts by segment.
 #[derive(Debug, Default)]
 pub(crate) struct WrittenParts {
     parts: Mutex<BTreeMap<Segment, BTreeSet<PartId>>>,
 }
 
 impl WrittenParts {
-    /// Returns which of these are still to be written. What is known of earlier epochs of the shard goes:
-    /// their owner's term has ended, and it appends nothing more.
+    /// Returns the parts that still have to be written. State of earlier epochs of the shard is
+    /// dropped: their owner's term has ended, so it appends nothing more.
     pub(crate) fn missing(&self, at: Segment, parts: &[EntryPart]) -> BTreeSet<PartId> {
         let mut all = self.parts.lock();
         all.retain(|other, _| other.shard != at.shard || at.epoch <= other.epoch);
@@ -43,12 +43,12 @@ impl WrittenParts {
         ids.filter(|id| written.is_none_or(|written| !written.contains(id))).collect()
     }
 
-    /// Notes that a quorum has a part.
+    /// Records that a quorum has a part.
     pub(crate) fn note(&self, at: Segment, n: u64, part: u32) {
         self.parts.lock().entry(at).or_default().insert((n, part));
     }
 
-    /// Forgets parts of which none has to be written again.
+    /// Drops parts that need not be written again.
     pub(crate) fn forget(&self, at: Segment, parts: &[EntryPart]) {
         let mut all = self.parts.lock();
         if let Some(written) = all.get_mut(&at) {
@@ -80,7 +80,7 @@ mod tests {
         all.note(at, 7, 0);
         all.note(at, 7, 2);
         assert_eq!(all.missing(at, &entry), BTreeSet::from([(7, 1)]));
-        // The same numbers in another segment or entry are others.
+        // The same numbers in another segment or entry are different parts.
         assert_eq!(all.missing(Segment::new(2, 5, 0), &entry).len(), 3);
         assert_eq!(all.missing(at, &parts(8, 3)).len(), 3);
         all.forget(at, &entry);

@@ -1,5 +1,5 @@
-//! The ledger against a real Cassandra, which tests/cluster/run starts and EBB_CASSANDRA names: three
-//! nodes as HOST:PORT,... Each test has a keyspace of its own.
+//! Tests of the ledger with a real Cassandra of three nodes, started by tests/cluster/run.
+//! EBB_CASSANDRA lists them as HOST:PORT,... Each test has its own keyspace.
 
 use std::{
     path::PathBuf,
@@ -15,7 +15,7 @@ use scylla::client::session_builder::SessionBuilder;
 use store::Kind;
 use uuid::Uuid;
 
-/// Options for a keyspace that nobody else has.
+/// Returns options with a unique keyspace.
 fn options() -> Options {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -24,7 +24,7 @@ fn options() -> Options {
     Options::new(nodes, format!("ebb_{}_{number}", std::process::id()))
 }
 
-/// A ledger with nothing in it.
+/// Creates an empty ledger.
 async fn fresh(options: &Options) -> CassandraLedger {
     CassandraLedger::create(options, &Replication::Simple(3)).await.expect("tables are made");
     CassandraLedger::connect(options).await.expect("what was made is good")
@@ -81,8 +81,8 @@ fn claim(claim: Uuid, before: u64) -> Request {
     Request::Claim { shard: 0, before, claim, node: claim, incarnation: 1, clock }
 }
 
-/// Of claims at the same time one is done, and everybody else hears whose it is. One that gets no
-/// answer asks again, as nodes do.
+/// Of concurrent claims exactly one is applied, and the others learn its claim. An unanswered one
+/// is repeated, as nodes do.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_claims_at_the_same_time_one_is_done() {
     let ledger = fresh(&options()).await;
@@ -115,14 +115,14 @@ async fn of_claims_at_the_same_time_one_is_done() {
     }
 }
 
-/// Asks, and goes away before there is an answer, most often; what was asked may be done all the same.
+/// Sends a request and usually drops it before a reply; it may be applied nevertheless.
 async fn hurry(ledger: &CassandraLedger, request: &Request) {
     let patience = Duration::from_millis(3);
     drop(tokio::time::timeout(patience, ledger.execute(request.clone())).await);
 }
 
-/// A claim that is asked again is done, whoever did it; a beat that is asked again is done, or the
-/// record shows that it was.
+/// A repeated claim is reported as done, whichever attempt was applied; a repeated beat is done, or
+/// the record shows that it was.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_got_no_answer_is_told_when_it_is_asked_again() {
     let ledger = fresh(&options()).await;
@@ -160,7 +160,7 @@ async fn what_got_no_answer_is_told_when_it_is_asked_again() {
     }
 }
 
-/// Runs tests/cluster/cassandra for a node of those that run.
+/// Runs tests/cluster/cassandra for a running node.
 fn cluster(command: &str, node: &str) {
     let script = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"))
         .join("../../tests/cluster/cassandra");
@@ -169,7 +169,7 @@ fn cluster(command: &str, node: &str) {
     assert!(status.success(), "{command} {node}: {status}");
 }
 
-/// Asks until there is an answer; how often there was none.
+/// Repeats a request until a reply; returns it with the number of attempts without one.
 async fn insist(ledger: &CassandraLedger, request: &Request) -> (Reply, u32) {
     let mut unanswered = 0;
     loop {
@@ -181,7 +181,7 @@ async fn insist(ledger: &CassandraLedger, request: &Request) -> (Reply, u32) {
     }
 }
 
-/// Its name puts it last: the others need all nodes.
+/// The name sorts it last, because the other tests need all nodes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_a_node_dead_all_goes_on() {
     let options = options();
@@ -201,7 +201,7 @@ async fn with_a_node_dead_all_goes_on() {
         let beat = Request::Beat { node, incarnation: 1, beat: n - 1, terms: Vec::new() };
         match insist(&ledger, &beat).await {
             (Reply::Swapped(Swapped::Done), _) => {}
-            // It was done by an asking that got no answer: an earlier one, or the attempt at the node that died.
+            // Applied by an attempt without a reply: an earlier one, or the one at the killed node.
             (Reply::Swapped(Swapped::Refused(Some(Record::Node(shown)))), _) => {
                 assert_eq!((shown.incarnation, shown.beat), (1, n));
             }

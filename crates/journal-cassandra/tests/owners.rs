@@ -1,5 +1,6 @@
-//! Stores of a cluster whose ledger is in a real Cassandra, which tests/cluster/run starts and
-//! EBB_CASSANDRA names: owners are killed and hand over under load, and nothing acknowledged is lost.
+//! Tests of cluster stores whose ledger is in a real Cassandra, which tests/cluster/run starts and
+//! EBB_CASSANDRA lists: owners are killed and hand over under load without loss of acknowledged
+//! data.
 
 #![allow(clippy::unwrap_used, reason = "a failed assumption fails the test")]
 
@@ -24,15 +25,14 @@ use store_tree::TreeOptions;
 use tempfile::TempDir;
 use uuid::Uuid;
 
-/// Who write at the same time.
+/// Number of concurrent writers.
 const WRITERS: u64 = 32;
-/// Owners that follow each other.
+/// Number of successive owners.
 const OWNERS: usize = 6;
-/// How long each is written to, and how long a role is waited for.
+/// Duration of the load per owner, and timeout when waiting for a role.
 const LOAD: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A node and its directory.
 struct Node {
     node: SharedNode,
     shared: Arc<SharedShard>,
@@ -74,10 +74,10 @@ async fn wait_until_serving(node: &Node) {
     assert_eq!(waited, Ok(true), "{:?}", node.shared);
 }
 
-/// What was acknowledged, by key.
+/// Acknowledged values by key.
 type Acknowledged = BTreeMap<String, u64>;
 
-/// One writer puts ever larger numbers under its key until it is told to stop or hears an error.
+/// Puts increasing numbers under the writer's key until it is stopped or fails.
 async fn write(
     node: Arc<SharedShard>,
     writer: u64,
@@ -123,7 +123,7 @@ async fn bases_of(ledger: &CassandraLedger) -> Vec<BaseRecord> {
     }
 }
 
-/// The journal goes as bases come; a node that has nothing is made of one and takes over.
+/// The journal is truncated as bases are written; an empty node loads a base and takes over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_with_nothing_is_made_of_a_base_under_load() {
     let ledger = ledger_for("bases").await;
@@ -138,7 +138,7 @@ async fn a_node_with_nothing_is_made_of_a_base_under_load() {
         .map(|writer| tokio::spawn(write(Arc::clone(&owner.shared), writer, 1, Arc::clone(&stop))))
         .collect();
     let began = clock::monotonic_time();
-    // With the second one the journal before the first goes.
+    // The second base truncates the journal before the first.
     while bases_of(&ledger).await.len() < 2 {
         assert!(clock::monotonic_time() - began < PATIENCE, "{:?}", bases_of(&ledger).await);
         std::thread::park_timeout(Duration::from_millis(50));
@@ -163,7 +163,7 @@ async fn a_node_with_nothing_is_made_of_a_base_under_load() {
     let (shard, epoch, segment, after, limit) = (0, cut.epoch, 0, 0, 1);
     let read = Request::ReadEntries { shard, epoch, segment, after, limit };
     println!("{cut:?} after {:.1} s", (clock::monotonic_time() - began).as_secs_f64());
-    // The last cut may be under way.
+    // The last truncation may still be running.
     while ledger.execute(read.clone()).await != Ok(Reply::Parts(Vec::new())) {
         assert!(clock::monotonic_time() - began < 3 * PATIENCE, "{cut:?}");
         std::thread::park_timeout(Duration::from_millis(50));
@@ -215,7 +215,7 @@ async fn nothing_acknowledged_is_lost_over_owners_under_load() {
             gap.as_secs_f64()
         );
         for (key, number) in &acknowledged {
-            // What was not answered may be there, too.
+            // Unacknowledged writes may exist, too.
             let held = value_of(&next, key).await;
             assert!(*number <= held, "{key}: {held} instead of {number}");
         }
