@@ -1,5 +1,5 @@
-//! Compiles what sets up the allocator before anything is allocated: there is no other way to do it
-//! without unsafe code.
+//! Compiles the C code that configures the allocator before the first allocation; without unsafe
+//! code there is no other way.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/allocator.c");
@@ -9,7 +9,7 @@ fn main() {
     };
     let objects = cc::Build::new().file("src/allocator.c").include(include).compile_intermediates();
     for object in objects {
-        // As it is: of a library nobody names the linker would take nothing.
+        // Linked as an object file: the linker would drop an unreferenced object of a library.
         println!("cargo::rustc-link-arg-bins={}", object.display());
     }
 }

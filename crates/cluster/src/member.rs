@@ -98,7 +98,7 @@ impl Member {
         self.with(shard, |seat, _| seat.holds_until = until);
     }
 
-    /// Claims the shard as soon as it is free, regardless of an earlier [`Member::hold_back`].
+    /// Claims the shard as soon as it is free, regardless of an earlier `hold_back`.
     pub fn go_first(&mut self, shard: u32, now: u64) {
         self.with(shard, |seat, _| seat.go_first(now));
         self.look(shard, now);

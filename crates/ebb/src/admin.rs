@@ -1,6 +1,6 @@
-//! `ebb admin`: asks a running server's admin address and prints what it answers. It can do nothing
-//! that a request to that address could not. Those of `ebb admin cluster` that take flags of Cassandra
-//! alone ask no server: they speak to Cassandra.
+//! `ebb admin`: sends requests to a running server's admin address and prints the answers. It has
+//! no other privileges. The `ebb admin cluster` commands that take only Cassandra flags connect to
+//! Cassandra and need no server.
 
 mod clock;
 mod cluster;
@@ -22,12 +22,12 @@ use crate::{
     ending::{FAILED, USAGE, complain, print_text},
 };
 
-/// Does what was typed and returns what the server answers; an error is the text to show.
+/// Executes a subcommand and returns the server's answer; fails with the message to show.
 type Ask = fn(&Client, &ArgMatches) -> Result<Value, String>;
-/// Returns an answer for people.
+/// Formats an answer for people.
 type Format = fn(&Value) -> String;
 
-/// Subcommands that ask for themselves, and how their answers are shown.
+/// Subcommands with their own request and format functions.
 const ASKED: [(&str, (Ask, Format)); 9] = [
     ("clock", (clock::run, clock::format_answer)),
     ("collections", (listing::ask_collections, listing::format_collections)),
@@ -43,20 +43,20 @@ const ASKED: [(&str, (Ask, Format)); 9] = [
 /// A request to the admin address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Request {
-    /// Show what a person wants to know first.
+    /// Show the server's state.
     Status,
-    /// Show what of the server's settings and surroundings is not as it should be.
+    /// Show the findings of the configuration check.
     Doctor,
     /// Show the cluster.
     Cluster,
-    /// Have another node own the data.
+    /// Transfer the ownership of a shard to another node.
     HandOver { shard: u32, to: Option<String> },
-    /// Have a base made that has all there is.
+    /// Write a base with the current data.
     MakeBase { shard: u32 },
 }
 
-/// Returns the subcommand and its own subcommands. The flags that name the server are global: they may
-/// stand at any place of the line.
+/// Returns the subcommand and its own subcommands. The flags that select the server are global, so
+/// they may be given at any position.
 pub(crate) fn command() -> Command {
     Command::new("admin")
         .about("Look at a running server, and change what can be changed while it runs")
@@ -84,7 +84,7 @@ pub(crate) fn command() -> Command {
         .subcommand(Command::new("doctor").about("Check the settings of a server that hosts data"))
 }
 
-/// Runs what was typed and returns the exit code.
+/// Runs the parsed subcommand and returns the exit code.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     if let Some((name, typed)) = matches.subcommand()
         && let Some((_, (ask, format))) = ASKED.iter().find(|(known, _)| *known == name)
@@ -127,7 +127,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     if is_done { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Runs a subcommand that asks for itself and says how its answer is shown, and returns the exit code.
+/// Runs a subcommand of `ASKED` and returns the exit code.
 fn run_own(matches: &ArgMatches, typed: &ArgMatches, ask: Ask, format: Format) -> ExitCode {
     let client = match Client::from_matches(matches) {
         Ok(client) => client,
@@ -146,7 +146,7 @@ fn run_own(matches: &ArgMatches, typed: &ArgMatches, ask: Ask, format: Format) -
     if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Sends a request and returns the answer; an error is the text to show.
+/// Sends a request and returns the answer; fails with the message to show.
 fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
     match request {
         Request::Status => client.get("/status"),
@@ -160,7 +160,7 @@ fn ask_server(client: &Client, request: &Request) -> Result<Value, String> {
     }
 }
 
-/// Returns an answer for people: a line for each value, `clock.mode: system`.
+/// Formats an answer for people, by default with one line per value, such as `clock.mode: system`.
 fn format_answer(request: &Request, answer: &Value) -> String {
     match request {
         Request::Cluster => cluster::format_cluster(answer),
@@ -170,14 +170,14 @@ fn format_answer(request: &Request, answer: &Value) -> String {
     }
 }
 
-/// Returns an answer as lines, one for each value.
+/// Formats an answer with one line per value.
 fn format_lines(answer: &Value) -> String {
     let mut out = String::new();
     push_lines("", answer, &mut out);
     out
 }
 
-/// Adds the lines of a value whose name so far is `prefix`; objects inside objects are joined by dots.
+/// Appends the lines of a value named `prefix`; names of nested fields are joined by dots.
 fn push_lines(prefix: &str, value: &Value, out: &mut String) {
     let Some(fields) = value.as_object() else {
         let plain = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -287,7 +287,7 @@ mod tests {
         let key = folder.join("nosql").join("key.pem");
         let wrong = Client::over_tls(&address, None, Some(&key)).unwrap_err();
         assert!(wrong.contains("--tls-ca") && wrong.contains("no certificate"), "{wrong}");
-        // The system does not believe it.
+        // The system's authorities do not trust it.
         let alone = typed(&["--admin-addr", &address, "--tls", "status"]).unwrap();
         let wrong = Client::from_matches(&alone).and_then(|it| ask_server(&it, &Request::Status));
         let wrong = wrong.unwrap_err();

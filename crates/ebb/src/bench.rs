@@ -1,5 +1,5 @@
-//! `ebb bench`: hands its arguments to the load generator, which is a binary of its own beside this
-//! one, so that the server carries no load generator.
+//! `ebb bench`: passes its arguments to the load generator, a separate binary in the same
+//! directory, so that the server binary does not contain it.
 
 use std::{env, ffi::OsString, io, process::ExitCode};
 
@@ -7,10 +7,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::ending::{FAILED, complain};
 
-/// The load generator's file name, in the folder of this binary.
+/// File name of the load generator, in the directory of this binary.
 const BINARY: &str = "ebb-bench";
 
-/// Returns the subcommand. Its arguments, `--help` among them, are the load generator's own.
+/// Returns the subcommand. All arguments, including `--help`, are passed on.
 pub(crate) fn command() -> Command {
     let arguments = Arg::new("arguments")
         .value_name("ARGUMENTS")
@@ -25,8 +25,8 @@ pub(crate) fn command() -> Command {
         .arg(arguments)
 }
 
-/// Runs the load generator, waits for it and ends with its exit code; with [`FAILED`] where there is
-/// none or a signal ended it.
+/// Runs the load generator and returns its exit code, or [`FAILED`] if it is missing or was ended
+/// by a signal.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let arguments = matches.get_many::<OsString>("arguments").into_iter().flatten();
     let status = env::current_exe()

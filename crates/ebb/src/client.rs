@@ -1,5 +1,5 @@
-//! Sends requests to a running server's admin address. What is asked, and what is made of the answer,
-//! is decided elsewhere. Errors are sentences for the person who typed the command.
+//! An HTTP client for a running server's admin address. Requests and the interpretation of answers
+//! are defined by the callers. Errors are messages for the user.
 
 use std::{
     io,
@@ -13,27 +13,27 @@ use serde_json::Value;
 use server::Secret;
 use ureq::{http::HeaderValue, tls::TlsConfig};
 
-/// How long a server may take to answer a request, from connecting to the last byte.
+/// Timeout of a request, from connecting to the last byte.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long it may take to accept a connection, where only that is asked.
+/// Timeout of a connection attempt that only tests whether a server listens.
 const ACCEPTS: Duration = Duration::from_secs(5);
 
-/// What comes before the key in the header `authorization`.
+/// Prefix of the key in the header `authorization`.
 const BEARER: &[u8] = b"Bearer ";
 
-/// A server by its admin address, and the key that requests to it carry.
+/// A client for the server at an admin address, with the key for its requests.
 #[derive(Debug)]
 pub(crate) struct Client {
     address: String,
-    /// The value of the header `authorization`; `None`: no key was given.
+    /// Value of the header `authorization`; `None` if no key was given.
     bearer: Option<Secret>,
-    /// `http`, or `https` where it is asked over TLS.
+    /// URL scheme: `http`, or `https` for TLS.
     scheme: &'static str,
     agent: ureq::Agent,
 }
 
-/// Returns the flags that say which server is meant. `ebb serve` has flags of the same names, so one
-/// environment does for both.
+/// Returns the flags that select the server. `ebb serve` has flags of the same names, so that both
+/// can share an environment.
 pub(crate) fn client_flags() -> [Arg; 4] {
     let address = Arg::new("admin-addr")
         .long("admin-addr")
@@ -55,14 +55,14 @@ pub(crate) fn client_flags() -> [Arg; 4] {
     [address, key, tls, authority]
 }
 
-/// Returns the key file that was typed; an empty text counts as none.
+/// Returns the key file on the command line; an empty text counts as none.
 pub(crate) fn key_file(matches: &ArgMatches) -> Option<&Path> {
     let path = matches.get_one::<String>("key-file").filter(|path| !path.is_empty());
     path.map(Path::new)
 }
 
 impl Client {
-    /// Returns the server that was typed, with the first key of its key file.
+    /// Creates a client for the server on the command line, with the first key of its key file.
     pub(crate) fn from_matches(matches: &ArgMatches) -> Result<Self, String> {
         let address = matches.get_one::<String>("admin-addr").map_or("", String::as_str);
         let key = key_file(matches).map(server::first_key).transpose();
@@ -74,8 +74,8 @@ impl Client {
         }
     }
 
-    /// Returns the same for a server that is asked over TLS, and whose certificate this authority has
-    /// signed, or is; `None`: one that the system believes.
+    /// Creates a client that uses TLS and trusts this authority or certificate; `None` trusts the
+    /// system's.
     pub(crate) fn over_tls(
         address: &str,
         key: Option<&Secret>,
@@ -85,9 +85,8 @@ impl Client {
         Ok(Self { scheme: "https", ..Self::with_tls(address, key, tls) })
     }
 
-    /// Returns the server at this address, whose requests carry this key. Proxies of the environment are
-    /// not used: the address is meant as it is. A status of failure is not an error of the library's,
-    /// since its body has the text that is shown.
+    /// Creates a client for this address with this key. Proxies of the environment are not used.
+    /// HTTP error statuses are not treated as errors, because the body has the message.
     pub(crate) fn new(address: &str, key: Option<&Secret>) -> Self {
         Self::with_tls(address, key, TlsConfig::builder().build())
     }
@@ -96,7 +95,7 @@ impl Client {
         let config = ureq::Agent::config_builder()
             .tls_config(tls)
             .http_status_as_error(false)
-            // The address is meant as it is: a server that leads elsewhere is not followed.
+            // A redirect would send the key to another server.
             .max_redirects(0)
             .timeout_global(Some(PATIENCE))
             .proxy(None)
@@ -124,8 +123,8 @@ impl Client {
         &self.address
     }
 
-    /// Returns whether the machine answers that nothing listens there. A host that cannot be resolved, or
-    /// that does not answer, is something else: a server may be there and only be slow.
+    /// Returns whether connections to the address are refused. Returns false if the host cannot be
+    /// resolved or does not respond: a slow server may be there.
     pub(crate) fn nobody_listens(&self) -> bool {
         let Ok(mut all) = self.address.to_socket_addrs() else { return false };
         let refused =
@@ -135,12 +134,12 @@ impl Client {
         })
     }
 
-    /// Asks for a page and returns its JSON.
+    /// Sends a GET and returns the JSON of the answer.
     pub(crate) fn get(&self, path: &str) -> Result<Value, String> {
         self.read_answer(self.with_key(self.agent.get(self.url_of(path))).call())
     }
 
-    /// Asks for a page that is no JSON and may be long, and returns its bytes as they come.
+    /// Sends a GET and returns the answer's bytes as a stream, without a total timeout.
     pub(crate) fn stream(&self, path: &str) -> Result<impl std::io::Read + Send + use<>, String> {
         let request = self.with_key(self.agent.get(self.url_of(path)));
         let request =
@@ -180,16 +179,16 @@ impl Client {
         self.read_answer(self.with_key(self.agent.delete(self.url_of(path))).call())
     }
 
-    /// Returns the request with the key, where there is one.
+    /// Adds the key to a request, if there is one.
     fn with_key<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
         let bearer = self.bearer.as_ref().map(|bearer| HeaderValue::from_bytes(bearer.bytes()));
         match bearer {
             Some(Ok(mut bearer)) => {
-                // Whatever prints the request leaves it out.
+                // Excludes the header from debug output.
                 bearer.set_sensitive(true);
                 request.header("authorization", bearer)
             }
-            // A key is base64, so there is none that a header cannot hold.
+            // Keys are base64, so every key is a valid header value.
             Some(Err(_)) | None => request,
         }
     }
@@ -199,8 +198,9 @@ impl Client {
         format!("{}://{}{path}", self.scheme, self.address)
     }
 
-    /// Returns the answer's JSON. A body that has an error's message is an error with that text, whatever
-    /// its status: `/status` is 503 while a server is not ready, and is shown all the same.
+    /// Returns the answer's JSON. A body with an error message is an error, whatever the status;
+    /// other bodies are returned even with an error status, such as `/status` with 503 while a
+    /// server is not ready.
     fn read_answer(
         &self,
         answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
@@ -223,7 +223,7 @@ impl Client {
     }
 }
 
-/// Returns why an address does not answer, and what to do.
+/// Returns the message about a failed connection, with advice.
 fn no_answer(address: &str, error: &ureq::Error) -> String {
     let ureq::Error::Io(io) = error else {
         return transfer::with_advice(format!("no answer from {address}: {error}"));
@@ -233,7 +233,7 @@ fn no_answer(address: &str, error: &ureq::Error) -> String {
             "no answer from {address}: nothing listens there. Is the server running? 'ebb serve' starts \
              one; another address is given by --admin-addr"
         ),
-        // What does not speak TLS, or shows another certificate.
+        // The server does not speak TLS, or presents another certificate.
         io::ErrorKind::InvalidData => {
             transfer::with_advice(format!("no answer from {address}: {io}"))
         }
@@ -241,7 +241,7 @@ fn no_answer(address: &str, error: &ureq::Error) -> String {
     }
 }
 
-/// A name as a part of a path.
+/// Escapes a name as a path segment.
 pub(crate) fn escaped(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
     let part =

@@ -1,5 +1,5 @@
-//! The subcommands. Parsing never decides and deciding never parses: `clap` reads
-//! what was typed, the functions here act on it.
+//! The subcommands. Parsing and execution are separate: `clap` parses the command line, the
+//! functions here act on the result.
 //!
 //! ```text
 //! ebb serve         run_serve             the server, until a signal
@@ -16,7 +16,7 @@
 //! ebb man           write_manual          manual pages, one for each subcommand
 //! ```
 //!
-//! A new subcommand: its `Command` in [`command`], its arm in [`run`].
+//! To add a subcommand, add its `Command` in [`command`] and its arm in [`run`].
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -36,11 +36,11 @@ Begin with:
   ebb serve        a server for this machine, with its data in ./ebb-data
   ebb quickstart   a sample that expires within a minute, on that server or one of its own";
 
-/// Returns all subcommands with their flags, for parsing, for `--help` and for shells' completion.
+/// Returns all subcommands with their flags, for parsing, help and shell completion.
 fn command() -> Command {
     let serve = Command::new("serve")
         .about("Run the server")
-        // Otherwise each heading would have a layout of its own.
+        // Without this, each heading would be laid out differently.
         .next_line_help(true)
         .arg(
             Arg::new("config")
@@ -55,7 +55,7 @@ fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Print all settings and where they came from, and end"),
         );
-    // After those two: they come first in --help.
+    // Added last, because those two come first in `--help`.
     let serve = settings::add_flags(serve);
     let completions = Command::new("completions").about("Print a shell's completion script").arg(
         Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell)),
@@ -86,8 +86,8 @@ fn command() -> Command {
         .subcommand(bench::command())
 }
 
-/// Runs what was typed and returns the exit code. `clap` itself ends the process for `--help`,
-/// `--version` and what it cannot parse, with code 0 or 2.
+/// Runs the parsed subcommand and returns the exit code. For `--help`, `--version` and parse errors
+/// `clap` itself exits, with code 0 or 2.
 pub(crate) fn run() -> ExitCode {
     let matches = command().get_matches();
     match matches.subcommand() {
@@ -107,8 +107,7 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// Runs `ebb serve`: gathers the settings, prints them or starts the server, and returns when it has
-/// ended.
+/// Runs `ebb serve`: gathers the settings, then prints them or runs the server until it ends.
 fn run_serve(matches: &ArgMatches) -> ExitCode {
     let settings = match gather_settings(matches) {
         Ok(settings) => settings,
@@ -129,11 +128,11 @@ fn run_serve(matches: &ArgMatches) -> ExitCode {
     }
 }
 
-/// Gathers the settings of flags, the environment and the file of settings; an error is the text to show.
+/// Gathers the settings from flags, environment and file; fails with the message to show.
 fn gather_settings(matches: &ArgMatches) -> Result<Settings, String> {
     let file = match matches.get_one::<String>("config") {
         None => None,
-        // A variable that is there and empty says nothing.
+        // An empty environment variable counts as unset.
         Some(path) if path.is_empty() => None,
         Some(path) => match std::fs::read_to_string(path) {
             Ok(text) => Some((path.as_str(), text)),
@@ -144,7 +143,7 @@ fn gather_settings(matches: &ArgMatches) -> Result<Settings, String> {
     Settings::gather(matches, file).map_err(|wrong| wrong.0)
 }
 
-/// Writes manual pages into a directory, which is made when it is missing.
+/// Writes manual pages into a directory, which is created if missing.
 fn write_manual(matches: &ArgMatches) -> ExitCode {
     let Some(path) = matches.get_one::<PathBuf>("directory") else { return ExitCode::from(USAGE) };
     let made = std::fs::create_dir_all(path);

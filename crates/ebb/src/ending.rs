@@ -1,31 +1,30 @@
-//! How a subcommand speaks and ends: its output, its last word and its exit code. What it does is not
-//! known here.
+//! Output, error message and exit code of a subcommand.
 
 use std::process::ExitCode;
 
 use server::Failure;
 
-/// Exit code: it failed while running, or `verify` found differences.
+/// Exit code: the command failed, or `verify` found differences.
 pub(crate) const FAILED: u8 = 1;
 /// Exit code: wrong usage or configuration.
 pub(crate) const USAGE: u8 = 2;
-/// Exit code: the data directory was refused; starting again does not help.
+/// Exit code: the data directory was refused; a restart does not help.
 pub(crate) const REFUSED: u8 = 3;
 
-/// Prints why the process ends, to standard error, and returns the exit code.
+/// Prints an error message to standard error and returns the exit code.
 #[expect(clippy::print_stderr, reason = "the last word before a process ends")]
 pub(crate) fn complain(message: impl std::fmt::Display, code: u8) -> ExitCode {
     eprintln!("ebb: {message}");
     ExitCode::from(code)
 }
 
-/// Prints what was asked for, to standard output, without a line break of its own.
+/// Prints a text to standard output without adding a line break.
 #[expect(clippy::print_stdout, reason = "what was asked for")]
 pub(crate) fn print_text(text: impl std::fmt::Display) {
     print!("{text}");
 }
 
-/// Returns a number with its noun, in the plural where it is not one.
+/// Returns a number with its noun, in the plural unless the number is one.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     let ending = match (count, noun.strip_suffix('y')) {
         (1, _) => return format!("1 {noun}"),
@@ -35,7 +34,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{ending}")
 }
 
-/// Prints why a server ended and returns the exit code for that kind of failure.
+/// Prints why a command failed and returns the exit code for that kind of failure.
 pub(crate) fn end_failed(failure: Failure) -> ExitCode {
     match failure {
         Failure::Usage(message) => complain(message, USAGE),

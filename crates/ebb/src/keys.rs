@@ -1,4 +1,4 @@
-//! `ebb keys`: makes a file of keys for `--key-file`. What keys are good for is the server's business.
+//! `ebb keys`: creates a key file for `--key-file`.
 //!
 //! ```text
 //! ebb keys new account.keys
@@ -17,7 +17,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::ending::{FAILED, USAGE, complain, end_failed, print_text};
 
-/// What `--help` says of the file.
+/// Description of the file in `--help`.
 const FORMAT: &str = "\
 A key file has a key on each line, in base64, of 16 to 256 bytes:
 
@@ -32,7 +32,6 @@ A key alone on its line is the primary. A file that everybody on the machine may
 Start a server with it:   ebb serve --key-file FILE
 Have its files read anew: send it SIGHUP";
 
-/// Returns the subcommand and its own subcommands.
 pub(crate) fn command() -> Command {
     let new = Command::new("new")
         .about("Make four new keys")
@@ -51,7 +50,7 @@ pub(crate) fn command() -> Command {
         .subcommand(new)
 }
 
-/// Runs what was typed and returns the exit code.
+/// Runs the parsed subcommand and returns the exit code.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let Some(("new", typed)) = matches.subcommand() else { return ExitCode::from(USAGE) };
     let made = match server::new_key_file() {
@@ -76,7 +75,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     }
 }
 
-/// Writes a file that was not there before, and that nobody but its owner may read.
+/// Writes a new file that only its owner may read; fails if it exists.
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;

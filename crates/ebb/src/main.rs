@@ -1,5 +1,5 @@
-//! The binary `ebb`: what was typed, what it means, and which exit code it ends with. All that a
-//! server does is in the crate `server`.
+//! The binary `ebb`: parses the command line, runs the subcommand and returns its exit code. The
+//! server itself is in crate `server`.
 
 mod admin;
 mod backup;
@@ -18,8 +18,8 @@ mod verify;
 
 use std::process::ExitCode;
 
-/// Documents come and go by the thousand; with the system's allocator a quarter of a group stage's
-/// time went into it. `allocator.c` sets its options before anything is allocated.
+/// Documents cause many small allocations; with the system's allocator they took a quarter of the
+/// time of a group stage. `allocator.c` sets the allocator's options before the first allocation.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,11 +1,11 @@
-//! Where a command takes a password from: a file or standard input, never the command line, which other users
-//! of the machine can see.
+//! Reads a password from a file or standard input, never from the command line, which is visible to
+//! other users of the machine.
 
 use std::io::{BufRead, IsTerminal};
 
 use clap::{Arg, ArgMatches};
 
-/// Returns the flag that names the file.
+/// Returns the flag for the password file.
 pub(crate) fn password_flag() -> Arg {
     Arg::new("password-file")
         .long("password-file")
@@ -13,12 +13,12 @@ pub(crate) fn password_flag() -> Arg {
         .help("File with the password [read from standard input]")
 }
 
-/// Takes the path of a file that can be opened, so that one that is missing is wrong usage.
+/// Checks that the file can be opened, so that a missing one is a usage error.
 pub(crate) fn parse_readable(path: &str) -> Result<String, String> {
     std::fs::File::open(path).map(|_| path.to_owned()).map_err(|error| error.to_string())
 }
 
-/// Reads the password from the file that was typed, or the first line of standard input.
+/// Reads the password from the given file, or from the first line of standard input.
 pub(crate) fn typed_password(matches: &ArgMatches) -> Result<String, String> {
     let text = match matches.get_one::<String>("password-file") {
         Some(path) => std::fs::read_to_string(path)

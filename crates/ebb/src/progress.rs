@@ -1,23 +1,23 @@
-//! How far a command is, on a terminal: nothing is drawn anywhere else.
+//! A progress bar, drawn only on a terminal.
 
 use std::{io::Read, time::Duration};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use server::Interrupt;
 
-/// Where the end is known.
+/// Template for a known total.
 const KNOWN: &str = "{prefix} {bar:30} {bytes} of {total_bytes}, {bytes_per_sec}, {elapsed}";
-/// Where it is not.
+/// Template for an unknown total.
 const UNKNOWN: &str = "{prefix} {spinner} {bytes}, {bytes_per_sec}, {elapsed}";
-/// Between two looks of the spinner.
+/// Redraw interval.
 const TURN: Duration = Duration::from_millis(200);
 
-/// A bar. Clones share it.
+/// A progress bar. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// One for so many bytes, where that is known.
+    /// Creates a bar for this number of bytes, or a spinner if it is unknown.
     pub(crate) fn new(prefix: &'static str, bytes: Option<u64>) -> Self {
         let bar = match bytes {
             Some(bytes) => ProgressBar::new(bytes),
@@ -32,23 +32,22 @@ impl Progress {
         Self(bar)
     }
 
-    /// It is as far as this.
     pub(crate) fn set(&self, bytes: u64) {
         self.0.set_position(bytes);
     }
 
-    /// Counts what is read.
+    /// Returns a reader that advances the bar, and fails after an interruption.
     pub(crate) fn reading<R: Read>(&self, input: R, interrupt: &Interrupt) -> Watched<R> {
         Watched { input, bar: self.0.clone(), interrupt: interrupt.clone() }
     }
 
-    /// Takes it away.
+    /// Removes the bar.
     pub(crate) fn end(&self) {
         self.0.finish_and_clear();
     }
 }
 
-/// A stream whose bytes are counted, and that fails once the command was asked to end.
+/// A reader that advances a progress bar, and fails once the command is interrupted.
 pub(crate) struct Watched<R> {
     input: R,
     bar: ProgressBar,

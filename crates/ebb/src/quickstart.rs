@@ -1,10 +1,10 @@
-//! `ebb quickstart`: has a server make the sample, and shows how it disappears. The sample itself is
-//! the server's (`POST /_ebb/quickstart`).
+//! `ebb quickstart`: makes a server create sample data, and shows how it expires. The server
+//! defines the sample (`POST /_ebb/quickstart`).
 //!
 //! ```text
-//! somebody listens at the admin address      → it makes the sample, and this process shows it
-//! nobody does, and it is on this machine     → a server in memory is started beside, then the same
-//! nobody does, and it is another machine     → an error
+//! a server listens at the admin address     → it creates the sample, and this process shows it
+//! none does, and the address is local       → an in-memory server is started, then the same
+//! none does, and the address is remote      → an error
 //! ```
 
 mod watch;
@@ -20,19 +20,18 @@ use crate::{
     ending::{FAILED, USAGE, complain, end_failed, print_text},
 };
 
-/// An address of this machine with whatever port is free.
+/// A local address with any free port.
 const FREE: &str = "127.0.0.1:0";
 
-/// How the answer is shown.
+/// Output of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
-    /// As it is, for programs.
+    /// The server's answer as JSON.
     Json,
-    /// As text, and then, where a person looks at a terminal, how the sample disappears.
+    /// Text; with `watch`, followed by a live view of the expiring sample.
     Words { watch: bool },
 }
 
-/// Returns the subcommand.
 pub(crate) fn command() -> Command {
     let flag = |name: &'static str, help: &'static str| {
         Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
@@ -49,8 +48,8 @@ pub(crate) fn command() -> Command {
         .arg(flag("json", "Print what the server answers as it is"))
 }
 
-/// Runs what was typed and returns the exit code. A server is started only if nothing listens at an
-/// address of this machine: elsewhere a wrong address would only be hidden by it.
+/// Runs the parsed subcommand and returns the exit code. A server is started only if nothing
+/// listens at a local address: for a remote one that would hide a wrong address.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     let client = match Client::from_matches(matches) {
         Ok(client) => client,
@@ -71,13 +70,13 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     }
 }
 
-/// Returns whether an address is one of this machine that no other reaches.
+/// Returns whether an address is a loopback address.
 fn is_here(address: &str) -> bool {
     address.to_socket_addrs().is_ok_and(|mut all| all.all(|address| address.ip().is_loopback()))
 }
 
-/// Runs a server of its own until a signal ends it, with the sample in it. The sample is made once the
-/// server accepts; if that fails the server ends too.
+/// Runs an in-memory server with the sample until a signal ends it. The sample is created once the
+/// server accepts connections; if that fails, the server ends.
 fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode {
     let key_file = key_file.map(Path::to_owned);
     let config = Config { key_file, ..own_config(client.address(), shown) };
@@ -96,21 +95,22 @@ fn serve_own(client: Client, key_file: Option<&Path>, shown: Shown) -> ExitCode 
         }
         Ok(())
     });
-    // Nothing of it is in a file.
+    // None of the settings is in a file, so reloading returns the same.
     match server::serve_beside(&config, &|| Ok(config.clone()), beside) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => end_failed(failure),
     }
 }
 
-/// Returns a server in memory, with free ports for both APIs, which the banner says.
+/// Returns the configuration of an in-memory server with free ports for both APIs, which the banner
+/// shows.
 fn own_config(admin: &str, shown: Shown) -> Config {
     Config {
-        // Nobody asked for the ports that others look for.
+        // The default ports are left to servers started on purpose.
         mongo_addr: Some(FREE.to_owned()),
         cosmos_addr: Some(FREE.to_owned()),
         admin_addr: Some(admin.to_owned()),
-        // It holds the sample alone; the banner says that nobody logs in.
+        // It holds only the sample, and the banner says that no login is required.
         mongo_no_auth: true,
         banner: match shown {
             Shown::Json => Banner::Off,
@@ -121,7 +121,7 @@ fn own_config(admin: &str, shown: Shown) -> Config {
     }
 }
 
-/// Has the sample made and shows it.
+/// Creates the sample and shows it.
 fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     let answer = client.post("/_ebb/quickstart")?;
     let Shown::Words { watch } = shown else {
@@ -130,25 +130,25 @@ fn make_sample(client: &Client, shown: Shown) -> Result<(), String> {
     };
     let is_manual = client.get("/_ebb/clock")?["mode"] == "manual";
     print_text(describe_sample(client.address(), &answer, is_manual));
-    // On a clock that stands still nothing would be seen to disappear.
+    // On a manual clock nothing expires.
     if is_manual || !watch {
         return Ok(());
     }
     watch::watch_expiry(client, &parse_parts(&answer))
 }
 
-/// One API's part of the sample.
+/// The part of the sample in one API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
-    /// The API's name in the admin address's paths and queries.
+    /// Name of the API in paths and queries of the admin address.
     door: &'static str,
-    /// Its name for people.
+    /// Display name of the API.
     name: &'static str,
-    /// How many sessions it has.
+    /// Number of sessions.
     count: u64,
 }
 
-/// Returns the parts that the server's answer has; an API that is off has none.
+/// Returns the parts in the server's answer; a disabled API has none.
 fn parse_parts(answer: &Value) -> Vec<Part> {
     let part = |door, name, count: &Value| count.as_u64().map(|count| Part { door, name, count });
     let nosql = part("nosql", "NoSQL", &answer["nosql"]["items"]);
@@ -156,8 +156,7 @@ fn parse_parts(answer: &Value) -> Vec<Part> {
     nosql.into_iter().chain(mongo).collect()
 }
 
-/// Returns what there is, for how long, and where to look at it, as text; for a server whose clock stands still
-/// also how to move it.
+/// Describes the sample: its size, lifetime and addresses, and how to move a manual clock.
 fn describe_sample(address: &str, answer: &Value, is_manual: bool) -> String {
     let parts = parse_parts(answer);
     let ms = |name: &str| answer[name].as_i64().unwrap_or_default();

@@ -1,7 +1,6 @@
-//! Settings of `ebb serve`: each is a flag, an environment variable and a key of the file, all of one
-//! name. A flag goes before the environment, that before the file, and the file before the default.
-//! How the text of one setting is read is said in `values.rs`; what several mean together is decided
-//! in [`Settings::config`].
+//! Settings of `ebb serve`. Each is a flag, an environment variable and a key of the file with the
+//! same name. Precedence: flag, environment, file, default. `values.rs` parses single settings;
+//! [`Settings::config`] checks and combines them.
 //!
 //! ```text
 //! --data-dir ./a   >   EBB_DATA_DIR=./b   >   data-dir = "./c"   >   ./ebb-data
@@ -153,59 +152,58 @@ struct Values {
     log_level: String,
 }
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// It was typed.
+    /// A command-line flag.
     Flag,
-    /// A variable `EBB_...` is set.
+    /// A variable `EBB_...`.
     Environment,
-    /// The file of `--config` has it.
+    /// The file of `--config`.
     File,
-    /// Nobody said anything.
+    /// The default.
     Default,
 }
 
-/// The settings of one start, and for each its text and where that came from: `--print-config` shows
-/// both.
+/// The settings of one start, each with its text and source for `--print-config`.
 #[derive(Debug)]
 pub(crate) struct Settings {
-    /// What the texts mean.
+    /// The parsed values.
     values: Values,
-    /// By name, without the dashes before it: text and source.
+    /// Text and source by name, without leading dashes.
     sources: BTreeMap<String, (String, Source)>,
 }
 
-/// A sentence that says which setting is wrong, and why. The process ends with the code for usage.
+/// A usage error: a sentence that names the wrong setting and the reason.
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// The password of the first user, as MongoDB's container image takes it. It is no setting: those are
-/// shown by `--print-config`, and flags by the list of processes.
+/// Variable with the password of the first user, as used by MongoDB's container image. It is not a
+/// setting, because `--print-config` shows settings, and the process list shows flags.
 const ROOT_PASSWORD: &str = "MONGO_INITDB_ROOT_PASSWORD";
 
-/// Adds the flags of `ebb serve` to its command. A default that is empty stands for "not set" and is
-/// not shown in `--help`.
+/// Adds the flags of `ebb serve` to its command. An empty default means "not set" and is not shown
+/// in `--help`.
 pub(crate) fn add_flags(command: Command) -> Command {
     let settings = Values::augment_args(Command::new("settings"));
     let mut placed: Vec<_> = settings
         .get_arguments()
         .filter_map(|arg| Some((heading_of(arg.get_long()?)?, arg.clone())))
         .collect();
-    // Headings are shown in the order of their first settings.
+    // `clap` shows headings in the order of their first settings.
     placed.sort_by_key(|((_, place), _)| *place);
     command.args(placed.into_iter().map(|((heading, place), arg)| {
         let unset = arg.get_default_values().iter().all(|value| value.is_empty());
         let arg = with_other_name(arg).allow_hyphen_values(true).hide_default_value(unset);
-        // Those of no heading, --config first, come before.
+        // Arguments without a heading, such as --config, come first.
         arg.help_heading(heading).display_order(10 + place)
     }))
 }
 
 impl Settings {
-    /// Gathers values from what was typed, the environment and the text of a file, by their order of
-    /// precedence; the file has a path, for errors. A name in it that is not known, and a value that cannot
-    /// be read, are errors; `matches` has been parsed with the environment and the defaults already.
+    /// Gathers values from command line, environment and the text of a file, by precedence; the
+    /// file's path is for errors. Fails on unknown names in the file and on invalid values.
+    /// `matches` includes environment and defaults already.
     pub(crate) fn gather(matches: &ArgMatches, file: Option<(&str, &str)>) -> Result<Self, Wrong> {
         let known = add_flags(Command::new("config"));
         let names: Vec<_> = known.get_arguments().filter_map(|arg| arg.get_long()).collect();
@@ -217,7 +215,7 @@ impl Settings {
         let mut used = Vec::new();
         for name in names {
             let value = match (find_source(matches, name), file.text(name)) {
-                // What is for tests alone is nobody's to look at, as long as nobody gave it.
+                // Hidden test settings are not shown unless set.
                 (Source::Default, None) if hidden.contains(&name) => continue,
                 (Source::Default, Some(text)) => {
                     used.push(format!("--{name}={text}"));
@@ -227,8 +225,8 @@ impl Settings {
             };
             sources.insert(name.to_owned(), value);
         }
-        // What the file says is read as flags are, without their environment and their defaults, so
-        // that nothing else is overwritten.
+        // The file's values are parsed like flags, but without environment and defaults, which
+        // would overwrite other values.
         let of_file = known
             .no_binary_name(true)
             .mut_args(|arg| arg.env(None).default_value(None))
@@ -240,7 +238,7 @@ impl Settings {
         Ok(Self { values, sources })
     }
 
-    /// Returns all settings, a line each, as `--print-config` shows them: `name = "value" # source`.
+    /// Formats all settings for `--print-config`, one per line: `name = "value" # source`.
     pub(crate) fn print(&self) -> String {
         let mut out = String::new();
         for (name, (value, source)) in &self.sources {
@@ -257,13 +255,13 @@ impl Settings {
         out
     }
 
-    /// Returns whether somebody gave this setting, be it with the value of the default.
+    /// Returns whether the setting was given, even with the default's value.
     fn is_set(&self, name: &str) -> bool {
         self.sources.get(name).is_some_and(|(_, source)| *source != Source::Default)
     }
 
-    /// Returns the configuration that the values mean together. Settings that exclude each other are
-    /// errors, and defaults that depend on others are filled in.
+    /// Returns the configuration. Fails if settings exclude each other; fills in defaults that
+    /// depend on other settings.
     pub(crate) fn config(&self) -> Result<Config, Wrong> {
         let given = self.values.clone();
         self.check_exclusions()?;
@@ -278,7 +276,8 @@ impl Settings {
         let tls = given.listeners.checked()?;
         let usual_delay = match given.clock {
             ClockMode::System => REAP_DELAY,
-            // Whoever moves the clock wants to see the bytes go too.
+            // A manual clock is used in tests, which want to see the disk space released
+            // immediately.
             ClockMode::Manual => Duration::ZERO,
         };
         let usual_format = match std::io::stderr().is_terminal() {
@@ -320,7 +319,7 @@ impl Settings {
             limits: given.limits.limits(),
             warnings: without_meaning(),
             banner: banner_beside(given.log_format.0),
-            // Unless somebody says so here, what an administrator switched stays.
+            // If the setting is not given, the value switched by an administrator is kept.
             per_document_ttl: self.is_set("per-document-ttl").then_some(given.per_document_ttl),
             accept_loss: given.accept_loss,
             backup_journal: Some(given.backup_journal),
@@ -333,7 +332,7 @@ impl Settings {
         })
     }
 
-    /// The first user, with its password from wherever it was given.
+    /// Returns the first user, with the password from whichever source has it.
     fn root_user(&self) -> Result<Option<RootUser>, Wrong> {
         let given = &self.values;
         let text = std::env::var(ROOT_PASSWORD).ok().filter(|text| !text.is_empty());
@@ -358,7 +357,7 @@ impl Settings {
         Ok(given.root_user.0.clone().map(|name| RootUser { name, password }))
     }
 
-    /// A server of its own has no use for settings of a cluster: whoever gave one means something else.
+    /// Fails if a cluster setting is given for a stand-alone server, which would ignore it.
     fn refuse_cluster_settings<T>(&self) -> Result<Option<T>, Wrong> {
         let of_cluster =
             |name: &&String| name.starts_with("cassandra-") || name.starts_with("peer-");
@@ -369,7 +368,7 @@ impl Settings {
     }
 }
 
-/// Returns where a value came from, as far as `clap` knows: of the file it knows nothing.
+/// Returns the source of a value as far as `clap` knows; it does not know the file.
 fn find_source(matches: &ArgMatches, name: &str) -> Source {
     match matches.value_source(&name.replace('-', "_")) {
         Some(ValueSource::CommandLine) => Source::Flag,
@@ -378,13 +377,13 @@ fn find_source(matches: &ArgMatches, name: &str) -> Source {
     }
 }
 
-/// Returns the text of a setting as it was typed; several values are joined by commas.
+/// Returns the text of a setting as given; several values are joined by commas.
 fn typed_text(matches: &ArgMatches, name: &str) -> String {
     let texts = matches.get_raw(&name.replace('-', "_")).into_iter().flatten();
     texts.map(|text| text.to_string_lossy()).collect::<Vec<_>>().join(",")
 }
 
-/// Returns the sentence of an error about a value, without the usage that follows it on a terminal.
+/// Returns the first line of a `clap` error, without the usage that follows.
 fn value_error(error: &clap::Error) -> Wrong {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();

@@ -1,17 +1,16 @@
-//! Tables for people: a row of headings, and columns that stand below each other. What is in them is
-//! decided elsewhere; programs take `--json`.
+//! Text tables with headings and aligned columns, for people; programs use `--json`.
 
 use unicode_width::UnicodeWidthStr;
 
-/// What stands between two columns.
+/// Separator of columns.
 const GAP: &str = "  ";
 
-/// Where the texts of a column stand.
+/// A column with its heading, by alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// At its beginning: names.
+    /// Left-aligned: names.
     Text(&'static str),
-    /// At its end: numbers.
+    /// Right-aligned: numbers.
     Number(&'static str),
 }
 
@@ -22,7 +21,7 @@ impl Column {
         }
     }
 
-    /// Appends a text with the blanks that fill it up.
+    /// Appends a text with padding.
     fn push(self, text: &str, width: usize, line: &mut String) {
         let blanks = " ".repeat(width.saturating_sub(text.width()));
         match self {

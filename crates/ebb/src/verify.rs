@@ -1,5 +1,5 @@
-//! `ebb verify`: checks a data directory that no server has open, backups, or an audit log, and shows what
-//! was found. The checking is done elsewhere.
+//! `ebb verify`: checks a closed data directory, backups, or an audit log, and shows the result.
+//! The checks are implemented elsewhere.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -12,7 +12,6 @@ use crate::{
     ending::{FAILED, USAGE, complain, counted, end_failed, print_text},
 };
 
-/// Returns the subcommand.
 pub(crate) fn command() -> Command {
     Command::new("verify")
         .about("Check a data directory that no server has open, backups, or an audit log")
@@ -42,8 +41,8 @@ pub(crate) fn command() -> Command {
         ))
 }
 
-/// Runs `ebb verify`: prints what each collection's walk found, as text or as one JSON object. The
-/// exit code is 0 only if there are no differences, so that a script need not read the text.
+/// Runs `ebb verify`: prints the result for each collection, as text or as one JSON object. The
+/// exit code is 0 only if there are no differences, so that a script need not parse the text.
 pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     if let Some(path) = matches.get_one::<String>("audit-file") {
         return verify_audit(path, matches.get_flag("json"));
@@ -79,7 +78,7 @@ pub(crate) fn run(matches: &ArgMatches) -> ExitCode {
     if differences == 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Returns what was found for people: a line for each collection, its differences, and how it ended.
+/// Formats the result for people: one line per collection, its differences, and the total.
 fn format_found(found: &[Difference]) -> String {
     let mut out = String::new();
     for it in found {
@@ -104,8 +103,8 @@ fn format_found(found: &[Difference]) -> String {
     out
 }
 
-/// Runs `ebb verify --audit-file`: prints how many lines hold together and the last hash, or the first line
-/// that does not fit.
+/// Runs `ebb verify --audit-file`: prints the number of valid lines and the last hash, or the first
+/// line that breaks the chain.
 fn verify_audit(path: &str, as_json: bool) -> ExitCode {
     let wrong =
         |error: std::io::Error, code| complain(format!("--audit-file {path}: {error}"), code);

@@ -149,7 +149,7 @@ impl Maker<'_> {
         Ok(prepared)
     }
 
-    /// Like [`Self::quorum`], with small pages: rows are large, and a page must not take long.
+    /// Like `quorum`, with small pages: rows are large, and a page must not take long.
     async fn paged(&self, text: &str) -> Result<PreparedStatement, Error> {
         let mut prepared = self.quorum(text).await?;
         prepared.set_page_size(ROWS_OF_A_PIECE);

@@ -55,7 +55,7 @@ impl SharedNode {
         Self::open_on(options, |_| None, ledger)
     }
 
-    /// Like [`SharedNode::open`], but keeps the local copy of a shard's journal where `own` says,
+    /// Like `open`, but keeps the local copy of a shard's journal where `own` says,
     /// if it returns a journal.
     pub fn open_on<L: Ledger>(
         options: NodeOptions,

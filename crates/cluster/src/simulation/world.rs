@@ -78,7 +78,7 @@ pub(super) fn run(seed: u64, rules: Rules) -> Result<Summary, String> {
     live(seed, World::new(seed, rules))
 }
 
-/// Like [`run`], with an operator who removes random nodes during the phase with faults.
+/// Like `run`, with an operator who removes random nodes during the phase with faults.
 pub(super) fn run_with_forgetting(seed: u64, rules: Rules) -> Result<Summary, String> {
     let mut world = World::new(seed, rules);
     world.after(0, Event::Forget);

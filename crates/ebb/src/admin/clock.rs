@@ -1,4 +1,5 @@
-//! `ebb admin clock`: the database clock of a running server, through its admin address.
+//! `ebb admin clock`: shows and moves the database clock of a running server through its admin
+//! address.
 //!
 //! ```text
 //! ebb admin clock
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use super::format_lines;
 use crate::{client::Client, settings::parse_span};
 
-/// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
     let advance = Command::new("advance").about("Move a manual clock forward").arg(
         Arg::new("span")
@@ -43,7 +43,7 @@ fn parse_instant(text: &str) -> Result<Timestamp, String> {
     text.parse().map_err(|_| "it is not a time such as 2027-01-01T00:00:00Z".to_owned())
 }
 
-/// Does what was typed and returns what the server answers; an error is the text to show.
+/// Executes the subcommand and returns the server's answer; fails with the message to show.
 pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let body = match matches.subcommand() {
         None => return client.get("/_ebb/clock"),
@@ -60,7 +60,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
     client.post_json("/_ebb/clock", &body)
 }
 
-/// Returns an answer for people: the time and how it moves.
+/// Formats an answer for people: the time and the clock mode.
 pub(super) fn format_answer(answer: &Value) -> String {
     match (answer["now"].as_str(), answer["mode"].as_str()) {
         (Some(now), Some(mode)) => format!("{now}, {mode} clock\n"),

@@ -1,15 +1,15 @@
-//! `ebb admin cluster`: makes a cluster, shows it, and moves its data from node to node.
+//! `ebb admin cluster`: creates a cluster, shows it, and moves its data between nodes.
 //!
 //! ```text
-//! init        makes keyspace, tables and record in Cassandra, before any node runs; --from begins with
-//!             the data directory of a server of its own
-//! dump        writes what the cluster has as such a directory
+//! init        creates keyspace, tables and record in Cassandra, before any node starts;
+//!             --from imports the data directory of a stand-alone server
+//! dump        writes the cluster's data as such a directory
 //! verify      compares the copy of a stopped node with the cluster's journal
-//! status      which nodes there are, who owns the data, who is behind
-//! hand-over   has another node own the data
-//! base        has the owner write a base now
-//! forget      takes a node that is gone for good out of the lists
-//! accept-loss goes on without a committed entry that is missing for good
+//! status      shows nodes, shard owners and lag
+//! hand-over   transfers a shard to another node
+//! base        makes the owner write a base now
+//! forget      removes a dead node from the lists
+//! accept-loss continues without a committed entry that is permanently lost
 //! ```
 
 use std::{path::PathBuf, process::ExitCode};
@@ -25,7 +25,6 @@ use crate::{
     settings::{CassandraValues, Wrong},
 };
 
-/// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
     let base = Command::new("base")
         .about("Have the owner write a base of all data now, so that the journal before it can go")
@@ -88,7 +87,7 @@ fn init_command() -> Command {
         )
 }
 
-/// Those that make or read a whole copy.
+/// Returns the commands that write or read a complete copy.
 fn copy_commands() -> [Command; 2] {
     let dump = CassandraValues::augment_args(Command::new("dump"))
         .about("Write what a cluster has as the data directory of a server of its own")
@@ -118,7 +117,7 @@ fn copy_commands() -> [Command; 2] {
     [dump, verify]
 }
 
-/// Those for what is gone for good.
+/// Returns the commands for permanent failures.
 fn repair_commands() -> [Command; 2] {
     let forget = CassandraValues::augment_args(Command::new("forget"))
         .about("Take a node that is gone for good out of the lists; it may come back as a new one")
@@ -135,12 +134,12 @@ fn repair_commands() -> [Command; 2] {
     [forget, accept_loss]
 }
 
-/// Returns what was typed behind `hand-over`.
+/// Returns the request for `hand-over`.
 pub(super) fn hand_over_of(matches: &ArgMatches) -> Request {
     Request::HandOver { shard: shard_of(matches), to: matches.get_one("to").cloned() }
 }
 
-/// Returns what was typed behind `base`.
+/// Returns the request for `base`.
 pub(super) fn base_of(matches: &ArgMatches) -> Request {
     Request::MakeBase { shard: shard_of(matches) }
 }
@@ -149,7 +148,7 @@ fn shard_of(matches: &ArgMatches) -> u32 {
     matches.get_one("shard").copied().unwrap_or_default()
 }
 
-/// Has a base made, however long that takes: one that has the entry which was the last at first.
+/// Requests a base and waits until one exists that contains the entry which was the last at first.
 pub(super) fn make_base(client: &Client, shard: u32) -> Result<Value, String> {
     let mut body = json!({ "shard": shard });
     loop {
@@ -161,7 +160,7 @@ pub(super) fn make_base(client: &Client, shard: u32) -> Result<Value, String> {
     }
 }
 
-/// Makes a cluster and prints its id.
+/// Creates a cluster and prints its id.
 pub(super) fn run_init(matches: &ArgMatches) -> ExitCode {
     let new = match new_cluster(matches) {
         Ok(new) => new,
@@ -218,7 +217,7 @@ pub(super) fn run_verify(matches: &ArgMatches) -> ExitCode {
     if same { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }
 }
 
-/// Forgets a node.
+/// Removes a dead node from the lists.
 pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
     let called = matches.get_one::<String>("node").map_or("", String::as_str);
     let at = match cassandra_of(matches) {
@@ -234,7 +233,7 @@ pub(super) fn run_forget(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Says what is lost, and goes on without it if that was asked.
+/// Prints the loss, and accepts it with `--yes`.
 pub(super) fn run_accept_loss(matches: &ArgMatches) -> ExitCode {
     let (shard, yes) = (shard_of(matches), matches.get_flag("yes"));
     let at = match cassandra_of(matches) {
@@ -251,7 +250,7 @@ pub(super) fn run_accept_loss(matches: &ArgMatches) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns a loss for people.
+/// Formats a loss for people.
 fn format_loss(loss: &Loss) -> String {
     let Loss { missing, given_up, base, .. } = loss;
     let from = match base {
@@ -265,13 +264,12 @@ fn format_loss(loss: &Loss) -> String {
     )
 }
 
-/// Prints a line for each so many bytes.
+/// Prints a progress line after every `TOLD_BYTES`.
 struct Progress {
     of: &'static str,
     told: u64,
 }
 
-/// From one line to the next.
 const TOLD_BYTES: u64 = 64 << 20;
 
 impl Progress {
@@ -315,12 +313,13 @@ fn new_cluster(matches: &ArgMatches) -> Result<NewCluster, Wrong> {
     Ok(NewCluster { at, datacenter, copies, clock, shards, from })
 }
 
-/// Whether the node owns the shard that was to own it. A server of a version before does not say.
+/// Returns whether the intended node owns the shard. Servers of earlier versions report neither,
+/// which counts as success.
 pub(super) fn is_handed_over(answer: &Value) -> bool {
     answer.get("owner") == answer.get("wanted")
 }
 
-/// Returns what came of a hand-over for people.
+/// Formats the outcome of a hand-over for people.
 pub(super) fn format_hand_over(answer: &Value) -> String {
     let text =
         |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or("no node").to_owned();
@@ -332,7 +331,7 @@ pub(super) fn format_hand_over(answer: &Value) -> String {
     }
 }
 
-/// Returns a cluster for people: a line for each shard and each node.
+/// Formats a cluster for people, with one line per shard and node.
 pub(super) fn format_cluster(answer: &Value) -> String {
     let text = |value: &Value, name: &str| match value.get(name) {
         Some(Value::String(text)) => text.clone(),
@@ -358,7 +357,7 @@ pub(super) fn format_cluster(answer: &Value) -> String {
             false => String::new(),
         };
         let age = node.get("beat_age_ms").and_then(Value::as_f64).unwrap_or_default() / 1_000.0;
-        // One that does not answer does not say how far it is.
+        // A node that does not respond reports no position.
         let behind = match node.get("behind").and_then(Value::as_u64) {
             Some(behind) => format!("{behind} entries behind"),
             None => "lag unknown".to_owned(),

@@ -1,15 +1,15 @@
-//! `ebb admin doctor`: what a server finds wrong with its settings and surroundings. The server looks; here
-//! it is only shown.
+//! `ebb admin doctor`: shows the findings of the server's configuration check. The server runs the
+//! checks.
 
 use serde_json::Value;
 
-/// Whether nothing was found.
+/// Returns whether there are no findings.
 pub(super) fn is_clean(answer: &Value) -> bool {
     let count = |name: &str| answer.get(name).and_then(Value::as_u64);
     count("problems") == Some(0) && count("warnings") == Some(0)
 }
 
-/// Returns the findings for people: a line for each check, and below it what to do.
+/// Formats the findings for people: one line per check, followed by the remedy.
 pub(super) fn format_findings(answer: &Value) -> String {
     let text = |found: &Value, name: &str| found[name].as_str().unwrap_or_default().to_owned();
     let mut out = String::new();

@@ -1,4 +1,5 @@
-//! `ebb admin features`: the switches of a running server, through its admin address.
+//! `ebb admin features`: shows and sets the feature switches of a running server through its admin
+//! address.
 //!
 //! ```text
 //! ebb admin features
@@ -13,13 +14,12 @@ use crate::{
     table::{Column, format_table},
 };
 
-/// The switches as they are typed, and what each is.
+/// Command-line names of the switches, with their descriptions.
 const SWITCHES: [(&str, &str); 2] = [
     ("per-document-ttl", "Whether a ttl in MongoDB documents counts that are written from then on"),
     ("carry-timestamps", "Whether dumps carry _ts, until the server ends"),
 ];
 
-/// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
     let state =
         || Arg::new("state").value_name("on|off").required(true).value_parser(["on", "off"]);
@@ -27,7 +27,7 @@ pub(super) fn command() -> Command {
     Command::new("features").about("Show or turn the switches of a server").subcommands(switches)
 }
 
-/// Does what was typed and returns what the server answers; an error is the text to show.
+/// Executes the subcommand and returns the server's answer; fails with the message to show.
 pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let Some((name, typed)) = matches.subcommand() else { return client.get("/_ebb/features") };
     let on = typed.get_one::<String>("state").is_some_and(|state| state == "on");
@@ -35,7 +35,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
     client.put_json("/_ebb/features", &body)
 }
 
-/// Returns an answer for people.
+/// Formats an answer for people.
 pub(super) fn format_answer(answer: &Value) -> String {
     let rows = answer.as_object().into_iter().flatten().map(|(name, switch)| {
         let why = match switch["source"].as_str() {

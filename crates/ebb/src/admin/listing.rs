@@ -1,5 +1,5 @@
-//! `ebb admin databases` and `ebb admin collections`: what a running server has, through its admin
-//! address.
+//! `ebb admin databases` and `ebb admin collections`: list the contents of a running server through
+//! its admin address.
 
 use clap::{Arg, ArgMatches, Command};
 use serde_json::Value;
@@ -9,12 +9,10 @@ use crate::{
     table::{Column, format_table},
 };
 
-/// Returns `ebb admin databases`.
 pub(super) fn databases_command() -> Command {
     Command::new("databases").about("Show the databases of both APIs")
 }
 
-/// Returns `ebb admin collections`.
 pub(super) fn collections_command() -> Command {
     let database = Arg::new("database").value_name("DB").help("Only those of this database");
     Command::new("collections")
@@ -22,12 +20,11 @@ pub(super) fn collections_command() -> Command {
         .arg(database)
 }
 
-/// Asks for databases.
 pub(super) fn ask_databases(client: &Client, _: &ArgMatches) -> Result<Value, String> {
     client.get("/_ebb/databases")
 }
 
-/// Asks for collections. A database that is named and has none in either API is not there.
+/// Requests the collections. Fails if a named database exists in neither API.
 pub(super) fn ask_collections(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let database = matches.get_one::<String>("database");
     let argument = database.map(|name| format!("?database={}", escaped(name)));
@@ -45,7 +42,7 @@ pub(super) fn ask_collections(client: &Client, matches: &ArgMatches) -> Result<V
     }
 }
 
-/// What people call an API.
+/// Returns the display name of an API.
 pub(super) fn api(entry: &Value) -> String {
     match entry["api"].as_str() {
         Some("mongo") => "MongoDB".to_owned(),
@@ -54,12 +51,11 @@ pub(super) fn api(entry: &Value) -> String {
     }
 }
 
-/// Returns a text, nothing where it is none.
+/// Returns a string value, or an empty text for any other.
 pub(super) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns databases for people.
 pub(super) fn format_databases(answer: &Value) -> String {
     let databases = answer["databases"].as_array().map_or(&[][..], Vec::as_slice);
     if databases.is_empty() {
@@ -73,7 +69,7 @@ pub(super) fn format_databases(answer: &Value) -> String {
     format_table(&columns, &databases.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Returns a default for people.
+/// Formats a default TTL for people.
 pub(super) fn default_ttl(value: &Value) -> String {
     match value.as_i64() {
         None => "off".to_owned(),
@@ -82,7 +78,7 @@ pub(super) fn default_ttl(value: &Value) -> String {
     }
 }
 
-/// Returns seconds as flags take them: `90d`, in the largest unit of which they are whole ones.
+/// Formats seconds as flags accept them, such as `90d`, in the largest unit without a remainder.
 fn span(seconds: i64) -> String {
     let units = [(86_400, 'd'), (3_600, 'h'), (60, 'm')];
     let whole = units.into_iter().find(|(unit, _)| 0 < seconds && seconds % unit == 0);
@@ -90,14 +86,14 @@ fn span(seconds: i64) -> String {
     format!("{}{letter}", seconds / unit)
 }
 
-/// Returns for people by what a collection's documents expire: by its default, and by dates that they hold.
+/// Describes how a collection's documents expire: by its default TTL and, if it has date indexes,
+/// by date.
 fn expires_by(entry: &Value) -> String {
     let default = default_ttl(&entry["default"]);
     let by_date = entry["date_indexes"].as_i64().unwrap_or_default() > 0;
     if by_date { format!("{default}, by date") } else { default }
 }
 
-/// Returns collections for people.
 pub(super) fn format_collections(answer: &Value) -> String {
     let collections = answer["collections"].as_array().map_or(&[][..], Vec::as_slice);
     if collections.is_empty() {

@@ -1,4 +1,4 @@
-//! `ebb admin slow`: the slow operations of the last day, through the admin address.
+//! `ebb admin slow`: lists the slow operations of the last day through the admin address.
 
 use clap::{ArgMatches, Command};
 use serde_json::Value;
@@ -9,17 +9,14 @@ use crate::{
     table::{Column, format_table},
 };
 
-/// Returns `ebb admin slow`.
 pub(super) fn command() -> Command {
     Command::new("slow").about("Show the slow operations of the last day, the newest first")
 }
 
-/// Asks for them.
 pub(super) fn ask(client: &Client, _: &ArgMatches) -> Result<Value, String> {
     client.get("/_ebb/slow")
 }
 
-/// Returns them for people.
 pub(super) fn format_answer(answer: &Value) -> String {
     let Some(limit) = answer["threshold_ms"].as_u64() else {
         return "no operation is looked at: the server runs with --slow-ms off\n".to_owned();

@@ -1,5 +1,5 @@
-//! `ebb admin health` and `ebb admin connections`: a running server's state as a few lines, and as an exit
-//! code for health checks of containers. `ebb admin status` shows all of it.
+//! `ebb admin health` and `ebb admin connections`: a summary of a running server's state, and an
+//! exit code for container health checks. `ebb admin status` shows the full state.
 
 use clap::{ArgMatches, Command};
 use serde_json::Value;
@@ -9,28 +9,26 @@ use crate::{
     table::{Column, format_table},
 };
 
-/// Returns `ebb admin health`.
 pub(super) fn health_command() -> Command {
     Command::new("health")
         .about("Show whether the server serves operations; ends with 1 where it does not")
 }
 
-/// Returns `ebb admin connections`.
 pub(super) fn connections_command() -> Command {
     Command::new("connections").about("Show how many connections are open, by API")
 }
 
-/// Asks for the state, which needs no key.
+/// Requests the state, which needs no key.
 pub(super) fn ask(client: &Client, _: &ArgMatches) -> Result<Value, String> {
     client.get("/status")
 }
 
-/// Whether operations are served.
+/// Returns whether operations are served.
 pub(super) fn is_served(answer: &Value) -> bool {
     answer["status"] == "ok"
 }
 
-/// Returns the state for people.
+/// Formats the state for people.
 pub(super) fn format_health(answer: &Value) -> String {
     let checks = answer["checks"].as_object().into_iter().flatten();
     let rows = checks
@@ -45,7 +43,7 @@ pub(super) fn format_health(answer: &Value) -> String {
     format!("{state}\n{table}")
 }
 
-/// Returns connections for people.
+/// Formats the numbers of connections for people.
 pub(super) fn format_connections(answer: &Value) -> String {
     let number = |api: &str, name: &str| match &answer[api][name] {
         Value::Null => String::new(),

@@ -1,5 +1,5 @@
-//! `ebb admin ttl`: reaping of a running server, and what another default would make expire, through its
-//! admin address.
+//! `ebb admin ttl`: shows and controls the reaper of a running server, and previews the effect of
+//! another default TTL, through its admin address.
 //!
 //! ```text
 //! ebb admin ttl show
@@ -20,7 +20,6 @@ use crate::{
     settings::parse_span,
 };
 
-/// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
     let api = || {
         Arg::new("api")
@@ -61,7 +60,7 @@ pub(super) fn command() -> Command {
         .subcommand(preview)
 }
 
-/// Reads a default; the server says which numbers it takes.
+/// Parses a default TTL; the server validates its range.
 fn parse_default(text: &str) -> Result<Value, String> {
     match text {
         "off" => Ok(Value::Null),
@@ -76,19 +75,19 @@ fn parse_default(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Returns the path of the collection that was typed.
+/// Returns the path of the collection on the command line.
 fn collection_path(matches: &ArgMatches) -> String {
     let text = |id: &str| escaped(matches.get_one::<String>(id).map_or("", String::as_str));
     format!("/_ebb/databases/{}/collections/{}", text("database"), text("collection"))
 }
 
-/// Returns the query string that names the API that was typed.
+/// Returns the query string for the API on the command line.
 fn api_argument(matches: &ArgMatches) -> String {
     let api = matches.get_one::<String>("api").map(|api| format!("?door={api}"));
     api.unwrap_or_default()
 }
 
-/// Does what was typed and returns what the server answers; an error is the text to show.
+/// Executes the subcommand and returns the server's answer; fails with the message to show.
 pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let answer = ask(client, matches);
     answer.map_err(|why| why.replace("add ?door=", "say --api mongo or --api nosql"))
@@ -115,7 +114,7 @@ fn ask(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     }
 }
 
-/// Returns an answer for people.
+/// Formats an answer for people.
 pub(super) fn format_answer(answer: &Value) -> String {
     let amount = |amount: &Value| {
         let number = |name: &str| amount[name].as_i64().unwrap_or(0);

@@ -1,5 +1,5 @@
-//! `ebb admin user`: users of the MongoDB API on a running server, through its admin address. What a
-//! user may do is said by roles; the server knows which there are.
+//! `ebb admin user`: manages users of the MongoDB API on a running server through its admin
+//! address. Roles grant the privileges; the server knows the valid ones.
 //!
 //! ```text
 //! ebb admin user list
@@ -9,8 +9,8 @@
 //! ebb admin user remove ann
 //! ```
 //!
-//! A password is read from a file or from standard input, never from the command line, which other
-//! users of the machine can see.
+//! Passwords are read from a file or from standard input, never from the command line, which is
+//! visible to other users of the machine.
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Value, json};
@@ -20,10 +20,9 @@ use crate::{
     password::{parse_readable, password_flag, typed_password},
 };
 
-/// The database of a user and of a role where none is said.
+/// Default database of a user and of a role.
 const DATABASE: &str = "admin";
 
-/// Returns the subcommand and its own subcommands.
 pub(super) fn command() -> Command {
     let name = || Arg::new("name").value_name("USER").required(true);
     let database = || {
@@ -56,7 +55,7 @@ pub(super) fn command() -> Command {
         .subcommand(of_user("remove", "Remove a user"))
 }
 
-/// Does what was typed and returns what the server answers; an error is the text to show.
+/// Executes the subcommand and returns the server's answer; fails with the message to show.
 pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String> {
     let Some((what, matches)) = matches.subcommand() else { return Err(String::new()) };
     if what == "list" {
@@ -82,7 +81,7 @@ pub(super) fn run(client: &Client, matches: &ArgMatches) -> Result<Value, String
     }
 }
 
-/// Returns an answer for people: a line for each user.
+/// Formats an answer for people, with one line per user.
 pub(super) fn format_answer(answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let name = |user: &Value| format!("{}@{}", text(&user["user"]), text(&user["database"]));
@@ -100,7 +99,7 @@ pub(super) fn format_answer(answer: &Value) -> String {
     users.iter().map(|user| format!("{}: {}\n", name(user), roles(user))).collect()
 }
 
-/// The roles that were typed, `role` or `role@database`.
+/// Returns the roles on the command line, `role` or `role@database`.
 fn typed_roles(matches: &ArgMatches) -> Vec<Value> {
     let typed = matches.get_many::<String>("role").into_iter().flatten();
     let named = typed.map(|text| text.rsplit_once('@').unwrap_or((text, DATABASE)));

@@ -1,5 +1,5 @@
-//! A backup that is written into a file. Until it is whole it has another name, and one that does not
-//! become whole is removed.
+//! Writes a backup into a file. The file has a temporary name until it is complete, and is removed
+//! if it does not become complete.
 
 use std::{
     fs::{self, File},
@@ -12,21 +12,21 @@ use backup::Header;
 
 use super::kind_name;
 
-/// End of the names of backups in a directory.
+/// Suffix of backup files.
 pub(super) const ENDING: &str = ".ebb";
-/// End of the names of those that are not whole.
+/// Suffix of incomplete files.
 const PART: &str = ".part";
 
-/// Where it goes when it is whole.
+/// The final location of the file.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// A file of this name, which must not be there.
+    /// A file of this name, which must not exist.
     File(PathBuf),
-    /// A file in this directory that is named by what is in it.
+    /// A file in this directory, named after its contents.
     Folder(PathBuf),
 }
 
-/// A file that is being written.
+/// A backup file being written.
 #[derive(Debug)]
 pub(super) struct BackupFile {
     target: Target,
@@ -37,7 +37,7 @@ pub(super) struct BackupFile {
 }
 
 impl BackupFile {
-    /// Begins one.
+    /// Creates the temporary file.
     pub(super) fn begin(target: Target) -> Result<Self, String> {
         let (folder, stem) = match &target {
             Target::Folder(folder) => {
@@ -60,25 +60,25 @@ impl BackupFile {
         };
         let part = folder.join(format!(".{stem}.{}{PART}", std::process::id()));
         let mut options = File::options();
-        // Nobody else may read what is in it.
+        // The data must not be readable by other users.
         let opened = options.write(true).create_new(true).mode(0o600).open(&part);
         let file = opened.map_err(|error| format!("cannot write {}: {error}", part.display()))?;
         Ok(Self { target, folder, part, file, is_whole: false })
     }
 
-    /// The name that it has until it is whole.
+    /// Returns the temporary path.
     pub(super) fn part(&self) -> &Path {
         &self.part
     }
 
-    /// What is written to.
+    /// Returns a buffered writer of the file.
     pub(super) fn writer(&self) -> Result<io::BufWriter<File>, String> {
         let file = self.file.try_clone();
         let file = file.map_err(|error| format!("cannot write {}: {error}", self.part.display()));
         Ok(io::BufWriter::with_capacity(1 << 20, file?))
     }
 
-    /// It is whole: durable under its own name when this returns, which is returned.
+    /// Makes the file durable under its final name and returns that name.
     pub(super) fn finish(mut self, header: &Header) -> Result<PathBuf, String> {
         let path = match &self.target {
             Target::File(path) => path.clone(),
@@ -86,8 +86,8 @@ impl BackupFile {
         };
         let failed = |error: io::Error| format!("cannot write {}: {error}", path.display());
         self.file.sync_all().map_err(failed)?;
-        // A link does not take the place of what is there, as a rename would; not every file system has
-        // links.
+        // A hard link does not replace an existing file, as a rename would; not every file system
+        // supports links.
         match fs::hard_link(&self.part, &path) {
             Ok(()) => fs::remove_file(&self.part).map_err(failed)?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -109,7 +109,7 @@ impl Drop for BackupFile {
     }
 }
 
-/// The name of a backup: when it was begun, what it is, and its last entry, so that names are in order.
+/// Returns the name of a backup: its start time, kind and last entry, so that names sort by time.
 pub(super) fn name_of(header: &Header) -> String {
     let at = jiff::Timestamp::from_millisecond(header.began_ms).unwrap_or_default();
     let (at, ms) = (at.strftime("%Y%m%dT%H%M%S"), header.began_ms.rem_euclid(1000));

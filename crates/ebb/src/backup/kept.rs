@@ -1,4 +1,4 @@
-//! Backups that are kept somewhere: which there are, and which of them lead up to what is wanted.
+//! Stored backups: lists those of a location, and selects the chain that leads to a point in time.
 
 use std::{
     fs::{self, File},
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::progress::Progress;
 
-/// The same of a directory, in the order of their names.
+/// Lists the backups of a directory, sorted by name.
 fn backups_in(folder: &Path) -> Result<Vec<(PathBuf, Link)>, String> {
     let failed = |error: io::Error| format!("cannot read {}: {error}", folder.display());
     let mut paths = Vec::new();
@@ -32,7 +32,7 @@ fn backups_in(folder: &Path) -> Result<Vec<(PathBuf, Link)>, String> {
     paths.into_iter().map(|path| look_at(&path).map(|link| (path, link))).collect()
 }
 
-/// All backups of a place that has several, and where each lies.
+/// Lists the backups of a location that can hold several, with their locations.
 pub(super) fn backups_at(place: &Place) -> Result<Vec<(Place, Link)>, String> {
     match place {
         Place::Folder(folder) => {
@@ -56,7 +56,7 @@ pub(super) fn backups_at(place: &Place) -> Result<Vec<(Place, Link)>, String> {
     }
 }
 
-/// What the newest backup of a directory is, behind which another one goes on.
+/// Returns the header of the newest backup of a chain, which an incremental one continues.
 pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
     let none = || format!("there is no full backup in {place}: make one first");
     let links: Vec<Link> = backups_at(place)?.into_iter().map(|(_, link)| link).collect();
@@ -67,7 +67,7 @@ pub(super) fn newest_in(place: &Place) -> Result<Header, String> {
     chain.into_iter().next_back().map(|link| link.header).ok_or_else(none)
 }
 
-/// Looks at what a file is.
+/// Reads the summary of a backup file.
 fn look_at(path: &Path) -> Result<Link, String> {
     let wrong = |error: io::Error| format!("{}: {error}", path.display());
     let file = io::BufReader::new(File::open(path).map_err(wrong)?);
@@ -77,7 +77,7 @@ fn look_at(path: &Path) -> Result<Link, String> {
     link_of(path.display().to_string(), survey(file, &skip))
 }
 
-/// Looks at what an object is; it is read for that.
+/// Reads the summary of a backup object; the object is downloaded for that.
 fn look_at_object(store: &Bucket, place: &Place) -> Result<Link, String> {
     let Place::Object { key, .. } = place else { return Err(format!("{place} is no object")) };
     let object = store.read(key).map_err(|error| format!("{place}: {error}"))?;
@@ -94,7 +94,7 @@ fn link_of(name: String, found: Result<Survey, backup::Error>) -> Result<Link, S
     Ok(Link { name, header: found.header, clock_ms })
 }
 
-/// Begins to read one backup.
+/// Returns a source that opens one backup for reading.
 pub(super) fn source_of(place: &Place, bar: &Progress, interrupt: &Interrupt) -> Source {
     let (of, bar, interrupt) = (place.clone(), bar.clone(), interrupt.clone());
     let open = move || -> io::Result<Box<dyn Read + Send>> {
@@ -116,7 +116,7 @@ pub(super) fn source_of(place: &Place, bar: &Progress, interrupt: &Interrupt) ->
     Source { name: place.to_string(), open: Box::new(open) }
 }
 
-/// The backups that lead up to an instant, or to the end, in their order.
+/// Returns the chain of backups that leads to an instant, or to the end, in order.
 pub(super) fn sources_of(
     place: &Place,
     to: Option<i64>,
@@ -137,7 +137,7 @@ pub(super) fn sources_of(
     Ok(places.map(|(place, _)| source_of(place, bar, interrupt)).collect())
 }
 
-/// Bytes of what is read, where that is known before.
+/// Returns the size of the backup, if it is known in advance.
 pub(super) fn bytes_of(place: &Place) -> Option<u64> {
     match place {
         Place::File(path) => path.metadata().ok().map(|file| file.len()),

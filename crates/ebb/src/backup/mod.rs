@@ -1,13 +1,13 @@
-//! `ebb backup`, `ebb restore`, and `ebb verify` of backups: where backups lie, how far the work is, and
-//! what is said of it. What a backup is and what is made of it, the server's crates know.
+//! `ebb backup`, `ebb restore`, and `ebb verify` of backups: locations of backups, progress and
+//! output. The backup format and its processing are in crates of the server.
 //!
 //! ```text
-//! place       TARGET and SOURCE as they are typed
-//! kept        backups of a directory, and which belong together
-//! file        a file that is written: under another name until it is whole
-//! s3          objects of a store that speaks S3
-//! s3_client   the HTTP client of such a store
-//! sink        where one goes: a file, an object, standard output
+//! place       TARGET and SOURCE of the command line
+//! kept        backups of a directory, and their chains
+//! file        a file being written, under a temporary name until it is complete
+//! s3          objects of an S3-compatible store
+//! s3_client   the HTTP client for such a store
+//! sink        destination of a backup: a file, an object, standard output
 //! taking      ebb backup
 //! restoring   ebb restore
 //! verifying   ebb verify BACKUP
@@ -27,7 +27,7 @@ pub(crate) use restoring::{restore_command, run_restore};
 pub(crate) use taking::{backup_command, run_backup};
 pub(crate) use verifying::run_verify;
 
-/// The word for a kind of backup.
+/// Returns the name of a kind of backup.
 fn kind_name(kind: backup::Kind) -> &'static str {
     match kind {
         backup::Kind::Full => "full",
@@ -35,7 +35,7 @@ fn kind_name(kind: backup::Kind) -> &'static str {
     }
 }
 
-/// An instant as people and programs read it; one too far away for a calendar in milliseconds.
+/// Formats an instant; in milliseconds if it is outside of the calendar's range.
 fn instant(ms: i64) -> String {
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(at) => format!("{at:.3}"),

@@ -1,31 +1,29 @@
-//! Where a backup goes to or comes from, as it is typed.
+//! Parses the source or target of a backup.
 
 use std::{
     fmt,
     path::{Path, PathBuf},
 };
 
-/// A place for backups.
+/// A location of backups.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Standard output or input, `-`.
     Standard,
-    /// One file.
+    /// A single file.
     File(PathBuf),
-    /// A directory of them: it is there, or a slash ends its name.
+    /// A directory of backups: an existing one, or a name that ends with a slash.
     Folder(PathBuf),
-    /// An object of S3.
+    /// An object in S3.
     Object {
-        /// The bucket.
+        /// Name of the bucket.
         bucket: String,
-        /// Its key.
         key: String,
     },
-    /// All objects whose keys begin so: a slash ends it, or it is the whole bucket.
+    /// All objects with this key prefix, which ends with a slash or is empty for the whole bucket.
     Prefix {
-        /// The bucket.
+        /// Name of the bucket.
         bucket: String,
-        /// What keys begin with.
         prefix: String,
     },
 }
@@ -42,12 +40,12 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Whether it has several.
+    /// Returns whether it can hold several backups.
     pub(super) fn is_folder(&self) -> bool {
         matches!(self, Self::Folder(_) | Self::Prefix { .. })
     }
 
-    /// What was typed.
+    /// Parses a location.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Err("the place of a backup has no name".to_owned());

@@ -1,4 +1,5 @@
-//! `ebb restore`: makes a data directory of a backup, or of those of a directory up to an instant.
+//! `ebb restore`: creates a data directory from a backup, or from the chain of a directory up to an
+//! instant.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -17,7 +18,6 @@ use crate::{
     progress::Progress,
 };
 
-/// Returns the subcommand.
 pub(crate) fn restore_command() -> Command {
     Command::new("restore")
         .about("Make a data directory of a backup")
@@ -53,7 +53,7 @@ pub(crate) fn restore_command() -> Command {
         )
 }
 
-/// Runs what was typed and returns the exit code.
+/// Runs the parsed subcommand and returns the exit code.
 pub(crate) fn run_restore(matches: &ArgMatches) -> ExitCode {
     let source = matches.get_one::<String>("source").map_or("", String::as_str);
     let place = match Place::parse(source) {
@@ -93,7 +93,7 @@ pub(crate) fn run_restore(matches: &ArgMatches) -> ExitCode {
     }
 }
 
-/// Reads an instant as milliseconds since 1970.
+/// Parses an instant as milliseconds since 1970.
 fn parse_instant(text: &str) -> Result<i64, String> {
     let at: Result<jiff::Timestamp, _> = text.parse();
     at.map(|at| at.as_millisecond())

@@ -1,6 +1,7 @@
-//! Backups as objects of a store that speaks S3. Credentials, region and address come from the usual
-//! variables: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` and
-//! `AWS_ENDPOINT_URL`. An object is uploaded in parts, and is there once the last has been taken.
+//! Backups as objects of an S3-compatible store. Credentials, region and endpoint come from the
+//! usual variables: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`
+//! and `AWS_ENDPOINT_URL`. An object is uploaded in parts and becomes visible when the upload
+//! completes.
 
 use std::{
     io::{self, Read, Write},
@@ -16,16 +17,16 @@ use tokio::runtime::Runtime;
 
 use super::{file::ENDING, s3_client::Connector};
 
-/// Bytes of a part. S3 takes 10,000 of them, which is 320 GB.
+/// Size of a part. S3 accepts 10,000 parts, that is 320 GB.
 const PART_BYTES: usize = 32 << 20;
-/// Parts on their way at the same time.
+/// Maximum number of concurrent part uploads.
 const AT_ONCE: usize = 3;
-/// Objects below a prefix that are looked at.
+/// Maximum number of objects listed below a prefix.
 const OBJECTS_MAX: usize = 1_000_000;
-/// Backups below a prefix.
+/// Maximum number of backups below a prefix.
 const BACKUPS_MAX: usize = 100_000;
 
-/// A bucket, and what its requests run on.
+/// A bucket, with the runtime for its requests.
 #[derive(Clone)]
 pub(super) struct Bucket {
     name: String,
@@ -34,7 +35,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// The bucket of this name.
+    /// Opens the bucket of this name.
     pub(super) fn open(name: &str) -> Result<Self, String> {
         let failed = |error: &dyn std::fmt::Display| format!("s3://{name}: {error}");
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -51,7 +52,7 @@ impl Bucket {
         format!("s3://{}/{key}", self.name)
     }
 
-    /// Begins an object, which must not be there.
+    /// Starts the upload of an object, which must not exist.
     pub(super) fn upload(&self, key: &str) -> Result<Upload, String> {
         let (path, name) = (Path::from(key), self.named(key));
         let begun = self.runtime.block_on(async {
@@ -67,14 +68,14 @@ impl Bucket {
         Ok(Upload { name, parts: Some(parts), runtime: Arc::clone(&self.runtime) })
     }
 
-    /// Names of the backups below a prefix, in their order.
+    /// Lists the keys of the backups below a prefix, sorted.
     pub(super) fn backups_below(&self, prefix: &str) -> Result<Vec<String>, String> {
         let path = Path::from(prefix);
         let listed = self.runtime.block_on(backups_in(self.store.list(Some(&path)), prefix));
         listed.map_err(|why| format!("{}: {why}", self.named(prefix)))
     }
 
-    /// Begins to read an object.
+    /// Starts reading an object.
     pub(super) fn read(&self, key: &str) -> io::Result<Download> {
         let path = Path::from(key);
         let found = self.runtime.block_on(self.store.get(&path));
@@ -83,7 +84,8 @@ impl Bucket {
     }
 }
 
-/// Takes the names of backups out of a list that need not end.
+/// Selects the backups from a listing, whose length is bounded because a faulty store may never end
+/// it.
 async fn backups_in(
     mut listed: BoxStream<'static, object_store::Result<ObjectMeta>>,
     prefix: &str,
@@ -109,16 +111,16 @@ async fn backups_in(
     Ok(keys)
 }
 
-/// An object that is being written; unless it is finished, nothing of it will be there.
+/// An object being uploaded; nothing of it remains unless it is finished.
 pub(super) struct Upload {
     name: String,
-    /// `None` once it has ended.
+    /// `None` once the upload has ended.
     parts: Option<WriteMultipart>,
     runtime: Arc<Runtime>,
 }
 
 impl Upload {
-    /// It is whole: it is there when this returns its name.
+    /// Completes the upload and returns the name of the object.
     pub(super) fn finish(mut self) -> Result<String, String> {
         if let Some(parts) = self.parts.take() {
             let finished = self.runtime.block_on(parts.finish());
@@ -146,13 +148,13 @@ impl Write for Upload {
 impl Drop for Upload {
     fn drop(&mut self) {
         if let Some(parts) = self.parts.take() {
-            // What was taken of it would be kept, and paid for.
+            // The store would keep, and charge for, the uploaded parts.
             let _ = self.runtime.block_on(parts.abort());
         }
     }
 }
 
-/// An object that is being read.
+/// An object being read.
 pub(super) struct Download {
     stream: BoxStream<'static, object_store::Result<Bytes>>,
     chunk: Bytes,

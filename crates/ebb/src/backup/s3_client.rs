@@ -1,5 +1,6 @@
-//! The HTTP client of a store that speaks S3. It believes little: redirects lead to the same host alone, and of
-//! answers that are held as a whole, which is all but the content of objects, a bounded part is read.
+//! The HTTP client for an S3-compatible store. It limits its trust in the server: redirects must
+//! stay on the same host, and responses that are buffered, that is all except object contents, are
+//! bounded.
 
 use std::{pin::Pin, time::Duration};
 
@@ -13,16 +14,17 @@ use object_store::{
 };
 use reqwest::redirect::{Attempt, Policy};
 
-/// The longest answer that is held as a whole. A list of a thousand names of a kilobyte is shorter.
+/// Maximum size of a buffered response. A listing of a thousand names of a kilobyte each is
+/// smaller.
 const ANSWER_MAX: usize = 16 << 20;
-/// Redirects that are followed.
+/// Maximum number of redirects.
 const REDIRECTS: usize = 5;
-/// How long a request may take where the environment does not say.
+/// Default timeout of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The same of a connection.
+/// Default timeout of a connection attempt.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes clients.
+/// Creates clients.
 #[derive(Debug)]
 pub(super) struct Connector;
 
@@ -82,7 +84,7 @@ fn is_same_host(from: &reqwest::Url, to: &reqwest::Url) -> bool {
 #[derive(Debug)]
 struct Client(reqwest::Client);
 
-/// What a request evaluates to.
+/// The future of a request.
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'a>>;
 
 impl HttpService for Client {
@@ -91,7 +93,7 @@ impl HttpService for Client {
         'life0: 'async_trait,
         Self: 'async_trait,
     {
-        // The content of an object is read as a stream, which nobody holds.
+        // The content of an object is streamed and not buffered.
         let is_read = request.method() == "GET" && !is_list(request.uri().query());
         Box::pin(async move {
             let answer = HttpService::call(&self.0, request).await?;
@@ -109,7 +111,7 @@ impl HttpService for Client {
     }
 }
 
-/// Whether a request asks for names or uploads, and not for an object.
+/// Returns whether a request lists names or uploads instead of reading an object.
 fn is_list(query: Option<&str>) -> bool {
     let names = query.unwrap_or_default().split('&').map(|part| part.split('=').next());
     names.flatten().any(|name| matches!(name, "list-type" | "uploads" | "uploadId"))
@@ -142,7 +144,7 @@ mod tests {
         assert!(!is_list(None) && !is_list(Some("versionId=list-type")));
     }
 
-    /// Answers each connection with these bytes, the last of them over and over if it is `endless`.
+    /// Answers each connection with `head`, followed by `endless` repeated forever if given.
     fn serve(head: String, endless: Option<&'static [u8]>) -> u16 {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -1,5 +1,5 @@
-//! Where the bytes of one backup go while it is taken: a file, an object of S3, or standard output. It
-//! has its name once it is whole, and what does not become whole is taken away.
+//! The destination of a backup being taken: a file, an S3 object, or standard output. It gets its
+//! name when it is complete; incomplete output is removed.
 
 use std::{
     io::{self, Write},
@@ -15,7 +15,7 @@ use super::{
     s3::{Bucket, Upload},
 };
 
-/// What is to be removed when the process is ended at once.
+/// The temporary file to remove if the process is terminated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unfinished(Arc<Mutex<Option<PathBuf>>>);
 
@@ -24,7 +24,6 @@ impl Unfinished {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = part;
     }
 
-    /// Removes it.
     pub(super) fn remove(&self) {
         if let Some(part) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = std::fs::remove_file(part);
@@ -32,23 +31,22 @@ impl Unfinished {
     }
 }
 
-/// What is written to.
 enum Kind {
     Standard(io::BufWriter<io::Stdout>),
     File(io::BufWriter<std::fs::File>, BackupFile),
     Object(Upload),
 }
 
-/// A backup that is being written somewhere.
+/// A backup being written.
 pub(super) struct Sink {
     kind: Kind,
-    /// Bytes written.
+    /// Number of bytes written.
     pub(super) bytes: u64,
     unfinished: Unfinished,
 }
 
 impl Sink {
-    /// Begins one. What it will be is not always known yet.
+    /// Opens the destination. `header` may not be known yet.
     pub(super) fn begin(
         place: &Place,
         header: Option<&Header>,
@@ -74,7 +72,7 @@ impl Sink {
         Ok(Self { kind, bytes: 0, unfinished })
     }
 
-    /// It is whole: it has its own name when this returns, which is returned.
+    /// Completes the backup under its final name and returns that name.
     pub(super) fn finish(self, header: &Header) -> Result<String, String> {
         let failed = |error: io::Error| format!("cannot write the backup: {error}");
         let place = match self.kind {

@@ -1,5 +1,5 @@
-//! `ebb backup`: has a server stream a backup, or reads a closed data directory, and puts it where it
-//! belongs.
+//! `ebb backup`: streams a backup from a server, or reads a closed data directory, and writes it to
+//! its target.
 
 use std::{
     io::{self, Read},
@@ -24,10 +24,9 @@ use crate::{
     progress::Progress,
 };
 
-/// The route of a server.
+/// The server's backup route.
 const ROUTE: &str = "/_ebb/backup";
 
-/// Returns the subcommand.
 pub(crate) fn backup_command() -> Command {
     Command::new("backup")
         .about("Back up a running server, or a data directory that no server has open")
@@ -58,7 +57,7 @@ pub(crate) fn backup_command() -> Command {
         .args(client::client_flags())
 }
 
-/// What was written.
+/// The result of a backup.
 struct Taken {
     place: String,
     header: Header,
@@ -66,7 +65,7 @@ struct Taken {
     written: u64,
 }
 
-/// Runs what was typed and returns the exit code.
+/// Runs the parsed subcommand and returns the exit code.
 pub(crate) fn run_backup(matches: &ArgMatches) -> ExitCode {
     let target = matches.get_one::<String>("target").map_or("", String::as_str);
     let place = match Place::parse(target) {
@@ -118,14 +117,15 @@ fn take(matches: &ArgMatches, place: &Place) -> Result<Taken, Failure> {
     Ok(Taken { place, header, trailer, written })
 }
 
-/// The route of what was written since a backup.
+/// Returns the route for the changes since a backup.
 fn route_after(before: &Header) -> String {
     let Header { last_entry, last_stamp, lineage, .. } = before;
     let (seq, at) = (last_stamp.seq, last_stamp.at_ms);
     format!("{ROUTE}?after={last_entry}&seq={seq}&at={at}&database={lineage}")
 }
 
-/// Copies what a server streams. What it is comes first, and names it.
+/// Copies a stream of a server. Its header is read first, because the name of the target depends on
+/// it.
 fn copy(
     mut stream: impl Read,
     place: &Place,
@@ -139,7 +139,7 @@ fn copy(
     Ok((sink, header, trailer))
 }
 
-/// Writes what a directory holds.
+/// Writes a backup of a closed data directory.
 fn read_directory(
     folder: &Path,
     mut sink: Sink,
@@ -157,12 +157,12 @@ fn read_directory(
     Ok((sink, header, trailer))
 }
 
-/// Says what was written. Where the backup itself goes to standard output, nothing else does.
+/// Reports the result, unless the backup itself goes to standard output.
 fn report(taken: &Taken, place: &Place, as_json: bool) {
     if *place == Place::Standard {
         return;
     }
-    // Whoever means a directory that is not there yet would look for one.
+    // For users who meant a directory that does not exist yet.
     let note = match place {
         Place::File(path) if path.extension().is_none() => {
             "; it is one file: a TARGET that ends with / is a directory of backups"
@@ -189,12 +189,12 @@ fn report(taken: &Taken, place: &Place, as_json: bool) {
     }
 }
 
-/// Ends a command that was typed wrongly.
+/// Ends a command with a usage error.
 pub(super) fn usage(message: impl std::fmt::Display) -> ExitCode {
     complain(message, USAGE)
 }
 
-/// Ends a command that failed.
+/// Ends a failed command.
 pub(super) fn failure(message: impl std::fmt::Display) -> ExitCode {
     complain(message, FAILED)
 }

@@ -1,4 +1,5 @@
-//! `ebb verify` of backups: reads each to its end, and says which of a directory belong together.
+//! `ebb verify` of backups: reads each one completely, and shows which ones of a directory form a
+//! chain.
 
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ use crate::{
     progress::Progress,
 };
 
-/// Reads what was named. The exit code is 0 only if all of it is whole.
+/// Verifies a backup or all of a directory. The exit code is 0 only if all are complete.
 pub(crate) fn run_verify(place: &str, as_json: bool) -> ExitCode {
     let place = match Place::parse(place) {
         Ok(place) => place,
@@ -65,7 +66,7 @@ fn read_all(
     Ok(all)
 }
 
-/// The names of those that a restore of a directory would take.
+/// Returns the names of the backups that a restore of the directory would use.
 fn chain_of(links: Vec<Link>) -> Result<Vec<String>, String> {
     if links.is_empty() {
         return Ok(Vec::new());

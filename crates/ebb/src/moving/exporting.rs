@@ -1,4 +1,4 @@
-//! `ebb export`: a collection or container to a file.
+//! `ebb export`: writes a collection or container to a file.
 
 use std::{path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -12,7 +12,6 @@ use super::{
 };
 use crate::ending::{FAILED, USAGE, complain, counted, print_text};
 
-/// Returns the subcommand.
 pub(crate) fn export_command() -> Command {
     Command::new("export")
         .about("Write a collection or container into a file; what has expired is never in it")
@@ -52,7 +51,7 @@ pub(crate) fn export_command() -> Command {
         )
 }
 
-/// Runs what was typed and returns the exit code.
+/// Runs the parsed subcommand and returns the exit code.
 pub(crate) fn run_export(matches: &ArgMatches) -> ExitCode {
     let common = match prepare(matches) {
         Ok(common) => common,
@@ -66,7 +65,7 @@ pub(crate) fn run_export(matches: &ArgMatches) -> ExitCode {
     }
 }
 
-/// What was typed, if it goes together.
+/// Returns the common arguments after checking the combination of flags.
 fn prepare(matches: &ArgMatches) -> Result<Common, String> {
     let common = Common::from_matches(matches, matches.get_flag("relaxed"), false)?;
     let has_sort = matches.contains_id("sort");
@@ -98,7 +97,7 @@ fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<()
     let mut names = fields(matches);
     let job = format!("{job} where {query} of {} up to {limit:?} in {order}", names.join(","));
     if matches!(format, Format::Csv(_)) {
-        // Columns are found in whole fields: they may lead into documents and arrays.
+        // Columns may refer to nested fields, so the whole top-level fields are requested.
         names.iter_mut().for_each(|name| name.truncate(name.find('.').unwrap_or(name.len())));
         names.sort_unstable();
         names.dedup();
@@ -128,7 +127,6 @@ fn run(matches: &ArgMatches, common: Common, file: Option<PathBuf>) -> Result<()
     done
 }
 
-/// Says what was written.
 fn report(file: &str, done: Exported, as_json: bool) {
     let Exported { documents, bytes, earlier, was_whole } = done;
     print_text(match (as_json, was_whole) {

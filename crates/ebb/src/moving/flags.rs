@@ -1,5 +1,4 @@
-//! What both commands are told: which server, which collection or container, and how documents stand in the
-//! file.
+//! Flags of both commands: the server, the collection or container, and the file format.
 
 use std::path::PathBuf;
 
@@ -12,28 +11,28 @@ use crate::{
     password::{password_flag, typed_password},
 };
 
-/// The server where none is said.
+/// Default server.
 const LOCAL: &str = "mongodb://127.0.0.1:27017";
 
-/// The server that was typed, by its API.
+/// The selected server, by API.
 #[derive(Debug)]
 pub(super) enum Server {
     Mongo(MongoAddress),
     NoSql(NoSqlAddress),
 }
 
-/// What was typed of both commands.
+/// The parsed flags of both commands.
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) server: Server,
     pub(super) database: String,
     pub(super) collection: String,
     pub(super) format: Format,
-    /// Server, database and collection as one text, without a login.
+    /// Server, database and collection as one text, without credentials.
     pub(super) job: String,
 }
 
-/// The flags of both commands.
+/// Returns the flags of both commands.
 pub(super) fn common_flags() -> Vec<Arg> {
     let [_, key, tls, authority] = client::client_flags();
     let value = |id: &'static str, name: &'static str| Arg::new(id).long(id).value_name(name);
@@ -75,24 +74,25 @@ pub(super) fn common_flags() -> Vec<Arg> {
     ]
 }
 
-/// The flag whose meaning each command has for itself.
+/// Returns the `--fields` flag; each command adds its own help.
 pub(super) fn fields_flag() -> Arg {
     Arg::new("fields").short('f').long("fields").value_name("NAME,...").value_delimiter(',')
 }
 
-/// The text that was typed behind a flag; an empty one counts as none.
+/// Returns the value of a flag, or an empty text.
 pub(super) fn text(matches: &ArgMatches, id: &str) -> String {
     matches.get_one::<String>(id).cloned().unwrap_or_default()
 }
 
-/// The names behind `--fields`.
+/// Returns the names in `--fields`.
 pub(super) fn fields(matches: &ArgMatches) -> Vec<String> {
     matches.get_many::<String>("fields").into_iter().flatten().cloned().collect()
 }
 
 impl Common {
-    /// Takes what was typed; an error says what does not go together. `relaxed` is the form of Extended JSON;
-    /// `from_standard` says that documents come from standard input, where a password cannot then.
+    /// Parses the common flags; fails if they cannot be combined. `relaxed` selects relaxed
+    /// Extended JSON; `from_standard` says that documents come from standard input, so the password
+    /// cannot.
     pub(super) fn from_matches(
         matches: &ArgMatches,
         relaxed: bool,
@@ -133,7 +133,7 @@ impl Common {
     }
 }
 
-/// The server of the MongoDB API, with the user's password.
+/// Returns the address of the MongoDB API, with the user's password.
 fn mongo_address(
     matches: &ArgMatches,
     authority: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `ebb import`: a file to a collection or container.
+//! `ebb import`: writes the documents of a file to a collection or container.
 
 use std::{
     path::{Path, PathBuf},
@@ -18,12 +18,11 @@ use super::{
 };
 use crate::ending::{FAILED, USAGE, complain, print_text};
 
-/// Where refusals of what came from standard input go.
+/// Base name of the refusals file if the input is standard input.
 const STANDARD: &str = "import";
-/// End of the name of the file of refusals.
+/// Suffix of the refusals file.
 const REFUSED: &str = ".refused";
 
-/// Returns the subcommand.
 pub(crate) fn import_command() -> Command {
     let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::SetTrue);
     Command::new("import")
@@ -72,7 +71,7 @@ pub(crate) fn import_command() -> Command {
         .arg(flag("ignore-blanks").help("Leave out fields that are empty in csv"))
 }
 
-/// Runs what was typed and returns the exit code.
+/// Runs the parsed subcommand and returns the exit code.
 pub(crate) fn run_import(matches: &ArgMatches) -> ExitCode {
     let (common, asked) = match prepare(matches) {
         Ok(prepared) => prepared,
@@ -85,7 +84,7 @@ pub(crate) fn run_import(matches: &ArgMatches) -> ExitCode {
     }
 }
 
-/// What was typed, if it goes together.
+/// Returns the parsed arguments after checking the combination of flags.
 fn prepare(matches: &ArgMatches) -> Result<(Common, Import), String> {
     let typed = text(matches, "file");
     let file = Some(&typed).filter(|file| *file != "-").map(PathBuf::from);
@@ -127,7 +126,7 @@ fn prepare(matches: &ArgMatches) -> Result<(Common, Import), String> {
     Ok((common, asked))
 }
 
-/// Imports, says what was done and returns how many documents were refused.
+/// Imports, reports the result and returns the number of refused documents.
 fn run(common: Common, asked: &Import, as_json: bool) -> Result<u64, String> {
     let Common { server, database, collection, .. } = common;
     let size = asked.file.as_deref().and_then(|path: &Path| path.metadata().ok());
@@ -154,7 +153,6 @@ fn run(common: Common, asked: &Import, as_json: bool) -> Result<u64, String> {
     done.map(|done| done.refused)
 }
 
-/// Says what was done.
 fn report(asked: &Import, done: Imported, as_json: bool) {
     let Imported { read, created, replaced, refused, existing, dead, stopped, earlier } = done;
     let refusals = asked.refusals.display();

@@ -1,9 +1,9 @@
-//! `ebb export` and `ebb import`: which server and which file are meant, how far it is, and what is said in the
-//! end. What is asked of the server and how documents stand in a file is the crate `transfer`'s.
+//! `ebb export` and `ebb import`: command line, progress and output. The requests to the server and
+//! the file formats are in crate `transfer`.
 //!
 //! ```text
-//! flags       what both commands are told: the server, the collection, the format
-//! watching    the bar, and whether the command was asked to end
+//! flags       flags of both commands: the server, the collection, the format
+//! watching    the progress bar, and interruption
 //! exporting   ebb export
 //! importing   ebb import
 //! ```

@@ -1,4 +1,4 @@
-//! What a run is told from outside: signals; and what it tells: the bar.
+//! Connects a run with signals and the progress bar.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use transfer::Watch;
 
 use crate::progress::Progress;
 
-/// A bar and the signals.
+/// A progress bar and an interrupt flag.
 #[derive(Debug)]
 pub(super) struct Watching {
     bar: Progress,
@@ -15,14 +15,14 @@ pub(super) struct Watching {
 }
 
 impl Watching {
-    /// Watches from now on. What has been begun stays where it is when the command is ended: a later run goes
-    /// on with it.
+    /// Shows the bar and watches for signals. An interrupted run keeps its partial result, so that
+    /// a later run can resume it.
     pub(super) fn new(prefix: &'static str, bytes: Option<u64>) -> Result<Arc<Self>, String> {
         let interrupt = Interrupt::watch(|| {}).map_err(|error| error.to_string())?;
         Ok(Arc::new(Self { bar: Progress::new(prefix, bytes), interrupt }))
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn end(&self) {
         self.bar.end();
     }

@@ -1,5 +1,5 @@
-//! Shows how the sample disappears: a bar for each API, drawn anew every second. The counts are the
-//! server's, so a bar shows what a query would find.
+//! Shows how the sample expires, with a bar for each API that is updated every second. The counts
+//! come from the server, so they equal the results of a query.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use super::Part;
 use crate::{client::Client, ending::print_text};
 
-/// Time between two looks.
+/// Update interval.
 const EVERY: Duration = Duration::from_secs(1);
-/// The line of a bar, in the template language of `indicatif`.
+/// Template of a bar, for `indicatif`.
 const LINE: &str = "  {prefix:8} {bar:40} {pos:>3} live {msg}";
-/// How often it looks at most, about once a second. A look takes its time, and somebody else may
-/// write into the sample, so what is shown may never come to its end.
+/// Maximum number of updates, about one per second. Needed because other clients may write to the
+/// sample, so that it may never be empty.
 const LONGEST: u64 = 120;
 
-/// Shows what is live until nothing expires any more, or for [`LONGEST`] looks. An error is the text
-/// of a request that failed; the bars stay as they are then.
+/// Shows the live sessions until none expires any more, or for [`LONGEST`] updates. Fails with the
+/// message of a failed request; the bars then remain.
 pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String> {
     let all = MultiProgress::new();
     let style = ProgressStyle::with_template(LINE).map_err(|error| error.to_string())?;
@@ -48,7 +48,7 @@ pub(super) fn watch_expiry(client: &Client, parts: &[Part]) -> Result<(), String
     Ok(())
 }
 
-/// Returns how many sessions are live, and how many of these expire within the hour.
+/// Returns the number of live sessions, and how many of them expire within an hour.
 fn count_left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
     let path = format!("/_ebb/databases/quickstart/collections/sessions/expiry?door={}", part.door);
     let expiry = client.get(&path)?;
@@ -56,7 +56,7 @@ fn count_left(client: &Client, part: &Part) -> Result<(u64, u64), String> {
     Ok((count("/live/documents"), count("/dies_within/hour/documents")))
 }
 
-/// Waits for [`EVERY`]; this process has nothing else to do on this thread.
+/// Sleeps for [`EVERY`]; this thread has nothing else to do.
 #[expect(clippy::disallowed_methods, reason = "somebody watches, second by second")]
 fn pause_second() {
     std::thread::sleep(EVERY);

@@ -1,5 +1,5 @@
-//! Settings of a node of a cluster: where Cassandra is, and how other nodes reach this one. `ebb admin
-//! cluster init` has those of Cassandra too.
+//! Settings of a cluster node: the connection to Cassandra and the link between nodes.
+//! `ebb admin cluster init` has the former, too.
 
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ pub(super) struct PeerValues {
 }
 
 impl CassandraValues {
-    /// Returns what they mean, with the usual settings of the link.
+    /// Returns the configuration, with defaults for the link.
     pub(crate) fn config(self) -> Result<ClusterConfig, Wrong> {
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
         let contact_points: Vec<String> =
@@ -106,7 +106,7 @@ impl CassandraValues {
 }
 
 impl PeerValues {
-    /// Adds what they mean.
+    /// Adds the settings of the link to the configuration.
     pub(super) fn add_to(self, mut config: ClusterConfig) -> Result<ClusterConfig, Wrong> {
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
         let Some(address) = self.peer_addr.0 else {
@@ -126,12 +126,12 @@ impl PeerValues {
     }
 }
 
-/// Reads any text.
+/// Accepts any text.
 fn parse_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Reads `HOST:PORT`. It may be empty, where a list ends with a comma.
+/// Parses `HOST:PORT`. An empty text is accepted, for lists that end with a comma.
 fn parse_point(text: &str) -> Result<String, String> {
     let text = text.trim();
     let has_port = text.rsplit_once(':').is_some_and(|(host, port)| {

@@ -1,9 +1,10 @@
-//! Settings of `ebb serve` that exclude or need each other, but for those that stand in files of their own.
+//! Settings of `ebb serve` that exclude or require each other, except those checked in separate
+//! modules.
 
 use super::{Settings, Wrong, values::StoreKind};
 
 impl Settings {
-    /// Refuses settings that do not go together; the first pair counts.
+    /// Fails with the first violated rule.
     pub(super) fn check_exclusions(&self) -> Result<(), Wrong> {
         let given = &self.values;
         let in_cluster = given.store == StoreKind::Cassandra;

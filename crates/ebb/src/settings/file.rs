@@ -1,5 +1,5 @@
-//! The file of `--config`: its settings by name, each with its line. What a setting's text means is not
-//! known here; errors name the file, the line and, for a name that nobody knows, the likely one.
+//! The file of `--config`: its settings by name, with line numbers. It does not interpret the
+//! values. Errors name file and line and, for an unknown setting, the most similar name.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use toml::de::DeTable;
 
 use super::Wrong;
 
-/// How much a name has to be like another to be taken for a slip of it, of 1.
+/// Minimum similarity, from 0 to 1, for a suggested name.
 const LIKELY: f64 = 0.8;
 
-/// Settings of a file.
+/// The settings of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ConfigFile {
-    /// Its path, as it was typed.
+    /// Path as given.
     path: String,
-    /// Texts and their lines, by name.
+    /// Texts and line numbers by name.
     settings: BTreeMap<String, (String, usize)>,
 }
 
 impl ConfigFile {
-    /// Reads the text of a file. A name that is not known is an error, since it would be ignored otherwise.
+    /// Parses a file. An unknown name is an error, because it would otherwise be ignored silently.
     pub(super) fn parse(path: &str, text: &str, names: &[&str]) -> Result<Self, Wrong> {
         let line_at = |at: usize| {
             let before = text.bytes().take(at);
@@ -49,12 +49,12 @@ impl ConfigFile {
         Ok(Self { path: path.to_owned(), settings })
     }
 
-    /// Returns the text of a setting; `None`: the file does not have it.
+    /// Returns the text of a setting, if the file has it.
     pub(super) fn text(&self, name: &str) -> Option<&String> {
         self.settings.get(name).map(|(text, _)| text)
     }
 
-    /// Puts the place of a setting before an error about its value.
+    /// Prefixes an error about a value with the position of its setting.
     pub(super) fn at_its_line(&self, wrong: Wrong) -> Wrong {
         let is_meant = |name: &&String| {
             let flag = format!("'--{name}");
@@ -70,7 +70,7 @@ impl ConfigFile {
     }
 }
 
-/// Returns the known name that an unknown one was probably meant to be.
+/// Returns the known name that is most similar to an unknown one.
 fn likely<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     let name = name.to_lowercase().replace('_', "-");
     let ranked = names.iter().map(|known| (strsim::jaro(&name, known), *known));
@@ -78,7 +78,8 @@ fn likely<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
     (LIKELY <= likeness).then_some(known)
 }
 
-/// Returns the text of a value as it would be typed, so that file and flags are read by one parser.
+/// Returns a value as it would be typed on the command line, so that one parser serves file and
+/// flags.
 fn plain_text(value: &toml::Value) -> String {
     match value {
         toml::Value::Array(values) => values.iter().map(plain_text).collect::<Vec<_>>().join(","),

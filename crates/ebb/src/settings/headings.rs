@@ -1,7 +1,6 @@
-//! Under which heading of `ebb serve --help` a setting stands. Settings are read elsewhere; one that has
-//! no place here fails a test.
+//! Headings of the settings in `ebb serve --help`. A test fails for a setting without a heading.
 
-/// Headings in their order, each with its settings.
+/// The headings in order, each with its settings.
 const HEADINGS: &[(&str, &[&str])] = &[
     (
         "Storage",
@@ -91,7 +90,7 @@ const HEADINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the heading of a setting and its place in the whole list; `None`: it is no setting.
+/// Returns the heading of a setting and its position in the whole list; `None` if it is unknown.
 pub(super) fn heading_of(setting: &str) -> Option<(&'static str, usize)> {
     let all =
         HEADINGS.iter().flat_map(|(heading, names)| names.iter().map(move |name| (heading, name)));

@@ -1,4 +1,4 @@
-//! Settings of what operations and clients may take, and of what the log names of them.
+//! Settings that limit operations and clients, and the threshold of the slow log.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(super) struct LimitValues {
 }
 
 impl LimitValues {
-    /// What they mean to a server.
+    /// Returns the limits for a server.
     pub(super) fn limits(&self) -> server::Limits {
         server::Limits {
             slow_ms: self.slow_ms.0,

@@ -1,11 +1,11 @@
-//! Variables of other systems: of MongoDB's container image, and of Azure's emulator. They stand for
-//! settings of ours where the variable of ours is not set; those that mean nothing here are named.
+//! Environment variables of MongoDB's container image and of Azure's emulator. They are read if the
+//! corresponding `EBB_` variable is not set; a warning names those without a counterpart.
 
 use std::ffi::OsString;
 
 use clap::Arg;
 
-/// Variables, and the settings that they stand for.
+/// Settings, and the variables read for them.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("root-user", "MONGO_INITDB_ROOT_USERNAME"),
     ("root-password-file", "MONGO_INITDB_ROOT_PASSWORD_FILE"),
@@ -17,7 +17,7 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("otlp-endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT"),
 ];
 
-/// Variables of Azure's emulator that mean nothing here, and why.
+/// Variables of Azure's emulator without a counterpart, and the reason.
 const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("PROTOCOL", "HTTP and HTTPS are spoken at the same address"),
     ("CERT_PATH", "give --tls-cert and --tls-key, files in PEM"),
@@ -25,18 +25,18 @@ const WITHOUT_MEANING: &[(&str, &str)] = &[
     ("EXPLORER_PORT", "the portal is at --admin-addr"),
 ];
 
-/// The value of a variable, where it is set and not empty.
+/// Returns the value of a variable, if it is set and not empty.
 fn value_of(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The variable of ours that a setting is read from.
+/// Returns the `EBB_` variable of a setting.
 pub(super) fn own_name(setting: &str) -> String {
     format!("EBB_{}", setting.replace('-', "_").to_uppercase())
 }
 
-/// The variable of another system that a setting is read from. Its own, `EBB_DATA_DIR` of `data-dir`, goes
-/// before that.
+/// Returns the variable of another system that a setting is read from; `None` if the `EBB_`
+/// variable is set, which has precedence.
 pub(super) fn other_name(setting: &str) -> Option<&'static str> {
     if std::env::var_os(own_name(setting)).is_some() {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn other_name(setting: &str) -> Option<&'static str> {
     value_of(other).map(|_| *other)
 }
 
-/// Has a setting read from the variable of another system where its own is not set.
+/// Makes a flag read the variable of another system if its own is not set.
 pub(super) fn with_other_name(arg: Arg) -> Arg {
     match other_name(arg.get_long().unwrap_or_default()) {
         Some(other) => arg.env(other),
@@ -54,7 +54,7 @@ pub(super) fn with_other_name(arg: Arg) -> Arg {
     }
 }
 
-/// Sentences about variables that are set and mean nothing here.
+/// Returns warnings about variables that are set and ignored.
 pub(super) fn without_meaning() -> Vec<String> {
     let set = WITHOUT_MEANING.iter().filter(|(name, _)| value_of(name).is_some());
     set.map(|(name, why)| format!("the variable {name} is ignored: {why}")).collect()

@@ -1,15 +1,15 @@
-//! Files and flags that were changed at random: each is refused by a text that names what is wrong, or
-//! makes a configuration that prints as it was read. `FUZZ_CASES` says how many, `FUZZ_SEED` where they
-//! begin.
+//! Randomly changed files and flags: each is either refused with an error that names the setting,
+//! or accepted and printed as read. `FUZZ_CASES` sets the number of cases, `FUZZ_SEED` the first
+//! seed.
 
 use super::tests::gather;
 
-/// A file with most settings, right ones.
+/// A valid file with most settings.
 const FILE: &str = "clock = \"manual\"\nmongo-addr = \"127.0.0.1:27017\"\ncosmos-addr = \"off\"\n\
     reap-delay = 5\nmemory = \"512m\"\nadmin-host = [\"a\", \"b.example\"]\nlog-level = \"info\"\n\
     account-endpoint = \"https://db.example:8081/\"\nindex-unused-days = 30\n\
     per-document-ttl = \"off\"\nin-memory = true\nmongo-tls = \"allow\"\nlog-format = \"json\"\n";
-/// What is put in at random places.
+/// Texts that are inserted at random positions.
 const PIECES: &[&str] = &[
     "\"",
     "'",
@@ -56,7 +56,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(otherwise)
 }
 
-/// The file with some of its characters gone, doubled or replaced by pieces.
+/// Deletes, duplicates or replaces some characters of the file.
 fn changed(rng: &mut fastrand::Rng, text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     for _ in 0..rng.usize(1..6) {

@@ -1,4 +1,4 @@
-//! What settings mean together, and which of them are refused.
+//! Tests of combined settings, and of refused ones.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn a_flag_beats_the_file_and_the_file_beats_the_default() {
     ] {
         assert_eq!(config(typed, None).unwrap().old_views, want, "{typed:?}");
     }
-    // A variable or a key that is there and empty says nothing.
+    // An empty variable or key counts as unset.
     for (typed, file) in [(&["--memory", ""][..], None), (&[], Some("memory = \"\""))] {
         assert_eq!(config(typed, file).unwrap().memory, None, "{typed:?} {file:?}");
     }
@@ -122,7 +122,7 @@ fn wrong_values_name_their_setting() {
     }
 }
 
-/// Such a setting would be seen in the list of processes, in `--print-config` and in logs of services.
+/// The process list, `--print-config` and service logs would show such a setting.
 #[test]
 fn secrets_are_given_as_files_alone() {
     let command = add_flags(Command::new("serve"));

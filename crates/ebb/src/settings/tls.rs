@@ -1,5 +1,5 @@
-//! Settings of `ebb serve` about TLS, beside the certificate itself: which addresses speak it, and
-//! whether clients show certificates.
+//! TLS settings of `ebb serve` except the certificate: which addresses speak it, and whether
+//! clients present certificates.
 
 use std::path::PathBuf;
 
@@ -31,7 +31,7 @@ pub(super) struct TlsValues {
     tls_client_cert: ClientCertificates,
 }
 
-/// What the settings mean together.
+/// The checked settings.
 pub(super) struct Checked {
     pub(super) mongo: TlsMode,
     pub(super) admin: TlsMode,
@@ -41,7 +41,7 @@ pub(super) struct Checked {
 }
 
 impl TlsValues {
-    /// Returns them, if they go together.
+    /// Returns the settings, or an error if they cannot be combined.
     pub(super) fn checked(self) -> Result<Checked, Wrong> {
         let Self { mongo_tls, admin_tls, cosmos_tls, tls_client_ca, tls_client_cert } = self;
         let wrong = |text: &str| Err(Wrong(text.to_owned()));
@@ -52,7 +52,7 @@ impl TlsValues {
             if tls_client_ca.0.is_none() {
                 return wrong("--tls-client-cert require needs --tls-client-ca");
             }
-            // Otherwise whoever has none would come without TLS.
+            // Otherwise clients without a certificate could connect without TLS.
             if mongo_tls != TlsMode::Require {
                 return wrong("--tls-client-cert require needs --mongo-tls require");
             }
@@ -67,7 +67,7 @@ impl TlsValues {
     }
 }
 
-/// Reads whether an address speaks TLS.
+/// Parses the TLS mode of an address.
 fn parse_mode(text: &str) -> Result<TlsMode, String> {
     match text {
         "off" => Ok(TlsMode::Off),
@@ -77,7 +77,7 @@ fn parse_mode(text: &str) -> Result<TlsMode, String> {
     }
 }
 
-/// Reads whether clients show certificates.
+/// Parses the client certificate mode.
 fn parse_certificates(text: &str) -> Result<ClientCertificates, String> {
     match text {
         "allow" => Ok(ClientCertificates::Allow),

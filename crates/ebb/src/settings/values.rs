@@ -1,21 +1,21 @@
-//! How the text of one setting becomes a value. The errors are ends of sentences: the caller says
-//! before them which value of which setting is wrong.
+//! Parsers of single settings. Errors are sentence fragments: the caller prefixes value and
+//! setting.
 
 use std::{io::IsTerminal, ops::RangeInclusive, path::PathBuf, time::Duration};
 
 use server::{Banner, ClockMode, LEAST_MEMORY, LogFormat, OldViewsBound};
 
-/// The address of a listener, `host:port`; `None`: `off` was typed. The port is checked here, the host
-/// when it is bound.
+/// Address of a listener, `host:port`; `None` for `off`. The port is checked here, the host when it
+/// is bound.
 #[derive(Clone, Debug)]
 pub(super) struct Address(pub(super) Option<String>);
 
-/// A value that an empty text leaves out: an environment file often cannot unset a variable, only set
-/// it to nothing.
+/// A value that is absent if the text is empty, because an environment file often can only set a
+/// variable to an empty text, not unset it.
 #[derive(Clone, Debug)]
 pub(super) struct Optional<T>(pub(super) Option<T>);
 
-/// Returns a parser that lets an empty text through and hands every other one on.
+/// Returns a parser that accepts an empty text and passes any other to `parse`.
 pub(super) fn optional<T>(
     parse: fn(&str) -> Result<T, String>,
 ) -> impl Fn(&str) -> Result<Optional<T>, String> + Clone {
@@ -25,7 +25,7 @@ pub(super) fn optional<T>(
     }
 }
 
-/// Reads a switch; the words are those that people write in environment files.
+/// Parses a switch, with the words common in environment files.
 pub(super) fn parse_bool(text: &str) -> Result<bool, String> {
     match text {
         "true" | "1" | "on" | "yes" => Ok(true),
@@ -34,17 +34,17 @@ pub(super) fn parse_bool(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Reads a path, which may be any text. It need not exist.
+/// Parses a path, which may be any text and need not exist.
 pub(super) fn parse_path(text: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(text))
 }
 
-/// Reads a name, which may be any text.
+/// Parses a name, which may be any text.
 pub(super) fn parse_text(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Reads `HOST:PORT` or `off`. A port alone is one that only this machine reaches.
+/// Parses `HOST:PORT` or `off`. A port alone is on the loopback address.
 pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     if text == "off" {
         return Ok(Address(None));
@@ -62,7 +62,7 @@ pub(super) fn parse_address(text: &str) -> Result<Address, String> {
     }
 }
 
-/// Reads the name of a host, without a port. It may be empty, where a list ends with a comma.
+/// Parses a host name without a port. An empty text is accepted, for lists that end with a comma.
 pub(super) fn parse_host(text: &str) -> Result<String, String> {
     match text.trim() {
         host if host.contains([':', '/', '*', ' ']) => {
@@ -72,8 +72,8 @@ pub(super) fn parse_host(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads the URL of a server as clients know it: scheme, host and port, without a path. Returns it
-/// with a slash at its end.
+/// Parses the URL of a server as clients see it: scheme, host and port, without a path. Returns it
+/// with a trailing slash.
 pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     let host = host.map(|host| host.strip_suffix('/').unwrap_or(host));
@@ -87,7 +87,7 @@ pub(super) fn parse_endpoint(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads the address of a collector, which may have a path.
+/// Parses the address of a collector, which may have a path.
 pub(super) fn parse_collector(text: &str) -> Result<String, String> {
     let host = ["http://", "https://"].iter().find_map(|scheme| text.strip_prefix(scheme));
     match host.is_some_and(|host| !host.is_empty() && !host.starts_with('/')) {
@@ -96,7 +96,7 @@ pub(super) fn parse_collector(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads a number of bytes, with a suffix for powers of 1024.
+/// Parses a number of bytes, with a suffix for powers of 1024.
 pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match text.get(digits.len()..).unwrap_or("").to_ascii_lowercase().as_str() {
@@ -112,7 +112,7 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "it is not a size such as 900m or 2g".to_owned())
 }
 
-/// Reads the memory of a process. One that a server cannot work with is refused.
+/// Parses the memory of a process; too small values are refused.
 pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     match usize::try_from(parse_bytes(text)?) {
         Err(_) => Err("it is more than this machine can address".to_owned()),
@@ -123,12 +123,12 @@ pub(super) fn parse_size(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads the size of the largest message of the MongoDB API.
+/// Parses the maximum message size of the MongoDB API.
 pub(super) fn parse_message(text: &str) -> Result<usize, String> {
     parse_within(text, &server::MESSAGE_BYTES)
 }
 
-/// Reads the size of the largest body of the NoSQL API.
+/// Parses the maximum body size of the NoSQL API.
 pub(super) fn parse_body(text: &str) -> Result<usize, String> {
     parse_within(text, &server::BODY_BYTES)
 }
@@ -138,7 +138,7 @@ fn parse_within(text: &str, sizes: &RangeInclusive<usize>) -> Result<usize, Stri
     bytes.ok_or_else(|| format!("it is not between {} and {} bytes", sizes.start(), sizes.end()))
 }
 
-/// Reads seconds, which may have a fraction.
+/// Parses seconds, which may have a fraction.
 pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok();
     seconds
@@ -146,19 +146,19 @@ pub(super) fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "it is not a number of seconds".to_owned())
 }
 
-/// Reads a count, one at least.
+/// Parses a count of at least one.
 pub(super) fn parse_count(text: &str) -> Result<usize, String> {
     let count = text.parse().ok().filter(|count| 0 < *count);
     count.ok_or_else(|| "it is not a number above 0".to_owned())
 }
 
-/// Reads whole milliseconds, one at least.
+/// Parses whole milliseconds, at least one.
 pub(super) fn parse_ms(text: &str) -> Result<Duration, String> {
     let ms = text.parse().ok().filter(|ms| 0 < *ms).map(Duration::from_millis);
     ms.ok_or_else(|| "it is not a number of milliseconds".to_owned())
 }
 
-/// Reads whole milliseconds, or `off`.
+/// Parses whole milliseconds, or `off`.
 pub(super) fn parse_slow(text: &str) -> Result<Optional<u64>, String> {
     match text {
         "off" => Ok(Optional(None)),
@@ -169,7 +169,7 @@ pub(super) fn parse_slow(text: &str) -> Result<Optional<u64>, String> {
     }
 }
 
-/// Reads a span of time: a number and `s`, `m`, `h` or `d`; seconds where none of them follows.
+/// Parses a time span: a number with the unit `s`, `m`, `h` or `d`, by default seconds.
 pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match text.get(digits.len()..).unwrap_or("") {
@@ -184,13 +184,13 @@ pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
     span.ok_or_else(|| "it is not a span of time such as 90s, 15m, 36h or 30d".to_owned())
 }
 
-/// Reads whole days, one at least.
+/// Parses whole days, at least one.
 pub(super) fn parse_days(text: &str) -> Result<u32, String> {
     let days = text.parse().ok().filter(|days| 0 < *days);
     days.ok_or_else(|| "it is not a number of days".to_owned())
 }
 
-/// Reads a part of the disk, from 1% to 100%, or a size.
+/// Parses a percentage of the disk, from 1% to 100%, or a size.
 pub(super) fn parse_old_views(text: &str) -> Result<OldViewsBound, String> {
     let Some(percent) = text.strip_suffix('%') else {
         return parse_bytes(text).map(OldViewsBound::Bytes);
@@ -200,7 +200,7 @@ pub(super) fn parse_old_views(text: &str) -> Result<OldViewsBound, String> {
     percent.map(OldViewsBound::Percent).ok_or_else(wrong)
 }
 
-/// Reads how the database clock moves.
+/// Parses the clock mode.
 pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     match text {
         "system" => Ok(ClockMode::System),
@@ -209,16 +209,16 @@ pub(super) fn parse_clock(text: &str) -> Result<ClockMode, String> {
     }
 }
 
-/// What keeps the data.
+/// The kind of store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StoreKind {
-    /// Files of this server.
+    /// Local files.
     Lsm,
-    /// A cluster's Cassandra.
+    /// The Cassandra of a cluster.
     Cassandra,
 }
 
-/// Reads what keeps the data.
+/// Parses the kind of store.
 pub(super) fn parse_store(text: &str) -> Result<StoreKind, String> {
     match text {
         "lsm" => Ok(StoreKind::Lsm),
@@ -227,7 +227,7 @@ pub(super) fn parse_store(text: &str) -> Result<StoreKind, String> {
     }
 }
 
-/// Reads how log lines look.
+/// Parses the log format.
 pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
     match text {
         "text" => Ok(LogFormat::Text),
@@ -236,17 +236,17 @@ pub(super) fn parse_log_format(text: &str) -> Result<LogFormat, String> {
     }
 }
 
-/// Returns what is printed at the start beside a log that was asked for in this form.
+/// Returns the kind of startup banner for this log format.
 pub(super) fn banner_beside(log: Option<LogFormat>) -> Banner {
     match (std::io::stdout().is_terminal(), log) {
         (true, _) => Banner::Terminal,
-        // Who asks for lines of JSON may read both outputs as one stream of them.
+        // A reader of JSON lines may merge both outputs into one stream.
         (false, Some(LogFormat::Json)) => Banner::Off,
         (false, _) => Banner::Lines,
     }
 }
 
-/// Reads a level by its lower-case name; the server parses it again.
+/// Checks a lower-case log level; the server parses it again.
 pub(super) fn parse_log_level(text: &str) -> Result<String, String> {
     match ["error", "warn", "info", "debug", "trace"].contains(&text) {
         true => Ok(text.to_owned()),

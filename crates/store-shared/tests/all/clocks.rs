@@ -46,7 +46,7 @@ pub(crate) fn start(nodes: &Nodes, mode: ClockMode, ahead_ms: i64) -> Timed {
     start_in(nodes, Machine::new(), fastrand::u128(..), mode, ahead_ms)
 }
 
-/// Like [`start`], on an existing machine in this boot of it.
+/// Like `start`, on an existing machine in this boot of it.
 fn start_in(
     nodes: &Nodes,
     machine: Machine,
