@@ -1,7 +1,6 @@
 //! A follower reads the journal ahead of its tree and hands out committed entries. A commit mark
-//! covers entries of its own epoch only, since a number may occur in two epochs; of a closed epoch
-//! everything up to its end is committed. The buffered uncommitted entries are bounded by one read
-//! plus what an owner may have in flight.
+//! covers only its own epoch, since a number may occur in two; of a closed epoch everything up to
+//! its end is committed. It buffers at most one read plus what an owner may have in flight.
 
 use std::collections::BTreeMap;
 
@@ -73,8 +72,7 @@ pub(crate) struct Follower {
     loads: bool,
     /// The entry that was reported as missing.
     missing: Option<MissingEntry>,
-    /// Whether the last read reached the end of the open epoch, so that only what its owner has in
-    /// flight or has written since is left.
+    /// Whether the last read reached the end of the open epoch, as of when it was sent.
     level: bool,
     looking: Option<Token>,
     making: Option<Token>,

@@ -1,17 +1,17 @@
-//! Where a server is, as it is typed, and whom to log in as.
+//! Parsing of server addresses and credentials.
 
 use std::path::PathBuf;
 
 use auth::{Key, Secret, scram::prepare_password};
 use percent_encoding::percent_decode_str;
 
-/// Port of the MongoDB API where none is said.
+/// Default port of the MongoDB API.
 const DEFAULT_PORT: u16 = 27017;
-/// How an address of the NoSQL API begins that is asked over TLS.
+/// Prefix of a NoSQL API address that uses TLS.
 pub(crate) const HTTPS: &str = "https://";
-/// The database that knows a user where none is said.
+/// Default authentication database.
 const ADMIN: &str = "admin";
-/// Options of drivers that change nothing of what is done here.
+/// Driver options that have no effect here.
 const WITHOUT_EFFECT: [&str; 8] = [
     "appname",
     "directconnection",
@@ -23,41 +23,39 @@ const WITHOUT_EFFECT: [&str; 8] = [
     "w",
 ];
 
-/// Whom to log in as.
+/// Credentials of a user.
 #[derive(Clone, Debug)]
 pub struct Login {
-    /// The user.
     pub(crate) user: String,
-    /// The password; `None`: it is not in the address.
+    /// The password; `None` if the address has none.
     password: Option<Secret>,
-    /// The database that knows the user.
+    /// Authentication database.
     pub(crate) database: String,
 }
 
 impl Login {
-    /// The password, prepared as both sides hash it.
+    /// Returns the password as prepared for hashing (SASLprep).
     pub(crate) fn password(&self) -> Result<Secret, String> {
         let given = self.password.as_ref().and_then(Secret::text).unwrap_or_default();
         prepare_password(given).map_err(|refused| refused.to_string())
     }
 }
 
-/// A server by an address `mongodb://`.
+/// A server of the MongoDB API, from a `mongodb://` address.
 #[derive(Clone, Debug)]
 pub struct MongoAddress {
-    /// Host and port.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Whom to log in as; `None`: nobody.
+    /// Credentials; `None` without authentication.
     pub(crate) login: Option<Login>,
-    /// Whether TLS is spoken.
     pub(crate) tls: bool,
-    /// Whom to believe then; `None`: whom the system believes.
+    /// Trusted authority; `None` trusts the system's.
     pub(crate) authority: Option<PathBuf>,
 }
 
 impl MongoAddress {
-    /// Reads `mongodb://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?OPTIONS]`. No error repeats a password.
+    /// Parses `mongodb://[USER[:PASSWORD]@]HOST[:PORT][/DATABASE][?OPTIONS]`. Errors never contain
+    /// the password.
     pub fn parse(text: &str) -> Result<Self, String> {
         let rest = text
             .strip_prefix("mongodb://")
@@ -89,7 +87,6 @@ impl MongoAddress {
         Ok(address)
     }
 
-    /// Takes one option.
     fn apply(&mut self, option: &str) -> Result<(), String> {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let value = decoded(value)?;
@@ -111,30 +108,30 @@ impl MongoAddress {
         Ok(())
     }
 
-    /// Speaks TLS, and believes the certificates of this file.
+    /// Enables TLS and trusts the certificates of this file.
     pub fn with_authority(&mut self, file: PathBuf) {
         self.tls = true;
         self.authority = Some(file);
     }
 
-    /// Speaks TLS, whatever the address says.
+    /// Enables TLS regardless of the address.
     pub fn with_tls(&mut self) {
         self.tls = true;
     }
 
-    /// Whether a user is named whose password is missing.
+    /// Returns whether a user is named without a password.
     pub fn wants_password(&self) -> bool {
         self.login.as_ref().is_some_and(|login| login.password.is_none())
     }
 
-    /// Gives the user a password.
+    /// Sets the user's password.
     pub fn set_password(&mut self, password: Secret) {
         if let Some(login) = &mut self.login {
             login.password = Some(password);
         }
     }
 
-    /// Host and port, as messages and the state of a run have them.
+    /// Returns host and port for messages and the state of a run.
     pub fn shown(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
@@ -157,16 +154,16 @@ fn decoded(text: &str) -> Result<String, String> {
 /// A server of the NoSQL API.
 #[derive(Clone, Debug)]
 pub struct NoSqlAddress {
-    /// `http://host:port` or `https://host:port`, without a slash at its end.
+    /// `http://host:port` or `https://host:port`, without a trailing slash.
     pub(crate) base: String,
-    /// What signs requests.
+    /// Key that signs requests.
     pub(crate) key: Key,
-    /// Whom to believe over TLS; `None`: whom the system believes.
+    /// Trusted authority for TLS; `None` trusts the system's.
     pub(crate) authority: Option<PathBuf>,
 }
 
 impl NoSqlAddress {
-    /// Reads an address and a key in base64.
+    /// Parses an address and a base64 key.
     pub fn parse(text: &str, key: &str, authority: Option<PathBuf>) -> Result<Self, String> {
         let rest = text.strip_prefix(HTTPS).or_else(|| text.strip_prefix("http://"));
         let rest = rest.ok_or("--nosql does not begin with http:// or https://")?;

@@ -1,5 +1,6 @@
-//! Pages to a file. It has another name until it is whole. After each page it is durable, and the state says
-//! how long it is, so that a run that was killed goes on behind the last page.
+//! Writes pages to a file. The file has a temporary name until it is complete. After each page it
+//! is synced and the state records its length, so that a killed run can be resumed after the last
+//! page.
 
 use std::{
     fs::File,
@@ -15,42 +16,42 @@ use crate::{
     state::{self, ExportState},
 };
 
-/// End of the name of the state.
+/// Suffix of the state file.
 const STATE: &str = ".export-state";
-/// End of the name of the file until it is whole.
+/// Suffix of the incomplete file.
 const PART: &str = ".export-part";
 
-/// What is exported, and where to.
+/// Parameters of an export.
 #[derive(Clone, Debug)]
 pub struct Export {
-    /// What tells this export from others: server, collection, query and the like.
+    /// Identifies this export: server, collection, query and so on.
     pub job: String,
-    /// The file; `None`: standard output.
+    /// The file; `None` for standard output.
     pub file: Option<PathBuf>,
-    /// How documents are written.
+    /// Format of the documents.
     pub format: Format,
-    /// How many are wanted at the most.
+    /// Maximum number of documents.
     pub limit: Option<u64>,
-    /// Whether an earlier run goes on.
+    /// Whether to resume an earlier run.
     pub resume: bool,
 }
 
-/// What came of it.
+/// Result of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Documents in the file.
+    /// Number of documents in the file.
     pub documents: u64,
-    /// Its bytes.
+    /// Size of the file.
     pub bytes: u64,
-    /// Documents that earlier runs had written.
+    /// Number of documents written by earlier runs.
     pub earlier: u64,
-    /// Whether an earlier run had written all of it.
+    /// Whether an earlier run had written the whole file.
     pub was_whole: bool,
 }
 
-/// Exports. `open` opens the source behind a mark of an earlier run, with a limit of what is still wanted.
-/// `report` hears what was written before the state is removed, so that an export that is killed in between
-/// is known to be whole.
+/// Runs an export. `open` opens the source after the mark of an earlier run, with the remaining
+/// limit. `report` is called before the state is removed, so that an export killed in between is
+/// known to be complete.
 pub fn export(
     export: &Export,
     open: impl FnOnce(Option<&str>, Option<u64>) -> Result<Box<dyn Source>, String>,
@@ -73,12 +74,12 @@ pub fn export(
     state::remove(&target.beside)
 }
 
-/// The file of an export.
+/// The output file of an export.
 struct Target<'a> {
     path: &'a Path,
-    /// Its name until it is whole.
+    /// Its name until it is complete.
     part: PathBuf,
-    /// The state.
+    /// The state file.
     beside: PathBuf,
 }
 
@@ -91,7 +92,7 @@ impl<'a> Target<'a> {
         |error| format!("cannot write {}: {error}", self.path.display())
     }
 
-    /// Looks what an earlier run has left, and returns where this one begins.
+    /// Checks what an earlier run has left, and returns the state to start with.
     fn begin(&self, export: &Export, job: String) -> Result<ExportState, String> {
         let (path, part, beside) =
             (self.path.display(), self.part.display(), self.beside.display());
@@ -114,7 +115,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Writes what is missing.
+    /// Writes the remaining documents.
     fn go_on(
         &self,
         export: &Export,
@@ -137,7 +138,8 @@ impl<'a> Target<'a> {
         }
         state.collection = id;
         if !is_later {
-            // What the server refuses leaves no file.
+            // The first page is read before a file is created, so that a refused request leaves
+            // none.
             let first = source.next_page()?;
             source = Box::new(Begun { first: Some(first), source });
         }
@@ -158,7 +160,7 @@ impl<'a> Target<'a> {
         Ok(Exported { earlier, ..done })
     }
 
-    /// Opens the file as long as the state says. The state is there before it.
+    /// Opens the incomplete file, truncated to the length in the state. The state is saved first.
     fn open_part(&self, state: &ExportState) -> Result<File, String> {
         state::save(&self.beside, state)?;
         let failed = |error: io::Error| format!("cannot write {}: {error}", self.part.display());
@@ -173,7 +175,7 @@ impl<'a> Target<'a> {
         Ok(file)
     }
 
-    /// Refuses a file that does not begin with what earlier runs have written.
+    /// Fails if the file does not start with what earlier runs have written.
     fn check_content(&self, file: &File, path: &Path, state: &ExportState) -> Result<(), String> {
         let wrong = |why: &dyn std::fmt::Display| {
             format!(
@@ -190,7 +192,7 @@ impl<'a> Target<'a> {
         state.content.difference(&now).map_or(Ok(()), |why| Err(wrong(&why)))
     }
 
-    /// Gives a file its name that an earlier run has written to its end, if that run did not come to it.
+    /// Renames a file that an earlier run has written completely, if it was killed before.
     fn finish(&self, state: &ExportState) -> Result<Exported, String> {
         let is_named = files::is_there(self.path);
         let path = if is_named { self.path } else { &self.part };
@@ -198,7 +200,7 @@ impl<'a> Target<'a> {
         let file = file.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         self.check_content(&file, path, state)?;
         match is_named {
-            // The run may have been killed between giving it this name and taking away the other.
+            // The run may have been killed between linking the new name and removing the old one.
             true => files::remove(&self.part).map_err(self.failed())?,
             false => files::publish(&self.part, self.path).map_err(self.failed())?,
         }
@@ -223,9 +225,9 @@ impl Source for Begun {
     }
 }
 
-/// Copies page after page; `keep` is called behind each, with where a later run goes on. Behind the last one
-/// there is nothing to go on with: a run that is killed there begins again with that page, since a state with
-/// its bytes and the mark of the page before would have it twice.
+/// Copies page by page; `keep` is called after each with the state to resume from. After the last
+/// page it gets none, because there is no mark to resume from: a run killed there repeats that
+/// page. A state with the bytes of the last page and the mark before it would duplicate the page.
 fn copy<W: Write>(
     export: &Export,
     mut source: Box<dyn Source>,
@@ -258,7 +260,7 @@ fn copy<W: Write>(
         watch.so_far(state.bytes);
         bytes.clear();
         let is_last = mark.is_none();
-        // An empty page of a cursor has nothing to go on behind.
+        // An empty page of a cursor has no mark.
         if let Some(mark) = mark.filter(|mark| !mark.is_empty()) {
             state.mark = Some(mark);
         }
@@ -270,7 +272,7 @@ fn copy<W: Write>(
     }
 }
 
-/// What is said of a run that was asked to end.
+/// Returns the message of an interrupted run.
 pub(crate) fn interrupted(has_state: bool) -> String {
     match has_state {
         true => "interrupted: run it again with --resume to go on".to_owned(),

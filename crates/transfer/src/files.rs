@@ -1,6 +1,6 @@
-//! Files that a run makes in the directory of its user's file. Nothing is written through a symbolic link or
-//! into a device or pipe that lies under such a name: whoever else may write into the directory could choose
-//! what the user overwrites.
+//! Creation of files next to the user's file. Nothing is written through a symbolic link, or to a
+//! device or pipe: with write access to the directory, another user could otherwise choose which
+//! file is overwritten.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -11,37 +11,38 @@ use std::{
 
 use rustix::fs::OFlags;
 
-/// Mode of what is made: nobody else may read what is in it.
+/// Mode of created files: readable by the owner only.
 const MODE: u32 = 0o600;
 const LINK: &str = "it is a symbolic link, through which nothing is written: remove it";
 const NO_FILE: &str = "it is not a regular file";
 
-/// Returns the path with `ending` added to its last name.
+/// Returns the path with `ending` appended to the file name.
 pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)
 }
 
-/// Whether something has this name, a link that leads nowhere included.
+/// Returns whether the name exists, including as a dangling link.
 pub(crate) fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Creates a file, which must not exist, to be written and read.
+/// Creates a file, which must not exist, for writing and reading.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create_new(true).mode(MODE).open(path)
 }
 
-/// Creates an empty file in the place of one that has its name.
+/// Creates an empty file, replacing an existing regular one.
 pub(crate) fn create_anew(path: &Path) -> io::Result<File> {
     remove(path)?;
     create_new(path)
 }
 
-/// Opens a file that an earlier run has made. It must be a regular file, and no link to one.
+/// Opens a file that an earlier run has created. Fails if it is not a regular file or if it is a
+/// link.
 pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // A pipe would have the opening wait for its other end.
+    // NONBLOCK, because opening a pipe would wait for its other end.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     let file = options.custom_flags(flags).open(path).map_err(|error| {
@@ -56,7 +57,7 @@ pub(crate) fn open_own(path: &Path, options: &mut OpenOptions) -> io::Result<Fil
     }
 }
 
-/// Replaces a file as a whole: after a crash it has the content before or this one.
+/// Replaces a file atomically: after a crash it has either the old or the new content.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let new = beside(path, ".new");
     let mut file = create_anew(&new)?;
@@ -65,9 +66,10 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     fs::rename(&new, path)
 }
 
-/// Gives a finished file its own name, which nothing may have.
+/// Renames a finished file; the new name must not exist.
 pub(crate) fn publish(part: &Path, path: &Path) -> io::Result<()> {
-    // A second link does not replace what has the name, as a rename would. Some file systems have none.
+    // A hard link does not replace an existing file, as a rename would. Some file systems do not
+    // support links.
     match fs::hard_link(part, path) {
         Ok(()) => fs::remove_file(part)?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
@@ -77,7 +79,7 @@ pub(crate) fn publish(part: &Path, path: &Path) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Removes a regular file, if there is one. What else has the name is not ours, such as `/dev/null`.
+/// Removes a regular file if it exists; fails for anything else, such as `/dev/null`.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     let kind = match path.symlink_metadata() {
         Ok(found) => found.file_type(),

@@ -1,4 +1,4 @@
-//! Which formats there are, and a document as bytes of one of them.
+//! File formats, and serialization of a document in each.
 
 use document::DocRef;
 
@@ -7,21 +7,21 @@ use crate::{
     table,
 };
 
-/// How documents are written into a file, and read from one.
+/// The format of documents in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Extended JSON v2, a document a line, in its canonical form: types survive.
+    /// Canonical Extended JSON v2, one document per line; preserves types.
     Canonical,
-    /// The same in its relaxed form: numbers and dates as people read them.
+    /// Relaxed Extended JSON v2, with readable numbers and dates.
     Relaxed,
-    /// JSON as it is, a document a line: what JSON has no form for is a text.
+    /// Plain JSON, one document per line; types without a JSON form become strings.
     Plain,
-    /// A table with these columns; with none, those of its first line.
+    /// CSV with these columns; if empty, the first line has them.
     Csv(Vec<String>),
 }
 
 impl Format {
-    /// The word for it, which the state of an unfinished run keeps.
+    /// Returns the name of the format, which the state of an unfinished run contains.
     pub(crate) fn word(&self) -> String {
         match self {
             Self::Canonical => "extended-json".to_owned(),
@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// What a file begins with.
+    /// Returns the header of a file.
     pub(crate) fn head(&self) -> Result<Vec<u8>, String> {
         match self {
             Self::Csv(columns) => table::record(columns.iter().map(String::as_bytes)),
@@ -39,7 +39,7 @@ impl Format {
         }
     }
 
-    /// Appends a document, with the end of its line.
+    /// Appends a document and a line break.
     pub(crate) fn append(&self, document: DocRef<'_>, out: &mut Vec<u8>) -> Result<(), String> {
         let style = match self {
             Self::Canonical => Style::Canonical,

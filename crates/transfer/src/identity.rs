@@ -1,4 +1,4 @@
-//! What tells whether a file is still the one that an earlier run has read or written.
+//! Detects whether a file is still the one that an earlier run has read or written.
 
 use std::{
     fs::File,
@@ -9,22 +9,22 @@ use std::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// Bytes that are hashed at the beginning of a file, and before an offset. All bytes up to there would take
-/// as long to read as they took to import.
+/// Number of bytes hashed at the start of a file and before an offset. Hashing everything up to the
+/// offset would take as long as importing it.
 const HASHED: u64 = 64 << 10;
 
-/// The bytes of a file up to an offset, by hashes of the first and the last of them.
+/// Identifies the content of a file up to an offset, by hashes of its first and last bytes.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Content {
     /// SHA-256 of the first bytes.
     first: String,
-    /// SHA-256 of those before the offset.
+    /// SHA-256 of the bytes before the offset.
     last: String,
 }
 
 impl Content {
-    /// Hashes bytes of a file up to `offset`. Of a file that is shorter the bytes that it has are hashed.
+    /// Hashes a file up to `offset`, or up to its end if it is shorter.
     pub(crate) fn up_to(file: &File, offset: u64) -> io::Result<Self> {
         let most = offset.min(HASHED);
         let first = hash(file, 0, most)?;
@@ -32,7 +32,7 @@ impl Content {
         Ok(Self { first, last })
     }
 
-    /// Says in which bytes the other one differs.
+    /// Describes how the content differs.
     pub(crate) fn difference(&self, now: &Self) -> Option<&'static str> {
         if self.first != now.first {
             return Some("its first bytes have changed");
@@ -57,12 +57,12 @@ fn hash(file: &File, from: u64, length: u64) -> io::Result<String> {
     Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A file as it was when a run began to read it.
+/// Size and modification time of a file.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Version {
     size: u64,
-    /// When it was modified, in seconds and nanoseconds.
+    /// Modification time in seconds and nanoseconds.
     modified: (i64, i64),
 }
 
@@ -73,7 +73,7 @@ impl Version {
         Ok(Self { size: data.len(), modified: (data.mtime(), data.mtime_nsec()) })
     }
 
-    /// Says how the other one differs.
+    /// Describes how the version differs.
     pub(crate) fn difference(&self, now: &Self) -> Option<String> {
         if self.size != now.size {
             return Some(format!("it had {} bytes and has {}", self.size, now.size));

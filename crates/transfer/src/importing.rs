@@ -1,6 +1,6 @@
-//! A file to batches. After each batch the state says up to where everything was acknowledged or refused;
-//! where one ends depends on the file and on `--batch` alone, so that a later run knows which documents may
-//! have been sent without anybody knowing: those of the next batch.
+//! Sends a file in batches. After each, the state records the position up to which everything was
+//! acknowledged or refused. Batches depend only on the file and `--batch`, so a resumed run knows
+//! that at most the next batch was sent without an acknowledgement.
 
 use std::path::{Path, PathBuf};
 
@@ -20,67 +20,67 @@ use crate::{
     texts::Place,
 };
 
-/// End of the name of the state.
+/// Suffix of the state file.
 const STATE: &str = ".import-state";
 
-/// What is imported, and how.
+/// Parameters of an import.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// What tells this import from others: server, collection, mode and the like.
+    /// Identifies this import: server, collection, mode and so on.
     pub job: String,
-    /// The file; `None`: standard input.
+    /// The file; `None` for standard input.
     pub file: Option<PathBuf>,
-    /// How documents stand in it.
+    /// Format of the documents.
     pub format: Format,
-    /// How texts of a table become values.
+    /// How texts of a table are converted to values.
     pub rules: TableRules,
-    /// What happens where an id is there.
+    /// What happens if an id exists.
     pub mode: Mode,
-    /// Whether the first refusal ends it.
+    /// Whether the first refusal ends the import.
     pub stop_on_error: bool,
-    /// Documents of a batch.
+    /// Number of documents per batch.
     pub batch: usize,
-    /// Where refusals go.
+    /// Path of the refusals file.
     pub refusals: PathBuf,
-    /// Whether an earlier run goes on.
+    /// Whether to resume an earlier run.
     pub resume: bool,
 }
 
-/// What came of it.
+/// Result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Documents that were read, the refused ones among them.
+    /// Number of documents read, including refused ones.
     pub read: u64,
-    /// Those that were not there before.
+    /// Number of documents created.
     pub created: u64,
-    /// Those that took the place of others, or changed them.
+    /// Number of documents replaced or changed.
     pub replaced: u64,
-    /// Those that were refused.
+    /// Number of documents refused.
     pub refused: u64,
-    /// Those of them whose ids existed.
+    /// Number of documents refused because their ids exist.
     pub existing: u64,
-    /// Those that were acknowledged and are not there, by the number of documents before and after; `None`:
-    /// the server does not say.
+    /// Number of created documents missing in the end, as they expired on arrival; `None` if
+    /// unknown.
     pub dead: Option<u64>,
-    /// The line of the refusal at which it ended.
+    /// Line of the refusal that ended the import.
     pub stopped: Option<u64>,
-    /// What earlier runs had done of it; `None`: it was begun anew.
+    /// Progress of earlier runs; `None` if the import was not resumed.
     pub earlier: Option<Earlier>,
 }
 
-/// What earlier runs had done of an import that was resumed.
+/// Progress of earlier runs of a resumed import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earlier {
-    /// Documents that they had read.
+    /// Number of documents they had read.
     pub read: u64,
-    /// The line at which this run went on.
+    /// Line at which this run continued.
     pub line: u64,
     /// Whether nothing was left to do.
     pub was_finished: bool,
 }
 
-/// Imports. The file is opened before the server is asked for anything. `report` hears what was done before
-/// the state is removed, so that an import that is killed in between is known to be finished.
+/// Runs an import. The file is opened before any request is sent. `report` is called before the
+/// state is removed, so that an import killed in between is known to be finished.
 pub fn import(
     import: &Import,
     open: impl FnOnce() -> Result<Box<dyn Sink>, String>,
@@ -133,14 +133,14 @@ fn earlier(state: &ImportState, was_finished: bool) -> Earlier {
     Earlier { read: state.read, line: state.line, was_finished }
 }
 
-/// Where an import begins.
+/// The starting point of an import.
 enum Begun {
-    /// There is something to do; an earlier run has begun it or not.
+    /// Work to do, and whether an earlier run has started it.
     Run(ImportState, bool),
     Finished(Imported),
 }
 
-/// Looks what an earlier run has left. Its state is believed only for the file that it has read.
+/// Checks what an earlier run has left. Its state applies only to the file that it has read.
 fn begin(
     import: &Import,
     beside: Option<&Path>,
@@ -161,7 +161,7 @@ fn begin(
     };
     let Some((kept, file)) = kept.zip(file) else { return Ok(Begun::Run(anew, false)) };
     if kept.is_finished {
-        // A run that was killed before it could remove its state; of another import it says nothing.
+        // Left by a run killed before it could remove its state; ignored for another import.
         let is_this = import.resume && kept.job == anew.job && file.difference(&kept)?.is_none();
         return Ok(match is_this {
             true => Begun::Finished(Imported {
@@ -190,7 +190,6 @@ fn begin(
     Ok(Begun::Run(ImportState { version, ..kept }, true))
 }
 
-/// An import under way.
 struct Run<'a> {
     import: &'a Import,
     file: Option<InputFile<'a>>,
@@ -203,22 +202,22 @@ struct Run<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Documents that are sent together, and where the next ones begin.
+/// Documents that are sent together, and the position after them.
 struct Batch {
     items: Vec<Item>,
     next: Place,
-    /// Why nothing behind them can be read.
+    /// Why nothing after them can be read.
     broken: Option<String>,
 }
 
-/// The place of a document among those that are sent, or why it is not sent and what stands there.
+/// Index of a document among those sent, or why it is not sent and its text.
 type Prepared = Result<usize, (String, Vec<u8>)>;
 
 impl Run<'_> {
     fn work(&mut self, mut again: bool) -> Result<Imported, String> {
         loop {
             if !self.watch.goes_on() {
-                // What was sent ahead before may still be: it is not looked at again.
+                // An unacknowledged batch of an earlier run is unresolved until it is repeated.
                 self.state.is_settled = !again;
                 self.keep()?;
                 return Err(interrupted(self.beside.is_some()));
@@ -254,13 +253,12 @@ impl Run<'_> {
             }
         }
         let ended = self.ended()?;
-        // It is removed when this was reported: a run that is killed before is known to be finished.
+        // The state is removed after the report: a run killed before that is known to be finished.
         (self.state.is_finished, self.state.dead) = (true, ended.dead);
         self.keep()?;
         Ok(ended)
     }
 
-    /// Reads until there is enough to send.
     fn next_batch(&mut self) -> Batch {
         let start = Place { offset: self.state.offset, line: self.state.line };
         let mut batch = Batch { items: Vec::new(), next: start, broken: None };
@@ -282,7 +280,8 @@ impl Run<'_> {
         batch
     }
 
-    /// Sends documents and writes down what became of them; the line of the refusal that ends the import.
+    /// Sends documents and records the outcomes. Returns the line of a refusal that ends the
+    /// import.
     fn send(&mut self, items: Vec<Item>, next: Place, again: bool) -> Result<Option<u64>, String> {
         let start = Place { offset: self.state.offset, line: self.state.line };
         let places: Vec<Place> = items.iter().map(|item| item.next).collect();
@@ -313,7 +312,8 @@ impl Run<'_> {
                     self.refusals.push(line, &reason, &text)?;
                     if self.import.stop_on_error {
                         stopped = Some(line);
-                        // A later run begins with it, when it may have been mended: it is not counted.
+                        // Not counted: a resumed run repeats this document, which may be corrected
+                        // by then.
                         let before = at.checked_sub(1).and_then(|before| places.get(before));
                         end = before.copied().unwrap_or(start);
                         break;
@@ -329,7 +329,8 @@ impl Run<'_> {
         Ok(stopped)
     }
 
-    /// What is sent, up to the first refusal where that ends the import; and of each item what of it is sent.
+    /// Returns the documents to send, up to the first invalid one if that ends the import, and for
+    /// each item its index among them or the error.
     fn prepare_all(&self, items: Vec<Item>) -> (Vec<DocBuf>, Vec<(u64, Prepared)>) {
         let mut entries = Vec::with_capacity(items.len());
         let mut prepared = Vec::with_capacity(items.len());
@@ -348,8 +349,8 @@ impl Run<'_> {
         (entries, prepared)
     }
 
-    /// Gives a document an id where it has none: the same one in every run, from where the document ends in
-    /// the file.
+    /// Adds an id to a document without one. It is derived from the document's position in the
+    /// file, so it is the same in every run.
     fn prepare(&self, document: DocBuf, offset: u64) -> Result<DocBuf, (String, Vec<u8>)> {
         let counter = u32::try_from(offset & 0xff_ffff).unwrap_or_default();
         let seconds = u32::try_from(offset >> 24).unwrap_or_default();
@@ -359,7 +360,7 @@ impl Run<'_> {
         made.map_err(|reason| (reason, text_of(&document)))
     }
 
-    /// Whether so many ids existed already that the next document of this kind is not listed.
+    /// Returns whether the limit of individually listed existing ids is reached.
     fn is_unlisted(&self) -> bool {
         !self.import.stop_on_error && LISTED_EXISTING <= self.state.existing
     }
@@ -382,14 +383,12 @@ impl Run<'_> {
     }
 }
 
-/// What came of the import so far.
 fn counts(state: &ImportState, dead: Option<u64>) -> Imported {
     let ImportState { read, created, replaced, refused, existing, .. } = *state;
     let (stopped, earlier) = (None, None);
     Imported { read, created, replaced, refused, existing, dead, stopped, earlier }
 }
 
-/// A document as the file of refusals has it.
 fn text_of(document: &DocBuf) -> Vec<u8> {
     let mut out = Vec::new();
     write_document(document.as_ref(), Style::Canonical, &mut out);

@@ -1,5 +1,5 @@
-//! A file as documents: where each stands, and what it is or why it is none. What is held is bounded,
-//! whatever the file is.
+//! Reads a file as documents with positions and errors. Memory use is bounded, whatever the file
+//! contains.
 
 use std::{
     cell::Cell,
@@ -18,36 +18,34 @@ use crate::{
     texts::{Place, Text, Texts, open_at},
 };
 
-/// One text of JSON, or one record of a table.
+/// A text of JSON, or a record of a table.
 #[derive(Debug)]
 pub(crate) struct Item {
-    /// The line on which it begins, from 1.
+    /// Line number at its start, from 1.
     pub(crate) line: u64,
-    /// Where the next one begins.
+    /// Start of the next item.
     pub(crate) next: Place,
-    /// The document, or why there is none and what stands there.
+    /// The document, or the reason why it is invalid and the invalid text.
     pub(crate) document: Result<DocBuf, (String, Vec<u8>)>,
 }
 
-/// How texts of a table become values.
+/// How texts of a table are converted to values.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TableRules {
-    /// Types stand behind the names of columns.
+    /// Whether column names have a type suffix.
     pub typed: bool,
-    /// Empty texts are left out.
+    /// Whether empty texts are omitted.
     pub ignore_blanks: bool,
 }
 
-/// A file that is read.
 pub(crate) enum Input {
-    /// JSON, a document a text.
+    /// JSON, with one document per text.
     Texts(Texts, Reading),
-    /// A table.
     Table(Box<Table>),
 }
 
 impl Input {
-    /// Opens a file, or standard input where there is no path, at a place.
+    /// Opens a file at a position; standard input if there is no path.
     pub(crate) fn open(
         path: Option<&Path>,
         format: &Format,
@@ -64,7 +62,7 @@ impl Input {
         Ok(Self::Texts(Texts::open(path, from)?, reading))
     }
 
-    /// The next item; an error is one of reading, behind which nothing can be read.
+    /// Returns the next item. An error means that reading failed and cannot continue.
     pub(crate) fn next_item(&mut self) -> Result<Option<Item>, String> {
         match self {
             Self::Texts(texts, reading) => Ok(texts.next_text()?.map(|it| item(it, *reading))),
@@ -73,7 +71,7 @@ impl Input {
     }
 }
 
-/// Reads the document of a text.
+/// Parses the document of a text.
 fn item(text: Text, reading: Reading) -> Item {
     let Text { line, next, bytes, is_whole } = text;
     let document = match is_whole {
@@ -84,17 +82,17 @@ fn item(text: Text, reading: Reading) -> Item {
     Item { line, next, document: document.map_err(|reason| (reason, kept.to_vec())) }
 }
 
-/// Records of a table.
+/// The records of a table.
 pub(crate) struct Table {
     reader: csv::Reader<Bounded>,
     columns: Columns,
     record: csv::ByteRecord,
-    /// Where the reader began.
+    /// Position at which the reader started.
     base: Place,
     taken: Rc<Cell<u64>>,
 }
 
-/// Bytes of a table, as long as a record ends in time.
+/// Reader that limits the size of a record.
 struct Bounded {
     input: Box<dyn Read>,
     taken: Rc<Cell<u64>>,
@@ -117,7 +115,7 @@ impl Read for Bounded {
 fn reader(input: Box<dyn Read>) -> (csv::Reader<Bounded>, Rc<Cell<u64>>) {
     let taken = Rc::new(Cell::new(0));
     let bounded = Bounded { input, taken: taken.clone() };
-    // Every line is a record here, and what does not fit the columns is refused by its line.
+    // Every line is a record, so that one with a wrong number of fields is refused with its line.
     let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bounded);
     (reader, taken)
 }
@@ -151,7 +149,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Where the reader is.
+    /// Returns the position of the reader.
     fn place(&self) -> Place {
         let at = self.reader.position();
         Place { offset: self.base.offset + at.byte(), line: self.base.line + at.line() - 1 }
@@ -175,10 +173,10 @@ impl Table {
     }
 }
 
-/// A record as a line of a table, as it may stand in one again. Of a long one the beginning.
+/// Formats a record as a line of a table, truncated if it is long.
 fn text_of(record: &csv::ByteRecord) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // What is written into memory does not fail.
+    // Writing to memory does not fail.
     let _ = writer.write_byte_record(record);
     let mut text = writer.into_inner().unwrap_or_default();
     let length = text.trim_ascii_end().len().min(KEPT_LINE_BYTES);
@@ -186,7 +184,7 @@ fn text_of(record: &csv::ByteRecord) -> Vec<u8> {
     text
 }
 
-/// The name of a column; some programs begin a table with a mark of its encoding.
+/// Returns the name of a column, without a byte order mark.
 fn name_of(field: &[u8]) -> Result<String, String> {
     let field = field.strip_prefix(b"\xef\xbb\xbf").unwrap_or(field);
     let name = str::from_utf8(field).map_err(|_| "a name in the header is not UTF-8".to_owned());
@@ -199,7 +197,7 @@ mod tests {
 
     type Seen = (u64, u64, Result<String, String>);
 
-    /// All items of a file from a place on: line, offset behind it, document.
+    /// Returns all items of a file from a position: line, offset after it, document.
     fn items(text: &[u8], format: &Format, from: Place) -> Result<Vec<Seen>, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();

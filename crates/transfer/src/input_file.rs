@@ -1,4 +1,4 @@
-//! The file that an import reads, to be told from another one under its name.
+//! The input file of an import, and its comparison with the file of an earlier run.
 
 use std::{fs::File, io, path::Path};
 
@@ -7,16 +7,14 @@ use crate::{
     state::ImportState,
 };
 
-/// The file that is imported, to be told from others.
 pub(crate) struct InputFile<'a> {
     pub(crate) path: &'a Path,
     file: File,
-    /// As it was when this run began.
+    /// Size and modification time when this run started.
     pub(crate) version: Version,
 }
 
 impl<'a> InputFile<'a> {
-    /// Opens it.
     pub(crate) fn open(path: &'a Path) -> Result<Self, String> {
         let open = || -> io::Result<_> {
             let file = File::open(path)?;
@@ -26,14 +24,15 @@ impl<'a> InputFile<'a> {
         Ok(Self { path, file, version })
     }
 
-    /// Its bytes up to an offset.
+    /// Hashes the bytes up to an offset.
     pub(crate) fn content(&self, offset: u64) -> Result<Content, String> {
         Content::up_to(&self.file, offset).map_err(|error| cannot_read(self.path, &error))
     }
 
-    /// Says how this file differs from the one that an earlier run has read.
+    /// Describes how this file differs from the one that an earlier run has read.
     pub(crate) fn difference(&self, kept: &ImportState) -> Result<Option<String>, String> {
-        // What a refusal has ended goes on when the file was mended there, which changes these.
+        // After a refusal the user is expected to edit the file at that point, which changes size
+        // and time.
         if !kept.is_stopped
             && let Some(how) = kept.version.difference(&self.version)
         {

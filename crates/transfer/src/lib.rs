@@ -1,22 +1,22 @@
-//! What `ebb export` and `ebb import` do: collections and containers to files and back, by requests that any
-//! client could send. It knows both APIs as a client does, no engine, no terminal and no command line.
+//! Implementation of `ebb export` and `ebb import`: copies collections and containers to files and
+//! back, as a client of either API. It depends on no engine, terminal or command line.
 //!
 //! ```text
 //! extended     documents as JSON: Extended JSON in both forms, and plain JSON
-//! table        documents as CSV: columns, and what a text in them means
-//! texts        a file of JSON as texts of one document each: lines, or elements of an array
-//! input        a file as entries: a place in it, a document or why it is none
-//! files        files that a run makes, never through a link
-//! identity     what tells a file from another one under its name
-//! state        how far it came, kept beside the file
-//! input_file   the file of an import, compared with what the state says of it
-//! mongo        a collection over the MongoDB API: pages out, batches in
+//! table        documents as CSV: columns, and conversion of their texts
+//! texts        a JSON file as texts of one document each: lines, or elements of an array
+//! input        a file as a sequence of documents or errors, with positions
+//! files        creation of files, never through a symbolic link
+//! identity     detection of changed files
+//! state        progress of a run, saved next to the file
+//! input_file   the file of an import, compared with the saved state
+//! mongo        a collection over the MongoDB API: reads pages, writes batches
 //! nosql        a container over the NoSQL API: the same
 //! exporting    pages to a file
-//! importing    a file to batches, what is refused to a file of its own
+//! importing    a file to batches, refused documents to a separate file
 //! ```
 //!
-//! Errors are sentences for the person who typed the command.
+//! Errors are messages for the user of the command line.
 
 mod endpoint;
 mod exporting;

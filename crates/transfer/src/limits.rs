@@ -1,31 +1,31 @@
-//! How much is held at once, and how long a server may be silent.
+//! Limits of memory, sizes and timeouts.
 
 use std::time::Duration;
 
-/// The longest line of an input. A document of 16 MiB is at most six times as long in Extended JSON, where
-/// each of its bytes is a control character.
+/// Maximum length of an input line. A document of 16 MiB takes at most six times that in Extended
+/// JSON, if all its bytes are control characters.
 pub(crate) const MAX_LINE_BYTES: usize = 128 * 1024 * 1024;
-/// The longest record of a table.
+/// Maximum size of a table record.
 pub(crate) const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
-/// Bytes of input after which a batch is sent, however few documents it has.
+/// Size of the input after which a batch is sent, whatever its number of documents.
 pub(crate) const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// Documents of a page, if they are small.
+/// Maximum number of documents per page.
 pub(crate) const PAGE_DOCUMENTS: i32 = 1000;
-/// Deepest nesting that is read.
+/// Maximum nesting depth of an input document.
 pub(crate) const MAX_DEPTH: usize = document::limits::MAX_STORED_DEPTH;
-/// How much of a refused line is kept beside its reason.
+/// Maximum length of a refused line in the refusals file.
 pub(crate) const KEPT_LINE_BYTES: usize = 64 * 1024;
-/// Documents whose ids exist that an import lists one by one.
+/// Number of refused documents with existing ids that are listed individually.
 pub(crate) const LISTED_EXISTING: u64 = 1000;
-/// The longest answer of the NoSQL API that is read.
+/// Maximum size of a NoSQL API response.
 pub(crate) const MAX_ANSWER_BYTES: u64 = 64 * 1024 * 1024;
-/// Between two looks at whether the command was asked to end, while a server is silent.
+/// Interval of checks for an interruption while waiting for the server.
 pub(crate) const GLANCE: Duration = Duration::from_millis(300);
-/// Looks after which a silent server is given up: ten minutes.
+/// Number of such checks without a response after which the server is given up: ten minutes.
 pub(crate) const MAX_GLANCES: u32 = 2000;
-/// How long a server may take to accept a connection.
+/// Timeout of a connection attempt.
 pub(crate) const CONNECTS: Duration = Duration::from_secs(10);
-/// Requests of the NoSQL API at once.
+/// Number of concurrent NoSQL API requests.
 pub(crate) const WORKERS: usize = 8;
-/// How often a request is sent again that the server has put off.
+/// Maximum number of attempts of a throttled request.
 pub(crate) const TRIES: u32 = 100;

@@ -1,68 +1,67 @@
-//! What an export reads from and an import writes to, whichever API it speaks.
+//! Interfaces of the source of an export and the sink of an import, independent of the API.
 
 use std::{sync::Arc, time::Duration};
 
 use document::{DocBuf, DocBuilder, ObjectId, ValueRef};
 
-/// What a run is told from outside, and what it tells.
+/// Connects a run with its caller: interruption, progress and delays.
 pub trait Watch: std::fmt::Debug + Send + Sync {
-    /// Whether it may go on; where not, it ends with what has been done.
+    /// Returns whether the run may continue; if not, it ends and keeps what was done.
     fn goes_on(&self) -> bool;
-    /// How many bytes of the file are done.
+    /// Reports the number of processed bytes of the file.
     fn so_far(&self, bytes: u64);
-    /// Lets some time pass, as a server has asked for.
+    /// Sleeps, at the request of a server.
     fn pause(&self, time: Duration);
 }
 
-/// A watch that several hold.
+/// A shared watch.
 pub(crate) type Watcher = Arc<dyn Watch>;
 
-/// Some documents in the order in which they are exported.
+/// Some documents in export order.
 #[derive(Debug)]
 pub struct Page {
-    /// The documents.
     pub documents: Vec<DocBuf>,
-    /// Where the page behind begins, for a later run; `None`: nothing is behind it.
+    /// Where the next page starts, for a resumed run; `None` on the last page.
     pub mark: Option<String>,
 }
 
-/// Where documents are read.
+/// A source of documents.
 pub trait Source {
-    /// The id of the collection, which another one of the same name does not have; `None`: the server does
-    /// not say.
+    /// Returns the server-side id of the collection, which changes when it is recreated; `None` if
+    /// the server does not return one.
     fn collection_id(&self) -> Option<&str>;
 
-    /// The next page; the first begins behind the mark that the source was opened with.
+    /// Returns the next page; the first one starts after the mark with which the source was opened.
     fn next_page(&mut self) -> Result<Page, String>;
 }
 
-/// What an import does with a document whose id is there.
+/// What an import does if a document's id exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It is refused.
+    /// Refuses the document.
     Insert,
-    /// It takes the place of the one that is there.
+    /// Replaces the existing document.
     Upsert,
-    /// Its fields are set in the one that is there.
+    /// Sets the fields in the existing document.
     Merge,
 }
 
-/// What became of a document.
+/// Outcome of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was not there before.
+    /// It was created.
     Created,
-    /// It has changed the one that was there.
+    /// It has replaced or changed an existing document.
     Replaced,
-    /// The server does not take it.
+    /// The server refused it, for this reason.
     Refused(String),
-    /// The server does not take it, as its id exists.
+    /// The server refused it because its id exists, with this message.
     Existing(String),
-    /// It was not sent, as one before it was refused.
+    /// It was not sent because an earlier one was refused.
     Unsent,
 }
 
-/// A document with this id as its first field, where it has none.
+/// Prepends this id to a document without one.
 pub(crate) fn with_field(document: DocBuf, name: &str, id: ValueRef<'_>) -> DocBuf {
     if document.get(name).is_some() {
         return document;
@@ -73,20 +72,20 @@ pub(crate) fn with_field(document: DocBuf, name: &str, id: ValueRef<'_>) -> DocB
     named.finish()
 }
 
-/// Where documents are written.
+/// A destination of documents.
 pub trait Sink {
-    /// Returns a document as it can be sent: with this id where it has none of its own.
+    /// Returns the document as it is sent, with this id if it has none. Fails if it cannot be sent.
     fn with_id(&self, document: DocBuf, id: ObjectId) -> Result<DocBuf, String>;
 
-    /// Writes documents, of which nobody knows whether they are there already if this is done `again`: what
-    /// is refused since its id is there counts as created then. One outcome each.
+    /// Writes documents and returns one outcome for each. `again` says that they may have been
+    /// written before without an acknowledgement: an existing id then counts as created.
     fn write(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String>;
 
-    /// How many documents there are; `None`: the server does not say.
+    /// Returns the number of documents; `None` if the server does not return it.
     fn count(&mut self) -> Result<Option<u64>, String>;
 }
 
-/// What tests are watched by: nobody interrupts them.
+/// A watch for tests, without interruptions.
 #[cfg(test)]
 #[derive(Debug)]
 pub(crate) struct Calm;

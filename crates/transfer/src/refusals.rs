@@ -1,7 +1,7 @@
-//! The file of what was refused: a line of JSON each, with the line of the input, the reason and the
-//! document. It is made when something is refused, so that a clean import leaves none. Documents whose ids
-//! exist are listed up to a number; of the others each batch has one line that says how many they are, as a
-//! file that is imported a second time would come back whole.
+//! The refusals file: a JSON line for each refused document, with input line, reason and document.
+//! It is created with the first refusal, so a clean import leaves none. Documents with existing ids
+//! are listed up to a limit; beyond it each batch has a summary line, because importing a file
+//! twice would otherwise copy it entirely.
 
 use std::{
     fs::File,
@@ -20,35 +20,34 @@ struct Refusal<'a> {
     document: &'a str,
 }
 
-/// Documents of a batch that are not listed one by one.
+/// The documents of a batch that are not listed individually.
 #[derive(Serialize)]
 struct Summary {
-    /// The line of the first of them.
+    /// Line of the first of them.
     line: u64,
-    /// The line of the last.
+    /// Line of the last.
     to_line: u64,
-    /// How many they are.
+    /// Number of documents.
     count: u64,
     reason: &'static str,
     document: &'static str,
 }
 
-/// The file.
 #[derive(Debug)]
 pub(crate) struct Refusals {
     path: PathBuf,
     file: Option<File>,
-    /// What is not written yet.
+    /// Lines to be written by the next flush.
     pending: Vec<u8>,
-    /// Lines of documents that are not listed, first and last, and their number.
+    /// First line, last line and number of documents that are not listed.
     unlisted: Option<(u64, u64, u64)>,
-    /// How long the file is with what is pending.
+    /// Length of the file including pending lines.
     pub(crate) bytes: u64,
 }
 
 impl Refusals {
-    /// Goes on behind what an earlier run has kept for good; with 0 bytes the file of an earlier import is
-    /// removed.
+    /// Opens the file of an earlier run, truncated to `bytes`. With 0 bytes, a file of an earlier
+    /// import is removed.
     pub(crate) fn open(path: &Path, bytes: u64) -> Result<Self, String> {
         let mut refusals =
             Self { path: path.to_owned(), file: None, pending: Vec::new(), unlisted: None, bytes };
@@ -75,14 +74,14 @@ impl Refusals {
         move |error| format!("cannot write the refusals into {}: {error}", path.display())
     }
 
-    /// Adds one. Of a long document the beginning is kept.
+    /// Adds a refused document; a long one is truncated.
     pub(crate) fn push(&mut self, line: u64, reason: &str, document: &[u8]) -> Result<(), String> {
         let kept = document.get(..KEPT_LINE_BYTES).unwrap_or(document);
         let text = String::from_utf8_lossy(kept);
         self.append(&Refusal { line, reason, document: &text })
     }
 
-    /// Counts one that is not listed.
+    /// Counts a document that is not listed.
     pub(crate) fn count_unlisted(&mut self, line: u64) {
         let (first, _, count) = self.unlisted.unwrap_or((line, line, 0));
         self.unlisted = Some((first, line, count + 1));
@@ -96,7 +95,7 @@ impl Refusals {
         Ok(())
     }
 
-    /// Writes what was added; it is durable when this returns.
+    /// Writes and syncs what was added.
     pub(crate) fn flush(&mut self) -> Result<(), String> {
         if let Some((line, to_line, count)) = self.unlisted.take() {
             let reason = "the ids of these documents exist already; they are not listed one by one";

@@ -1,6 +1,6 @@
-//! How far a run came, in a small file beside the one that is written or read. It is replaced as a whole,
-//! and durable before the run goes on. It names the file by its content, so that another one is not taken
-//! for it.
+//! Progress of a run, in a small file next to the one written or read. It is replaced atomically
+//! and synced before the run continues. It identifies the file by its content, so that a changed
+//! file is detected.
 
 use std::{
     fs::File,
@@ -15,67 +15,68 @@ use crate::{
     identity::{Content, Version},
 };
 
-/// The longest state that is read.
+/// Maximum size of a state file.
 const LONGEST: u64 = 1 << 20;
 
-/// An export that is not finished.
+/// State of an unfinished export.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportState {
-    /// What is exported, and how.
+    /// Identifies the export.
     pub(crate) job: String,
-    /// The id that the server gives the collection; `None`: it gives none.
+    /// Server-side id of the collection; `None` if the server has none.
     pub(crate) collection: Option<String>,
-    /// Bytes of the file that are whole lines and durable.
+    /// Length of the durable part of the file, which ends with a complete line.
     pub(crate) bytes: u64,
-    /// Those bytes.
+    /// Hashes of that part.
     pub(crate) content: Content,
-    /// Documents in them.
+    /// Number of documents in it.
     pub(crate) documents: u64,
-    /// Where the source goes on; `None`: from the beginning.
+    /// Position at which the source continues; `None` for the start.
     pub(crate) mark: Option<String>,
-    /// Whether all documents are in them.
+    /// Whether the export is complete.
     pub(crate) is_finished: bool,
 }
 
-/// An import.
+/// State of an import.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportState {
-    /// What is imported, and how.
+    /// Identifies the import.
     pub(crate) job: String,
-    /// The file as it was at first.
+    /// Size and time of the file when the import started.
     pub(crate) version: Version,
-    /// Up to where everything was acknowledged or refused.
+    /// Position up to which everything was acknowledged or refused.
     pub(crate) offset: u64,
-    /// The bytes up to there.
+    /// Hashes of the bytes up to there.
     pub(crate) content: Content,
-    /// The line there.
+    /// Line at the offset.
     pub(crate) line: u64,
-    /// Documents so far, and what became of them.
+    /// Numbers of documents by outcome.
     pub(crate) read: u64,
     pub(crate) created: u64,
     pub(crate) replaced: u64,
     pub(crate) refused: u64,
-    /// Those of the refused ones whose ids existed.
+    /// Number of refused documents whose ids exist.
     pub(crate) existing: u64,
-    /// Bytes of the file of refusals.
+    /// Length of the refusals file.
     pub(crate) refused_bytes: u64,
-    /// Documents that were there before.
+    /// Number of documents in the collection at the start.
     pub(crate) before: Option<u64>,
-    /// What the ids are made of that documents get which have none: they are the same in a later run.
+    /// Seed of generated ids, so that a resumed run generates the same ones.
     pub(crate) seconds: u32,
     pub(crate) random: [u8; 5],
-    /// Whether nothing behind the offset has been sent: it was ended there, and not killed.
+    /// Whether nothing after the offset was sent: the run ended there and was not killed.
     pub(crate) is_settled: bool,
-    /// Whether a refusal ended it: what stands at the offset may be mended before a later run.
+    /// Whether a refusal ended the import, so that the text at the offset may be edited before it
+    /// is resumed.
     pub(crate) is_stopped: bool,
-    /// Whether it is finished, and how many were not there in the end, where that is known.
+    /// Whether the import is finished, and how many documents had expired on arrival, if known.
     pub(crate) is_finished: bool,
     pub(crate) dead: Option<u64>,
 }
 
-/// Reads what an earlier run has left; `None`: there is nothing.
+/// Reads the state of an earlier run; `None` if there is none.
 pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String> {
     let read = || -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -96,14 +97,13 @@ pub(crate) fn load<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, String
     })
 }
 
-/// Keeps it.
 pub(crate) fn save<T: Serialize>(path: &Path, state: &T) -> Result<(), String> {
     let text = serde_json::to_vec(state).map_err(io::Error::other);
     let saved = text.and_then(|text| files::replace(path, &text));
     saved.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
-/// Removes it: the run is finished.
+/// Removes the state of a finished run.
 pub(crate) fn remove(path: &Path) -> Result<(), String> {
     files::remove(path).map_err(|error| format!("cannot remove {}: {error}", path.display()))
 }
@@ -126,7 +126,7 @@ mod tests {
             save(&path, &state).unwrap();
             assert_eq!(load(&path), Ok(Some(state)));
         }
-        // That of a version without the content of the file.
+        // The state of a version that did not record the file's content.
         let older = "{\"job\":\"x\",\"bytes\":5,\"documents\":1,\"mark\":null}";
         for text in ["{\"job\":", older] {
             fs::write(&path, text).unwrap();

@@ -1,5 +1,5 @@
-//! Whose certificates are believed: those of one authority, or one certificate, as the flag `--tls-ca`
-//! names it; without it those that the system believes (`SSL_CERT_FILE`, `SSL_CERT_DIR`, its own list).
+//! Trusted certificates: one authority or certificate given by `--tls-ca`, otherwise those of the
+//! system (`SSL_CERT_FILE`, `SSL_CERT_DIR`, its own list).
 
 use std::{path::Path, sync::Arc};
 
@@ -19,7 +19,7 @@ fn certificates(path: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, Str
     if found.is_empty() { Err(wrong(&"it holds no certificate")) } else { Ok(found) }
 }
 
-/// Those that the system believes. One of them that cannot be read does not matter as long as there are others.
+/// Loads the system's certificates. Unreadable ones are ignored as long as there are others.
 fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, String> {
     let found = rustls_native_certs::load_native_certs();
     match found.errors.first() {
@@ -29,7 +29,7 @@ fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, String> {
     }
 }
 
-/// Why there is no answer, with what to do where the server's certificate is not believed.
+/// Adds advice to the message about a failed request if the certificate was not trusted.
 pub fn with_advice(why: String) -> String {
     match why.contains("peer certificate") {
         true => format!("{why}; --tls-ca names the certificate or authority to believe"),
@@ -37,7 +37,7 @@ pub fn with_advice(why: String) -> String {
     }
 }
 
-/// What requests over HTTP encrypt with, and whom they believe; `None`: whom the system believes.
+/// Returns the TLS configuration for HTTP, which trusts this authority or, if `None`, the system's.
 pub fn http_authority(path: Option<&Path>) -> Result<TlsConfig, String> {
     let found = certificates(path)?;
     let roots: Vec<_> =
@@ -49,12 +49,12 @@ pub fn http_authority(path: Option<&Path>) -> Result<TlsConfig, String> {
         .build())
 }
 
-/// The same for a connection of its own.
+/// Returns the TLS configuration for a plain connection.
 pub(crate) fn client_config(path: Option<&Path>) -> Result<Arc<ClientConfig>, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(path)? {
         let added = roots.add(certificate);
-        // Of the system's some may be of kinds that nobody can check any more.
+        // Some of the system's certificates may be of unsupported kinds.
         if let (Err(error), Some(path)) = (added, path) {
             return Err(format!("--tls-ca {}: {error}", path.display()));
         }

@@ -1,15 +1,15 @@
-//! Exports that are cut after each page, out of pages in memory.
+//! Exports that are interrupted after each page of an in-memory source.
 
 use document::doc;
 
 use super::*;
 use crate::place::Calm;
 
-/// Numbers up to ten, three a page; the page that is asked for after `left` others fails.
+/// Numbers up to ten, three per page; fails after `left` pages.
 struct Numbers {
     next: i32,
     left: usize,
-    /// The id of the collection.
+    /// Id of the collection.
     id: String,
 }
 
@@ -69,7 +69,7 @@ fn an_export_that_was_cut_goes_on_as_if_it_had_not_been() {
             let name = format!("cut{at}");
             run(&of(&name, false), cuts[0]).unwrap_err();
             run(&of(&name, true), cuts[1]).unwrap_err();
-            // What is not durable by the state is not believed.
+            // Bytes beyond the length in the state are discarded.
             assert!(!folder.path().join(&name).exists());
             let part = format!("{name}{PART}");
             let torn = [bytes(&part), b"{\"_id\":".to_vec()].concat();
@@ -107,7 +107,7 @@ fn every_state_that_is_kept_leads_to_the_same_file() {
         let kept = kept.into_inner();
         assert!(!kept.is_empty());
         for state in kept {
-            // Killed behind it, with all of the file written.
+            // Killed after this state was saved and the whole file was written.
             let mut again = whole[..usize::try_from(state.bytes).unwrap()].to_vec();
             let next = state.mark.as_deref().map_or(0, |mark| mark.parse().unwrap());
             copy(&asked, from(next), &mut again, state, &Calm, |_, _| Ok(())).unwrap();
@@ -141,7 +141,7 @@ fn a_run_that_was_killed_at_its_end_is_known_to_be_whole() {
     let content = Content::up_to(&File::open(&file).unwrap(), whole.bytes).unwrap();
     let (documents, bytes) = (whole.documents, whole.bytes);
     let finished = ExportState { documents, bytes, content, is_finished: true, ..cut };
-    // Before it had its name, after that, and while it had both.
+    // Before the rename, after it, and with both names.
     for place in 0..3 {
         state::save(&state, &finished).unwrap();
         match place {
@@ -153,7 +153,7 @@ fn a_run_that_was_killed_at_its_end_is_known_to_be_whole() {
         assert_eq!(again, Exported { earlier: documents, was_whole: true, ..whole });
         assert!(file.exists() && !part.exists() && !state.exists(), "{place}");
     }
-    // Another file has taken the name.
+    // Another file has the name.
     state::save(&state, &finished).unwrap();
     std::fs::write(&file, vec![b'x'; usize::try_from(bytes).unwrap()]).unwrap();
     let refused = run(&asked(&file, true), 99).unwrap_err();
@@ -170,13 +170,13 @@ fn what_does_not_belong_together_is_refused() {
     assert!(refused.contains("was not finished"), "{refused}");
     let other = Export { job: "b".to_owned(), ..asked(&file, true) };
     assert!(run(&other, 99).unwrap_err().contains("of another export"));
-    // The collection was dropped and created again.
+    // The collection was dropped and recreated.
     let open = |_: Option<&str>, _: Option<u64>| -> Result<Box<dyn Source>, String> {
         Ok(Box::new(Numbers { id: "two".to_owned(), ..*Numbers::new(0, 99) }))
     };
     let refused = export(&asked(&file, true), open, &Calm, &mut |_| {}).unwrap_err();
     assert!(refused.contains("created again"), "{refused}");
-    // What was written is not there any more.
+    // The written file was changed or removed.
     let kept = std::fs::read(&part).unwrap();
     for (content, want) in [
         (kept[..5].to_vec(), "and has 5"),

@@ -1,5 +1,5 @@
-//! Documents as JSON text: MongoDB's Extended JSON v2 in its canonical and its relaxed form, and plain JSON.
-//! One text is one document; files and lines are not known here.
+//! Documents as JSON text: MongoDB's Extended JSON v2 in canonical and relaxed form, and plain
+//! JSON. One text is one document; files and lines are handled elsewhere.
 
 mod read;
 mod wrapped;

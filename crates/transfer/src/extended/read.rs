@@ -1,5 +1,5 @@
-//! Text to documents, built as bytes at once, so that a text cannot take more memory than the document that
-//! it becomes. Nesting and size are bounded while it is read.
+//! Parses text directly into BSON, so that a text never takes more memory than its document.
+//! Nesting and size are limited while parsing.
 
 use std::fmt;
 
@@ -9,19 +9,19 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use super::wrapped::{is_wrapper, read_wrapped};
 use crate::limits::MAX_DEPTH;
 
-/// What an object with a name such as `$oid` means.
+/// Interpretation of objects with a name such as `$oid`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// A value of the type that the name says.
+    /// A value of that type.
     Extended,
-    /// An object with that name.
+    /// An ordinary object.
     Plain,
 }
 
-/// Reads a text that is one object; an error says what is wrong, and where.
+/// Parses a text with one object; an error has the reason and the position.
 pub(crate) fn parse_document(text: &[u8], reading: Reading) -> Result<DocBuf, String> {
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    // Its limit is fixed; `Room` has ours, which protects the stack.
+    // The deserializer's limit is fixed; `Room` limits the depth and protects the stack.
     deserializer.disable_recursion_limit();
     let room = Room { depth: MAX_DEPTH, reading };
     let built = Whole(room).deserialize(&mut deserializer).and_then(|built| {
@@ -31,7 +31,7 @@ pub(crate) fn parse_document(text: &[u8], reading: Reading) -> Result<DocBuf, St
     built.map_err(|error| error.to_string())
 }
 
-/// What a value may still have, and how it is read.
+/// Remaining nesting depth, and the interpretation of type wrappers.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
     depth: usize,
@@ -47,7 +47,7 @@ impl Room {
     }
 }
 
-/// Reads a document of its own.
+/// Deserializes a separate document.
 pub(super) struct Whole(pub(super) Room);
 
 impl<'de> DeserializeSeed<'de> for Whole {
@@ -73,7 +73,7 @@ impl<'de> Visitor<'de> for Whole {
     }
 }
 
-/// Reads the fields of an object, whose first name was read already.
+/// Reads the fields of an object whose first name was read already.
 fn fill<'de, A: MapAccess<'de>>(
     builder: &mut DocBuilder,
     first: Option<String>,
@@ -94,7 +94,7 @@ fn fill<'de, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// Where a value goes: a field of a document, or the next element of an array.
+/// Destination of a value: a field of a document, or the next element of an array.
 trait Put {
     fn value(&mut self, value: ValueRef<'_>);
     fn document(&mut self, fill: impl FnOnce(&mut DocBuilder));
@@ -136,7 +136,7 @@ impl Put for Element<'_, '_> {
     }
 }
 
-/// Reads a value into its place.
+/// Deserializes a value into its destination.
 struct Slot<P> {
     put: P,
     room: Room,

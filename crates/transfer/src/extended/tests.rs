@@ -1,4 +1,4 @@
-//! Tables of both directions.
+//! Tests of reading and writing.
 
 use document::{DocBuf, Value, array, doc};
 
@@ -10,7 +10,7 @@ fn written(document: &DocBuf, style: Style) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Every type, and values at the edges of each.
+/// Returns a document with every type, including edge cases.
 fn every_type() -> DocBuf {
     let id = document::ObjectId([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     let decimals = ["0", "-0", "1.00", "1E+6144", "1E-6176", "NaN", "Infinity", "-Infinity"];
@@ -57,7 +57,7 @@ fn every_type_comes_back_byte_for_byte() {
     let text = written(&document, Style::Canonical);
     let back = parse_document(text.as_bytes(), Reading::Extended).unwrap();
     assert_eq!(back.bytes(), document.bytes(), "{text}");
-    // The relaxed form loses the width of whole numbers alone.
+    // The relaxed form loses only the width of integers.
     let relaxed = written(&document, Style::Relaxed);
     let back = parse_document(relaxed.as_bytes(), Reading::Extended).unwrap();
     assert_eq!(written(&back, Style::Relaxed), relaxed);
@@ -155,7 +155,7 @@ fn nesting_and_size_are_bounded() {
         let scope = format!("{{\"a\":{{\"$code\":\"\",\"$scope\":{}", "{\"a\":".repeat(depth));
         assert!(parse_document(scope.as_bytes(), Reading::Extended).is_err());
     }
-    // Three bytes of text each, and a dozen of the document.
+    // Each element takes three bytes of text and about twelve of BSON.
     let many = format!("{{\"a\":[{}[]]}}", "[],".repeat(3_000_000));
     let refused = parse_document(many.as_bytes(), Reading::Plain).unwrap_err();
     assert!(refused.contains("larger than 16 MiB"), "{refused}");
@@ -184,7 +184,7 @@ fn texts_that_were_changed_are_refused_or_read_whole() {
                 document::validate(read.bytes()).unwrap_or_else(|error| panic!("{seed}: {error}"));
                 let again = written(&read, Style::Canonical);
                 let again = parse_document(again.as_bytes(), Reading::Extended);
-                // A name that begins with a dollar sign may mean another type by now.
+                // A name that starts with a dollar sign may be read as a type wrapper.
                 assert!(again.is_ok() || reading == Reading::Plain, "{seed}: {again:?}");
             }
         }

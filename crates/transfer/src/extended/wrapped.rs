@@ -1,4 +1,4 @@
-//! Objects whose only name says the type of a value: `{"$oid": "65…"}`.
+//! Type wrappers: objects whose only name is the type of a value, such as `{"$oid": "65…"}`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{
 
 use super::read::{Room, Whole};
 
-/// The names. `$regex` is none of them: filters have it as an operator.
+/// Names of the wrappers. `$regex` is excluded because it is an operator in filters.
 const NAMES: [&str; 16] = [
     "$binary",
     "$code",
@@ -31,13 +31,13 @@ const NAMES: [&str; 16] = [
     "$uuid",
 ];
 
-/// Whether an object that begins with this name is a value.
+/// Returns whether an object with this first name is a type wrapper.
 pub(super) fn is_wrapper(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// What stands behind the name: a text, a number, a truth value, or an object of a few of these. It is read
-/// without looking ahead, so that its depth is bounded by its type.
+/// The value in a wrapper: a string, an integer, a boolean, or an object with some of these fields.
+/// Typed deserialization bounds its depth.
 enum Inner {
     Bool(bool),
     Whole(i64),
@@ -81,7 +81,7 @@ impl<'de> Visitor<'de> for InnerVisitor {
     }
 }
 
-/// All names that such objects have.
+/// All fields that such objects have.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Fields {
@@ -107,7 +107,7 @@ struct Id {
     oid: String,
 }
 
-/// Reads the value of an object that begins with one of the names.
+/// Reads the value of a wrapper after its first name.
 pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
     name: &str,
     mut access: A,
@@ -132,7 +132,7 @@ pub(super) fn read_wrapped<'de, A: MapAccess<'de>>(
     value.ok_or_else(wrong)
 }
 
-/// The value that a name and what stands behind it mean.
+/// Converts the name and content of a wrapper to a value.
 fn value_of(name: &str, inner: Inner) -> Option<Value> {
     Some(match (name, inner) {
         ("$oid", Inner::Text(text)) => Value::ObjectId(ObjectId::parse(&text)?),
@@ -159,7 +159,7 @@ fn value_of(name: &str, inner: Inner) -> Option<Value> {
         }
         ("$regularExpression", Inner::Fields(Fields { pattern, options, .. })) => {
             let (pattern, options) = (pattern?, options?);
-            // Both end with a NUL where they are kept.
+            // BSON stores both as NUL-terminated strings.
             if pattern.contains('\0') || options.contains('\0') {
                 return None;
             }
@@ -184,7 +184,7 @@ fn double(text: &str) -> Option<f64> {
     }
 }
 
-/// The milliseconds of a date in ISO 8601 with a zone.
+/// Parses an ISO 8601 date with a zone into milliseconds.
 pub(crate) fn date(text: &str) -> Option<i64> {
     text.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
 }
@@ -193,7 +193,7 @@ fn binary(text: &str, kind: &str) -> Option<Value> {
     let subtype = u8::from_str_radix(kind, 16).ok()?;
     let mut bytes = STANDARD.decode(text).ok()?;
     if subtype == 2 {
-        // The old subtype has its length before the bytes.
+        // The obsolete subtype 2 has a length prefix.
         let length = u32::try_from(bytes.len()).ok()?.to_le_bytes();
         bytes.splice(0..0, length);
     }

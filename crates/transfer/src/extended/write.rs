@@ -1,23 +1,24 @@
-//! Values to text. Nothing here fails: every value has a form in each style.
+//! Converts values to text. This cannot fail: every value has a form in each style.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use document::{ArrayRef, DocRef, ValueRef, json::write_string};
 
-/// Which form values take.
+/// The form of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Each type can be told from the text.
+    /// Preserves all types.
     Canonical,
-    /// Numbers, and dates from 1970 to 9999, as people read them.
+    /// Readable numbers, and readable dates from 1970 to 9999.
     Relaxed,
-    /// As relaxed, and ids, dates, bytes and decimals are texts.
+    /// Like relaxed, with ids, dates, bytes and decimals as strings.
     Plain,
 }
 
-/// The last millisecond of the year 9999, behind which dates have no form of four digits.
+/// The last millisecond of the year 9999; later dates have no form with four digits.
 const LAST_DATE_MS: i64 = 253_402_300_799_999;
 
-/// Appends a document. It recurses as deep as the document is nested, which is bounded where it was read.
+/// Appends a document. The recursion depth is the nesting depth, which was limited when the
+/// document was read.
 pub(crate) fn write_document(document: DocRef<'_>, style: Style, out: &mut Vec<u8>) {
     out.push(b'{');
     for (at, (name, value)) in document.iter().enumerate() {
@@ -31,7 +32,6 @@ pub(crate) fn write_document(document: DocRef<'_>, style: Style, out: &mut Vec<u
     out.push(b'}');
 }
 
-/// Appends a value.
 pub(crate) fn write_value(value: ValueRef<'_>, style: Style, out: &mut Vec<u8>) {
     match value {
         ValueRef::Null => push(out, "null"),
@@ -60,7 +60,7 @@ fn write_array(values: ArrayRef<'_>, style: Style, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// A double with its point or exponent, so that it is read as one again.
+/// Writes a double with a decimal point or exponent, so that it is read as a double again.
 fn write_double(value: f64, style: Style, out: &mut Vec<u8>) {
     let text = match value {
         v if v.is_nan() => "NaN".to_owned(),
@@ -74,7 +74,7 @@ fn write_double(value: f64, style: Style, out: &mut Vec<u8>) {
     }
 }
 
-/// What JSON has no form for, as a text; the rest as the relaxed form has it.
+/// Writes types without a JSON form as strings, and the rest in relaxed form.
 fn write_plain(value: ValueRef<'_>, out: &mut Vec<u8>) {
     match value {
         ValueRef::ObjectId(v) => write_string(&v.to_string(), out),
@@ -90,7 +90,7 @@ fn write_plain(value: ValueRef<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// What stands in an object whose only name says the type.
+/// Writes a value in a type wrapper.
 fn write_wrapped(value: ValueRef<'_>, style: Style, out: &mut Vec<u8>) {
     match value {
         ValueRef::ObjectId(v) => wrap(out, "$oid", &v.to_string()),
@@ -139,7 +139,7 @@ fn write_wrapped(value: ValueRef<'_>, style: Style, out: &mut Vec<u8>) {
     }
 }
 
-/// The bytes of the old subtype 2 have their length before them, which the text leaves out.
+/// Removes the length prefix of the obsolete subtype 2, which the text omits.
 fn payload(subtype: u8, bytes: &[u8]) -> &[u8] {
     match bytes.split_first_chunk::<4>() {
         Some((length, rest))
@@ -151,7 +151,7 @@ fn payload(subtype: u8, bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// A date as ISO 8601 in UTC, milliseconds where there are some; `None`: the calendar ends before it.
+/// Formats a date as ISO 8601 in UTC, with milliseconds if not zero; `None` if it is out of range.
 fn instant(ms: i64) -> Option<String> {
     if LAST_DATE_MS < ms {
         return None;

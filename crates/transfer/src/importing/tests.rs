@@ -1,4 +1,4 @@
-//! Imports that are cut after each document, into a collection that is a table in memory.
+//! Imports that are interrupted after each document, into an in-memory collection.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use document::ValueRef;
 use super::*;
 use crate::place::{Calm, with_field};
 
-/// Documents by their ids, and how many more are taken before the connection is lost.
+/// Documents by id, and how many more are accepted before the connection is lost.
 #[derive(Clone, Debug, Default)]
 struct Table {
     rows: Arc<Mutex<BTreeMap<String, String>>>,
@@ -75,7 +75,7 @@ fn run(import: &Import, table: &Table, left: Option<usize>) -> Result<Imported, 
     let sink = Table { left, mode: Some(import.mode), ..table.clone() };
     let (mut reported, state) = (None, import.file.as_ref().map(|path| beside(path, STATE)));
     let done = super::import(import, move || Ok(Box::new(sink)), &Calm, &mut |done| {
-        // It is known to be finished until it was reported.
+        // The state marks it as finished until it was reported.
         let kept: ImportState = state::load(state.as_ref().unwrap()).unwrap().unwrap();
         assert!(kept.is_finished || kept.is_stopped);
         reported = Some(*done);
@@ -84,7 +84,7 @@ fn run(import: &Import, table: &Table, left: Option<usize>) -> Result<Imported, 
     done
 }
 
-/// Ids of the documents that get one are made anew in each import, but not in its later runs.
+/// Returns the documents without ids: generated ids differ between imports, not between runs.
 fn values(table: &Table) -> Vec<String> {
     let rows = table.rows.lock().unwrap();
     let mut found: Vec<String> =
@@ -171,7 +171,7 @@ fn a_run_is_told_from_another() {
     }
     let done = run(&asked(folder.path(), Mode::Insert, true), &table, None).unwrap();
     assert_eq!((done.read, done.created), (4, 4));
-    // A finished one begins anew.
+    // A finished import starts again.
     for (resume, documents) in [(false, 8), (true, 12)] {
         let done = run(&asked(folder.path(), Mode::Insert, resume), &table, None).unwrap();
         assert_eq!((done.read, done.created, done.earlier), (4, 4, None));
@@ -200,12 +200,12 @@ fn another_file_under_the_name_is_not_taken_for_the_one_before() {
         File::options().write(true).open(&path).unwrap().set_modified(now).unwrap();
         let done = run(&asked(folder.path(), Mode::Upsert, true), &table, None);
         match want {
-            // What had not been read may be anything.
+            // The part that was not read may change.
             "" => assert_eq!(done.unwrap().read, 9),
             want => {
                 let refused = done.unwrap_err();
                 assert!(refused.contains(want) && refused.contains("to import"), "{refused}");
-                // Without its state it is imported from the beginning.
+                // Without its state it is imported from the start.
                 std::fs::remove_file(folder.path().join("in.import-state")).unwrap();
                 let done = run(&asked(folder.path(), Mode::Upsert, true), &table, None).unwrap();
                 assert!(9 <= done.read && done.earlier.is_none());
@@ -223,7 +223,7 @@ fn a_finished_state_says_nothing_of_another_file() {
     let sink = table.clone();
     let first = asked(folder.path(), Mode::Insert, false);
     let mut kept = Vec::new();
-    // The state as a run leaves it that is killed before it can be removed.
+    // The state of a run that is killed before it can remove it.
     super::import(&first, move || Ok(Box::new(sink)), &Calm, &mut |_| {
         kept = std::fs::read(&state).unwrap();
     })

@@ -1,4 +1,5 @@
-//! One connection: sends a request, waits for its reply, and looks now and then whether it still may.
+//! A connection to the MongoDB API: sends a request and waits for its reply, with regular checks
+//! for an interruption.
 
 use std::{
     fmt,
@@ -20,17 +21,17 @@ use crate::{
     tls::{client_config, with_advice},
 };
 
-/// What is read from and written to.
+/// A bidirectional stream.
 trait Duplex: Read + Write {}
 
 impl<T: Read + Write> Duplex for T {}
 
-/// A connection that has said hello, and has logged in where a user is named.
+/// A connection after the handshake and, if a user is given, the login.
 pub(super) struct Connection {
     stream: Box<dyn Duplex>,
     place: String,
     watch: Watcher,
-    /// The number of the last request, which its reply repeats.
+    /// Id of the last request, which its reply repeats.
     request: i32,
     outgoing: Vec<u8>,
     incoming: Vec<u8>,
@@ -43,7 +44,7 @@ impl fmt::Debug for Connection {
 }
 
 impl Connection {
-    /// Connects, greets the server and logs in.
+    /// Connects, performs the handshake and logs in.
     pub(super) fn open(address: &MongoAddress, watch: Watcher) -> Result<Self, String> {
         let place = address.shown();
         let failed = |error: io::Error| format!("no answer from {place}: {error}");
@@ -56,7 +57,7 @@ impl Connection {
                     .map_err(|error| format!("the host of {place}: {error}"))?;
                 let mut tls = ClientConnection::new(client_config(authority)?, name)
                     .map_err(|error| format!("TLS with {place}: {error}"))?;
-                // A greeting that is begun has to come to its end before looks are taken.
+                // A TLS handshake must not be interrupted by the short read timeout.
                 stream.set_read_timeout(Some(CONNECTS)).map_err(failed)?;
                 tls.complete_io(&mut stream)
                     .map_err(|error| with_advice(format!("TLS with {place}: {error}")))?;
@@ -92,8 +93,8 @@ impl Connection {
         Err("the server does not prove that it knows the user".to_owned())
     }
 
-    /// Sends the command that `fill` builds and returns its reply; a refusal is an error, those of single
-    /// writes are in the reply.
+    /// Sends the command that `fill` builds and returns its reply. A refused command is an error;
+    /// errors of single writes are in the reply.
     pub(super) fn call(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),
@@ -105,7 +106,7 @@ impl Connection {
         })
     }
 
-    /// The same, and a refusal by the server is told from a failure.
+    /// Like `call`, but distinguishes a refusal by the server from a failure.
     pub(super) fn try_call(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),
@@ -125,7 +126,6 @@ impl Connection {
         Ok(Reply::of_writes(reply))
     }
 
-    /// Reads one whole message.
     fn receive(&mut self) -> io::Result<()> {
         let mut length = [0; 4];
         self.fill(&mut length)?;
@@ -167,7 +167,7 @@ impl Connection {
     }
 }
 
-/// Connects to the first of the host's addresses that accepts.
+/// Connects to the first address of the host that accepts.
 fn open_stream(address: &MongoAddress) -> io::Result<TcpStream> {
     let host = address.host.trim_matches(['[', ']']);
     let mut last = io::Error::other("the name has no address");
@@ -183,7 +183,7 @@ fn open_stream(address: &MongoAddress) -> io::Result<TcpStream> {
     Err(last)
 }
 
-/// Begins the command of a collection.
+/// Starts a command on a collection.
 pub(super) fn begin<'a>(
     name: &'a str,
     database: &'a str,

@@ -1,4 +1,5 @@
-//! A collection that is written: batches of inserts or updates, durable before they are acknowledged.
+//! Writes a collection, in batches of inserts or updates that are durable before they are
+//! acknowledged.
 
 use document::{DocBuf, DocBuilder, DocRef, ObjectId, ValueRef};
 use mongo_client::{Error, Sequence, whole_number};
@@ -9,26 +10,26 @@ use crate::{
     place::{Mode, Outcome, Sink, Watcher, with_field},
 };
 
-/// Error codes by which the server says that a document cannot be stored: its size, its depth, its
-/// fields, a duplicate. Others mean that the server cannot take anything at the moment, or not from us.
+/// Error codes about a single document: its size, depth, fields or a duplicate key. Other codes
+/// mean that the server accepts no writes at the moment, or none from this user.
 const OF_DOCUMENTS: [i32; 17] =
     [2, 9, 14, 15, 16, 22, 28, 52, 53, 54, 55, 56, 57, 66, 10334, 11000, 17280];
-/// Error code of a duplicate.
+/// Error code of a duplicate key.
 const DUPLICATE: i32 = 11000;
 
-/// The collection.
+/// A collection as the destination of documents.
 #[derive(Debug)]
 pub struct MongoSink {
     connection: Connection,
     database: String,
     collection: String,
     mode: Mode,
-    /// Whether nothing is sent behind what was refused.
+    /// Whether nothing is sent after a refused document.
     ordered: bool,
 }
 
 impl MongoSink {
-    /// Opens a collection, which need not be there.
+    /// Opens a collection, which need not exist.
     pub fn open(
         address: &MongoAddress,
         database: &str,
@@ -42,7 +43,7 @@ impl MongoSink {
         Ok(Self { connection, database, collection, mode, ordered })
     }
 
-    /// Sends these documents, in as many commands as it takes.
+    /// Sends documents, in as many commands as necessary.
     fn send(&mut self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         if batch.is_empty() {
             return Ok(Vec::new());
@@ -54,7 +55,7 @@ impl MongoSink {
                 outcomes.extend(rest);
                 Ok(outcomes)
             }
-            // It is one of them that the server does not take: the halves tell which.
+            // One of the documents causes the error: sending the halves separately finds it.
             Err(message) => {
                 let (first, second) = batch.split_at(batch.len() / 2);
                 if first.is_empty() {
@@ -72,8 +73,8 @@ impl MongoSink {
         }
     }
 
-    /// Sends one command. Returns what became of the documents and how many of them the server has looked
-    /// at, or why it refuses the command for one of them.
+    /// Sends one command. Returns the outcomes and how many documents the server has processed, or
+    /// the error if it refuses the command because of a document.
     fn send_command(
         &mut self,
         batch: &[DocBuf],
@@ -120,7 +121,7 @@ impl MongoSink {
             *outcome = refusal(one, again && insert)?;
             let ends = *outcome != Outcome::Created;
             if ordered && let Some(at) = at {
-                // The server has not looked at what is behind it.
+                // The server has not processed the documents after it.
                 if ends {
                     outcomes.iter_mut().skip(at + 1).for_each(|it| *it = Outcome::Unsent);
                     break;
@@ -131,14 +132,14 @@ impl MongoSink {
         Ok(Ok((outcomes, batch.len())))
     }
 
-    /// What is sent for a document.
+    /// Returns the write operation of a document.
     fn operation(&self, document: &DocBuf) -> DocBuf {
         if self.mode == Mode::Insert {
             return document.clone();
         }
         let mut update = DocBuilder::new();
         let id = document.get("_id").unwrap_or(ValueRef::Null);
-        // Written out, so that an id that is a regular expression is compared and not matched.
+        // An explicit `$eq`, so that a regular expression as id is compared and not matched.
         update.document("q", |query| query.document("_id", |is| is.append("$eq", id)));
         match self.mode {
             Mode::Merge => update.document("u", |change| {
@@ -155,15 +156,15 @@ impl MongoSink {
         update.finish()
     }
 
-    /// Why a document cannot be sent as it is.
+    /// Returns why a document cannot be sent in this mode.
     fn unfit(&self, document: &DocBuf) -> Option<String> {
         let mut names = document.as_ref().iter().map(|it| it.0);
         match self.mode {
-            // These would be paths and operators.
+            // These would be interpreted as paths and operators.
             Mode::Merge => names
                 .find(|name| name.contains('.') || name.starts_with('$') || name.is_empty())
                 .map(|name| format!("a field with the name {name:?} cannot be merged")),
-            // A document of operators is no document to them.
+            // An update with operators is not a replacement document.
             Mode::Upsert => names
                 .next()
                 .filter(|name| name.starts_with('$'))
@@ -173,12 +174,12 @@ impl MongoSink {
     }
 }
 
-/// The place in a batch that a part of a reply is about.
+/// Returns the index in the batch to which a part of a reply refers.
 fn place_of(one: DocRef<'_>) -> Option<usize> {
     whole_number(one.get("index")).and_then(|at| usize::try_from(at).ok())
 }
 
-/// What became of a document that has an error in a reply.
+/// Returns the outcome of a document with an error in a reply.
 fn refusal(error: DocRef<'_>, again: bool) -> Result<Outcome, String> {
     let message = error.get("errmsg").and_then(ValueRef::as_str).unwrap_or("no reason given");
     let code = whole_number(error.get("code")).and_then(|code| i32::try_from(code).ok());
@@ -211,7 +212,7 @@ impl Sink for MongoSink {
         let begin = begin("count", &self.database, &self.collection);
         let reply = match self.connection.try_call(begin, None)? {
             Ok(reply) => reply,
-            // Who may write need not be allowed to read.
+            // A user with write access need not have read access.
             Err(_) => return Ok(None),
         };
         Ok(u64::try_from(reply.integer_field("n")).ok())

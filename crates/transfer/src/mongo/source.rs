@@ -1,4 +1,5 @@
-//! A collection that is read: in the order of `_id`, so that a later run can go on behind the last one.
+//! Reads a collection in the order of `_id`, so that a later run can resume after the last
+//! document.
 
 use document::{DocBuf, DocBuilder, ValueRef};
 use mongo_client::commands::begin_command;
@@ -11,38 +12,38 @@ use crate::{
     place::{Page, Source, Watcher},
 };
 
-/// What is read of a collection.
+/// Parameters of a read.
 #[derive(Clone, Debug, Default)]
 pub struct Find {
-    /// The database.
+    /// Database of the collection.
     pub database: String,
-    /// The collection.
+    /// Name of the collection.
     pub collection: String,
-    /// A filter in Extended JSON; empty: all documents.
+    /// Filter in Extended JSON; empty for all documents.
     pub filter: String,
-    /// The names of fields that are wanted beside `_id`; empty: all of them.
+    /// Fields to return besides `_id`; empty for all.
     pub fields: Vec<String>,
-    /// An order in JSON; empty: that of `_id`.
+    /// Sort order in JSON; empty for the order of `_id`.
     pub order: String,
-    /// How many documents are wanted at the most.
+    /// Maximum number of documents.
     pub limit: Option<u64>,
 }
 
-/// The collection.
+/// A collection as the source of documents.
 #[derive(Debug)]
 pub struct MongoSource {
     connection: Connection,
     find: Find,
     filter: DocBuf,
     order: DocBuf,
-    /// The cursor that has more; `None`: none is open yet.
+    /// The open cursor; `None` before the first page.
     cursor: Option<i64>,
-    /// The collection's UUID.
+    /// UUID of the collection.
     id: Option<String>,
 }
 
 impl MongoSource {
-    /// Opens a collection at its beginning, or behind the mark of an earlier run.
+    /// Opens a collection at its start, or after the mark of an earlier run.
     pub fn open(
         address: &MongoAddress,
         find: Find,
@@ -85,10 +86,11 @@ impl MongoSource {
     }
 }
 
-/// Returns the UUID of the collection, where the server says it, and fails when there is no such collection.
-/// A name that is mistyped in a script is not to look like an empty collection, as it does to `find`.
+/// Returns the UUID of the collection, if the server returns it; fails if the collection does not
+/// exist. Otherwise a mistyped name in a script would look like an empty collection, as it does to
+/// `find`.
 fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String>, String> {
-    // Who may do no more than read the collection is told names alone.
+    // A user with only read access to the collection may list names only.
     let mut is_missing = false;
     for name_only in [false, true] {
         let (database, collection) = (&find.database, &find.collection);
@@ -120,7 +122,7 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
     if !is_missing {
         return Ok(None);
     }
-    // Who may not read it hears that, and not that it is not there.
+    // A user without read access gets that error instead of a missing collection.
     let (database, collection) = (&find.database, &find.collection);
     let mut body = DocBuilder::new();
     begin("find", database, collection)(&mut body);
@@ -129,7 +131,7 @@ fn check_there(connection: &mut Connection, find: &Find) -> Result<Option<String
     Err(format!("there is no collection {collection} in the database {database}"))
 }
 
-/// The filter of what lies behind a document's `_id`, of whatever type that is.
+/// Returns the filter for documents after an `_id` of any type.
 fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
     let mark = parse_document(mark.as_bytes(), Reading::Extended);
     let mark = mark.map_err(|error| format!("the state of the run is damaged: {error}"))?;
@@ -137,7 +139,8 @@ fn behind(filter: &DocBuf, mark: &str) -> Result<DocBuf, String> {
     let mut both = DocBuilder::new();
     both.array("$and", |both| {
         both.push(ValueRef::Document(filter.as_ref()));
-        // A comparison in a filter is one of values of the same type; this one is of all.
+        // A comparison in a filter only matches values of the same type; `$expr` compares all
+        // types.
         both.document(|second| {
             second.document("$expr", |compared| {
                 compared.array("$gt", |sides| {
@@ -171,7 +174,7 @@ impl Source for MongoSource {
         self.cursor = Some(batch.cursor);
         let mark = match batch.cursor {
             0 => None,
-            // An empty page has no mark of its own, and is asked for again.
+            // An empty page has no mark; the next one is requested.
             _ => Some(documents.last().and_then(|last| last.get("_id")).map_or_else(
                 String::new,
                 |id| {

@@ -1,15 +1,15 @@
-//! Items as JSON, and what the service adds to them.
+//! Items as JSON, and their system properties.
 
 use document::{DocBuf, DocBuilder, DocRef, ValueRef};
 
 use crate::extended::{Style, write_document, write_value};
 
-/// What the service adds to an item and makes anew where it is written.
+/// System properties that the service generates on each write.
 const ADDED: [&str; 4] = ["_rid", "_self", "_etag", "_attachments"];
-/// The second of its last write, which an export keeps, to be looked at.
+/// Timestamp of the last write in seconds; exports keep it for information.
 const WRITTEN: &str = "_ts";
 
-/// An item without what another server could not use.
+/// Returns an item without system properties that are useless to another server.
 pub(super) fn exported(item: DocRef<'_>, fields: &[String]) -> DocBuf {
     let mut kept = DocBuilder::new();
     for (name, value) in item.iter() {
@@ -21,7 +21,7 @@ pub(super) fn exported(item: DocRef<'_>, fields: &[String]) -> DocBuf {
     kept.finish()
 }
 
-/// An item as it is sent.
+/// Returns the JSON of an item as sent.
 pub(super) fn body(item: DocRef<'_>) -> Vec<u8> {
     let mut sent = DocBuilder::new();
     for (name, value) in item.iter() {
@@ -34,7 +34,7 @@ pub(super) fn body(item: DocRef<'_>) -> Vec<u8> {
     out
 }
 
-/// The header of an item's partition key, by the paths of the container.
+/// Returns the partition key header of an item, for the paths of the container.
 pub(super) fn partition_key(item: DocRef<'_>, paths: &[Vec<String>]) -> String {
     let mut out = vec![b'['];
     for (at, path) in paths.iter().enumerate() {
@@ -42,7 +42,7 @@ pub(super) fn partition_key(item: DocRef<'_>, paths: &[Vec<String>]) -> String {
             out.push(b',');
         }
         match find(item, path) {
-            // There is no value.
+            // The item has no value at the path.
             None => out.extend_from_slice(b"{}"),
             Some(value) => write_value(value, Style::Plain, &mut out),
         }
@@ -60,7 +60,7 @@ fn find<'a>(item: DocRef<'a>, path: &[String]) -> Option<ValueRef<'a>> {
     at.get(last)
 }
 
-/// JSON that a header may hold: other characters are written by their numbers.
+/// Returns JSON that is valid in a header: non-ASCII characters are escaped.
 fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut units = [0; 2];
@@ -76,7 +76,7 @@ fn ascii(text: &str) -> String {
     out
 }
 
-/// The parts of a path such as `/a/"b c"`.
+/// Splits a path such as `/a/"b c"`.
 pub(super) fn path_of(text: &str) -> Vec<String> {
     text.split('/').skip(1).map(|part| part.trim_matches('"').to_owned()).collect()
 }

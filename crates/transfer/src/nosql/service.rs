@@ -1,4 +1,4 @@
-//! Signed requests to one container, and their answers.
+//! Sends signed requests for one container.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -13,62 +13,60 @@ use crate::{
     tls::{http_authority, with_advice},
 };
 
-/// What stands for itself in a path.
+/// Characters that are not escaped in a path.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// The version of the API.
 const VERSION: &str = "2020-07-15";
-/// What precedes a link in the service's texts.
+/// Text before a link in the service's messages.
 const LEARN_MORE: &str = "Learn more: ";
-/// How long an answer may take to begin, and then to end.
+/// Timeout until a response starts, and until it ends.
 const PATIENCE: Duration = Duration::from_secs(600);
-/// How long is waited where the server does not say.
+/// Default delay before a retry.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// The kind of a resource as it is signed, and what follows the container's path: the container itself.
+/// Resource type and path suffix of the container.
 const CONTAINER: (&str, &str) = ("colls", "");
-/// The same of its items.
+/// Resource type and path suffix of its items.
 const ITEMS: (&str, &str) = ("docs", "/docs");
 
-/// An answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
-    /// Where the next page begins.
+    /// Continuation token of the next page.
     pub(super) continuation: Option<String>,
     pub(super) body: Vec<u8>,
 }
 
 impl Answer {
-    /// The server's words for what it refuses, in one line.
+    /// Returns the server's error message on one line.
     pub(super) fn reason(&self) -> String {
         let body: Option<Value> = serde_json::from_slice(&self.body).ok();
         let text = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default();
         let text = text.strip_prefix("Message: ").unwrap_or(text).split("\r\n").next();
         let text = text.unwrap_or_default();
-        // The service wraps texts into JSON of its own.
+        // The service embeds messages in another JSON text.
         let inner: Option<Value> = serde_json::from_str(text).ok();
         let inner = inner.as_ref().and_then(|it| it["Errors"][0].as_str()).unwrap_or(text);
-        // Links lead to pages about the service of another vendor.
+        // Links refer to documentation of another vendor's service.
         let inner = inner.split(LEARN_MORE).next().unwrap_or(inner);
         format!("{} {}", self.status, inner.trim()).trim().to_owned()
     }
 }
 
-/// A container, and how it is asked.
+/// A client for one container.
 #[derive(Clone, Debug)]
 pub(super) struct Service {
     agent: ureq::Agent,
     address: NoSqlAddress,
-    /// The container's link as it is signed, and as it stands in a path.
+    /// Link of the container as signed, and escaped for a path.
     link: String,
     path: String,
-    /// The container as messages name it.
+    /// Name of the container in messages.
     shown: String,
     watch: Watcher,
 }
 
 impl Service {
-    /// It asks nothing yet.
+    /// Creates the client without sending a request.
     pub(super) fn new(
         address: &NoSqlAddress,
         database: &str,
@@ -80,12 +78,12 @@ impl Service {
             true => config.tls_config(http_authority(address.authority.as_deref())?),
             false => config,
         };
-        // The address is meant as it is, without the proxies of the environment, and a server that leads
-        // elsewhere is not followed.
+        // Ignores proxies of the environment and redirects, so that requests go to the given
+        // address only.
         let config = config
             .http_status_as_error(false)
             .max_redirects(0)
-            // A bound of the whole request would cost a thread to look up the name in, each time.
+            // A global timeout would need a thread for each name resolution.
             .timeout_connect(Some(CONNECTS))
             .timeout_recv_response(Some(PATIENCE))
             .timeout_recv_body(Some(PATIENCE))
@@ -102,7 +100,6 @@ impl Service {
         })
     }
 
-    /// Reads what the container is.
     pub(super) fn definition(&self) -> Result<Value, String> {
         let answer = self.ask(CONTAINER, None, &[])?;
         match answer.status {
@@ -119,12 +116,12 @@ impl Service {
         self.ask(ITEMS, None, headers)
     }
 
-    /// Sends a body to the items: a new one, or a query.
+    /// Sends a POST to the items: a new item, or a query.
     pub(super) fn post(&self, body: &[u8], headers: &[(&str, &str)]) -> Result<Answer, String> {
         self.ask(ITEMS, Some(body), headers)
     }
 
-    /// Asks, again and again while the server puts it off.
+    /// Sends a request, and repeats it while the server throttles it.
     fn ask(
         &self,
         (kind, under): (&str, &str),
@@ -189,7 +186,7 @@ impl Service {
         Ok((Answer { status, continuation, body }, later.map(Duration::from_millis)))
     }
 
-    /// The value of the header `authorization`.
+    /// Returns the value of the header `authorization`.
     fn signature(&self, verb: &str, kind: &str, date: &str) -> String {
         let parts = [verb, "\n", kind, "\n", &self.link, "\n", date, "\n\n"];
         let signed = STANDARD.encode(self.address.key.sign(&parts.map(str::as_bytes)));

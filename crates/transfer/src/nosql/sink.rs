@@ -1,5 +1,5 @@
-//! A container that is written: an item a request, several requests at once. Items of one id go one after
-//! the other, in the order of the input.
+//! Writes a container with one request per item and several requests at once. Items with the same
+//! id are sent one after the other, in input order.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -15,21 +15,21 @@ use crate::{
     place::{Mode, Outcome, Sink, Watcher, with_field},
 };
 
-/// What the service says of an item whose id exists.
+/// Text in the service's message about an existing id.
 const EXISTS: &str = "id already exists";
 
-/// The container.
+/// A container as the destination of documents.
 #[derive(Debug)]
 pub struct NoSqlSink {
     service: Service,
     paths: Vec<Vec<String>>,
     mode: Mode,
-    /// Whether nothing is sent behind what was refused.
+    /// Whether nothing is sent after a refused item.
     ordered: bool,
 }
 
 impl NoSqlSink {
-    /// Opens a container, which has to be there.
+    /// Opens a container, which has to exist.
     pub fn open(
         address: &NoSqlAddress,
         database: &str,
@@ -50,7 +50,6 @@ impl NoSqlSink {
         Ok(Self { service, paths, mode, ordered })
     }
 
-    /// Writes one item.
     fn send(&self, item: &DocBuf, again: bool) -> Result<Outcome, String> {
         let item = item.as_ref();
         let key = partition_key(item, &self.paths);
@@ -63,7 +62,7 @@ impl NoSqlSink {
         match answer.status {
             201 => Ok(Outcome::Created),
             200 => Ok(Outcome::Replaced),
-            // A unique key that another item has is a conflict, too.
+            // A violation of a unique key is a conflict, too.
             409 if self.mode == Mode::Insert && answer.reason().contains(EXISTS) => {
                 Ok(if again { Outcome::Created } else { Outcome::Existing(answer.reason()) })
             }
@@ -72,7 +71,7 @@ impl NoSqlSink {
         }
     }
 
-    /// Writes one item after the other.
+    /// Writes items one after the other.
     fn send_in_order(&self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         let mut outcomes = Vec::with_capacity(batch.len());
         for item in batch {
@@ -87,7 +86,7 @@ impl NoSqlSink {
         Ok(outcomes)
     }
 
-    /// Writes several at once; each worker has the ids of its own.
+    /// Writes items concurrently; each id is assigned to one worker.
     fn send_at_once(&self, batch: &[DocBuf], again: bool) -> Result<Vec<Outcome>, String> {
         let mut shares: Vec<Vec<usize>> = vec![Vec::new(); WORKERS];
         for (at, item) in batch.iter().enumerate() {
@@ -134,7 +133,7 @@ impl Sink for NoSqlSink {
         ];
         let query = br#"{"query":"SELECT VALUE COUNT(1) FROM c","parameters":[]}"#;
         let answer = self.service.post(query, &headers)?;
-        // The service itself refuses it: its SDKs ask each partition.
+        // The original service refuses this query: its SDKs query each partition.
         if answer.status != 200 || answer.continuation.is_some() {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! A container that is read, page by page; a page's continuation is where a later run goes on.
+//! Reads a container page by page; a resumed run continues at a continuation token.
 
 use document::{DocBuf, Value, json};
 
@@ -12,21 +12,21 @@ use crate::{
     place::{Page, Source, Watcher},
 };
 
-/// The container.
+/// A container as the source of documents.
 #[derive(Debug)]
 pub struct NoSqlSource {
     service: Service,
-    /// A query; empty: all items.
+    /// The query; empty for all items.
     query: String,
     fields: Vec<String>,
     continuation: Option<String>,
-    /// The container's resource id.
+    /// Resource id of the container.
     id: Option<String>,
 }
 
 impl NoSqlSource {
-    /// Opens a container, which must exist, at its beginning or behind the mark of an earlier run. Without a query all items
-    /// are read; `fields` are the names of the properties that are wanted beside `id`.
+    /// Opens a container, which must exist, at its start or after the mark of an earlier run.
+    /// Without a query all items are read; `fields` are the properties to return besides `id`.
     pub fn open(
         address: &NoSqlAddress,
         (database, container): (&str, &str),
@@ -70,7 +70,7 @@ impl Source for NoSqlSource {
         if answer.status != 200 {
             return Err(answer.reason());
         }
-        // Two levels more: the answer, and the list in it.
+        // Two more levels for the response and its list.
         let body = json::parse_document(&answer.body, MAX_DEPTH + 2)
             .map_err(|error| format!("the server does not answer in JSON: {error}"))?;
         let Some(Value::Array(rows)) = body.get("Documents") else {

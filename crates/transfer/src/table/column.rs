@@ -1,6 +1,6 @@
-//! Columns: where the text of a field goes in a document, and which value it becomes. A type may be written
-//! behind the name, as `age.int32()`; without one the text decides, and only where it would be written
-//! the same way again: `7` is a number, `007` a text.
+//! Columns: the path of a field in the document, and the type of its value. A type may follow the
+//! name, as in `age.int32()`. Otherwise it is inferred from the text, but only if the value would
+//! be written the same way: `7` is a number, `007` a string.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use document::{Decimal128, Document, ObjectId, Value};
 
 use crate::{extended::date, limits::MAX_DEPTH};
 
-/// What the texts of a column are.
+/// Type of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Auto,
@@ -22,7 +22,7 @@ enum Kind {
     ObjectId,
 }
 
-/// The types as they are written behind a name.
+/// Type names as written after a column name.
 const KINDS: [(&str, Kind); 9] = [
     ("auto", Kind::Auto),
     ("string", Kind::Text),
@@ -35,21 +35,20 @@ const KINDS: [(&str, Kind); 9] = [
     ("objectId", Kind::ObjectId),
 ];
 
-/// A column: what its texts are, and its name.
 #[derive(Clone, Debug)]
 struct Column {
     name: String,
     kind: Kind,
 }
 
-/// Fields of a document in their order, each a column or a document of others.
+/// Fields of a document in order.
 type Fields = Vec<(String, Field)>;
 
 #[derive(Clone, Debug)]
 enum Field {
-    /// A column, by its place in the table.
+    /// A column, by index.
     Column(usize),
-    /// A document, by the place of its fields among those of all documents.
+    /// A nested document, by its index in `documents`.
     Document(usize),
 }
 
@@ -57,17 +56,17 @@ enum Field {
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     columns: Vec<Column>,
-    /// The fields of each document; the first is the root.
+    /// Fields of each nested document; the first is the root.
     documents: Vec<Fields>,
     ignore_blanks: bool,
 }
 
 impl Columns {
-    /// Reads the names of a header, or those that were typed. This takes time in proportion to their length.
+    /// Parses column names in time proportional to their length.
     pub(crate) fn new(names: &[String], typed: bool, ignore_blanks: bool) -> Result<Self, String> {
         let mut columns: Vec<Column> = Vec::new();
         let mut documents: Vec<Fields> = vec![Vec::new()];
-        // Where a field is, by the place of its document and its name.
+        // Fields by index of their document and name.
         let mut known: HashMap<(usize, &str), Field> = HashMap::new();
         for typed_name in names {
             let (name, kind) =
@@ -114,7 +113,7 @@ impl Columns {
         Ok(Self { columns, documents, ignore_blanks })
     }
 
-    /// The document of a line; an error names the column.
+    /// Returns the document of a record; an error names the column.
     pub(crate) fn document(&self, fields: &csv::ByteRecord) -> Result<Document, String> {
         if fields.len() != self.columns.len() {
             let (has, wants) = (fields.len(), self.columns.len());
@@ -123,7 +122,7 @@ impl Columns {
         self.document_at(0, fields)
     }
 
-    /// One of the documents; they lie in each other as deep as a header may say.
+    /// Builds one of the nested documents; the recursion depth is limited by the header check.
     fn document_at(&self, at: usize, texts: &csv::ByteRecord) -> Result<Document, String> {
         let mut document = Document::new();
         for (name, field) in self.documents.get(at).into_iter().flatten() {
@@ -144,7 +143,7 @@ impl Columns {
         Ok(document)
     }
 
-    /// The value of a column; `None`: it is left out.
+    /// Returns the value of a column; `None` if it is omitted.
     fn value_at(&self, at: usize, texts: &csv::ByteRecord) -> Result<Option<Value>, String> {
         let Some((column, text)) = self.columns.get(at).zip(texts.get(at)) else { return Ok(None) };
         let name = &column.name;
@@ -185,7 +184,7 @@ fn value_of(kind: Kind, text: &str) -> Option<Value> {
     })
 }
 
-/// A number or a truth value where the text is how it would be written, or else the text.
+/// Returns a number or boolean if it would be written as this text, otherwise a string.
 fn guess(text: &str) -> Value {
     if let Ok(whole) = text.parse::<i64>()
         && whole.to_string() == text
@@ -241,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_header_of_very_many_columns_is_read_at_once() {
-        // The square of their number would take minutes.
+        // A quadratic algorithm would take minutes.
         let names: Vec<String> =
             (0..150_000).flat_map(|n| [format!("c{n}"), format!("d{n}.a.b")]).collect();
         let texts = csv::ByteRecord::from(vec!["1"; names.len()]);

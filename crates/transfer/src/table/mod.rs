@@ -1,7 +1,7 @@
 //! Documents as lines of a table: CSV by RFC 4180.
 //!
 //! ```text
-//! _id,name,address.city      a header: names, with dots for fields of documents inside
+//! _id,name,address.city      a header with dots for nested fields
 //! 1,"Ann ""A.""",Oslo
 //! ```
 

@@ -1,17 +1,18 @@
-//! Documents to lines. Texts stand as they are; documents, arrays and rare types as relaxed Extended JSON.
+//! Converts documents to lines. Strings are written as they are; documents, arrays and rare types
+//! as relaxed Extended JSON.
 
 use document::{DocRef, ValueRef};
 
 use crate::extended::{Style, write_value};
 
-/// A line of these fields, with its end.
+/// Formats fields as a line, including its line break.
 pub(crate) fn record<T: AsRef<[u8]>>(fields: impl Iterator<Item = T>) -> Result<Vec<u8>, String> {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     writer.write_record(fields).map_err(|error| error.to_string())?;
     writer.into_inner().map_err(|error| error.to_string())
 }
 
-/// The line of a document: what is missing and what is null are empty.
+/// Formats a document as a line; missing and null values are empty.
 pub(crate) fn row(columns: &[String], document: DocRef<'_>) -> Result<Vec<u8>, String> {
     record(columns.iter().map(|column| match find(document, column) {
         Some(value) => text_of(value),
@@ -19,9 +20,9 @@ pub(crate) fn row(columns: &[String], document: DocRef<'_>) -> Result<Vec<u8>, S
     }))
 }
 
-/// The value at a path of names and positions.
+/// Returns the value at a path of names and array indexes.
 fn find<'a>(document: DocRef<'a>, path: &str) -> Option<ValueRef<'a>> {
-    // A field whose own name has dots comes before one inside another.
+    // A field whose name contains dots has precedence over a nested one.
     if let Some(value) = document.get(path) {
         return Some(value);
     }
@@ -57,7 +58,7 @@ fn text_of(value: ValueRef<'_>) -> Vec<u8> {
         }
         other => {
             write_value(other, Style::Plain, &mut out);
-            // Ids, dates, bytes and decimals are texts in JSON, whose quotes a table does without.
+            // Ids, dates, bytes and decimals are JSON strings, whose quotes are omitted in a table.
             if let [b'"', inner @ .., b'"'] = out.as_slice() {
                 out = inner.to_vec();
             }

@@ -1,8 +1,8 @@
-//! A text that is read in parts, of which no more is held than may be.
+//! A text that is read in parts and limited in size.
 
 use crate::limits::{KEPT_LINE_BYTES, MAX_LINE_BYTES};
 
-/// It, and how long it is, of which the beginning alone is held when it is longer than [`MAX_LINE_BYTES`].
+/// The text and its length; if it is longer than [`MAX_LINE_BYTES`], only its start is kept.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     pub(super) bytes: Vec<u8>,
@@ -14,7 +14,7 @@ impl Bounded {
         if self.length + part.len() <= MAX_LINE_BYTES {
             self.bytes.extend_from_slice(part);
         } else if self.length <= MAX_LINE_BYTES {
-            // Nothing is read out of it.
+            // It is only needed for the error report.
             self.bytes.truncate(KEPT_LINE_BYTES);
             self.bytes.shrink_to_fit();
         }

@@ -1,5 +1,5 @@
-//! The elements of a JSON array that is a whole file. Each is as long as its brackets and quotes say; what is
-//! wrong within one is for who reads it, what is wrong between two ends the file.
+//! Elements of a JSON array that fills a file. Brackets and quotes determine the end of an element.
+//! Errors within an element are left to the parser; an error between two ends the reading.
 
 use super::{Bytes, Text, bounded::Bounded};
 
@@ -8,26 +8,26 @@ pub(crate) struct Elements {
     expected: Expected,
 }
 
-/// What may stand next.
+/// The expected token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
-    /// An element, or the end of an array that has none.
+    /// An element, or the end of an empty array.
     First,
     /// A comma, or the end.
     Comma,
-    /// An element, behind a comma.
+    /// An element, after a comma.
     Element,
-    /// Nothing: the array has ended.
+    /// Nothing, after the end of the array.
     Nothing,
 }
 
 impl Elements {
-    /// Behind the bracket with which the array begins.
+    /// Starts after the opening bracket of the array.
     pub(super) const fn at_first(bytes: Bytes) -> Self {
         Self { bytes, expected: Expected::First }
     }
 
-    /// Behind an element.
+    /// Starts after an element.
     pub(super) const fn behind_one(bytes: Bytes) -> Self {
         Self { bytes, expected: Expected::Comma }
     }
@@ -58,7 +58,7 @@ impl Elements {
         }
     }
 
-    /// The element that begins here.
+    /// Reads the element at the current position.
     fn element(&mut self) -> Result<Bounded, String> {
         let mut text = Bounded::default();
         let mut scan = Scan::default();
@@ -75,20 +75,20 @@ impl Elements {
     }
 }
 
-/// How far an element has come.
+/// Scanner state within an element.
 #[derive(Default)]
 struct Scan {
-    /// Brackets that are open.
+    /// Number of open brackets.
     depth: usize,
     in_text: bool,
-    /// The byte before, in a text, was a backslash that counts.
+    /// Whether the preceding byte in a string was an escaping backslash.
     is_escaped: bool,
-    /// The bracket that was opened first is closed.
+    /// Whether the first bracket was closed.
     is_closed: bool,
 }
 
 impl Scan {
-    /// Takes the next byte, unless the element ends before it.
+    /// Consumes the next byte; returns true if the element ends before it.
     const fn ends_before(&mut self, byte: u8) -> bool {
         if self.in_text {
             self.in_text = self.is_escaped || byte != b'"';

@@ -1,4 +1,4 @@
-//! Lines with a document each; empty ones are passed over.
+//! Lines with a document each; empty lines are skipped.
 
 use super::{Bytes, Text, bounded::Bounded};
 
@@ -22,7 +22,7 @@ impl Lines {
         }
     }
 
-    /// The next line without its end.
+    /// Returns the next line without its line break.
     fn next_line(&mut self) -> Result<Option<Bounded>, String> {
         let mut text = Bounded::default();
         let mut is_empty = true;

@@ -1,5 +1,5 @@
-//! A file of JSON as texts of one document each: its lines, or the elements of the array that it is. It knows
-//! where each stands and nothing of what is in them.
+//! Splits a JSON file into texts of one document each: its lines, or the elements of an array. It
+//! determines their positions and does not parse them.
 
 use std::{
     fs::File,
@@ -14,48 +14,47 @@ mod lines;
 use elements::Elements;
 use lines::Lines;
 
-/// A place in a file, between two documents.
+/// A position in a file between two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Bytes before it.
+    /// Offset in bytes.
     pub(crate) offset: u64,
-    /// The line that begins there, or on which it is, from 1.
+    /// Line number at the offset, from 1.
     pub(crate) line: u64,
 }
 
 impl Place {
-    /// The beginning of a file.
+    /// The start of a file.
     pub(crate) const START: Self = Self { offset: 0, line: 1 };
 }
 
 /// The text of one document.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// The line on which it begins, from 1.
+    /// Line number at its start, from 1.
     pub(crate) line: u64,
-    /// Where the next one begins.
+    /// Start of the next text.
     pub(crate) next: Place,
     pub(crate) bytes: Vec<u8>,
-    /// Whether this is all of it: of one that is too long it is the beginning.
+    /// Whether the text is complete; one that is too long is truncated.
     pub(crate) is_whole: bool,
 }
 
-/// A file that is read.
 pub(crate) enum Texts {
-    /// A document a line.
+    /// One document per line.
     Lines(Lines),
-    /// An array of documents, whose first byte that is no space is `[`: no document begins so.
+    /// An array of documents. The first non-space byte is `[`, with which no document starts.
     Elements(Elements),
 }
 
-/// Bytes that are read, and where the next one stands.
+/// A buffered input with its position.
 struct Bytes {
     input: BufReader<Box<dyn Read>>,
     at: Place,
 }
 
 impl Texts {
-    /// Opens a file, or standard input where there is no path, at a place.
+    /// Opens a file at a position; standard input if there is no path.
     pub(crate) fn open(path: Option<&Path>, from: Place) -> Result<Self, String> {
         let mut bytes = Bytes::open(path, Place::START)?;
         bytes.skip_mark()?;
@@ -73,7 +72,7 @@ impl Texts {
         })
     }
 
-    /// The next text; an error is one behind which nothing can be read.
+    /// Returns the next text; after an error reading cannot continue.
     pub(crate) fn next_text(&mut self) -> Result<Option<Text>, String> {
         match self {
             Self::Lines(lines) => lines.next_text(),
@@ -82,7 +81,7 @@ impl Texts {
     }
 }
 
-/// Opens a file, or standard input where there is no path, at an offset.
+/// Opens a file at an offset; standard input if there is no path.
 pub(crate) fn open_at(path: Option<&Path>, offset: u64) -> Result<Box<dyn Read>, String> {
     let Some(path) = path else { return Ok(Box::new(io::stdin())) };
     let open = || {
@@ -102,12 +101,12 @@ impl Bytes {
         Ok(Self { input: BufReader::with_capacity(1 << 18, open_at(path, at.offset)?), at })
     }
 
-    /// What can be looked at without another read; empty at the end.
+    /// Returns the buffered bytes after reading if necessary; empty at the end.
     fn ahead(&mut self) -> Result<&[u8], String> {
         self.input.fill_buf().map_err(|error| format!("the input: {error}"))
     }
 
-    /// Goes on by so many of the bytes that were looked at.
+    /// Consumes buffered bytes.
     fn take(&mut self, count: usize) {
         let taken = self.input.buffer().get(..count).unwrap_or_default();
         let lines = taken.iter().filter(|byte| **byte == b'\n').count();
@@ -116,7 +115,7 @@ impl Bytes {
         self.input.consume(count);
     }
 
-    /// Passes over the mark of the encoding with which some programs begin a file.
+    /// Skips a byte order mark.
     fn skip_mark(&mut self) -> Result<(), String> {
         if self.ahead()?.starts_with(b"\xef\xbb\xbf") {
             self.take(3);
@@ -124,7 +123,7 @@ impl Bytes {
         Ok(())
     }
 
-    /// Passes over spaces and ends of lines; the byte that stands behind them.
+    /// Skips white space and returns the next byte without consuming it.
     fn next_of_text(&mut self) -> Result<Option<u8>, String> {
         loop {
             let ahead = self.ahead()?;
@@ -147,10 +146,10 @@ impl Bytes {
 mod tests {
     use super::*;
 
-    /// The line of a text, the text, and the place behind it.
+    /// Line of a text, the text, and the position after it.
     type Seen = (u64, String, Place);
 
-    /// The texts of a file from a place on, and what ended it.
+    /// Returns the texts of a file from a position, and the error that ended it.
     fn texts(content: &[u8], from: Place) -> (Vec<Seen>, Result<(), String>) {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), content).unwrap();
