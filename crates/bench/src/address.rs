@@ -1,14 +1,13 @@
-//! Where a server listens, read from `scheme://host:port`, and how it is reached there. One host: what a
-//! benchmark needs and no more. A path or options may follow; each protocol decides about them.
+//! Parses a server address, `scheme://host:port`. Only one host is supported. A path or options may
+//! follow; each protocol interprets them.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-/// Whom to log in as.
+/// Credentials of a user.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Login {
     /// A user of the database `admin`.
     pub(crate) user: String,
-    /// Its password.
     pub(crate) password: String,
 }
 
@@ -18,30 +17,29 @@ impl fmt::Debug for Login {
     }
 }
 
-/// Where a server listens.
+/// Address of a server, and how to connect to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Host name or address, IPv6 with its brackets.
+    /// Host name or IP address, IPv6 with brackets.
     pub(crate) host: String,
-    /// TCP port.
     pub(crate) port: u16,
-    /// Whom connections log in as; `None`: as nobody.
+    /// Credentials for connections; `None` without authentication.
     pub(crate) login: Option<Login>,
-    /// TLS is spoken, with a server whose certificate this file has, or that of its authority; PEM.
+    /// PEM file with the trusted certificate or authority; `None` disables TLS.
     pub(crate) tls: Option<PathBuf>,
 }
 
-/// MongoDB's port.
+/// Default port of MongoDB.
 const DEFAULT_PORT: u16 = 27017;
 
 impl Address {
-    /// One of this machine, without login and TLS.
+    /// Returns a loopback address without login and TLS.
     pub(crate) fn local(port: u16) -> Self {
         Self { host: "127.0.0.1".to_owned(), port, login: None, tls: None }
     }
 
-    /// Reads what follows a scheme up to a path or options, and returns the address and that rest. An
-    /// error says what is wrong, for the command line.
+    /// Parses the text after a scheme up to a path or options, and returns the address and the
+    /// rest. Errors are messages for the command line.
     pub(crate) fn read_address<'a>(
         text: &'a str,
         scheme: &str,
@@ -72,7 +70,7 @@ impl Address {
     }
 }
 
-/// Reads `user:password`.
+/// Parses `user:password`.
 fn read_login(text: &str) -> Result<Login, String> {
     match text.split_once(':') {
         Some((user, password)) if !user.is_empty() && !text.contains('%') => {
@@ -82,7 +80,7 @@ fn read_login(text: &str) -> Result<Login, String> {
     }
 }
 
-/// Reads `tlsCAFile` of the options behind an address: with it TLS is spoken.
+/// Parses `tlsCAFile` in the options of an address, which enables TLS.
 fn read_authority_file(more: &str) -> Result<Option<PathBuf>, String> {
     let (_, options) = more.split_once('?').unwrap_or_default();
     let options: Vec<(&str, &str)> =
@@ -98,7 +96,7 @@ fn read_authority_file(more: &str) -> Result<Option<PathBuf>, String> {
 impl FromStr for Address {
     type Err = String;
 
-    /// Reads a `mongodb://` address; its path and options mean nothing here.
+    /// Parses a `mongodb://` address; path and options are ignored.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::read_address(text, "mongodb://", DEFAULT_PORT).map(|(address, _)| address)
     }
@@ -114,7 +112,7 @@ impl fmt::Display for Address {
 pub(crate) mod tests {
     use super::*;
 
-    /// Holds what is read of texts to what is wanted of them, which errors only have to contain.
+    /// Compares parsed texts with the expected output, or the expected part of the error.
     pub(crate) fn check<T>(cases: &[(&str, Result<&str, &str>)])
     where
         T: FromStr<Err = String> + fmt::Display,

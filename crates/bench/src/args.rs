@@ -1,4 +1,4 @@
-//! The command line: what was typed. The doc comments are the texts of `--help`.
+//! The command line. The doc comments are the texts of `--help`.
 
 use std::{path::PathBuf, time::Duration};
 

@@ -1,5 +1,5 @@
-//! Carries out what was typed and prints what came of it: results to standard output, progress and
-//! failures to standard error.
+//! Executes the parsed command line. Results go to standard output, progress and failures to
+//! standard error.
 
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ use crate::{
     start,
 };
 
-/// Does what was typed. Runs a runtime of its own, so it must not be called from within one.
+/// Executes a command. Creates a runtime, so it must not be called from within one.
 pub(crate) fn main(bench: Bench) -> Result<()> {
     match bench.mode {
         Mode::List => print_text(&entry::list_entries(Mongo::WORKS)),
@@ -36,7 +36,7 @@ pub(crate) fn main(bench: Bench) -> Result<()> {
     }
 }
 
-/// Does the same for the REST API, where measuring one server needs no subcommand.
+/// Executes a command for the REST API, where measuring one server needs no subcommand.
 fn run_cosmos(typed: Cosmos) -> Result<()> {
     match typed.mode {
         None => {
@@ -48,8 +48,8 @@ fn run_cosmos(typed: Cosmos) -> Result<()> {
     }
 }
 
-/// Runs the work on this many threads. One thread is the calling one: then nothing of the runtime's own
-/// is between the load and the clock.
+/// Runs the work on this many threads. A single thread is the calling one, which avoids overhead of
+/// the runtime's own threads between the load and the clock.
 fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut builder = match threads {
         0 | 1 => tokio::runtime::Builder::new_current_thread(),
@@ -58,10 +58,10 @@ fn on_runtime(threads: usize, work: impl Future<Output = Result<()>>) -> Result<
     builder.worker_threads(threads.max(1)).enable_all().build()?.block_on(work)
 }
 
-/// Measures one server, workload by workload, and prints all figures at the end. What was typed about
-/// its address is what reports call it. `detail` is what the protocol needs beside the address, `pid`
-/// the server's process, for CPU time and memory. The data is removed only after success, so that a
-/// failure can be looked at.
+/// Measures one server, workload by workload, and prints all figures at the end. Reports show the
+/// address as its name. `detail` is the protocol's additional parameter; `pid` is the server's
+/// process, for CPU time and memory. The data is removed only after success, so that it can be
+/// inspected after a failure.
 async fn measure_one<P: Protocol>(
     address: P::Address,
     detail: P::Detail,
@@ -80,7 +80,8 @@ async fn measure_one<P: Protocol>(
     print_runs(&runs, load.json)
 }
 
-/// Measures two servers and prints their medians side by side. CPU time and memory need both processes.
+/// Measures two servers and prints their medians side by side. CPU time and memory need both
+/// processes.
 async fn compare_servers<P: Protocol>(args: Compare<P>) -> Result<()> {
     let works = args.load.named_works(args.ours_pid.is_some() && args.peer_pid.is_some())?;
     let [ours, peer] = args.details.into();
@@ -99,7 +100,7 @@ async fn compare_servers<P: Protocol>(args: Compare<P>) -> Result<()> {
     print_pairs(&pairs, &args.ours_name, &args.peer_name, args.load.json)
 }
 
-/// Runs a workload once and puts its name into the figures.
+/// Runs a workload once and sets its name in the figures.
 async fn measure_once<P: Protocol>(
     entry: &Entry<P::Work>,
     target: &mut P::Target,
@@ -110,13 +111,13 @@ async fn measure_once<P: Protocol>(
     Ok(Figures { work: entry.name, ..figures })
 }
 
-/// Measures how a server starts; it needs no address, since it starts the server itself.
+/// Measures how a server starts; needs no address because it starts the server itself.
 async fn measure_start(args: Start) -> Result<()> {
     let figures = start::run_starts(&args.spawn, args.times).await?;
     print_runs(&[figures], args.json)
 }
 
-/// Measures a server at growing numbers of documents; it starts the servers itself, too.
+/// Measures servers with growing numbers of documents, which it starts itself.
 async fn measure_growth(args: Growth) -> Result<()> {
     let sizes = growth::run_growth(&args, print_progress).await?;
     if args.json {
@@ -134,8 +135,8 @@ fn print_runs(runs: &[Figures], json: bool) -> Result<()> {
     print_text(&report::runs_table(runs))
 }
 
-/// Prints pairs as markdown or as a JSON array, `[{"work", "ours", "peer"}]`. Markdown has no column for
-/// failures, so their first reasons go to standard error.
+/// Prints pairs as markdown or as a JSON array, `[{"work", "ours", "peer"}]`. Markdown has no
+/// column for failures, so their first reasons go to standard error.
 fn print_pairs(pairs: &[Pair], ours: &str, peer: &str, json: bool) -> Result<()> {
     if json {
         let pairs = pairs.iter().map(|pair| {
@@ -162,7 +163,7 @@ fn print_text(text: &str) -> Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-/// A line for whoever waits. Losing it does no harm.
+/// Prints a progress line; errors are ignored.
 fn print_progress(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }

@@ -1,5 +1,5 @@
-//! The measurement itself: connections that each send the next request when the last is answered,
-//! for a warm-up that does not count and a window that does.
+//! The measurement: each connection sends its next request when the last one is answered, during a
+//! warm-up that is not counted and a window that is.
 //!
 //! ```text
 //!                   start                            end of the window
@@ -8,9 +8,9 @@
 //!                        └ counts: it ends inside         └ does not: it ends after
 //! ```
 //!
-//! A closed loop measures how long a server takes, not how long a queue gets: a slow answer delays
-//! only the next request of its connection. Rates of different numbers of connections cannot be
-//! compared.
+//! A closed loop measures the service time of a server, not the length of a queue: a slow answer
+//! delays only the next request of its connection. Rates of different numbers of connections cannot
+//! be compared.
 
 use std::time::Duration;
 
@@ -24,36 +24,36 @@ use crate::{
     pause, process,
 };
 
-/// What is loaded: a server that can be connected to. Each protocol has its own.
+/// A server under load, to which connections can be opened. Each protocol has its own type.
 pub(crate) trait Subject {
-    /// A connection to it.
+    /// Type of a connection.
     type Link: Send + 'static;
 
-    /// What reports call it.
+    /// Returns the name in reports.
     fn label(&self) -> &str;
 
-    /// Its process on this machine; `None`: CPU time and memory are not measured.
+    /// Returns the server's local process id; `None` disables measurement of CPU time and memory.
     fn pid(&self) -> Option<u32>;
 
     /// Opens a connection that is ready for requests.
     fn open_link(&self) -> impl Future<Output = Result<Self::Link>>;
 }
 
-/// What one connection does, again and again. There is one worker for each connection.
+/// The repeated work of one connection. There is one worker for each connection.
 pub(crate) trait Worker<L = Connection>: Send + 'static {
-    /// Does it once, be it one request or several; its time is one latency. A refusal counts as a failure;
-    /// any other error ends the measurement, as the connection cannot be used any more.
+    /// Executes one step, of one or several requests; its duration is one latency. A refusal counts
+    /// as a failure; any other error ends the measurement because the connection is unusable.
     fn run_step(&mut self, link: &mut L) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// How long and how wide a measurement is.
+/// Length and concurrency of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
-    /// Connections, and so requests under way at once.
+    /// Number of connections, which equals the number of concurrent requests.
     pub(crate) connections: usize,
-    /// Time before the window.
+    /// Length of the warm-up.
     pub(crate) warmup: Duration,
-    /// The window.
+    /// Length of the window.
     pub(crate) duration: Duration,
 }
 
@@ -64,27 +64,27 @@ struct Window {
     end: Duration,
 }
 
-/// What one connection has counted.
+/// The results of one connection.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Of the successes inside the window.
+    /// Latencies of the successful steps inside the window.
     latencies: Histogram,
-    /// Refusals, also those before and after the window: none is expected.
+    /// Number of refusals, including those outside the window, because none is expected.
     failures: u64,
-    /// The first of them.
+    /// The first refusal.
     failure: Option<Error>,
 }
 
-/// Lets a worker for each connection do its work and returns the figures of the window. `worker` makes
-/// the worker of a number, from 0 on. It fails if any worker does, or if none ever succeeds; what the
-/// others counted is lost then, since a server that closes connections under load has no figure worth
-/// keeping.
+/// Runs a worker for each connection and returns the figures of the window. `worker` creates the
+/// worker with an index from 0. Fails if any worker fails, or if none ever succeeds; the other
+/// results are then discarded, since figures of a server that closes connections under load are
+/// meaningless.
 pub(crate) async fn run_workers<S: Subject, W: Worker<S::Link>>(
     target: &S,
     plan: Plan,
     mut worker: impl FnMut(usize) -> W,
 ) -> Result<Figures> {
-    // All connections are open before the first request: connecting is not measured.
+    // All connections are opened before the first request, so connecting is not measured.
     let mut links = Vec::with_capacity(plan.connections);
     for _ in 0..plan.connections {
         links.push(target.open_link().await?);
@@ -96,7 +96,7 @@ pub(crate) async fn run_workers<S: Subject, W: Worker<S::Link>>(
         tasks.spawn(drive_worker(worker(index), link, window));
     }
     pause::pause_until(window.start).await;
-    // The server's CPU time is read at both ends of the window, by this task, beside the workers.
+    // This task reads the server's CPU time at both ends of the window.
     let before = Usage::read_usage(target.pid())?;
     pause::pause_until(window.end).await;
     let after = Usage::read_usage(target.pid())?;
@@ -110,8 +110,8 @@ pub(crate) async fn run_workers<S: Subject, W: Worker<S::Link>>(
     window_figures(plan, all, before, after)
 }
 
-/// Repeats the steps of one worker until the window has ended. A step that is under way then is
-/// finished, so that its connection is left in order.
+/// Repeats the steps of one worker until the window has ended. A step in progress is completed,
+/// which leaves its connection in order.
 async fn drive_worker<L, W: Worker<L>>(
     mut worker: W,
     mut link: L,
@@ -131,27 +131,27 @@ async fn drive_worker<L, W: Worker<L>>(
             }
             other => other?,
         }
-        // One reading of the clock ends a step and begins the next: no time is lost between them.
+        // One clock reading ends a step and starts the next, so no time between them is lost.
         begin = end;
     }
     Ok(tally)
 }
 
-/// What processes have used up to an instant.
+/// Resource usage at an instant.
 #[derive(Clone, Copy, Debug)]
 struct Usage {
-    /// When, by the monotonic clock.
+    /// Time by the monotonic clock.
     at: Duration,
     /// CPU time of the server.
     server: Option<Duration>,
     /// CPU time of the load generator.
     client: Duration,
-    /// Resident bytes of the server.
+    /// Resident memory of the server in bytes.
     memory: Option<u64>,
 }
 
 impl Usage {
-    /// Reads them now; without a process those of the server are `None`.
+    /// Reads the usage now; without a process id the server's values are `None`.
     fn read_usage(pid: Option<u32>) -> Result<Self> {
         Ok(Self {
             at: clock::monotonic_time(),
@@ -162,9 +162,8 @@ impl Usage {
     }
 }
 
-/// Returns the figures of a window: rates are for its planned length, CPU time for the time between
-/// the two readings. A run in which everything failed is an error, since no figure would mean
-/// anything.
+/// Returns the figures of a window. Rates refer to its planned length, CPU time to the time between
+/// the two readings. If every operation failed, this is an error.
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
 fn window_figures(plan: Plan, all: Tally, before: Usage, after: Usage) -> Result<Figures> {
     let operations = all.latencies.count_durations() as f64;

@@ -1,5 +1,5 @@
-//! The bodies of the commands that the workloads send. Each function returns what fills in a builder,
-//! so that a connection can use one buffer for all its requests; a driver's own cost is left out.
+//! Bodies of the commands that the workloads send. Each function returns a closure that fills a
+//! builder, so that a connection can reuse one buffer. The cost of a driver is excluded.
 //!
 //! ```text
 //! commands::find_id("usertable", id)   →  {find: "usertable", $db: "ebb_bench",
@@ -13,20 +13,20 @@ use mongo_client::commands::begin_command;
 
 use crate::{limits::PAGE, limits::SCAN_DOCUMENTS};
 
-/// The database that everything happens in; its collections are dropped without asking.
+/// Database of all workloads; its collections are dropped without confirmation.
 pub(crate) const DATABASE: &str = "ebb_bench";
 
-/// How durable a write has to be before its acknowledgement; `w` is always 1.
+/// Durability required before a write is acknowledged; `w` is always 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Concern {
     /// `j`: on disk, not only in memory.
     pub(crate) journal: bool,
 }
 
-/// The concern of inserts that only prepare: they need not wait for the disk.
+/// Write concern of preparatory inserts, which need not wait for the disk.
 pub(crate) const LOADING: Concern = Concern { journal: false };
 
-/// A command with these arguments on the `admin` database.
+/// Builds a command with these arguments on the `admin` database.
 pub(crate) fn admin_command<'a>(
     name: &'a str,
     more: &'a [(&'a str, ValueRef<'a>)],
@@ -39,12 +39,12 @@ pub(crate) fn admin_command<'a>(
     }
 }
 
-/// A command on a collection with no argument but its name, such as `count` and `drop`.
+/// Builds a command on a collection without further arguments, such as `count` and `drop`.
 pub(crate) fn collection_command(name: &str, collection: &str) -> impl FnOnce(&mut DocBuilder) {
     move |body| begin_command(body, name, ValueRef::String(collection), DATABASE)
 }
 
-/// One document by its `_id`: `limit` 1 and `singleBatch`, as drivers send `findOne`.
+/// Finds a document by its `_id`, with `limit` 1 and `singleBatch`, as drivers send `findOne`.
 pub(crate) fn find_id(collection: &str, id: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "find", ValueRef::String(collection), DATABASE);
@@ -54,7 +54,7 @@ pub(crate) fn find_id(collection: &str, id: ValueRef<'_>) -> impl FnOnce(&mut Do
     }
 }
 
-/// All documents in which a field has a value; the server's first batch has to hold them.
+/// Finds all documents with this value of a field; they have to fit into the first batch.
 pub(crate) fn find_equal(
     collection: &str,
     field: &str,
@@ -66,8 +66,8 @@ pub(crate) fn find_equal(
     }
 }
 
-/// The first `limit` documents from an `_id` on, in one batch: a batch as large as the limit leaves no
-/// cursor open.
+/// Finds the first `limit` documents from an `_id` on. The batch size equals the limit, so no
+/// cursor stays open.
 pub(crate) fn find_range(
     collection: &str,
     from: ValueRef<'_>,
@@ -85,8 +85,8 @@ pub(crate) fn find_range(
     }
 }
 
-/// [`SCAN_DOCUMENTS`] documents from an `_id` on, in batches of the server's choice: their size is part
-/// of what is measured.
+/// Finds [`SCAN_DOCUMENTS`] documents from an `_id` on. The server chooses the batch size, which is
+/// part of what is measured.
 pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "find", ValueRef::String(collection), DATABASE);
@@ -98,7 +98,7 @@ pub(crate) fn find_scan(collection: &str, from: ValueRef<'_>) -> impl FnOnce(&mu
     }
 }
 
-/// The newest orders of a customer, a page of them, by the compound index.
+/// Finds the newest orders of a customer, one page, by the compound index.
 pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "find", ValueRef::String(collection), DATABASE);
@@ -108,8 +108,8 @@ pub(crate) fn find_orders(collection: &str, customer: i32) -> impl FnOnce(&mut D
     }
 }
 
-/// The events of a lot that come first by rank, a page of them: found by an index, sorted by what it
-/// does not have.
+/// Finds the events of a lot with the lowest ranks, one page: located by an index, sorted by a
+/// field that it does not have.
 pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "find", ValueRef::String(collection), DATABASE);
@@ -119,7 +119,7 @@ pub(crate) fn find_lot(collection: &str, lot: i64) -> impl FnOnce(&mut DocBuilde
     }
 }
 
-/// Counts and sums of the events of these places, by kind.
+/// Counts and sums the events of these places by kind.
 pub(crate) fn group_events(collection: &str, places: Range<i64>) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);
@@ -144,7 +144,7 @@ pub(crate) fn group_events(collection: &str, places: Range<i64>) -> impl FnOnce(
     }
 }
 
-/// The next batch of a cursor, of the server's choice again.
+/// Requests the next batch of a cursor, with the server's batch size.
 pub(crate) fn get_more(collection: &str, cursor: i64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "getMore", ValueRef::Int64(cursor), DATABASE);
@@ -152,7 +152,7 @@ pub(crate) fn get_more(collection: &str, cursor: i64) -> impl FnOnce(&mut DocBui
     }
 }
 
-/// An insert whose documents travel beside it, in a sequence of the same message.
+/// Builds an insert whose documents are in a sequence of the same message.
 pub(crate) fn insert_command(collection: &str, concern: Concern) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "insert", ValueRef::String(collection), DATABASE);
@@ -161,7 +161,7 @@ pub(crate) fn insert_command(collection: &str, concern: Concern) -> impl FnOnce(
     }
 }
 
-/// Sets one field of the document with this `_id` by `$set`; no upsert.
+/// Sets one field of the document with this `_id` with `$set`, without upsert.
 pub(crate) fn update_command(
     collection: &str,
     id: ValueRef<'_>,
@@ -180,7 +180,7 @@ pub(crate) fn update_command(
     }
 }
 
-/// Sets one field of the document with this `_id` and asks for the document as it was before.
+/// Sets one field of the document with this `_id` and returns the previous document.
 pub(crate) fn find_and_modify(
     collection: &str,
     id: ValueRef<'_>,
@@ -195,8 +195,9 @@ pub(crate) fn find_and_modify(
     }
 }
 
-/// Sums and means of the sales of at least this amount, by category. The amounts of all sales are
-/// above 0, so the `$match` keeps them all: a fresh bound only keeps replies from being cached.
+/// Computes sums and averages of the sales of at least this amount, by category. All amounts are
+/// above 0, so the `$match` keeps every document; a new bound each time prevents caching of
+/// replies.
 pub(crate) fn group_command(collection: &str, smallest: f64) -> impl FnOnce(&mut DocBuilder) {
     move |body| {
         begin_command(body, "aggregate", ValueRef::String(collection), DATABASE);
@@ -226,7 +227,7 @@ pub(crate) fn group_command(collection: &str, smallest: f64) -> impl FnOnce(&mut
     }
 }
 
-/// An index over these fields, 1 or -1 each; with seconds it is a TTL index.
+/// Creates an index on these fields, 1 or -1 each; with seconds it is a TTL index.
 pub(crate) fn create_index(
     collection: &str,
     keys: &[(&str, i32)],
@@ -249,7 +250,7 @@ pub(crate) fn create_index(
     }
 }
 
-/// Changes how many seconds documents live by a TTL index.
+/// Changes the lifetime of documents in a TTL index.
 pub(crate) fn change_ttl(
     collection: &str,
     index: &str,
@@ -264,14 +265,14 @@ pub(crate) fn change_ttl(
     }
 }
 
-/// Adds an update that sets one field to a text.
+/// Appends an update that sets one field to a text.
 fn put_set(body: &mut DocBuilder, name: &str, field: &str, value: &str) {
     body.document(name, |change| {
         change.document("$set", |set| set.append(field, ValueRef::String(value)));
     });
 }
 
-/// Adds the write concern.
+/// Appends the write concern.
 fn put_concern(body: &mut DocBuilder, concern: Concern) {
     body.document("writeConcern", |document| {
         document.append("w", ValueRef::Int32(1));

@@ -1,5 +1,5 @@
-//! Two servers measured in turn, in changing order: whatever drifts meanwhile on the machine (heat,
-//! caches, other work) meets both alike. It knows neither servers nor workloads.
+//! Measures two servers in turn, in alternating order, so that drift of the machine (heat, caches,
+//! other work) affects both alike. It is independent of servers and workloads.
 
 use crate::{
     error::Result,
@@ -7,9 +7,9 @@ use crate::{
     report::Pair,
 };
 
-/// Returns the medians of `rounds` rounds of one workload on each of two servers. `once` measures one
-/// server in one round; its first failure ends the comparison. `None` does not happen, as there is at
-/// least one round.
+/// Returns the medians of `rounds` rounds of one workload on two servers. `once` measures one
+/// server in one round; its first failure ends the comparison. There is at least one round, so the
+/// result is never `None`.
 pub(crate) async fn in_turn<T>(
     rounds: usize,
     ours: &mut T,

@@ -1,5 +1,5 @@
-//! One TCP connection to a server: sends a request, waits for its reply. One request at a time. Its
-//! buffers are used again for each request, so that the load generator costs little.
+//! A TCP connection to a server, with one request at a time. Its buffers are reused, so that the
+//! load generator costs little.
 
 use document::DocBuilder;
 use mongo_client::{
@@ -15,25 +15,25 @@ use crate::{
     stream::{Stream, open_stream},
 };
 
-/// The database that knows the users.
+/// Authentication database.
 const ADMIN: &str = "admin";
 
-/// A connection that has said hello, and has logged in where that was asked for.
+/// A connection after the handshake and, if requested, the login.
 #[derive(Debug)]
 pub(crate) struct Connection {
     stream: Stream,
-    /// The number of the last request, which its reply repeats.
+    /// Id of the last request, which its reply repeats.
     request: i32,
     /// The last command's body.
     body: Vec<u8>,
-    /// The last message that was sent.
+    /// The last message sent.
     outgoing: Vec<u8>,
-    /// What has arrived of the reply.
+    /// The received part of the reply.
     incoming: Vec<u8>,
 }
 
 impl Connection {
-    /// Connects and greets the server.
+    /// Connects and performs the handshake.
     pub(crate) async fn open_connection(address: &Address) -> Result<Self> {
         let mut connection = Self {
             stream: open_stream(address).await?,
@@ -62,7 +62,7 @@ impl Connection {
         Err(Error::Protocol("the server does not prove that it knows the user".to_owned()))
     }
 
-    /// Sends the command that `fill` builds and returns its reply; a reply of failure is an error.
+    /// Sends the command that `fill` builds and returns its reply; a failed command is an error.
     pub(crate) async fn call_command(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),
@@ -70,7 +70,7 @@ impl Connection {
         self.call_with(fill, None).await
     }
 
-    /// The same with documents beside the command.
+    /// Like `call_command`, with documents in a sequence.
     pub(crate) async fn call_with(
         &mut self,
         fill: impl FnOnce(&mut DocBuilder),
@@ -86,7 +86,7 @@ impl Connection {
         Ok(Reply::new(reply_body(&self.incoming, self.request)?)?)
     }
 
-    /// Reads until one whole message is there. More than one is an error: nothing else was asked for.
+    /// Reads one message. Additional bytes are an error because nothing else was requested.
     async fn receive_message(&mut self) -> Result<()> {
         self.incoming.clear();
         loop {
@@ -101,7 +101,7 @@ impl Connection {
             if length == self.incoming.len() {
                 return Ok(());
             }
-            // The length is known: one allocation for the rest of the reply.
+            // The length is known: a single allocation for the rest of the reply.
             self.incoming.reserve(length - self.incoming.len());
         }
     }

@@ -1,22 +1,18 @@
-//! A row of a table of workloads, and how rows are chosen by their names. It knows no protocol. A new
+//! Rows of a table of workloads, and their selection by name. Independent of the protocol. A new
 //! workload is a row in its protocol's table and a file in its folder `work`.
 
 use crate::error::{Error, Result};
 
-/// A workload by its name. `W` is what the protocol that it is asked in makes of it.
+/// A workload with its name. `W` is the protocol's type of workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry<W> {
-    /// What it is called.
     pub(crate) name: &'static str,
-    /// What it does.
     pub(crate) about: &'static str,
-    /// Connections, unless the user says otherwise.
+    /// Default number of connections.
     pub(crate) connections: usize,
-    /// What it is.
     pub(crate) work: W,
 }
 
-/// Returns a row, for tables that read like one.
 pub(crate) const fn entry_row<W: Copy>(
     name: &'static str,
     about: &'static str,
@@ -26,8 +22,8 @@ pub(crate) const fn entry_row<W: Copy>(
     Entry { name, about, connections, work }
 }
 
-/// Returns the rows of these names, in their order; `all` stands for the rows that `in_all` takes.
-/// An unknown name is an error that lists the known ones.
+/// Returns the rows of these names, in order; `all` selects the rows for which `in_all` returns
+/// true. An unknown name is an error that lists the known ones.
 pub(crate) fn find_named<W>(
     table: &'static [Entry<W>],
     names: &[String],
@@ -44,18 +40,17 @@ pub(crate) fn find_named<W>(
     Ok(found)
 }
 
-/// Returns names and what they mean, one a line.
+/// Lists names and descriptions, one per line.
 pub(crate) fn list_entries<W>(table: &[Entry<W>]) -> String {
     let width = table.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     table.iter().map(|entry| format!("{:width$}  {}\n", entry.name, entry.about)).collect()
 }
 
-/// Returns the row of a name.
 fn by_name<W>(table: &'static [Entry<W>], name: &str) -> Option<&'static Entry<W>> {
     table.iter().find(|entry| entry.name == name)
 }
 
-/// Returns the error of a name that is not in the table.
+/// Returns the error for an unknown name.
 fn unknown_name<W>(table: &[Entry<W>], name: &str) -> Error {
     let names: Vec<&str> = table.iter().map(|entry| entry.name).collect();
     Error::Usage(format!("there is no workload {name:?}; there are {}, and all", names.join(", ")))
@@ -65,7 +60,7 @@ fn unknown_name<W>(table: &[Entry<W>], name: &str) -> Error {
 pub(crate) mod tests {
     use super::*;
 
-    /// Holds a table to what every table has to be.
+    /// Checks the invariants of a table.
     pub(crate) fn check<W>(table: &'static [Entry<W>]) {
         for entry in table {
             let found = by_name(table, entry.name).unwrap();

@@ -1,44 +1,42 @@
-//! What can go wrong while measuring, by who has to act: the user, the server or the network.
+//! Errors of a measurement, by cause: the user, the server or the network.
 
 use std::{fmt, io};
 
-/// A failed measurement.
 #[derive(Debug)]
 #[non_exhaustive]
 pub(crate) enum Error {
-    /// The connection or a file failed.
+    /// An I/O error of the connection or a file.
     Io {
-        /// What was being done, empty where that is plain.
+        /// What was being done; empty if obvious.
         doing: String,
-        /// How it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// The server answered with bytes that are not a reply to what was asked.
+    /// The server sent bytes that are not a valid reply.
     Protocol(String),
     /// The server refused a command.
     Server {
-        /// Its error code, 0 when it gave none.
+        /// Its error code; 0 if it sent none.
         code: i32,
         /// Its message.
         message: String,
     },
-    /// The server answered a command with something that cannot be.
+    /// The server sent a wrong answer to a command.
     Answer(String),
-    /// The arguments ask for something that cannot be measured.
+    /// The arguments cannot be used for a measurement.
     Usage(String),
 }
 
-/// The crate's results.
+/// Result type of the crate.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Returns what makes an error of an input or output error, for `map_err`; `doing` is what was being
-    /// done.
+    /// Returns a closure that wraps an I/O error, for `map_err`; `doing` is what was being done.
     pub(crate) fn io_error(doing: impl fmt::Display) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing: doing.to_string(), source }
     }
 
-    /// Returns whether the connection is still good after it: the server answered, only not as wished.
+    /// Returns whether the connection is still usable, because the server has answered.
     pub(crate) fn is_refusal(&self) -> bool {
         matches!(self, Self::Server { .. } | Self::Answer(_))
     }

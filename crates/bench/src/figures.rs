@@ -1,60 +1,56 @@
-//! What one run of a workload showed, and the medians of several. How they are shown is in
-//! `report.rs`.
+//! Results of one run of a workload, and medians of several. `report.rs` formats them.
 
 use crate::histogram::Histogram;
 
-/// One run's figures. Times are in microseconds, memory is in bytes.
+/// Results of one run. Times are in microseconds, memory in bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Figures {
-    /// The workload's name.
+    /// Name of the workload.
     pub(crate) work: &'static str,
-    /// Connections that worked.
+    /// Number of connections.
     pub(crate) connections: usize,
-    /// Operations in the measured window.
+    /// Number of operations in the measured window.
     pub(crate) operations: f64,
-    /// Operations that the server refused or answered wrongly.
+    /// Number of operations that the server refused or answered wrongly.
     pub(crate) failures: f64,
-    /// Why the first of them failed.
+    /// Reason of the first failure.
     pub(crate) failure: Option<String>,
-    /// Operations per second of the window.
+    /// Operations per second in the window.
     pub(crate) rate: f64,
-    /// Median latency, in microseconds as those below.
+    /// Median latency.
     pub(crate) p50: f64,
-    /// 95th percentile.
     pub(crate) p95: f64,
-    /// 99th percentile.
     pub(crate) p99: f64,
     /// Longest latency.
     pub(crate) max: f64,
-    /// The server's CPU time per operation, in microseconds; `None`: its process is not known.
+    /// The server's CPU time per operation; `None` if its process is not known.
     pub(crate) server_cpu: Option<f64>,
-    /// The server's resident memory at the end, in bytes; `None`: its process is not known.
+    /// The server's resident memory at the end; `None` if its process is not known.
     pub(crate) server_memory: Option<f64>,
-    /// The load generator's own use of one core, 1 being all of it.
+    /// CPU use of the load generator; 1 is one core.
     pub(crate) client_busy: f64,
-    /// What only this workload shows.
+    /// Additional figures of this workload.
     pub(crate) extras: Vec<Extra>,
 }
 
-/// A figure that only some workloads have.
+/// A figure of specific workloads.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Extra {
-    /// What it is, with its unit.
+    /// Name with unit.
     pub(crate) name: &'static str,
-    /// How much.
     pub(crate) value: f64,
 }
 
 impl Figures {
-    /// Takes the latencies over from what was counted.
+    /// Sets the latencies from a histogram.
     pub(crate) fn set_latencies(&mut self, histogram: &Histogram) {
         let micros = |share| histogram.duration_at(share).as_secs_f64() * 1e6;
         (self.p50, self.p95, self.p99) = (micros(0.5), micros(0.95), micros(0.99));
         self.max = histogram.longest_duration().as_secs_f64() * 1e6;
     }
 
-    /// Adds a figure that only this workload has. The name has the unit, and stays as it is: scripts look
-    /// for it.
+    /// Adds an extra figure. Its name includes the unit and must not change because scripts read
+    /// it.
     pub(crate) fn add_extra(&mut self, name: &'static str, value: f64) {
         self.extras.push(Extra { name, value });
     }
@@ -65,7 +61,7 @@ impl Figures {
     }
 }
 
-/// Returns a count of bytes or documents as figures have it.
+/// Converts a count of bytes or documents.
 #[expect(clippy::cast_precision_loss, reason = "bytes and documents are far below 2^53")]
 pub(crate) fn to_float(number: u64) -> f64 {
     number as f64
@@ -76,8 +72,8 @@ pub(crate) fn megabytes(bytes: u64) -> f64 {
     to_float(bytes) / 1e6
 }
 
-/// Returns the median of each figure of several runs of one workload, each by itself; failures are
-/// added up, since none is expected. `None` without a run.
+/// Returns the median of each figure of several runs of one workload; failures are added up, since
+/// none is expected. `None` without a run.
 pub(crate) fn median_figures(runs: &[Figures]) -> Option<Figures> {
     let first = runs.first()?;
     let of = |pick: fn(&Figures) -> f64| median_value(runs.iter().map(pick).collect());
@@ -93,7 +89,7 @@ pub(crate) fn median_figures(runs: &[Figures]) -> Option<Figures> {
         work: first.work,
         connections: first.connections,
         operations: of(|figures| figures.operations),
-        // Added up, not a median: one failed operation in any run has to be seen.
+        // A sum instead of a median: one failed operation in any run has to be visible.
         failures: runs.iter().map(|figures| figures.failures).sum(),
         failure: runs.iter().find_map(|figures| figures.failure.clone()),
         rate: of(|figures| figures.rate),
@@ -108,7 +104,7 @@ pub(crate) fn median_figures(runs: &[Figures]) -> Option<Figures> {
     })
 }
 
-/// Returns the middle value, or the mean of the two in the middle; zero of none.
+/// Returns the median, the mean of the two middle values for an even number; zero if empty.
 pub(crate) fn median_value(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,13 +1,12 @@
-//! Latencies of a run: a histogram with a fixed relative error, so that its memory does not grow with
-//! what it counts. The counting is the library's; this file speaks of durations.
+//! A histogram of latencies with a fixed relative error, so that its memory use does not depend on
+//! the number of values. A wrapper around a library that uses durations.
 
 use std::time::Duration;
 
-/// Values differ from what was counted in the third decimal digit at most: a latency of 1,234 us is
-/// kept to about 1 us.
+/// Precision in significant digits: a latency of 1,234 us is recorded with an error of about 1 us.
 const DIGITS: u8 = 3;
 
-/// Counts of durations, in nanoseconds.
+/// A histogram of durations in nanoseconds.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram(hdrhistogram::Histogram<u64>);
 
@@ -18,21 +17,20 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one duration.
     pub(crate) fn record_duration(&mut self, duration: Duration) {
         let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
-        // The range grows with what is recorded; where it cannot, the longest known duration counts.
+        // The range grows automatically; beyond the maximum, the largest value is recorded.
         if self.0.record(nanos).is_err() {
             self.0.saturating_record(nanos);
         }
     }
 
-    /// Adds what another has counted; each connection counts by itself while it works.
+    /// Adds another histogram; each connection records into its own.
     pub(crate) fn add_counts(&mut self, other: &Self) {
         self.0 += &other.0;
     }
 
-    /// Returns how many durations it holds.
+    /// Returns the number of recorded durations.
     pub(crate) fn count_durations(&self) -> u64 {
         self.0.len()
     }
@@ -42,8 +40,8 @@ impl Histogram {
         Duration::from_nanos(self.0.max())
     }
 
-    /// Returns the smallest duration that at least this share of all does not exceed, rounded up by
-    /// less than a thousandth; zero when nothing was counted.
+    /// Returns the smallest duration that this share of all does not exceed, rounded up by less
+    /// than a thousandth; zero if nothing was recorded.
     pub(crate) fn duration_at(&self, share: f64) -> Duration {
         Duration::from_nanos(self.0.value_at_quantile(share))
     }
@@ -53,7 +51,7 @@ impl Histogram {
 mod tests {
     use super::*;
 
-    /// Whether it is this or above it by less than a thousandth.
+    /// Returns whether the value is equal, or larger by less than a thousandth.
     fn is_near(told: u64, want: u64) -> bool {
         (want..=want + want / 1000).contains(&told)
     }

@@ -1,4 +1,4 @@
-//! Fills a collection by inserts, in batches over several connections (`load.rs`).
+//! Fills a collection with batched inserts over several connections (`load.rs`).
 
 use std::{ops::Range, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{
     process,
 };
 
-/// What inserts documents into a collection; `make` makes the document of a number.
+/// Inserts documents into a collection; `make` creates the document of a number.
 #[derive(Clone)]
 struct Inserts<F> {
     collection: String,
@@ -32,7 +32,8 @@ where
     const BATCH: u64 = LOAD_BATCH;
 
     async fn store_batch(&self, link: &mut Connection, numbers: Range<u64>) -> Result<()> {
-        // Of the batch's first number: a document is the same whichever connection stores it.
+        // Seeded with the batch's first number: a document is the same whichever connection stores
+        // it.
         let mut rng = Rng::with_seed(numbers.start);
         let documents: Vec<DocBuf> = numbers.map(|number| (self.make)(number, &mut rng)).collect();
         let sequence = Sequence { name: "documents", documents: &documents };
@@ -45,8 +46,8 @@ where
     }
 }
 
-/// Inserts the documents 0.. to `count` that `make` makes of their numbers. Writes do not wait for the
-/// disk; what counts is measured later.
+/// Inserts `count` documents, created by `make` from their numbers. Writes do not wait for the
+/// disk, because they only prepare a measurement.
 pub(crate) async fn insert_documents(
     target: &impl Subject<Link = Connection>,
     collection: &str,
@@ -56,16 +57,16 @@ pub(crate) async fn insert_documents(
     insert_with(target, collection, count, LOADING, make).await
 }
 
-/// What a load took.
+/// Result of a load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoadFigures {
-    /// Documents a second.
+    /// Documents per second.
     pub(crate) rate: f64,
-    /// The server's CPU time a document, in microseconds; 0 where its process is not known.
+    /// The server's CPU time per document in microseconds; 0 if its process is not known.
     pub(crate) server_cpu: f64,
 }
 
-/// Inserts as [`insert_documents`], with this concern, and says what it took.
+/// Like [`insert_documents`], with this write concern, and measures the load.
 pub(crate) async fn measure_inserts(
     target: &impl Subject<Link = Connection>,
     collection: &str,
@@ -81,7 +82,7 @@ pub(crate) async fn measure_inserts(
     Ok(LoadFigures { rate: to_float(count) / took, server_cpu: cpu * 1e6 / to_float(count) })
 }
 
-/// Inserts with this concern.
+/// Inserts with this write concern.
 async fn insert_with(
     target: &impl Subject<Link = Connection>,
     collection: &str,

@@ -1,5 +1,5 @@
-//! Which record numbers exist: new ones are handed out, and count once they are acknowledged. A
-//! reader may then choose any number below the first gap and expect its record.
+//! Tracks which record numbers exist. New numbers count once they are acknowledged; a reader may
+//! choose any number below the first gap and expect its record.
 
 use std::{
     collections::BTreeSet,
@@ -7,42 +7,42 @@ use std::{
 };
 
 use parking_lot::Mutex;
-/// The numbers 0.. of one collection's records, shared by all workers.
+/// The record numbers of one collection, shared by all workers.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    /// The next number to hand out.
+    /// The next number to allocate.
     next: AtomicU64,
-    /// All records below this are there.
+    /// All records below this exist.
     below: AtomicU64,
-    /// Acknowledged numbers from `below` on: one before them is still under way.
+    /// Acknowledged numbers from `below` on, after a number that is not acknowledged yet.
     beyond: Mutex<BTreeSet<u64>>,
 }
 
 impl Keys {
-    /// Returns the numbers of a collection that has this many records already.
+    /// Creates the state of a collection that has `count` records.
     pub(crate) fn new(count: u64) -> Self {
         let (next, below) = (AtomicU64::new(count), AtomicU64::new(count));
         Self { next, below, beyond: Mutex::default() }
     }
 
-    /// Returns a number that nobody has had.
+    /// Allocates a new number.
     pub(crate) fn take_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Notes that the record with this number is there.
+    /// Records that the record with this number exists.
     pub(crate) fn acknowledge_number(&self, number: u64) {
         let mut beyond = self.beyond.lock();
         beyond.insert(number);
         let mut below = self.below.load(Ordering::Relaxed);
-        // It may have closed the gap before others that were acknowledged earlier.
+        // The number may close a gap before numbers acknowledged earlier.
         while beyond.remove(&below) {
             below += 1;
         }
         self.below.store(below, Ordering::Relaxed);
     }
 
-    /// Returns how many records are there without a gap.
+    /// Returns the number of records before the first gap.
     pub(crate) fn count_gapless(&self) -> u64 {
         self.below.load(Ordering::Relaxed)
     }

@@ -1,53 +1,53 @@
-//! Sizes and times that the workloads fix, so that figures of different days can be compared. What a
-//! user may change is an option instead (`options.rs`, `mongo.rs`).
+//! Fixed sizes and times of the workloads, so that figures remain comparable over time.
+//! Configurable ones are options (`options.rs`, `mongo.rs`).
 
 use std::time::Duration;
 
-/// Fields of a YCSB record.
+/// Number of fields of a YCSB record.
 pub(crate) const FIELDS: usize = 10;
-/// Bytes of each of them.
+/// Size of each field.
 pub(crate) const FIELD_BYTES: usize = 100;
-/// The longest short range of YCSB E.
+/// Maximum length of a short range of YCSB E.
 pub(crate) const RANGE_MAX: u64 = 100;
-/// Documents of a range scan.
+/// Number of documents of a range scan.
 pub(crate) const SCAN_DOCUMENTS: u32 = 1000;
-/// Documents of one `insertMany` that is measured.
+/// Number of documents of a measured `insertMany`.
 pub(crate) const MANY: usize = 100;
-/// Documents of an indexed find.
+/// Number of documents of an indexed find.
 pub(crate) const PAGE: u32 = 20;
-/// Customers among whom the orders are spread.
+/// Number of customers of the orders.
 pub(crate) const CUSTOMERS: i32 = 1000;
-/// Documents that are grouped.
+/// Number of documents that are grouped.
 pub(crate) const SALES: u64 = 5000;
-/// Groups they fall into.
+/// Number of groups.
 pub(crate) const CATEGORIES: i32 = 20;
-/// Events whose places lie in the range that is grouped.
+/// Number of events in the index range that is grouped.
 pub(crate) const EVENTS_GROUPED: u64 = 5000;
-/// Events that share a lot.
+/// Number of events per lot.
 pub(crate) const LOT: u64 = 100;
-/// Kinds of events: so many groups.
+/// Number of kinds of events, which is the number of groups.
 pub(crate) const KINDS: usize = 20;
-/// Bytes of an event's text.
+/// Size of an event's text.
 pub(crate) const EVENT_TEXT: usize = 850;
-/// Documents of one large `insertMany` that is measured.
+/// Number of documents of a measured large `insertMany`.
 pub(crate) const THOUSAND: usize = 1000;
-/// Documents of one insert while loading.
+/// Number of documents per insert while loading.
 pub(crate) const LOAD_BATCH: u64 = 1000;
-/// Connections that load.
+/// Number of loading connections.
 pub(crate) const LOADERS: usize = 4;
-/// Bytes of text in a document that will expire.
+/// Size of the text in an expiring document.
 pub(crate) const MORTAL_BYTES: usize = 1000;
-/// Seconds that an expiring document has to live on a manual clock.
+/// Lifetime in seconds of an expiring document on a manual clock.
 pub(crate) const LIFE_SECONDS: i64 = 3600;
-/// How long a started server may take to answer, and to end.
+/// Timeout for the start and the stop of a server.
 pub(crate) const CONNECT_PATIENCE: Duration = Duration::from_secs(30);
-/// Between two looks at the data directory.
+/// Interval of checks of the data directory.
 pub(crate) const DISK_POLL: Duration = Duration::from_millis(50);
-/// Between two attempts to reach a server that starts.
+/// Interval of attempts to reach a starting server.
 pub(crate) const START_POLL: Duration = Duration::from_millis(1);
-/// How long a started server is left alone before its memory is read.
+/// Delay before the memory of a started server is read.
 pub(crate) const REST: Duration = Duration::from_secs(1);
-/// Pause between a load and the next measurement.
+/// Delay between a load and the next measurement.
 pub(crate) const REST_BETWEEN: Duration = Duration::from_secs(3);
-/// Pause between two looks for expired documents, at least.
+/// Minimum interval of checks for expired documents.
 pub(crate) const CHECK_PAUSE: Duration = Duration::from_millis(10);

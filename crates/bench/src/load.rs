@@ -1,5 +1,5 @@
-//! Stores many documents over several connections, with a bar on a terminal. How one batch of them
-//! is stored is the caller's matter.
+//! Stores documents over several connections, with a progress bar. The caller defines how a batch
+//! is stored.
 
 use std::{
     ops::Range,
@@ -18,12 +18,12 @@ use crate::{
     limits::LOADERS,
 };
 
-/// What stores documents by their numbers; each connection has a clone.
+/// Stores documents by number; each connection has a clone.
 pub(crate) trait Loader<L>: Clone + Send + 'static {
-    /// How many documents go into one batch.
+    /// Number of documents per batch.
     const BATCH: u64;
 
-    /// Stores the documents of these numbers, at most a batch.
+    /// Stores the documents of these numbers, at most one batch.
     fn store_batch(
         &self,
         link: &mut L,
@@ -31,9 +31,9 @@ pub(crate) trait Loader<L>: Clone + Send + 'static {
     ) -> impl Future<Output = Result<()>> + Send;
 }
 
-/// Stores the documents 0.. to `count` over [`LOADERS`] connections; `place` is where, for the bar. The
-/// connections take the next batch when they have stored one, so none waits for a slower one. The
-/// first failure ends it.
+/// Stores `count` documents over [`LOADERS`] connections; `place` is the name in the progress bar.
+/// A connection takes the next batch when it has stored one, so none waits for a slower one. The
+/// first failure ends the load.
 pub(crate) async fn load_documents<S: Subject, W: Loader<S::Link>>(
     target: &S,
     place: &str,
@@ -48,7 +48,6 @@ pub(crate) async fn load_documents<S: Subject, W: Loader<S::Link>>(
         let (next, bar, loader) = (Arc::clone(&next), bar.clone(), loader.clone());
         tasks.spawn(async move {
             loop {
-                // Whoever is ready takes the next batch.
                 let from = next.fetch_add(W::BATCH, Ordering::Relaxed);
                 if count <= from {
                     return Ok(());
@@ -66,7 +65,7 @@ pub(crate) async fn load_documents<S: Subject, W: Loader<S::Link>>(
     Ok(())
 }
 
-/// Returns a progress bar on standard error; it shows nothing where that is not a terminal.
+/// Returns a progress bar on standard error, which is hidden if that is not a terminal.
 pub(crate) fn progress_bar(what: &str, length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:30} {bar:40} {pos}/{len}")
         .unwrap_or_else(|_| ProgressStyle::default_bar());

@@ -1,16 +1,16 @@
-//! The binary `ebb-bench`, the load generator: it speaks raw OP_MSG to any `mongodb://` address, or the
-//! NoSQL REST API to any `http://` address, in a closed loop, and measures rates, latencies, the
-//! server's CPU time and memory, and how late documents expire. It is not a driver and not a test: it
-//! expects a server that works. The server does not link it.
+//! The binary `ebb-bench`, a load generator. It sends raw OP_MSG messages to any `mongodb://`
+//! address, or NoSQL REST requests to any `http://` address, in a closed loop, and measures rates,
+//! latencies, the server's CPU time and memory, and how late documents expire. It is neither a
+//! driver nor a test: it expects a working server. The server does not link it.
 //!
 //! ```text
-//! args, options, entry   what was typed, and which workloads that names
-//! cli, compare           runs them on one server, or on two in turn
-//! protocol               what a protocol has to have: mongo.rs and cosmos/protocol.rs implement it
+//! args, options, entry   command line, and selection of workloads
+//! cli, compare           runs workloads on one server, or on two in turn
+//! protocol               interface of a protocol: mongo.rs and cosmos/protocol.rs implement it
 //! work/, cosmos/work/    the workloads: what one worker does in one step
-//! start, growth          what starts its server itself: on empty directories, at growing sizes
+//! start, growth          start their own servers: on empty directories, with growing sizes
 //! closed_loop            the measurement: connections, window, CPU time, latencies
-//! figures, report        what came of it, for people and for programs
+//! figures, report        results, for people and for programs
 //! ```
 
 mod address;
@@ -53,9 +53,9 @@ use std::{io::Write, process::ExitCode};
 
 use clap::Parser;
 
-/// Exit code after a measurement that failed.
+/// Exit code of a failed measurement.
 const FAILED: u8 = 1;
-/// Exit code after wrong usage, as `clap` ends too.
+/// Exit code of wrong usage, the same as `clap`'s.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Ok(()) => return ExitCode::SUCCESS,
         Err(failure) => failure,
     };
-    // Nobody is left to tell if standard error is gone.
+    // Nothing can be reported if standard error is closed.
     let _ = writeln!(std::io::stderr().lock(), "ebb-bench: {failure}");
     ExitCode::from(if matches!(failure, error::Error::Usage(_)) { USAGE } else { FAILED })
 }

@@ -1,5 +1,5 @@
-//! The MongoDB wire protocol as a load: what is typed about it, its workloads and its servers. The doc
-//! comments of the option structures are the texts of `--help`.
+//! The MongoDB wire protocol: its options, workloads and servers. The doc comments of the option
+//! structures are the texts of `--help`.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::{
     work::{self, Settings, WORKS, Work},
 };
 
-/// The protocol, as a type parameter; it has no values.
+/// The protocol, as a type parameter without values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mongo {}
 

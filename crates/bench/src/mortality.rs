@@ -1,5 +1,5 @@
-//! Documents that all expire at one instant: by `ttl` where the database clock can be moved, by a
-//! date under a TTL index otherwise, when the wall clock reaches it.
+//! Documents that all expire at one instant: by `ttl` if the database clock can be moved, otherwise
+//! by a date with a TTL index when the wall clock reaches it.
 
 use std::time::Duration;
 
@@ -16,28 +16,28 @@ use crate::{
     witness::BLUR,
 };
 
-/// How the documents of a collection come to expire.
+/// How the documents of a collection expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mortality {
-    /// They have a `ttl` of an hour; somebody moves the clock to this millisecond.
+    /// They have a `ttl` of an hour; moving the clock to this millisecond makes them expire.
     Moved { deadline: i64 },
-    /// They carry a date; a TTL index over it is made when all is ready, with as many seconds as lead to
-    /// the wanted instant.
+    /// They have a date. A TTL index on it is created later, with the number of seconds that leads
+    /// to the intended instant.
     Dated { written: i64 },
 }
 
-/// The instant at which they expire, as seen by the machine's monotonic clock from outside.
+/// The instant of expiry, as bounds on the machine's monotonic clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strike {
-    /// Nothing had expired for a reply that had arrived by then.
+    /// Replies received until then must include all documents.
     pub(crate) alive_until: Duration,
-    /// All has expired for a request sent from then on.
+    /// Requests sent from then on must not return expired documents.
     pub(crate) dead_from: Duration,
 }
 
 impl Mortality {
-    /// Makes an empty collection in which documents can expire. Which way it is depends on whether the
-    /// server has a clock that can be moved.
+    /// Creates an empty collection in which documents can expire. The method depends on whether the
+    /// server's clock can be moved.
     pub(crate) async fn prepare_collection(target: &Target, collection: &str) -> Result<Self> {
         target.drop_collection(collection).await?;
         let mut link = target.connect_link().await?;
@@ -47,13 +47,13 @@ impl Mortality {
             let second = now.div_euclid(1000);
             return Ok(Self::Moved { deadline: (second + LIFE_SECONDS) * 1000 });
         }
-        // A mongod looks once a minute by itself; a server that does not know the setting is fine too.
+        // A mongod checks once a minute by default; a server without the setting is accepted.
         let often = [("ttlMonitorSleepSecs", ValueRef::Int32(1))];
         allow_refusal(link.call_command(commands::admin_command("setParameter", &often)).await)?;
         Ok(Self::Dated { written: clock::wall_ms().div_euclid(1000) * 1000 })
     }
 
-    /// Returns a document that expires then, or one that does not.
+    /// Returns a document, which expires at the instant if `mortal`.
     pub(crate) fn make_document(self, number: u64, mortal: bool, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(MORTAL_BYTES + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -64,7 +64,7 @@ impl Mortality {
         builder.finish()
     }
 
-    /// Adds the field by which a document expires then.
+    /// Appends the field that makes a document expire.
     pub(crate) fn put_lifetime(self, builder: &mut DocBuilder) {
         match self {
             Self::Moved { .. } => {
@@ -75,8 +75,8 @@ impl Mortality {
         }
     }
 
-    /// Fixes the instant, at this one of the monotonic clock or up to a second later (a TTL index counts
-    /// whole seconds), and returns when it will be.
+    /// Fixes the instant, at `at` or up to a second later because a TTL index counts whole seconds.
+    /// Returns the instant.
     pub(crate) async fn fix_instant(
         self,
         target: &Target,
@@ -86,7 +86,7 @@ impl Mortality {
         let Self::Dated { written } = self else { return Ok(at) };
         let left = at.saturating_sub(clock::monotonic_time());
         let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
-        // As a TTL index has it: whole seconds after the date in the documents, rounded up.
+        // A TTL index counts whole seconds after the date in the documents; rounded up.
         let seconds = (clock::wall_ms() + left - written).div_euclid(1000) + 1;
         let mut link = target.connect_link().await?;
         link.call_command(commands::create_index(collection, &[("at", 1)], Some(seconds))).await?;
@@ -94,8 +94,7 @@ impl Mortality {
         Ok(clock::monotonic_time() + Duration::from_millis(u64::try_from(left).unwrap_or(0)))
     }
 
-    /// Waits for the instant; where the clock can be moved, it moves it. Returns when it was, as seen from
-    /// outside.
+    /// Waits for the instant, and moves the clock if possible. Returns the bounds of the instant.
     pub(crate) async fn wait_for_strike(
         self,
         link: &mut Connection,
@@ -112,8 +111,8 @@ impl Mortality {
     }
 }
 
-/// Returns the time of a database clock that can be moved, milliseconds since 1970; `None`: this server
-/// has none.
+/// Returns the time of a manual database clock in milliseconds since 1970; `None` if the server has
+/// none.
 async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
     match link.call_command(commands::admin_command("ebbClock", &[])).await {
         Ok(reply) => match (reply.get_field("mode"), reply.get_field("now")) {
@@ -125,7 +124,7 @@ async fn manual_now(link: &mut Connection) -> Result<Option<i64>> {
     }
 }
 
-/// Lets a refusal pass: the command was a wish.
+/// Ignores a refusal, because the command is optional.
 fn allow_refusal<T>(outcome: Result<T>) -> Result<()> {
     match outcome {
         Err(error) if !error.is_refusal() => Err(error),

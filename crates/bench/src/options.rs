@@ -1,5 +1,4 @@
-//! The options that every protocol's load has, whatever its requests are. The doc comments of the
-//! fields are the texts of `--help`.
+//! The options of every protocol's load. The doc comments of the fields are the texts of `--help`.
 
 use std::{str::FromStr, time::Duration};
 
@@ -75,14 +74,14 @@ pub(crate) struct Load<P: Protocol> {
 }
 
 impl<P: Protocol> Load<P> {
-    /// Returns the workloads that were named, in the order in which they were, for servers whose processes
-    /// are `known` or not. What `all` stands for is the protocol's to say. An unknown name is an error that
-    /// lists the known ones.
+    /// Returns the named workloads in order. `known` says whether the servers' processes are known;
+    /// the protocol defines the meaning of `all`. An unknown name is an error that lists the known
+    /// ones.
     pub(crate) fn named_works(&self, known: bool) -> Result<Vec<&'static Entry<P::Work>>> {
         entry::find_named(P::WORKS, &self.work, |entry| P::in_all(entry.work, known))
     }
 
-    /// Returns the sizes and times that were given. Each round has a seed of its own, the same for both
+    /// Returns the sizes and times of a round. Each round has its own seed, the same for both
     /// servers of a comparison.
     pub(crate) fn round_settings(&self, round: usize) -> Settings<P::Sizes> {
         Settings {
@@ -95,7 +94,7 @@ impl<P: Protocol> Load<P> {
     }
 }
 
-/// Reads a number of seconds, which may have a fraction.
+/// Parses a number of seconds, which may have a fraction.
 pub(crate) fn seconds(text: &str) -> std::result::Result<Duration, String> {
     let number: f64 = text.parse().map_err(|_| format!("{text:?} is not a number of seconds"))?;
     Duration::try_from_secs_f64(number).map_err(|error| error.to_string())

@@ -1,15 +1,14 @@
-//! Waiting: the only place of the load generator that does, so that a pause inside a measurement is
-//! easy to find.
+//! All waiting of the load generator, so that a pause inside a measurement is easy to find.
 
 use std::time::Duration;
 
-/// Waits this long, without holding the thread.
+/// Waits this long without blocking the thread.
 #[expect(clippy::disallowed_methods, reason = "a benchmark waits for its windows to pass")]
 pub(crate) async fn pause_for(duration: Duration) {
     tokio::time::sleep(duration).await;
 }
 
-/// Waits until the machine's monotonic clock shows this; not at all if it has passed.
+/// Waits until this time of the monotonic clock; returns at once if it has passed.
 pub(crate) async fn pause_until(instant: Duration) {
     pause_for(instant.saturating_sub(clock::monotonic_time())).await;
 }

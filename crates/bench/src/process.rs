@@ -1,21 +1,21 @@
-//! What Linux says of a process and of a directory: CPU time, resident memory, size on disk.
+//! Reads CPU time, memory and directory sizes from Linux.
 
 use std::{fmt::Display, fs, io, os::unix::fs::MetadataExt, path::Path, time::Duration};
 
 use crate::error::{Error, Result};
 
-/// Returns the text of a file of `/proc`.
+/// Reads a file in `/proc`.
 fn read_file(path: &str) -> Result<String> {
     fs::read_to_string(path).map_err(Error::io_error(format_args!("reading {path}")))
 }
 
-/// Returns the error of a file whose text is not as it should be.
+/// Returns the error for a file with unexpected content.
 fn malformed_file(path: impl Display) -> Error {
     Error::io_error(path)(io::ErrorKind::InvalidData.into())
 }
 
-/// Returns the CPU time that a process has used, in user and kernel mode, by all its threads. Linux
-/// counts it in ticks, mostly of 10 ms: too coarse for one request, fine for a window of seconds.
+/// Returns the user and kernel CPU time of all threads of a process. Linux counts in ticks of
+/// usually 10 ms: too coarse for one request, sufficient for a window of seconds.
 pub(crate) fn cpu_time(pid: u32) -> Result<Duration> {
     let path = format!("/proc/{pid}/stat");
     let ticks = cpu_ticks(&read_file(&path)?).ok_or_else(|| malformed_file(&path))?;
@@ -28,23 +28,23 @@ pub(crate) fn own_cpu_time() -> Result<Duration> {
     cpu_time(std::process::id())
 }
 
-/// Returns how many bytes of a process are in memory.
+/// Returns the resident memory of a process in bytes.
 pub(crate) fn resident_memory(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
     status_bytes(&read_file(&path)?, "VmRSS:").ok_or_else(|| malformed_file(&path))
 }
 
-/// Returns how many bytes of a process were in memory at most since it began.
+/// Returns the peak resident memory of a process in bytes.
 pub(crate) fn peak_memory(pid: u32) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
     status_bytes(&read_file(&path)?, "VmHWM:").ok_or_else(|| malformed_file(&path))
 }
 
-/// Returns the bytes that the files below a directory occupy, in whole blocks as the disk counts them.
-/// Files that vanish meanwhile count nothing; a server removes some at any time.
+/// Returns the disk usage of the files below a directory, in whole blocks. Files that disappear
+/// meanwhile are ignored, because a server may remove some at any time.
 pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     let mut total = 0;
-    // Folders that are still to be read; a tree of any depth without recursion.
+    // Directories to be read; avoids recursion.
     let mut open = vec![directory.to_owned()];
     while let Some(path) = open.pop() {
         let entries = match fs::read_dir(&path) {
@@ -63,8 +63,8 @@ pub(crate) fn disk_usage(directory: &Path) -> Result<u64> {
     Ok(total)
 }
 
-/// Returns user and kernel ticks of `/proc/<pid>/stat`. Its second field is the program's name, which
-/// may hold spaces and brackets, so counting begins after the last bracket.
+/// Returns user and kernel ticks of `/proc/<pid>/stat`. The second field is the program's name,
+/// which may contain spaces and brackets, so counting starts after the last bracket.
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace().skip(11);
@@ -73,7 +73,7 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
     Some(user + kernel)
 }
 
-/// Returns the bytes of a line of `/proc/<pid>/status`.
+/// Returns the value in bytes of a line of `/proc/<pid>/status`.
 fn status_bytes(status: &str, name: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -1,5 +1,4 @@
-//! What a protocol has to have so that servers can be measured by it. Whoever measures asks for
-//! nothing else; what a request is stays the protocol's own.
+//! The interface of a protocol to the measurement. Requests are internal to each protocol.
 
 use std::{
     fmt::{Debug, Display},
@@ -16,37 +15,34 @@ use crate::{
     settings::Settings,
 };
 
-/// A protocol that servers are loaded by.
+/// A protocol to load servers with.
 pub(crate) trait Protocol: Clone + Debug + 'static {
-    /// Where a server listens.
+    /// Address of a server.
     type Address: FromStr<Err = String> + Clone + Debug + Display + Send + Sync + 'static;
-    /// What else has to be known of a server.
+    /// Additional parameter of a server.
     type Detail;
-    /// The same of two servers, as it is typed: of ours, then of the other.
+    /// The additional parameters of two servers, as command-line options: ours, then the other.
     type Details: Args + Clone + Debug + Into<[Self::Detail; 2]>;
-    /// How much there is of everything, as it is typed.
+    /// Sizes of the data, as command-line options.
     type Sizes: Args + Clone + Copy + Debug;
-    /// What a workload is.
     type Work: Copy + 'static;
-    /// A server under test.
     type Target: Subject;
 
-    /// What an address looks like.
+    /// Form of an address, for the help.
     const ADDRESS: &'static str;
-    /// What tables call the other server, unless the user says otherwise.
+    /// Default name of the other server in tables.
     const PEER: &'static str;
-    /// The option for the seconds of the measured window.
+    /// Option for the length of the measured window.
     const WINDOW: &'static str;
-    /// What the option for the workloads takes.
+    /// Help of the option for the workloads.
     const NAMES: &'static str;
-    /// Every workload, in the order of reports.
+    /// All workloads, in report order.
     const WORKS: &'static [Entry<Self::Work>];
 
-    /// Returns whether `all` stands for this work too, on servers whose processes are known or not.
+    /// Returns whether `all` includes this workload, on servers whose processes are known or not.
     fn in_all(work: Self::Work, known: bool) -> bool;
 
-    /// Returns a server of this name that has not been given any data. It may connect to it to see that it
-    /// answers.
+    /// Returns a server of this name without data. It may connect to check that the server answers.
     async fn reach_server(
         label: &str,
         address: Self::Address,
@@ -54,7 +50,7 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
         pid: Option<u32>,
     ) -> Result<Self::Target>;
 
-    /// Gives the server what the work needs, unless it has it, and does the work once.
+    /// Prepares the server for the workload, if necessary, and runs it once.
     async fn run_work(
         work: Self::Work,
         target: &mut Self::Target,
@@ -62,6 +58,6 @@ pub(crate) trait Protocol: Clone + Debug + 'static {
         settings: &Settings<Self::Sizes>,
     ) -> Result<Figures>;
 
-    /// Removes all data that workloads have given to the server.
+    /// Removes all data of workloads from the server.
     async fn remove_data(target: &mut Self::Target) -> Result<()>;
 }

@@ -1,28 +1,28 @@
-//! The documents that the workloads store. Pure; chance comes from the caller, so the same seed gives
-//! the same documents on every server.
+//! The documents of the workloads. All functions are pure; the caller provides the random
+//! generator, so the same seed yields the same documents on every server.
 
 use document::{DocBuf, DocBuilder, ValueRef};
 use fastrand::Rng;
 
 use crate::limits::{CATEGORIES, CUSTOMERS, EVENT_TEXT, FIELD_BYTES, FIELDS, KINDS, LOT};
 
-/// 64 letters: six bits of chance choose one.
+/// 64 characters: six random bits choose one.
 const LETTERS: &[u8; 64] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-/// The names of a YCSB record's fields.
+/// Field names of a YCSB record.
 pub(crate) const FIELD_NAMES: [&str; FIELDS] = [
     "field0", "field1", "field2", "field3", "field4", "field5", "field6", "field7", "field8",
     "field9",
 ];
-/// What an order's `status` may be.
+/// Values of an order's `status`.
 const STATUSES: [&str; 4] = ["open", "paid", "shipped", "returned"];
 
-/// Returns a text of `length` letters that does not compress well: a server that compresses would store
-/// less than applications give it otherwise.
+/// Returns a text of `length` characters that does not compress well, so that compressing servers
+/// have no advantage.
 pub(crate) fn random_text(length: usize, rng: &mut Rng) -> String {
     let mut text = String::with_capacity(length);
     let mut chance = 0;
     for index in 0..length {
-        // 64 bits of chance are good for ten letters.
+        // 64 random bits are enough for ten characters.
         if index % 10 == 0 {
             chance = rng.u64(..);
         }
@@ -47,7 +47,7 @@ pub(crate) fn user_record(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// Returns an order, about 400 bytes: what an application lists by customer, newest first.
+/// Returns an order of about 400 bytes, as applications list by customer, newest first.
 pub(crate) fn make_order(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(500));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -71,7 +71,7 @@ pub(crate) fn make_order(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// Returns a sale, about 250 bytes: what a report adds up by category.
+/// Returns a sale of about 250 bytes, as reports sum by category.
 pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
     let mut builder = DocBuilder::with_buffer(Vec::with_capacity(300));
     builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -82,11 +82,11 @@ pub(crate) fn make_sale(number: u64, rng: &mut Rng) -> DocBuf {
     builder.finish()
 }
 
-/// A prime above any number of documents, so that multiples of it reach each place once.
+/// A prime larger than any number of documents, so that its multiples reach each place once.
 const STRIDE: u64 = 2_147_483_647;
 
-/// Returns one of `count` events, about 1 KB. Its `place` is its own among 0..count and has nothing to do
-/// with its `_id`: neighbours in an index by it lie anywhere in the collection.
+/// Returns one of `count` events, about 1 KB. Its `place` is unique among 0..count and independent
+/// of its `_id`: neighbors in an index on it are scattered over the collection.
 pub(crate) fn make_event(number: u64, count: u64, rng: &mut Rng) -> DocBuf {
     let place = u128::from(number) * u128::from(STRIDE) % u128::from(count.max(1));
     let place = i64::try_from(place).unwrap_or(i64::MAX);

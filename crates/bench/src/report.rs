@@ -1,4 +1,4 @@
-//! Figures as a table for people, as JSON for programs and as markdown for the documentation.
+//! Formats figures as a table for people, as JSON for programs and as markdown for documentation.
 //!
 //! ```text
 //! table:     one line for each workload, then "work | figure | value" for the extras
@@ -6,23 +6,21 @@
 //! markdown:  one line for each workload with both servers' figures, then the extras of both
 //! ```
 //!
-//! Names of JSON fields and of extras are read by scripts and stay as they are.
+//! Names of JSON fields and of extras are read by scripts and must not change.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::{Value, json};
 
 use crate::figures::Figures;
 
-/// Two servers' figures of one workload.
+/// Figures of two servers for one workload.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
-    /// Ours.
     pub(crate) ours: Figures,
-    /// The other's.
     pub(crate) peer: Figures,
 }
 
-/// The columns of the table for people.
+/// Columns of the table for people.
 const HEAD: [&str; 11] = [
     "work",
     "conns",
@@ -37,8 +35,8 @@ const HEAD: [&str; 11] = [
     "failed",
 ];
 
-/// Returns a table of runs, one of the figures that only some have, and why operations failed. A
-/// workload without a rate (`disk`, `start`, `memory`) is in the second table alone.
+/// Returns a table of runs, a table of extra figures, and the reasons of failures. Workloads
+/// without a rate (`disk`, `start`, `memory`) are only in the second table.
 pub(crate) fn runs_table(runs: &[Figures]) -> String {
     let mut out = String::new();
     let measured: Vec<&Figures> = runs.iter().filter(|figures| 0.0 < figures.rate).collect();
@@ -62,7 +60,7 @@ pub(crate) fn runs_table(runs: &[Figures]) -> String {
     out
 }
 
-/// Returns a table with its numbers to the right.
+/// Formats a table with numbers right-aligned.
 fn format_grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY).set_header(head.to_vec());
@@ -80,7 +78,7 @@ fn format_grid(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String
     format!("{table}\n")
 }
 
-/// Returns a line of the first table; memory in megabytes of 10^6.
+/// Returns a line of the first table; memory is in megabytes of 10^6.
 fn table_row(figures: &Figures) -> [String; HEAD.len()] {
     [
         figures.work.to_owned(),
@@ -97,7 +95,7 @@ fn table_row(figures: &Figures) -> [String; HEAD.len()] {
     ]
 }
 
-/// Returns a run for programs; names have their units.
+/// Formats a run as JSON; names include units.
 pub(crate) fn to_json(figures: &Figures) -> Value {
     let extras: serde_json::Map<String, Value> =
         figures.extras.iter().map(|extra| (extra.name.to_owned(), json!(extra.value))).collect();
@@ -118,7 +116,7 @@ pub(crate) fn to_json(figures: &Figures) -> Value {
     })
 }
 
-/// Returns two servers side by side, for a page of documentation: ratios are ours to the other's.
+/// Formats two servers side by side in markdown; ratios are ours to the other's.
 pub(crate) fn pairs_markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     let mut out = format!(
         "| work | connections | {ours} op/s | {peer} op/s | ratio | {ours} CPU us/op | \
@@ -157,7 +155,7 @@ pub(crate) fn pairs_markdown(pairs: &[Pair], ours: &str, peer: &str) -> String {
     out
 }
 
-/// Returns runs at growing sizes side by side, a line for each figure, for a page of documentation.
+/// Formats runs of growing sizes side by side in markdown, with a line for each figure.
 pub(crate) fn growth_markdown(sizes: &[Figures]) -> String {
     let Some(first) = sizes.first() else { return String::new() };
     let lines = first.extras.iter().map(|extra| {
@@ -168,12 +166,12 @@ pub(crate) fn growth_markdown(sizes: &[Figures]) -> String {
         format!("| {} |{cells}\n", extra.name)
     });
     let mut lines: Vec<String> = lines.collect();
-    // The first figure is the size: the head of the table.
+    // The first figure is the size, which becomes the table header.
     lines.insert(1.min(lines.len()), format!("|---|{}\n", "--:|".repeat(sizes.len())));
     lines.concat()
 }
 
-/// Returns how many times the second number the first one is.
+/// Returns the first number divided by the second.
 fn format_ratio(pair: Option<(f64, f64)>) -> String {
     match pair {
         Some((ours, peer)) if 0.0 < peer => format!("{:.2}x", ours / peer),
@@ -181,13 +179,13 @@ fn format_ratio(pair: Option<(f64, f64)>) -> String {
     }
 }
 
-/// Returns a number, or a dash where it is not known.
+/// Returns a number, or a dash if it is unknown.
 fn format_optional(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), format_number)
 }
 
-/// Returns a number with three significant digits or more, never an exponent. What is infinite was
-/// waited for in vain.
+/// Returns a number with at least three significant digits, without an exponent. An infinite value
+/// means that the goal was not reached.
 fn format_number(value: f64) -> String {
     let digits = match value.abs() {
         size if size < 1.0 && size != 0.0 => 3,

@@ -1,29 +1,29 @@
-//! Waits until a directory has shrunk: a server gives the space of what it forgot back by itself.
+//! Waits until a directory has shrunk, as a server releases space in the background.
 
 use std::{path::Path, time::Duration};
 
 use crate::{error::Result, figures::to_float, limits::DISK_POLL, pause, process};
 
-/// What is waited for.
+/// The goal of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    /// Fewer bytes than this.
+    /// Upper bound of the size in bytes.
     pub(crate) below: f64,
-    /// How long it is waited.
+    /// Timeout.
     pub(crate) patience: Duration,
 }
 
-/// How the wait ended.
+/// Result of a wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shrunk {
-    /// Bytes of the directory at the end.
+    /// Final size of the directory in bytes.
     pub(crate) size: u64,
-    /// Seconds until the goal; `None`: it was not reached.
+    /// Seconds until the goal was reached; `None` if it was not.
     pub(crate) seconds: Option<f64>,
 }
 
-/// Watches a directory until it has shrunk below the goal, or patience has gone by since `from`. `seen` is
-/// told each size.
+/// Polls a directory until it is smaller than the goal, or until the timeout since `from`. `seen`
+/// receives each size.
 pub(crate) async fn wait_until_below(
     directory: &Path,
     goal: Goal,

@@ -1,5 +1,4 @@
-//! How much a run over the MongoDB protocol has of everything, as it is typed, and how durable its
-//! writes are.
+//! Options for sizes and write durability of a run over the MongoDB protocol.
 
 use std::time::Duration;
 
@@ -31,7 +30,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// Returns how durable the measured writes are.
+    /// Returns the write concern of measured writes.
     pub(crate) fn write_concern(&self) -> Concern {
         Concern { journal: !self.no_journal }
     }

@@ -1,5 +1,5 @@
-//! A server that the load generator starts itself, on a directory of its own. It does not ask what the
-//! directory holds: who starts the server again on the same one measures a recovery.
+//! A server that the load generator starts on a given directory. The directory may have data:
+//! starting a server on it again measures recovery.
 
 use std::{
     net::TcpListener,
@@ -19,18 +19,18 @@ use crate::{
     pause,
 };
 
-/// A server that answers; it is killed when this is dropped.
+/// A running server, which is killed on drop.
 pub(crate) struct Spawned {
     child: Child,
     pub(crate) address: Address,
     pub(crate) pid: u32,
-    /// From the start of the process until it answered.
+    /// Time from the start of the process until its first answer.
     pub(crate) ready: Duration,
 }
 
 impl Spawned {
-    /// Runs the command, with `{dir}` and `{port}` filled in, and waits until the server answers. Its output
-    /// is thrown away; a command that ends early is an error with its status.
+    /// Runs the command, with `{dir}` and `{port}` replaced, and waits until the server answers.
+    /// Its output is discarded; a command that ends early is an error with its status.
     pub(crate) async fn start(command: &str, directory: &Path) -> Result<Self> {
         let address = Address::local(free_port()?);
         let words = fill_command(command, &directory.to_string_lossy(), address.port);
@@ -45,19 +45,19 @@ impl Spawned {
             .kill_on_drop(true)
             .spawn()
             .map_err(Error::io_error(program))?;
-        // The connection ends here: the memory at rest is that of a server without clients.
+        // The connection is closed here: memory at rest is measured without clients.
         reach_server(&address, &mut child, begin).await?;
         let ready = clock::monotonic_time().saturating_sub(begin);
         let pid = child.id().ok_or_else(|| Error::Usage("the server has ended".to_owned()))?;
         Ok(Self { child, address, pid, ready })
     }
 
-    /// Ends it as a crash does.
+    /// Kills the server, as in a crash.
     pub(crate) async fn kill(mut self) -> Result<()> {
         Ok(self.child.kill().await?)
     }
 
-    /// Sends SIGTERM and returns how long the server took to end. One that takes too long is killed.
+    /// Sends SIGTERM and returns how long the server took to end. After a timeout it is killed.
     pub(crate) async fn stop(mut self) -> Result<Duration> {
         let begin = clock::monotonic_time();
         if let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw) {
@@ -71,11 +71,11 @@ impl Spawned {
     }
 }
 
-/// A directory with a name of its own, which goes with all that is in it when this is dropped.
+/// A uniquely named directory, which is removed with its contents on drop.
 pub(crate) struct OwnDirectory(PathBuf);
 
 impl OwnDirectory {
-    /// Makes one in this folder.
+    /// Creates the directory in this folder.
     pub(crate) fn make_in(folder: &Path) -> Result<Self> {
         let name = format!("ebb-bench-{}-{:x}", std::process::id(), fastrand::u64(..));
         let path = folder.join(name);
@@ -90,13 +90,13 @@ impl OwnDirectory {
 
 impl Drop for OwnDirectory {
     fn drop(&mut self) {
-        // A server that is still being killed may add to it; what is left then is in a temporary folder.
+        // A server that is still being killed may add files; they remain in a temporary folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-/// Connects as soon as the server answers a greeting; trying each millisecond decides how exact the
-/// time is. It gives up when the server has ended or takes too long.
+/// Connects as soon as the server completes a handshake; polling each millisecond determines the
+/// precision. Fails if the server ends or takes too long.
 async fn reach_server(address: &Address, child: &mut Child, begin: Duration) -> Result<Connection> {
     loop {
         match Connection::open_connection(address).await {
@@ -112,15 +112,15 @@ async fn reach_server(address: &Address, child: &mut Child, begin: Duration) -> 
     }
 }
 
-/// Returns the words of a command with directory and port filled in. It is split at spaces: there is no
-/// shell, so quotes mean nothing.
+/// Splits a command into words and replaces directory and port. There is no shell, so quotes have
+/// no effect.
 fn fill_command(command: &str, directory: &str, port: u16) -> Vec<String> {
     let port = port.to_string();
     let fill = |word: &str| word.replace("{dir}", directory).replace("{port}", &port);
     command.split_whitespace().map(fill).collect()
 }
 
-/// Returns a port that was free a moment ago; the server binds it after this closed it.
+/// Returns a currently free port; the server binds it after it is closed here.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -1,5 +1,5 @@
-//! Starts a server again and again on empty directories: time until it answers `hello`, memory at
-//! rest, time until it is gone. It measures a first start, not a recovery: nothing is in the directory.
+//! Starts a server repeatedly on empty directories: time until it answers `hello`, memory at rest,
+//! time to stop. It measures a first start, not a recovery.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::{
     spawned::{OwnDirectory, Spawned},
 };
 
-/// Returns the medians of this many starts of a command, whose `{dir}` and `{port}` are filled in. Each
-/// start has a directory of its own, which is removed even when the start failed.
+/// Returns the medians of this many starts of a command, whose `{dir}` and `{port}` are replaced.
+/// Each start has its own directory, which is removed even if the start fails.
 pub(crate) async fn run_starts(command: &str, times: usize) -> Result<Figures> {
     let mut runs = Vec::with_capacity(times);
     for _ in 0..times {
@@ -22,7 +22,7 @@ pub(crate) async fn run_starts(command: &str, times: usize) -> Result<Figures> {
     median_figures(&runs).ok_or_else(|| Error::Usage("start it at least once".to_owned()))
 }
 
-/// Starts the command once, waits until it answers, reads its memory at rest and ends it.
+/// Starts the command, waits until it answers, reads its memory at rest and stops it.
 async fn start_once(command: &str, directory: &Path) -> Result<Figures> {
     let server = Spawned::start(command, directory).await?;
     let ready = server.ready;

@@ -1,4 +1,4 @@
-//! A socket to a server, with or without TLS. Who is at its other end the certificate says.
+//! A socket to a server, with or without TLS.
 
 use std::{path::Path, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
     error::{Error, Result},
 };
 
-/// What is read from and written to.
+/// A bidirectional stream.
 pub(crate) trait Duplex:
     AsyncRead + AsyncWrite + Unpin + Send + Sync + std::fmt::Debug
 {
@@ -28,10 +28,8 @@ pub(crate) trait Duplex:
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send + Sync + std::fmt::Debug> Duplex for T {}
 
-/// A socket that is open.
 pub(crate) type Stream = Box<dyn Duplex>;
 
-/// Connects.
 pub(crate) async fn open_stream(address: &Address) -> Result<Stream> {
     let stream = TcpStream::connect(address.to_string()).await;
     let stream = stream.map_err(Error::io_error(format_args!("connecting to {address}")))?;
@@ -45,7 +43,7 @@ pub(crate) async fn open_stream(address: &Address) -> Result<Stream> {
     Ok(Box::new(stream))
 }
 
-/// What believes the certificates of this file.
+/// Returns a TLS connector that trusts the certificates of this file.
 fn connector(file: &Path) -> Result<TlsConnector> {
     let wrong = |why: &dyn std::fmt::Display| Error::Usage(format!("{}: {why}", file.display()));
     let mut roots = RootCertStore::empty();

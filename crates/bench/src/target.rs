@@ -1,4 +1,4 @@
-//! A server under test: where it is, what is known of its process, which data it has been given.
+//! A server under test, with its process and the loaded data.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -13,21 +13,21 @@ use crate::{
     limits, pause, records,
 };
 
-/// The data that a workload works on.
+/// The data of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dataset {
-    /// YCSB's records.
+    /// YCSB records.
     Users,
-    /// Orders with an index by customer and date.
+    /// Orders with an index on customer and date.
     Orders,
-    /// Sales to add up.
+    /// Sales to be summed.
     Sales,
-    /// Events with an index by `place` and one by `lot`.
+    /// Events with an index on `place` and one on `lot`.
     Events,
 }
 
 impl Dataset {
-    /// Returns the collection that holds it.
+    /// Returns the name of its collection.
     pub(crate) const fn collection_name(self) -> &'static str {
         match self {
             Self::Users => "usertable",
@@ -44,22 +44,21 @@ const NAMESPACE_NOT_FOUND: i32 = 26;
 /// A server under test.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// What reports call it.
+    /// Name in reports.
     pub(crate) label: String,
-    /// Where it listens.
     pub(crate) address: Address,
-    /// Its process, where its CPU time and memory are read.
+    /// Process id, to read CPU time and memory.
     pub(crate) pid: Option<u32>,
-    /// Its data directory, where its size on disk is read.
+    /// Data directory, to read its size.
     pub(crate) data_dir: Option<PathBuf>,
-    /// The YCSB records that are there; workloads that insert add to them.
+    /// Existing YCSB records; workloads that insert add to them.
     pub(crate) users: Arc<Keys>,
-    /// What has been loaded: once for all workloads that work on it.
+    /// Loaded datasets, which workloads share.
     loaded: Vec<Dataset>,
 }
 
 impl Target {
-    /// Returns a server that has not been given anything. It does not connect.
+    /// Creates a server without data; does not connect.
     pub(crate) fn new(
         label: &str,
         address: Address,
@@ -70,12 +69,12 @@ impl Target {
         Self { label, address, pid, data_dir, users: Arc::default(), loaded: Vec::new() }
     }
 
-    /// Opens a connection of its own.
+    /// Opens a separate connection.
     pub(crate) async fn connect_link(&self) -> Result<Connection> {
         Connection::open_connection(&self.address).await
     }
 
-    /// Drops a collection, if it is there.
+    /// Drops a collection if it exists.
     pub(crate) async fn drop_collection(&self, collection: &str) -> Result<()> {
         let mut link = self.connect_link().await?;
         match link.call_command(commands::collection_command("drop", collection)).await {
@@ -84,7 +83,7 @@ impl Target {
         }
     }
 
-    /// Drops all data that was loaded.
+    /// Drops all loaded data.
     pub(crate) async fn remove_data(&mut self) -> Result<()> {
         for dataset in self.loaded.drain(..).collect::<Vec<_>>() {
             self.drop_collection(dataset.collection_name()).await?;
@@ -92,7 +91,7 @@ impl Target {
         Ok(())
     }
 
-    /// Loads the data that is not there yet, over whatever an earlier run left.
+    /// Loads the data if necessary, replacing that of an earlier run.
     pub(crate) async fn need_dataset(&mut self, dataset: Dataset, count: u64) -> Result<()> {
         if self.loaded.contains(&dataset) {
             return Ok(());
@@ -129,8 +128,8 @@ impl Target {
         Ok(())
     }
 
-    /// Asks the server to write out what it holds back (`fsync`), so that a measurement does not pay for
-    /// the load before it. A server that does not know how is left alone.
+    /// Requests the server to flush its data (`fsync`), so that a measurement does not include the
+    /// preceding load. A refusal is ignored.
     pub(crate) async fn settle_server(&self) -> Result<()> {
         let mut link = self.connect_link().await?;
         match link.call_command(commands::admin_command("fsync", &[])).await {
@@ -139,8 +138,8 @@ impl Target {
         }
     }
 
-    /// Settles, and leaves the machine alone for a moment: what the server still does by itself
-    /// shall not be measured with the next work, on this server or on another.
+    /// Flushes and waits, so that background work of the server does not affect the next workload
+    /// on this or another server.
     pub(crate) async fn rest_machine(&self) -> Result<()> {
         self.settle_server().await?;
         pause::pause_for(limits::REST_BETWEEN).await;

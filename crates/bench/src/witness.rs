@@ -1,5 +1,5 @@
-//! What those who read beside a mass expiry have seen: expired documents in replies, live ones
-//! missing. Both are wrong, and both are judged from outside by when a request was sent and answered:
+//! Findings of readers during a mass expiry: expired documents in replies, and missing live ones.
+//! Both are errors, judged by when a request was sent and answered:
 //!
 //! ```text
 //! ───────────┬───────────────┬─────────────→ monotonic clock
@@ -9,7 +9,7 @@
 //!  every document          find an expired one
 //! ```
 //!
-//! Between the two either may be right.
+//! Between the two instants, both results are correct.
 
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
@@ -21,29 +21,28 @@ use crate::{
     figures::Figures,
 };
 
-/// How far the wall clock's milliseconds may lie from the monotonic clock's reading of them.
+/// Maximum difference between the wall clock's milliseconds and the monotonic clock.
 pub(crate) const BLUR: Duration = Duration::from_millis(2);
 
-/// Returns whether this is one of the half that expire: the odd ones.
+/// Returns whether this document expires: odd numbers do.
 pub(crate) fn is_mortal(number: u64) -> bool {
     number % 2 == 1
 }
 
-/// What all observers know and have found; they share it. Instants are nanoseconds of the monotonic
-/// clock.
+/// Shared state of all observers. Instants are nanoseconds of the monotonic clock.
 #[derive(Debug)]
 pub(crate) struct Witness {
-    /// See the module; `u64::MAX` until it is known.
+    /// See the module; `u64::MAX` while unknown.
     alive_until: AtomicU64,
-    /// See the module; `u64::MAX` until it is known.
+    /// See the module; `u64::MAX` while unknown.
     dead_from: AtomicU64,
-    /// How often an expired document was found.
+    /// Number of expired documents found.
     late: AtomicU64,
-    /// How often a live one was missing.
+    /// Number of live documents missed.
     early: AtomicU64,
-    /// How long after `dead_from` the last request was sent that found one.
+    /// Time from `dead_from` to the last request that found an expired document.
     last_late: AtomicU64,
-    /// Whether observers may stop.
+    /// Whether observers should stop.
     over: AtomicBool,
 }
 
@@ -63,28 +62,28 @@ impl Default for Witness {
 }
 
 impl Witness {
-    /// Notes that nothing had expired for a reply that had arrived by then.
+    /// Sets the instant until which replies must include all documents.
     pub(crate) fn all_live_until(&self, at: Duration) {
         self.alive_until.store(to_nanos(at), Ordering::Relaxed);
     }
 
-    /// Notes that all has expired for a request sent from then on.
+    /// Sets the instant from which requests must not return expired documents.
     pub(crate) fn dead_from(&self, at: Duration) {
         self.dead_from.store(to_nanos(at), Ordering::Relaxed);
     }
 
-    /// Tells observers that they may stop.
+    /// Stops the observers.
     pub(crate) fn end_looking(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether observers may stop.
+    /// Returns whether observers should stop.
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
 
-    /// Judges a request that was sent and answered then, by how many documents that expire it found, and
-    /// how many of them it missed.
+    /// Judges a request by when it was sent and answered, and by how many expiring documents it
+    /// found and missed.
     pub(crate) fn judge_request(
         &self,
         sent: Duration,
@@ -94,19 +93,20 @@ impl Witness {
     ) {
         let (sent, answered) = (to_nanos(sent), to_nanos(answered));
         let dead_from = self.dead_from.load(Ordering::Relaxed);
-        // By when it was sent: a request under way at the instant may find what was live when it began.
+        // By send time: a request in flight at the instant may return what was live when it
+        // started.
         if 0 < found && dead_from <= sent {
             self.late.fetch_add(found, Ordering::Relaxed);
             self.last_late.fetch_max(sent - dead_from, Ordering::Relaxed);
         }
-        // By when it was answered: one that was answered later may have been read after the instant.
+        // By reply time: a later reply may have been computed after the instant.
         if answered <= self.alive_until.load(Ordering::Relaxed) {
             self.early.fetch_add(missed, Ordering::Relaxed);
         }
     }
 
-    /// Judges a read of one document, sent then and answered just now, which was found or not. One that
-    /// does not expire has to be there at any time.
+    /// Judges a read of one document that was answered just now. A document that does not expire
+    /// has to exist at any time.
     pub(crate) fn judge_read(&self, sent: Duration, number: u64, there: bool) -> Result<()> {
         match (is_mortal(number), there) {
             (true, _) => self.judge_request(
@@ -121,8 +121,8 @@ impl Witness {
         Ok(())
     }
 
-    /// Adds what was found to the figures of the reads while documents expired, beside those of a quiet
-    /// time before. Times are microseconds or milliseconds, as the names say.
+    /// Adds the findings and the figures of a preceding quiet window to the figures of the reads
+    /// during expiry. Units are in the names.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(crate) fn add_to_figures(&self, figures: &mut Figures, quiet: &Figures) {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
@@ -137,7 +137,7 @@ impl Witness {
     }
 }
 
-/// Returns a reading of the clock as the counters keep it.
+/// Converts a clock reading for the counters.
 fn to_nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,40 +1,42 @@
-//! Which key an operation touches: YCSB's zipfian choices. Pure; chance comes from the caller.
-//! After Gray and others, "Quickly generating billion-record synthetic databases" (1994).
+//! YCSB's zipfian key distributions. All functions are pure; the caller provides the random
+//! generator. After Gray and others, "Quickly generating billion-record synthetic databases"
+//! (1994).
 //!
-//! With a zipfian choice the item of rank `r` (from 1) is chosen with a probability proportional to
-//! `1 / r^THETA`: a few items get most of the requests. The sum of these terms over all items is
-//! called zeta; it is expensive for many items, and is computed once and then only extended.
+//! With a zipfian distribution, the item of rank `r` (from 1) is chosen with a probability
+//! proportional to `1 / r^THETA`: a few items get most of the requests. The sum of these terms over
+//! all items is called zeta; it is expensive for many items, so it is computed once and then only
+//! extended.
 
 use fastrand::Rng;
 
-/// The skew of every YCSB workload. At 0 all items would be as likely.
+/// The skew of every YCSB workload; 0 is a uniform distribution.
 const THETA: f64 = 0.99;
-/// YCSB draws scrambled ranks from this many, whatever the number of keys, so that every key has a
-/// chance, and knows the sum for it.
+/// Number of ranks from which YCSB draws scrambled keys, whatever the number of keys, so that every
+/// key has a chance and the sum is known.
 const SCRAMBLED_ITEMS: u64 = 10_000_000_000;
-/// Zeta of [`SCRAMBLED_ITEMS`], which would take minutes to add up.
+/// Zeta of [`SCRAMBLED_ITEMS`], which would take minutes to compute.
 const SCRAMBLED_ZETA: f64 = 26.469_028_201_783_02;
 
-/// Ranks from 0, the lower the likelier.
+/// A distribution of ranks from 0, lower ones being likelier.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipfian {
-    /// How many ranks there are.
+    /// Number of ranks.
     items: u64,
     /// The sum of `1 / n^THETA` for n from 1 to `items`.
     zeta: f64,
-    /// The factor of the approximation of ranks; follows from the other two.
+    /// Factor of the rank approximation, computed from the other two.
     eta: f64,
 }
 
 impl Zipfian {
-    /// Returns ranks below `items`, at least 1. Takes time in proportion to `items`.
+    /// Creates a distribution of `items` ranks, at least 1. Takes time proportional to `items`.
     pub(crate) fn new(items: u64) -> Self {
         let mut zipfian = Self::with_known_sum(1, 1.0);
         zipfian.grow_to(items);
         zipfian
     }
 
-    /// Returns ranks below `items` whose sum is known.
+    /// Creates a distribution of `items` ranks with a known sum.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     fn with_known_sum(items: u64, zeta: f64) -> Self {
         let zeta_2 = 1.0 + 0.5f64.powf(THETA);
@@ -42,8 +44,7 @@ impl Zipfian {
         Self { items, zeta, eta }
     }
 
-    /// Takes in items that were added since; fewer than before change nothing. Only the new terms are
-    /// added to the sum.
+    /// Extends the distribution to more items by adding only the new terms; fewer change nothing.
     #[expect(clippy::cast_precision_loss, reason = "item counts are far below 2^53")]
     pub(crate) fn grow_to(&mut self, items: u64) {
         if self.items < items {
@@ -52,8 +53,8 @@ impl Zipfian {
         }
     }
 
-    /// Returns the next rank. The two likeliest ranks are exact, the others by the approximation of the
-    /// paper, which needs no table.
+    /// Returns the next rank. The two likeliest ranks are exact, the others use the paper's
+    /// approximation, which needs no table.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -70,13 +71,13 @@ impl Zipfian {
         } else {
             self.items as f64 * (self.eta * draw - self.eta + 1.0).powf(1.0 / (1.0 - THETA))
         };
-        // Rounding may reach the number of items itself.
+        // Rounding may yield the number of items itself.
         (rank as u64).min(self.items - 1)
     }
 }
 
-/// Keys whose popularity is zipfian and scattered over the whole range, so that popular keys are not
-/// neighbours in an index.
+/// Keys with a zipfian popularity, scattered over the whole range, so that popular keys are not
+/// neighbors in an index.
 #[derive(Clone, Debug)]
 pub(crate) struct Scrambled(Zipfian);
 
@@ -87,7 +88,7 @@ impl Default for Scrambled {
 }
 
 impl Scrambled {
-    /// Returns the next key below `keys`. The rank is hashed; several ranks may fall on one key.
+    /// Returns the next key below `keys`. The rank is hashed; several ranks may map to one key.
     pub(crate) fn next_key(&self, keys: u64, rng: &mut Rng) -> u64 {
         fnv_hash(self.0.next_rank(rng)) % keys
     }
@@ -98,19 +99,19 @@ impl Scrambled {
 pub(crate) struct Latest(Zipfian);
 
 impl Latest {
-    /// Returns a choice that starts with this many keys.
+    /// Creates a distribution over this many keys.
     pub(crate) fn new(keys: u64) -> Self {
         Self(Zipfian::new(keys))
     }
 
-    /// Returns the next key of the first `keys`, which may have grown since.
+    /// Returns the next key below `keys`, which may have grown.
     pub(crate) fn next_key(&mut self, keys: u64, rng: &mut Rng) -> u64 {
         self.0.grow_to(keys);
         (keys - 1).saturating_sub(self.0.next_rank(rng))
     }
 }
 
-/// Returns FNV-1a over the eight bytes of a number, as YCSB scatters ranks.
+/// Returns FNV-1a over the eight bytes of a number, with which YCSB scatters ranks.
 fn fnv_hash(number: u64) -> u64 {
     number.to_le_bytes().iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

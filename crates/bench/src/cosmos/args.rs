@@ -1,4 +1,4 @@
-//! The command line of the REST load: what was typed.
+//! The command line of the REST load.
 
 use clap::{Args, Subcommand};
 

@@ -1,5 +1,5 @@
-//! One request: what it asks for, and its bytes with the headers that the Python SDK sends. A server
-//! has to parse as much as it would for that SDK, or the figures would flatter it.
+//! A request, and its encoding with the headers that the Python SDK sends. A server must not parse
+//! less than for that SDK, or the figures would be too good.
 
 use std::io::Write;
 
@@ -7,7 +7,7 @@ use fastrand::Rng;
 
 use super::{date::Date, key::Key};
 
-/// What a request does to a resource.
+/// Method of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Get,
@@ -16,7 +16,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// As it stands in the request line.
+    /// Returns the method in the request line.
     fn method_name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -25,8 +25,7 @@ impl Verb {
         }
     }
 
-    /// As it is signed.
-    /// The signature has it in lower case.
+    /// Returns the method in the signature, in lower case.
     fn signed_name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -39,19 +38,17 @@ impl Verb {
 /// A request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
-    /// What it does.
     pub(crate) verb: Verb,
-    /// The kind of resource, as it is signed: `dbs`, `colls`, `docs`.
+    /// Resource type in the signature: `dbs`, `colls`, `docs`.
     pub(crate) kind: &'static str,
-    /// What the SDK calls the operation, for a header of its own.
+    /// Name of the operation in the SDK, for a header.
     pub(crate) operation: &'static str,
-    /// The link that is signed: the resource, or the owner of a feed.
+    /// Link in the signature: the resource, or the owner of a feed.
     pub(crate) link: &'a str,
-    /// What follows the link in the path.
+    /// Suffix of the link in the path.
     pub(crate) under: &'static str,
-    /// Headers of this request.
+    /// Additional headers.
     pub(crate) headers: &'a [(&'static str, &'a str)],
-    /// The body.
     pub(crate) body: &'a [u8],
 }
 
@@ -68,21 +65,20 @@ impl Call<'_> {
     };
 }
 
-/// What the requests of one connection have in common; most of it is made into text once.
+/// Common parts of a connection's requests, mostly preformatted.
 #[derive(Debug)]
 pub(crate) struct Envelope {
-    /// Signs every request.
     key: Key,
     /// Headers that are the same in each request.
     fixed: String,
-    /// The id of requests but for its last eight digits.
+    /// Id of a request without its last eight digits.
     activity: String,
-    /// How many requests there were: the last digits of the id.
+    /// Number of requests: the last digits of the id.
     serial: u32,
 }
 
 impl Envelope {
-    /// Returns the envelope for a server of this authority; chance names the client.
+    /// Creates the envelope for a server with this authority and a random client id.
     pub(crate) fn new(authority: &str, key: Key, rng: &mut Rng) -> Self {
         let fixed = format!(
             "host: {authority}\r\n\
@@ -103,7 +99,8 @@ impl Envelope {
         Self { key, fixed, activity, serial: 0 }
     }
 
-    /// Writes a request over what was in the buffer. The signature covers verb, kind, link and date.
+    /// Encodes a request into the buffer, replacing its content. The signature covers verb, type,
+    /// link and date.
     pub(crate) fn encode_request(&mut self, call: &Call<'_>, date: &Date, out: &mut Vec<u8>) {
         out.clear();
         self.serial = self.serial.wrapping_add(1);
@@ -115,7 +112,7 @@ impl Envelope {
         put(out, &[&self.fixed, "authorization: "]);
         self.key.sign_request(call.verb.signed_name(), call.kind, call.link, &date.signed, out);
         put(out, &["\r\nx-ms-date: ", &date.header, "\r\nx-ms-activity-id: ", &self.activity]);
-        // Writing into memory cannot fail.
+        // Writing to memory cannot fail.
         let _ = write!(out, "{:08x}", self.serial);
         let resource = if call.kind.is_empty() { "databaseaccount" } else { call.kind };
         put(out, &["\r\nx-ms-thinclient-proxy-operation-type: ", call.operation]);

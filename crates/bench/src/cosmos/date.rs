@@ -1,23 +1,23 @@
-//! The date of a request, as HTTP writes it and as a signature does. It reads no clock itself. Written
-//! by hand since it is made every other second on each connection and has to be in lower case too.
+//! Formats the date of a request for HTTP and for the signature. It reads no clock. Implemented
+//! here because it is needed every other second on each connection, and in lower case too.
 
-/// Days of the week from 1970-01-01 on, which was a Thursday.
+/// Days of the week, starting with that of 1970-01-01.
 const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-/// Months, as HTTP writes them.
+/// Month names in HTTP dates.
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// One instant in both spellings.
+/// An instant in both forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Date {
-    /// As the header holds it.
+    /// Form in the header.
     pub(crate) header: String,
-    /// As it is signed: in lower case.
+    /// Form in the signature: lower case.
     pub(crate) signed: String,
 }
 
 impl Date {
-    /// Returns the date of an instant in milliseconds since 1970; the fraction of its second is dropped.
+    /// Returns the date of an instant in milliseconds since 1970, truncated to seconds.
     pub(crate) fn from_ms(ms: i64) -> Self {
         let seconds = ms.div_euclid(1000).max(0);
         let (days, second) = (seconds / 86_400, seconds % 86_400);
@@ -34,8 +34,8 @@ impl Date {
     }
 }
 
-/// Returns year, month from 0 and day from 1 of a day counted from 1970-01-01, by eras of 400 years
-/// that begin in March: then the leap day is the last one of its year.
+/// Returns year, month from 0 and day from 1 of a day counted from 1970-01-01. Eras of 400 years
+/// start in March, so that the leap day is the last day of its year.
 fn civil_date(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let (era, day) = (shifted / 146_097, shifted % 146_097);

@@ -1,4 +1,5 @@
-//! The items that the REST workloads store, as JSON text. Pure; chance comes from the caller.
+//! The items of the REST workloads as JSON. All functions are pure; the caller provides the random
+//! generator.
 
 use std::fmt::Write;
 
@@ -7,15 +8,14 @@ use fastrand::Rng;
 use super::limits::{ORDER, PARTITION_ITEMS};
 use crate::{limits::FIELD_BYTES, records};
 
-/// When an item expires.
+/// Lifetime of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// As its container says; it has no `ttl`.
+    /// The container's default; no `ttl`.
     Default,
-    /// Never: `ttl` -1.
+    /// Unlimited: `ttl` -1.
     Endless,
-    /// When this second since 1970 begins.
-    /// Its `ttl` follows from the second in which it is written.
+    /// Until the start of this second since 1970; the `ttl` depends on the second of the write.
     Until(i64),
 }
 
@@ -35,23 +35,23 @@ pub(crate) fn item_id(number: u64) -> String {
     format!("user{number}")
 }
 
-/// Returns the partition key of an item: neighbours share it.
+/// Returns the partition key of an item; consecutive numbers share it.
 pub(crate) fn partition_key(number: u64) -> String {
     format!("p{}", number / PARTITION_ITEMS)
 }
 
-/// Returns how many partition keys `count` items have.
+/// Returns the number of partition keys of `count` items.
 pub(crate) fn count_partitions(count: u64) -> u64 {
     count.div_ceil(PARTITION_ITEMS)
 }
 
-/// Returns a partition key as its header has it: a JSON array.
+/// Returns a partition key in its header form, a JSON array.
 pub(crate) fn partition_header(partition: &str) -> String {
     format!("[\"{partition}\"]")
 }
 
-/// Appends an item of 1 KB: a number to order by and ten texts. It is written by hand, since no text in
-/// it needs escaping.
+/// Appends an item of 1 KB: a number to sort by and ten texts. Formatted directly, because no text
+/// needs escaping.
 pub(crate) fn write_item(
     out: &mut String,
     id: &str,
@@ -60,7 +60,7 @@ pub(crate) fn write_item(
     rng: &mut Rng,
 ) {
     let order = rng.u32(..ORDER);
-    // Writing into memory cannot fail.
+    // Writing to memory cannot fail.
     let _ = write!(out, r#"{{"id":"{id}","pk":"{partition}","n":{order}"#);
     for name in records::FIELD_NAMES {
         let _ = write!(out, r#","{name}":"{}""#, records::random_text(FIELD_BYTES, rng));

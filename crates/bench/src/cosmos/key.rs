@@ -1,4 +1,4 @@
-//! The account's master key, and what it signs.
+//! The account's master key and its signatures.
 
 use std::{fmt, str::FromStr};
 
@@ -6,18 +6,17 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The key that every emulator has; it guards nothing.
+/// The public key of every emulator.
 pub(crate) const EMULATOR: &str =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-/// A key that is ready to sign: its own blocks are hashed already, so that a signature costs only the
-/// text that is signed.
+/// A signing key with precomputed key blocks, so that a signature only hashes the signed text.
 #[derive(Clone)]
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// Appends the value of the header `authorization`, percent-encoded as SDKs send it. `link` is the one
-    /// that is signed; the date has to be in lower case.
+    /// Appends the value of the header `authorization`, percent-encoded as SDKs send it. `link` is
+    /// the signed link; the date has to be in lower case.
     pub(crate) fn sign_request(
         &self,
         verb: &str,
@@ -47,7 +46,7 @@ impl Key {
 impl FromStr for Key {
     type Err = String;
 
-    /// Reads a key in base64.
+    /// Parses a base64 key.
     fn from_str(text: &str) -> Result<Self, String> {
         let bytes = BASE64_STANDARD
             .decode(text)
@@ -59,7 +58,7 @@ impl FromStr for Key {
     }
 }
 
-/// A key is never shown.
+/// The key is never printed.
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Key")

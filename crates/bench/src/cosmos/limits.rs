@@ -1,30 +1,30 @@
-//! Sizes and times that the REST workloads fix.
+//! Fixed sizes and times of the REST workloads.
 
 use std::time::Duration;
 
-/// Items of one partition key.
+/// Number of items per partition key.
 pub(crate) const PARTITION_ITEMS: u64 = 1000;
-/// Operations of one transactional batch; the service takes no more.
+/// Number of operations per transactional batch, the maximum of the service.
 pub(crate) const BATCH: usize = 100;
-/// Items that the query of one partition asks for.
+/// Number of items that a query of one partition requests.
 pub(crate) const TOP: usize = 20;
-/// The numbers by which items are ordered lie below.
+/// Upper bound of the numbers that items are sorted by.
 pub(crate) const ORDER: u32 = 1_000_000;
-/// Lifetime of containers whose items do not outlive the measurement, in seconds.
+/// Default TTL in seconds of containers whose items only have to outlive the measurement.
 pub(crate) const DEFAULT_TTL: i64 = 86_400;
-/// Bytes of an answer's status line and headers, at most.
+/// Maximum size of a status line and headers.
 pub(crate) const HEAD_MAX: usize = 64 * 1024;
-/// Bytes of an answer's body, at most.
+/// Maximum size of a body.
 pub(crate) const BODY_MAX: usize = 256 * 1024 * 1024;
-/// How long a date may be used again: formatting one costs time, and a server allows minutes.
+/// How long a formatted date is reused: formatting costs time, and servers tolerate minutes.
 pub(crate) const DATE_LIFE: Duration = Duration::from_secs(2);
-/// A connection that was idle for longer is opened again: the server may have closed it.
+/// Idle time after which a connection is reopened, because the server may have closed it.
 pub(crate) const IDLE: Duration = Duration::from_secs(2);
-/// How long a server may take to answer for the first time.
+/// Timeout of the first answer.
 pub(crate) const FIRST_ANSWER: Duration = Duration::from_secs(10);
-/// Time that goes by between a load and the first measurement of an expiry, at least.
+/// Minimum time between a load and the first measurement of an expiry.
 pub(crate) const MARGIN: Duration = Duration::from_secs(5);
-/// How often an item that got another second than its neighbours is written again.
+/// Maximum number of rewrites of an item that would expire in another second than intended.
 pub(crate) const REWRITES: usize = 10;
-/// The longest time between two looks for expired items.
+/// Maximum interval of checks for expired items.
 pub(crate) const CHECK_PAUSE_MAX: Duration = Duration::from_secs(5);

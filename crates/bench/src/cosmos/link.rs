@@ -1,5 +1,5 @@
-//! One HTTP connection to a server: sends a request, waits for its answer, opens the connection
-//! again where the server has closed it. One request at a time.
+//! An HTTP connection to a server, with one request at a time; reopened if the server has closed
+//! it.
 
 use std::time::Duration;
 
@@ -20,42 +20,39 @@ use crate::{
     stream::{Stream, open_stream},
 };
 
-/// Characters of a server's message that are shown, at most.
+/// Maximum number of characters of a server's message in an error.
 const SHOWN: usize = 300;
 
-/// A connection to one server, or what is needed to open it again.
+/// A connection to a server, with the data to reopen it.
 #[derive(Debug)]
 pub(crate) struct Link {
     address: Address,
     envelope: Envelope,
-    /// `None`: the server has closed it, or a request has failed in the middle.
+    /// `None` if the server has closed it, or if a request has failed midway.
     stream: Option<Stream>,
-    /// When the last request was sent, by the monotonic clock.
+    /// Time of the last request by the monotonic clock.
     used: Duration,
-    /// The date that requests carry, in both spellings.
+    /// Date of requests, in both forms.
     date: Date,
-    /// When that was taken, by the monotonic clock.
+    /// When the date was formatted, by the monotonic clock.
     dated: Duration,
     /// The last request.
     outgoing: Vec<u8>,
-    /// What has arrived of the answer.
+    /// The received part of the answer.
     incoming: Vec<u8>,
     parser: Parser,
 }
 
-/// What the server says.
+/// An answer of the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer<'a> {
-    /// The status.
     pub(crate) status: u16,
-    /// The body.
     pub(crate) body: &'a [u8],
-    /// Where a feed goes on.
+    /// Continuation token of a feed.
     pub(crate) continuation: Option<&'a str>,
 }
 
 impl Link {
-    /// Opens a connection.
     pub(crate) async fn open_connection(url: &Url, key: &Key) -> Result<Self> {
         let now = clock::monotonic_time();
         let mut link = Self {
@@ -73,8 +70,8 @@ impl Link {
         Ok(link)
     }
 
-    /// Sends a request and returns its answer, whatever its status. Where the server has closed the
-    /// connection a new one is opened first, and its time counts: a server that closes pays for it.
+    /// Sends a request and returns its answer, whatever its status. If the server has closed the
+    /// connection, it is reopened first; that time counts as the server's.
     pub(crate) async fn send_call(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
         let now = clock::monotonic_time();
         if DATE_LIFE < now.saturating_sub(self.dated) {
@@ -82,7 +79,7 @@ impl Link {
         }
         self.envelope.encode_request(call, &self.date, &mut self.outgoing);
         let idle = now.saturating_sub(self.used);
-        // Taken out, so that a failure in the middle leaves no connection behind.
+        // Taken out, so that the connection is dropped if the request fails midway.
         let kept = self.stream.take().filter(|_| idle < IDLE);
         let mut stream = match kept {
             Some(stream) => stream,
@@ -99,17 +96,16 @@ impl Link {
         Ok(Answer { status: head.status, body, continuation: head.continuation.as_deref() })
     }
 
-    /// Sends a request that must succeed; any other status is an error.
+    /// Sends a request that has to succeed; any other status is an error.
     pub(crate) async fn call_accepted(&mut self, call: &Call<'_>) -> Result<Answer<'_>> {
         self.send_call(call).await?.require_success()
     }
 
-    /// Opens the socket.
     async fn connect_socket(&self) -> Result<Stream> {
         open_stream(&self.address).await
     }
 
-    /// Reads until the parser says that the answer is whole.
+    /// Reads until the answer is complete.
     async fn receive_answer(&mut self, stream: &mut Stream) -> Result<()> {
         self.incoming.clear();
         self.parser.clear_answer();
@@ -126,7 +122,7 @@ impl Link {
 }
 
 impl<'a> Answer<'a> {
-    /// Returns the answer if its status is a success, else an error with the server's message.
+    /// Returns the answer if its status is a success, otherwise an error with the server's message.
     pub(crate) fn require_success(self) -> Result<Self> {
         if (200..300).contains(&self.status) {
             return Ok(self);
@@ -140,7 +136,7 @@ impl<'a> Answer<'a> {
             .map_err(|error| Error::Answer(format!("a body that is not JSON: {error}")))
     }
 
-    /// Returns why the server refuses, in one line.
+    /// Returns the server's error message on one line.
     fn error_message(&self) -> String {
         let body: Option<Value> = serde_json::from_slice(self.body).ok();
         let said = body.as_ref().and_then(|body| body.get("message")).and_then(Value::as_str);
@@ -150,7 +146,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Returns the beginning of an unexpected value, for an error.
+/// Returns the start of an unexpected value, for an error.
 pub(crate) fn brief_text(value: &Value) -> String {
     value.to_string().chars().take(SHOWN).collect()
 }
@@ -162,8 +158,8 @@ mod tests {
     use super::*;
     use crate::cosmos::key::EMULATOR;
 
-    /// What comes of two requests to a server that gives each of its connections these answers, in
-    /// these pieces, and then closes it.
+    /// Returns the results of two requests to a server that sends these answers, in these pieces,
+    /// on each of its connections, and then closes the connection.
     fn exchange(connections: &[&[&[&str]]]) -> Vec<Result<(u16, String)>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {

@@ -1,5 +1,5 @@
-//! Fills a container with items in transactional batches, and sees to it that each expires when it
-//! should: the `ttl` counts from the second of the write, which is known only afterwards.
+//! Fills a container with items in transactional batches, and ensures that each expires in the
+//! intended second: the `ttl` counts from the second of the write, which is known only afterwards.
 
 use std::ops::Range;
 
@@ -19,33 +19,32 @@ use crate::{
     load::{self, Loader},
 };
 
-/// Status of each creation of a batch.
+/// Status of each creation in a batch.
 const CREATED: u64 = 201;
 
-/// Which numbers are loaded: `count` of them, from the first on, in steps that divide a partition, so
-/// that a batch never has items of two.
+/// The items to load: `count` numbers from `first` on, in steps that divide a partition, so that a
+/// batch never spans two partitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stock {
-    /// How many.
+    /// Number of items.
     pub(crate) count: u64,
-    /// The first.
+    /// The first number.
     pub(crate) first: u64,
-    /// The distance to the next; it divides the items of a partition.
+    /// Step between numbers; it divides the number of items of a partition.
     pub(crate) step: u64,
-    /// When they expire.
+    /// When the items expire.
     pub(crate) life: Life,
 }
 
-/// What loads a stock into a container.
+/// Loads items into a container.
 #[derive(Clone)]
 struct Batches {
-    /// Where they go.
     container: Container,
     stock: Stock,
 }
 
 impl Loader<Link> for Batches {
-    /// A transactional batch; all its items have one partition key, as it has to be.
+    /// A transactional batch; its items share one partition key, as required.
     const BATCH: u64 = BATCH as u64;
 
     async fn store_batch(&self, link: &mut Link, indexes: Range<u64>) -> Result<()> {
@@ -55,14 +54,14 @@ impl Loader<Link> for Batches {
     }
 }
 
-/// Stores the items of a stock, over several connections.
+/// Stores the items over several connections.
 pub(crate) async fn load_stock(target: &Target, container: &Container, stock: Stock) -> Result<()> {
     let batches = Batches { container: container.clone(), stock };
     load::load_documents(target, &container.link, stock.count, batches).await
 }
 
-/// Stores items of one partition in one batch, and writes again those that would expire in another
-/// second than they should.
+/// Stores items of one partition in one batch, and rewrites those that would expire in another
+/// second than intended.
 async fn store_items(
     link: &mut Link,
     container: &Container,
@@ -70,7 +69,7 @@ async fn store_items(
     life: Life,
 ) -> Result<()> {
     let Some(first) = numbers.first() else { return Ok(()) };
-    // Of the first number, so that an item is the same whichever connection stores it.
+    // Seeded with the first number, so that an item is the same whichever connection stores it.
     let rng = &mut Rng::with_seed(*first);
     let partition = items::partition_key(*first);
     let mut batch = Batch::default();
@@ -99,8 +98,8 @@ async fn store_items(
     Ok(())
 }
 
-/// Writes an item again whose second turned between the choice of its `ttl` and the write. It fails
-/// after [`REWRITES`] attempts: then the server's clock is another one.
+/// Rewrites an item because the second changed between the computation of its `ttl` and the write.
+/// Fails after [`REWRITES`] attempts, which means that the server's clock differs.
 async fn rewrite_item(
     link: &mut Link,
     container: &Container,
@@ -127,12 +126,12 @@ async fn rewrite_item(
     Err(Error::Answer(why.to_owned()))
 }
 
-/// Returns the second of the wall clock, since 1970.
+/// Returns the second of the wall clock since 1970.
 fn current_second() -> i64 {
     clock::wall_ms().div_euclid(1000)
 }
 
-/// Returns whether a stored item will expire when it should, by the second that the server gave it.
+/// Returns whether a stored item expires as intended, given the second that the server stored.
 fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
     let Life::Until(second) = life else { return Ok(true) };
     let number = |name| stored.get(name).and_then(Value::as_i64);
@@ -142,7 +141,7 @@ fn dies_in_time(stored: &Value, life: Life) -> Result<bool> {
     }
 }
 
-/// Creates or replaces an item, and returns what the server stored.
+/// Creates or replaces an item, and returns the stored one.
 pub(crate) async fn upsert_item<'a>(
     link: &'a mut Link,
     container: &Container,
@@ -166,12 +165,11 @@ pub(crate) async fn upsert_item<'a>(
     link.call_accepted(&call).await
 }
 
-/// Creations that happen together or not at all, as the JSON text of their request.
+/// The JSON text of a transactional batch of creations.
 #[derive(Debug, Default)]
 pub(crate) struct Batch(String);
 
 impl Batch {
-    /// Adds a creation.
     pub(crate) fn add_creation(
         &mut self,
         id: &str,
@@ -185,7 +183,7 @@ impl Batch {
         self.0.push('}');
     }
 
-    /// Sends them and empties the batch, whatever comes of it.
+    /// Sends the batch and clears it, whatever the outcome.
     pub(crate) async fn send_batch<'a>(
         &mut self,
         link: &'a mut Link,

@@ -1,6 +1,6 @@
-//! The load for the NoSQL REST API: signed requests over HTTP/1.1 connections that are kept, as the
-//! Python SDK sends them. It shares nothing with the server and is not an SDK: one answer at a time, and no
-//! more of it is parsed than a figure needs.
+//! Load generator for the NoSQL REST API: signed requests over persistent HTTP/1.1 connections, as
+//! the Python SDK sends them. It shares no code with the server and is not an SDK: it handles one
+//! answer at a time and parses only what a figure needs.
 
 mod args;
 mod call;

@@ -1,5 +1,5 @@
-//! The REST API as a load: what is typed about it, its workloads and its servers. The doc comments of
-//! the option structures are the texts of `--help`.
+//! The REST API as a protocol: its options, workloads and servers. The doc comments of the option
+//! structures are the texts of `--help`.
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{closed_loop::Plan, entry::Entry, error::Result, figures::Figures, protocol::Protocol};
 
-/// The protocol, as a type parameter; it has no values.
+/// The protocol, as a type parameter without values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Rest {}
 

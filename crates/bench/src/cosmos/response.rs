@@ -1,5 +1,5 @@
-//! Reads one HTTP/1.1 answer out of bytes that come in pieces: by length, in chunks or up to the end
-//! of the connection. It does no I/O.
+//! Incremental parser of an HTTP/1.1 response: with a length, chunked, or up to the end of the
+//! connection. It does no I/O.
 //!
 //! ```text
 //! Head ─┬─ content-length, 204, 304 ─→ Whole ────────────────────────→ Done
@@ -12,36 +12,34 @@ use std::ops::Range;
 use super::limits::{BODY_MAX, HEAD_MAX};
 use crate::error::{Error, Result};
 
-/// What is known of the answer so far. The bytes stay with the caller, who has all that have come.
+/// Parser state of a response. The caller keeps all received bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
-    /// What comes next.
     stage: Stage,
-    /// Bytes that need not be looked at again.
+    /// Number of consumed bytes.
     at: usize,
     head: Head,
-    /// Where the body is, unless it comes in chunks.
+    /// Range of the body, unless it is chunked.
     whole: Range<usize>,
-    /// The body so far, where it comes in chunks.
+    /// The decoded chunks so far.
     chunks: Vec<u8>,
 }
 
-/// The status line and the headers that matter.
+/// The status line and the relevant headers.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The status.
     pub(crate) status: u16,
-    /// Whether the server closes the connection after it.
+    /// Whether the server closes the connection afterwards.
     pub(crate) closes: bool,
-    /// Where a feed goes on.
+    /// Continuation token of a feed.
     pub(crate) continuation: Option<String>,
     /// The header `content-length`.
     length: Option<usize>,
-    /// Whether the body comes in chunks.
+    /// Whether the body is chunked.
     chunked: bool,
 }
 
-/// What is read next; see the module.
+/// The next element; see the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
@@ -55,15 +53,15 @@ enum Stage {
 }
 
 impl Parser {
-    /// Makes ready for the next answer and keeps the buffer of chunks.
+    /// Resets the parser for the next response and keeps the chunk buffer.
     pub(crate) fn clear_answer(&mut self) {
         self.chunks.clear();
         let chunks = std::mem::take(&mut self.chunks);
         *self = Self { chunks, ..Self::default() };
     }
 
-    /// Looks at all bytes that have come, and returns whether the answer is whole. Bytes after it are an
-    /// error: nothing else was asked for.
+    /// Parses all received bytes; returns whether the response is complete. Bytes after it are an
+    /// error because nothing else was requested.
     pub(crate) fn feed_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
         if 2 * BODY_MAX < bytes.len() {
             return Err(too_large());
@@ -75,7 +73,7 @@ impl Parser {
         Ok(self.stage == Stage::Done)
     }
 
-    /// Notes that no more bytes will come; an error, unless that is how the answer ends.
+    /// Handles the end of the stream; an error unless that terminates the response.
     pub(crate) fn end_stream(&mut self, bytes: &[u8]) -> Result<()> {
         if self.stage != Stage::UntilEnd {
             let source = std::io::ErrorKind::UnexpectedEof.into();
@@ -87,8 +85,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Returns how many bytes are still missing, as far as is known, so that the buffer grows once; 0 where
-    /// that is not known.
+    /// Returns the number of missing bytes, so that the buffer grows once; 0 if unknown.
     pub(crate) fn missing_bytes(&self, bytes: &[u8]) -> usize {
         match self.stage {
             Stage::Whole => self.whole.end.saturating_sub(bytes.len()),
@@ -96,18 +93,17 @@ impl Parser {
         }
     }
 
-    /// Returns status and headers, once the answer is whole.
+    /// Returns status and headers of a complete response.
     pub(crate) fn answer_head(&self) -> &Head {
         &self.head
     }
 
-    /// Returns the body of a whole answer.
+    /// Returns the body of a complete response.
     pub(crate) fn answer_body<'a>(&'a self, bytes: &'a [u8]) -> &'a [u8] {
         if self.head.chunked { &self.chunks } else { bytes.get(self.whole.clone()).unwrap_or(&[]) }
     }
 
-    /// Takes one step and returns whether there was something to do; `false`: more bytes are needed, or
-    /// none are.
+    /// Executes one step; returns false if more bytes are needed or the response is complete.
     fn take_step(&mut self, bytes: &[u8]) -> Result<bool> {
         match self.stage {
             Stage::Head => self.read_head(bytes),
@@ -147,12 +143,12 @@ impl Parser {
         }
     }
 
-    /// Reads status line and headers once they are whole, and decides how the body comes.
+    /// Parses status line and headers once they are complete, and selects how the body is read.
     fn read_head(&mut self, bytes: &[u8]) -> Result<bool> {
         if !b"HTTP/1.".starts_with(bytes.get(..7).unwrap_or(bytes)) {
             return Err(protocol_error("it does not speak HTTP/1.1"));
         }
-        // The end of the headers may have begun in the bytes that were looked at before.
+        // The end of the headers may have started in the bytes scanned before.
         let from = self.at.saturating_sub(3);
         let Some(end) = find_pattern(&bytes[from..], b"\r\n\r\n").map(|end| from + end) else {
             self.at = bytes.len();
@@ -177,7 +173,7 @@ impl Parser {
         Ok(true)
     }
 
-    /// Returns the next line, without its end, once it is whole.
+    /// Returns the next complete line, without its end.
     fn next_line<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>> {
         let rest = bytes.get(self.at..).unwrap_or(&[]);
         let Some(end) = find_pattern(rest.get(..HEAD_MAX).unwrap_or(rest), b"\r\n") else {
@@ -192,7 +188,7 @@ impl Parser {
     }
 }
 
-/// Returns the headers that matter here; the others are only looked at for their form.
+/// Parses the relevant headers; others are only checked for their form.
 fn parse_head(bytes: &[u8]) -> Result<Head> {
     let text =
         std::str::from_utf8(bytes).map_err(|_| protocol_error("headers that are not text"))?;
@@ -227,7 +223,7 @@ fn parse_head(bytes: &[u8]) -> Result<Head> {
     Ok(head)
 }
 
-/// Returns the size of a chunk; what follows a semicolon means nothing here.
+/// Parses the size of a chunk; extensions after a semicolon are ignored.
 fn chunk_size(line: &[u8]) -> Option<usize> {
     let line = std::str::from_utf8(line).ok()?;
     let digits = line.split(';').next()?.trim();
@@ -235,12 +231,12 @@ fn chunk_size(line: &[u8]) -> Option<usize> {
     usize::from_str_radix(digits, 16).ok().filter(|size| plain && *size <= BODY_MAX)
 }
 
-/// Returns where a short pattern begins.
+/// Returns the position of a short pattern.
 fn find_pattern<const N: usize>(bytes: &[u8], pattern: &[u8; N]) -> Option<usize> {
     bytes.windows(N).position(|window| window == pattern)
 }
 
-/// Returns the error of a server that does not speak HTTP as it should.
+/// Returns the error for a protocol violation.
 fn protocol_error(what: &str) -> Error {
     Error::Protocol(what.to_owned())
 }
@@ -253,7 +249,8 @@ fn too_large() -> Error {
 mod tests {
     use super::*;
 
-    /// Status, body, whether the connection closes; the bytes come in steps of this size.
+    /// Returns status, body and whether the connection closes; feeds the bytes in steps of this
+    /// size.
     fn read(text: &str, step: usize) -> Result<(u16, String, bool)> {
         let mut parser = Parser::default();
         let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! A server under test behind the REST API: where it is, its key, its process, the items it has.
+//! A server under test with the REST API.
 
 use super::{
     call::Call,
@@ -19,31 +19,29 @@ use crate::{
 
 /// The container that most workloads share.
 const ITEMS: &str = "items";
-/// Status for a wrong signature.
+/// Status of a wrong signature.
 const UNAUTHORIZED: i32 = 401;
-/// Status for a key that may not do this.
+/// Status of a key without permission.
 const FORBIDDEN: i32 = 403;
 
 /// A server under test.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// What reports call it.
+    /// Name in reports.
     pub(crate) label: String,
-    /// Its process, where its CPU time and memory are read.
+    /// Process id, to read CPU time and memory.
     pub(crate) pid: Option<u32>,
-    /// Bytes it had resident before anything was asked of it but its name.
+    /// Resident memory in bytes before any load.
     pub(crate) at_rest: Option<u64>,
-    /// Where it listens.
     url: Url,
-    /// Signs every request.
     key: Key,
     /// The shared container, once it is filled.
     items: Option<Container>,
 }
 
 impl Target {
-    /// Returns a server that answers and accepts the key. It fails after [`FIRST_ANSWER`]. Its memory at
-    /// rest is read here, before any data is loaded.
+    /// Returns a server that answers and accepts the key; fails after [`FIRST_ANSWER`]. Reads its
+    /// memory at rest, before any data is loaded.
     pub(crate) async fn reach_server(
         label: &str,
         url: Url,
@@ -64,8 +62,8 @@ impl Target {
         Ok(target)
     }
 
-    /// Reads the account and the list of databases, as an SDK does first. A refusal means that the key is
-    /// wrong, which is the user's to mend.
+    /// Reads the account and the list of databases, as an SDK does first. A refusal is a usage
+    /// error, because the key is wrong.
     async fn greet_server(&self) -> Result<()> {
         let mut link = self.connect_link().await?;
         let databases = Call { kind: "dbs", operation: "ReadFeed", under: "dbs", ..Call::ROOT };
@@ -81,13 +79,12 @@ impl Target {
         Ok(())
     }
 
-    /// Opens a connection of its own.
+    /// Opens a separate connection.
     pub(crate) async fn connect_link(&self) -> Result<Link> {
         Link::open_connection(&self.url, &self.key).await
     }
 
-    /// Returns the container of 1 KB items that most workloads share; the first that needs it has it
-    /// filled.
+    /// Returns the container of 1 KB items that most workloads share, and fills it on first use.
     pub(crate) async fn need_items(&mut self, count: u64) -> Result<Container> {
         if let Some(items) = &self.items {
             return Ok(items.clone());
@@ -100,24 +97,21 @@ impl Target {
         Ok(items)
     }
 
-    /// Makes an empty container in place of any of that name.
+    /// Creates an empty container, replacing one of that name.
     pub(crate) async fn create_container(&self, name: &str, ttl: Option<i64>) -> Result<Container> {
         Container::create_container(&mut self.connect_link().await?, name, ttl).await
     }
 
-    /// Deletes a container.
     pub(crate) async fn delete_container(&self, name: &str) -> Result<()> {
         Container::delete_container(&mut self.connect_link().await?, name).await
     }
 
-    /// Deletes all data.
     pub(crate) async fn remove_data(&mut self) -> Result<()> {
         self.items = None;
         Container::delete_all(&mut self.connect_link().await?).await
     }
 
-    /// Leaves the machine alone for a moment: what the server still does by itself shall not be
-    /// measured with the next work.
+    /// Waits, so that background work of the server does not affect the next workload.
     pub(crate) async fn rest_machine(&self) {
         pause::pause_for(REST_BETWEEN).await;
     }

@@ -1,26 +1,24 @@
-//! An `http://host:port` or `https://host:port?tlsCAFile=PATH` address. No path: what the REST API is measured
-//! over.
+//! An `http://host:port` or `https://host:port?tlsCAFile=PATH` address without a path.
 
 use std::{fmt, str::FromStr};
 
 use crate::address::Address;
 
-/// Where a server listens.
+/// Address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Url(Address);
 
-/// HTTP's port.
 const DEFAULT_PORT: u16 = 80;
-/// HTTP's port over TLS.
+/// Default port of HTTP over TLS.
 const DEFAULT_TLS_PORT: u16 = 443;
 
 impl Url {
-    /// Returns where it is, and how it is reached.
+    /// Returns the address and connection parameters.
     pub(crate) fn address(&self) -> &Address {
         &self.0
     }
 
-    /// Returns host and port, as a socket and the header `host` take them.
+    /// Returns host and port, as used by sockets and the header `host`.
     pub(crate) fn host_and_port(&self) -> String {
         self.0.to_string()
     }
@@ -29,7 +27,7 @@ impl Url {
 impl FromStr for Url {
     type Err = String;
 
-    /// Reads an address; an error says what to type instead.
+    /// Parses an address; an error says what to type instead.
     fn from_str(text: &str) -> Result<Self, String> {
         if text.contains('@') {
             return Err("credentials in the address are not supported: use --key".to_owned());

@@ -1,32 +1,32 @@
-//! The documents of a growing collection: a key, a field with an index over it, a lifetime for half of
-//! them, and text. Pure, as `records.rs`.
+//! The documents of a growing collection: an id, an indexed field, a lifetime for half of them, and
+//! text. Pure, like `records.rs`.
 
 use document::{DocBuf, DocBuilder, ValueRef};
 use fastrand::Rng;
 
 use crate::{mortality::Mortality, records, witness};
 
-/// Documents of each value of the indexed field, whatever the size of the collection.
+/// Number of documents per value of the indexed field, for any size of the collection.
 pub(super) const MATCHES: u64 = 20;
-/// The field with an index over it.
+/// The indexed field.
 pub(super) const INDEXED: &str = "k";
 
-/// What all documents of a collection have in common.
+/// Parameters of a collection's documents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Documents {
     pub(super) count: u64,
-    /// Bytes of text in each.
+    /// Size of the text in each document.
     pub(super) text: usize,
     pub(super) mortality: Mortality,
 }
 
 impl Documents {
-    /// Values that the indexed field has.
+    /// Returns the number of values of the indexed field.
     pub(super) fn values(&self) -> u64 {
         (self.count / MATCHES).max(1)
     }
 
-    /// The document of a number; odd ones expire.
+    /// Returns the document of a number; odd ones expire.
     pub(super) fn make(&self, number: u64, rng: &mut Rng) -> DocBuf {
         let mut builder = DocBuilder::with_buffer(Vec::with_capacity(self.text + 100));
         builder.append("_id", ValueRef::Int64(number.cast_signed()));
@@ -38,10 +38,10 @@ impl Documents {
         builder.finish()
     }
 
-    /// Bytes of all of them.
+    /// Returns the total size of the documents.
     pub(super) fn bytes(&self) -> u64 {
         let length = |number| self.make(number, &mut Rng::with_seed(1)).bytes().len() as u64;
-        // A lifetime is what two neighbours differ by.
+        // Two consecutive documents differ by the lifetime.
         (length(0) + length(1)) * self.count / 2
     }
 }

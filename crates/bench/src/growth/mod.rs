@@ -1,11 +1,11 @@
-//! A server at growing numbers of documents: what it costs to load, read, start and forget them. Each
-//! number has a server and a directory of its own, so that none pays for another:
+//! Measures a server with growing numbers of documents: loading, reading, restart and expiry. Each
+//! number has its own server and directory, so that none affects another:
 //!
 //! ```text
 //! start │ load │ rest │ read by key, by index │ kill -9, start │ change TTL │ half expires while read
 //! ```
 //!
-//! What becomes of the expired half is measured where the server's clock can be moved.
+//! Expiry of half of the documents is measured if the server's clock can be moved.
 
 mod documents;
 mod readers;
@@ -13,5 +13,4 @@ mod run;
 
 pub(crate) use run::run_growth;
 
-/// The collection that grows.
 const COLLECTION: &str = "growth";

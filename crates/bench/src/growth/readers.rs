@@ -1,4 +1,4 @@
-//! Who reads a growing collection: by key, and by the index. Both expect what has to be there, so that a
+//! Readers of a growing collection, by id and by the index. Both check their results, so that a
 //! server which answers fast and wrongly shows failures.
 
 use document::ValueRef;

@@ -1,4 +1,4 @@
-//! The measurement at one number of documents, step by step, and over all numbers.
+//! The measurement with one number of documents, step by step, and over all numbers.
 
 use std::{path::Path, time::Duration};
 
@@ -22,18 +22,18 @@ use crate::{
     target::Target,
 };
 
-/// Connections that read.
+/// Number of reading connections.
 const READERS: usize = 8;
-/// Of the bytes of all documents, what has to be given back when half of them have expired.
+/// Share of the documents' size that has to be released after half of them have expired.
 const SHARE_BACK: f64 = 0.4;
-/// Changes of TTL, of which the slowest counts.
+/// Number of TTL changes, of which the slowest is reported.
 const CHANGES: u32 = 5;
-/// The index by which a server with a clock that can be moved knows its TTL.
+/// Name of the TTL index on a server with a manual clock.
 const TTL_INDEX: &str = "_ts_1";
-/// So late that nothing expires by it.
+/// A TTL by which nothing expires.
 const NEVER_SECONDS: i64 = 2_000_000_000;
 
-/// Measures at each number of documents, one after the other; `progress` is told where it is.
+/// Measures each number of documents in turn; `progress` receives status messages.
 pub(crate) async fn run_growth(args: &Growth, progress: impl Fn(&str)) -> Result<Vec<Figures>> {
     let mut all = Vec::with_capacity(args.records.len());
     for count in &args.records {
@@ -94,7 +94,7 @@ fn target_of(server: &Spawned, directory: &Path) -> Target {
     Target::new("growth", server.address.clone(), Some(server.pid), Some(directory.to_owned()))
 }
 
-/// Loads all documents under an index.
+/// Loads all documents with an index.
 async fn load(target: &Target, documents: Documents, figures: &mut Figures) -> Result<()> {
     let mut link = target.connect_link().await?;
     link.call_command(commands::create_index(COLLECTION, &[(INDEXED, 1)], None)).await?;
@@ -107,7 +107,7 @@ async fn load(target: &Target, documents: Documents, figures: &mut Figures) -> R
     Ok(())
 }
 
-/// Reads for a window. A refusal is an error: there is nothing that may be refused.
+/// Reads for a window. Any refusal is an error.
 async fn read<W: Worker>(
     target: &Target,
     plan: Plan,
@@ -120,12 +120,12 @@ async fn read<W: Worker>(
     }
 }
 
-/// Changes the TTL of all documents to and fro, and returns how long the slowest change took.
+/// Changes the TTL of all documents back and forth, and returns the duration of the slowest change.
 async fn change_ttl(target: &Target) -> Result<Duration> {
     let mut link = target.connect_link().await?;
     let mut slowest = Duration::ZERO;
     for change in 0..CHANGES {
-        // -1 at the end, as it was: each document by its own lifetime.
+        // Ends with -1, the initial value: each document expires by its own lifetime.
         let seconds = if (CHANGES - change).is_multiple_of(2) { NEVER_SECONDS } else { -1 };
         let begin = clock::monotonic_time();
         link.call_command(commands::change_ttl(COLLECTION, TTL_INDEX, seconds)).await?;
@@ -134,7 +134,8 @@ async fn change_ttl(target: &Target) -> Result<Duration> {
     Ok(slowest)
 }
 
-/// Lets half of the documents expire while the others are read, and waits until their space is back.
+/// Lets half of the documents expire while the others are read, and waits until their space is
+/// released.
 async fn expire_half(
     args: &Growth,
     target: &Target,

@@ -1,5 +1,5 @@
-//! Everything expires on an idle server: how soon the data directory shrinks below a fifth of what it
-//! was.
+//! All documents expire on an idle server: measures how soon the data directory shrinks to less
+//! than a fifth.
 
 use std::time::Duration;
 
@@ -18,30 +18,30 @@ use crate::{
 
 /// The collection that is filled and expires.
 const COLLECTION: &str = "ashes";
-/// Time that a TTL index may take to be built.
+/// Time allowed for building a TTL index.
 const MARGIN: Duration = Duration::from_secs(10);
-/// The share of the size before that has to be reached.
+/// The share of the initial size to reach.
 const GOAL: f64 = 0.2;
 
-/// Loads, lets everything expire and watches the directory. A goal that is not reached within the
-/// user's patience is reported as infinite, not as an error.
+/// Loads the documents, lets them expire and polls the directory. A goal that is not reached before
+/// the timeout is reported as infinite, not as an error.
 pub(super) async fn run_disk(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let directory = target.data_dir.clone().ok_or_else(|| {
         Error::Usage("this workload reads the data directory: say where it is".to_owned())
     })?;
-    // The directory is to hold nothing but the documents that expire.
+    // The directory must contain only the expiring documents.
     target.remove_data().await?;
     let mortality = Mortality::prepare_collection(target, COLLECTION).await?;
     let make = move |number, rng: &mut fastrand::Rng| mortality.make_document(number, true, rng);
     let begin = clock::monotonic_time();
     inserts::insert_documents(target, COLLECTION, settings.sizes.disk_records, make).await?;
-    // What the load left to be written out belongs to the size before.
+    // Pending writes of the load are part of the initial size.
     target.settle_server().await?;
     let loaded = clock::monotonic_time().saturating_sub(begin).as_secs_f64();
     let at = mortality.fix_instant(target, COLLECTION, clock::monotonic_time() + MARGIN).await?;
     let mut link = target.connect_link().await?;
     pause::pause_until(at.saturating_sub(DISK_POLL)).await;
-    // At the last moment: the server may still have compacted after the load.
+    // Read at the last moment, because the server may compact after the load.
     let before = process::disk_usage(&directory)?;
     let strike = mortality.wait_for_strike(&mut link, at).await?;
 

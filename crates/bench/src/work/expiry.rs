@@ -1,12 +1,12 @@
-//! Half of a collection expires at one instant while readers read: how long their reads take before
-//! and after, and whether anyone meets an expired document, or misses a live one.
+//! Half of a collection expires at one instant while readers run. Measures the latencies before and
+//! after, and whether a reader sees an expired document or misses a live one.
 //!
 //! ```text
 //! load │ warm-up │ quiet window │  warm-up, margin  │ the documents expire here; second window │
 //! ```
 //!
-//! Beside the readers one connection looks by ranges and by `count`, which take other ways through a
-//! server than a point read does.
+//! In addition to the readers, one connection checks ranges and `count`, which use other code paths
+//! of a server than a point read.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,12 +31,12 @@ use crate::{
 
 /// The collection whose odd documents expire.
 const COLLECTION: &str = "mortals";
-/// Time that a TTL index may take to be built before the quiet window.
+/// Time allowed for building a TTL index before the quiet window.
 const MARGIN: Duration = Duration::from_secs(5);
 
 /// Reads single documents.
 struct Reader {
-    /// What the readers and the looker have seen.
+    /// Findings of the readers and of the range checks.
     witness: Arc<Witness>,
     records: u64,
     rng: Rng,
@@ -53,7 +53,7 @@ impl Worker for Reader {
     }
 }
 
-/// Looks by ranges and by count, beside the readers, until it is over.
+/// Checks ranges and the count until the run ends.
 async fn look_by_ranges(
     mut link: Connection,
     witness: Arc<Witness>,
@@ -78,7 +78,7 @@ async fn look_by_ranges(
             .call_command(commands::collection_command("count", COLLECTION))
             .await?
             .integer_field("n");
-        // A count tells only that something is wrong, not which documents: it counts as one.
+        // A count shows that something is wrong, but not which documents: it counts as one.
         let beyond = count.cast_unsigned().saturating_sub(records.div_ceil(2));
         let missing = records.saturating_sub(count.cast_unsigned());
         witness.judge_request(sent, clock::monotonic_time(), beyond.min(1), missing.min(1));
@@ -87,8 +87,8 @@ async fn look_by_ranges(
     Ok(())
 }
 
-/// Measures quiet reads, then reads while half of the documents expire. The figures are those of the
-/// second window, with what the witness saw and the quiet ones as extras.
+/// Measures quiet reads, then reads while half of the documents expire. The figures are those of
+/// the second window; the findings of the witness and the quiet figures are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,
@@ -114,7 +114,7 @@ pub(super) async fn run_expiry(
     let quiet = closed_loop::run_workers(target, plan, reader).await?;
 
     let mut link = target.connect_link().await?;
-    // The second window begins when the documents expire.
+    // The second window starts when the documents expire.
     let during = Plan { warmup: at.saturating_sub(clock::monotonic_time()), ..plan };
     let told = Arc::clone(&witness);
     let striker = tokio::spawn(async move {

@@ -1,5 +1,5 @@
-//! How fast a new collection gets its first documents, with and without a secondary index. Every message
-//! is durable; a load ends by its number of documents, not by a window of time.
+//! Measures loading the first documents into a new collection, with and without a secondary index.
+//! Every message is durable; a load ends after a number of documents, not after a time.
 
 use super::Settings;
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 
 const COLLECTION: &str = "loads";
 
-/// Loads a collection that was just dropped; `indexed` names the field of its secondary index.
+/// Loads a newly dropped collection; `indexed` names the field of its secondary index.
 pub(super) async fn run_first_load(
     target: &Target,
     settings: &Settings,

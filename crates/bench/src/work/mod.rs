@@ -1,5 +1,5 @@
-//! The workloads by name: one table row each, and who runs it. A new one is a variant, a row, an arm in
-//! each `match` below, and a file.
+//! Table and dispatch of the workloads. A new one needs a variant, a row, an arm in each `match`
+//! below, and a file.
 
 mod disk;
 mod expiry;
@@ -19,16 +19,16 @@ use crate::{
     target::{Dataset, Target},
 };
 
-/// Something that a server is asked to do; the table says what each is. Two rows may mean the same work
-/// with different numbers of connections.
+/// A workload; the table describes each. Two rows may have the same workload with different numbers
+/// of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     PointRead,
     Insert,
     Update,
-    /// So many documents in a message.
+    /// With this number of documents per message.
     InsertMany(usize),
-    /// Of a new collection, with a secondary index over this field.
+    /// Into a new collection, with an optional secondary index on this field.
     FirstLoad(Option<&'static str>),
     FindAndModify,
     IndexedFind,
@@ -36,15 +36,15 @@ pub(crate) enum Work {
     Group,
     IndexedGroup,
     SortedFind,
-    /// One of YCSB's mixes, over records that all of them share.
+    /// One of YCSB's mixes, on shared records.
     Ycsb(ycsb::Mix),
-    /// Needs either a clock that can be moved or the patience to wait for the wall clock.
+    /// Needs either a movable clock or waiting for the wall clock.
     Expiry,
-    /// Needs the data directory; `all` leaves it out.
+    /// Needs the data directory; not included in `all`.
     Disk,
 }
 
-/// Every workload, in the order of reports.
+/// All workloads, in report order.
 pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("point-8", "one document by _id, uniform, 8 connections", 8, Work::PointRead),
     entry_row("point-32", "one document by _id, uniform, 32 connections", 32, Work::PointRead),
@@ -83,10 +83,10 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("disk", "the data directory after every document has expired", 1, Work::Disk),
 ];
 
-/// What the user has said, with the sizes of this protocol.
+/// Settings with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
-/// Gives the server the data that the workload needs and runs it once.
+/// Loads the data that the workload needs and runs it once.
 pub(crate) async fn run_work(
     work: Work,
     target: &mut Target,
@@ -114,7 +114,7 @@ pub(crate) async fn run_work(
     }
 }
 
-/// Returns the data that a workload works on; `None`: it makes its own.
+/// Returns the data of a workload; `None` if it creates its own.
 fn needed_dataset(work: Work) -> Option<Dataset> {
     match work {
         Work::PointRead | Work::Update | Work::FindAndModify | Work::Ycsb(_) => {

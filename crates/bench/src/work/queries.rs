@@ -1,5 +1,5 @@
-//! Queries over an index, over a range and over a whole collection. Each checks what it gets as far as
-//! that is cheap: a fast wrong answer is a failure.
+//! Queries over an index, a range and a whole collection. Each checks its result as far as that is
+//! cheap: a fast wrong answer is a failure.
 
 use document::ValueRef;
 use fastrand::Rng;
@@ -19,7 +19,6 @@ const ORDERS: &str = Dataset::Orders.collection_name();
 const SALES: &str = Dataset::Sales.collection_name();
 const EVENTS: &str = Dataset::Events.collection_name();
 
-/// Lists orders.
 struct Lister(Rng);
 
 impl Worker for Lister {
@@ -37,7 +36,7 @@ impl Worker for Lister {
     }
 }
 
-/// Measures the newest orders of random customers, by an index that has them in that order.
+/// Measures queries for the newest orders of random customers, with an index in that order.
 pub(super) async fn indexed_find(
     target: &Target,
     plan: Plan,
@@ -48,15 +47,15 @@ pub(super) async fn indexed_find(
 
 /// Reads long ranges of orders.
 struct Scanner {
-    /// How many orders there are.
+    /// Number of orders.
     records: u64,
     rng: Rng,
 }
 
 impl Worker for Scanner {
-    /// One operation is the whole range, with all its batches.
+    /// An operation is the whole range with all its batches.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
-        // So far from the end that each range is whole.
+        // Far enough from the end that each range is complete.
         let wanted = u64::from(SCAN_DOCUMENTS).min(self.records);
         let from = self.rng.u64(..=self.records - wanted);
         let from = ValueRef::Int64(from.cast_signed());
@@ -75,7 +74,7 @@ impl Worker for Scanner {
     }
 }
 
-/// Measures long ranges by `_id`, read to their end with as many requests as that takes.
+/// Measures long ranges by `_id`, read to the end with as many requests as necessary.
 pub(super) async fn run_scans(target: &Target, plan: Plan, settings: &Settings) -> Result<Figures> {
     let records = settings.sizes.records;
     closed_loop::run_workers(target, plan, |worker| Scanner {
@@ -85,13 +84,13 @@ pub(super) async fn run_scans(target: &Target, plan: Plan, settings: &Settings) 
     .await
 }
 
-/// Adds up sales.
+/// Sums sales.
 struct Reporter(Rng);
 
 impl Worker for Reporter {
     /// The number of groups is known: each category has sales.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
-        // A negative bound keeps every sale, and a new one each time keeps replies from being cached.
+        // A negative bound keeps every sale, and a new one each time prevents caching of replies.
         let smallest = -self.0.f64();
         let batch =
             link.call_command(commands::group_command(SALES, smallest)).await?.read_batch()?;
@@ -102,7 +101,7 @@ impl Worker for Reporter {
     }
 }
 
-/// Measures sums and means by category over the whole collection.
+/// Measures sums and averages by category over the whole collection.
 pub(super) async fn run_groups(
     target: &Target,
     plan: Plan,
@@ -111,15 +110,15 @@ pub(super) async fn run_groups(
     closed_loop::run_workers(target, plan, |worker| Reporter(settings.worker_rng(worker))).await
 }
 
-/// Adds up events of random ranges.
+/// Sums events of random ranges.
 struct EventReporter {
-    /// How many events there are.
+    /// Number of events.
     records: u64,
     rng: Rng,
 }
 
 impl Worker for EventReporter {
-    /// The number of groups is known: among thousands of events each kind comes.
+    /// The number of groups is known: thousands of events include each kind.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let wanted = EVENTS_GROUPED.min(self.records);
         let from = self.rng.u64(..=self.records - wanted);
@@ -133,7 +132,7 @@ impl Worker for EventReporter {
     }
 }
 
-/// Measures sums by kind over ranges of an index whose rows lie anywhere.
+/// Measures sums by kind over index ranges whose rows are scattered.
 pub(super) async fn indexed_groups(
     target: &Target,
     plan: Plan,
@@ -146,7 +145,7 @@ pub(super) async fn indexed_groups(
 
 /// Lists the events of lots by their rank.
 struct LotLister {
-    /// How many lots are full.
+    /// Number of full lots.
     lots: i64,
     rng: Rng,
 }

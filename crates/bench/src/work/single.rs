@@ -1,6 +1,6 @@
-//! Operations on one document, or on one message of new ones. Every operation checks its outcome, so
-//! that a server which answers fast and does nothing shows failures and no rate. The YCSB mixes use
-//! the same operations.
+//! Operations on one document, or on one message of new ones. Every operation checks its outcome,
+//! so that a server which answers fast and does nothing shows failures. The YCSB mixes use the same
+//! operations.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ use crate::{
     target::{Dataset, Target},
 };
 
-/// The collection of YCSB's records.
+/// Collection of the YCSB records.
 const USERS: &str = Dataset::Users.collection_name();
-/// The collection that new documents go to, which is dropped before and after.
+/// Collection of new documents, which is dropped before and after.
 const INSERTS: &str = "inserts";
 
-/// Reads a record and expects it to be there. One request.
+/// Reads a record that has to exist, with one request.
 pub(super) async fn read_user(link: &mut Connection, number: u64) -> Result<()> {
     let id = records::user_id(number);
     let reply = link.call_command(commands::find_id(USERS, ValueRef::String(&id))).await?;
@@ -36,7 +36,7 @@ pub(super) async fn read_user(link: &mut Connection, number: u64) -> Result<()> 
     Ok(())
 }
 
-/// Sets one field of a record to a new text and expects it to be there. One request.
+/// Sets one field of a record that has to exist to a new text, with one request.
 pub(super) async fn set_field(
     link: &mut Connection,
     number: u64,
@@ -52,7 +52,7 @@ pub(super) async fn set_field(
     expect_number("n", reply.integer_field("n"), 1)
 }
 
-/// Inserts the record of a number into the shared collection. One request.
+/// Inserts the record of a number into the shared collection, with one request.
 pub(super) async fn insert_user(
     link: &mut Connection,
     number: u64,
@@ -62,7 +62,7 @@ pub(super) async fn insert_user(
     insert_all(link, USERS, &[records::user_record(number, rng)], concern).await
 }
 
-/// Inserts documents in one message and expects all of them to be counted.
+/// Inserts documents in one message; all have to be counted.
 async fn insert_all(
     link: &mut Connection,
     collection: &str,
@@ -75,7 +75,7 @@ async fn insert_all(
     expect_number("n", reply.integer_field("n"), i64::try_from(documents.len()).unwrap_or(i64::MAX))
 }
 
-/// Refuses a number that is not the expected one.
+/// Fails if a number is not the expected one.
 fn expect_number(what: &str, got: i64, want: i64) -> Result<()> {
     if got == want {
         return Ok(());
@@ -83,7 +83,6 @@ fn expect_number(what: &str, got: i64, want: i64) -> Result<()> {
     Err(Error::Answer(format!("{what} is {got} instead of {want}")))
 }
 
-/// Reads records.
 struct Reader {
     records: u64,
     rng: Rng,
@@ -109,7 +108,6 @@ pub(super) async fn point_read(
     .await
 }
 
-/// Updates records.
 struct Updater {
     records: u64,
     rng: Rng,
@@ -134,11 +132,11 @@ pub(super) async fn run_updates(
     closed_loop::run_workers(target, plan, worker).await
 }
 
-/// Updates records and reads what they were.
+/// Updates records and reads the previous versions.
 struct Modifier(Updater);
 
 impl Worker for Modifier {
-    /// The reply has to have the document as it was before.
+    /// The reply has to contain the previous document.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let id = records::user_id(self.0.rng.u64(..self.0.records));
         let text = records::random_text(FIELD_BYTES, &mut self.0.rng);
@@ -164,19 +162,19 @@ pub(super) async fn find_and_modify(
     closed_loop::run_workers(target, plan, worker).await
 }
 
-/// Inserts new documents, `at_once` in a message.
+/// Inserts new documents, `at_once` per message.
 struct Inserter {
-    /// Numbers of all workers together: an `_id` never comes twice.
+    /// Numbers shared by all workers, so that no `_id` is used twice.
     keys: Arc<Keys>,
     rng: Rng,
     concern: Concern,
-    /// Documents of one message.
+    /// Number of documents per message.
     at_once: usize,
 }
 
 impl Worker for Inserter {
-    /// Documents are made before the request, but within the step: making them is part of its latency,
-    /// and shows in the client's share of a core.
+    /// Documents are generated before the request, but within the step: generating them is part of
+    /// the latency and of the client's CPU use.
     async fn run_step(&mut self, link: &mut Connection) -> Result<()> {
         let make = |_| records::user_record(self.keys.take_number(), &mut self.rng);
         let documents: Vec<DocBuf> = (0..self.at_once).map(make).collect();
@@ -184,8 +182,8 @@ impl Worker for Inserter {
     }
 }
 
-/// Measures new documents, this many in a message, into a collection of their own. An operation is a
-/// message; documents per second are an extra.
+/// Measures inserts of new documents into a separate collection. An operation is a message;
+/// documents per second are an extra.
 pub(super) async fn run_inserts(
     target: &Target,
     plan: Plan,

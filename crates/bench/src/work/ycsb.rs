@@ -1,5 +1,5 @@
-//! YCSB's core workloads A to F over `usertable`, with the shares and the choice of keys that its
-//! definitions name.
+//! YCSB's core workloads A to F on `usertable`, with the shares and key distributions of its
+//! definitions.
 
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use crate::{
     zipf::{Latest, Scrambled},
 };
 
-/// The share of each operation in percent, and how keys are chosen.
+/// The share of each operation in percent, and the key distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mix {
-    /// Reads by `_id`, in percent as the shares below; all of them together are 100.
+    /// Reads by `_id`, in percent; all shares add up to 100.
     read: u32,
     /// Updates of one field.
     update: u32,
     /// Inserts of new records.
     insert: u32,
-    /// Reads of up to [`RANGE_MAX`] records in their order.
+    /// Reads of up to [`RANGE_MAX`] records in key order.
     range: u32,
     /// A read and an update of the same record, as one operation with one latency.
     read_modify_write: u32,
@@ -36,7 +36,7 @@ pub(crate) struct Mix {
     latest: bool,
 }
 
-/// No operation at all, to be filled in.
+/// A mix without operations, to be filled in.
 const NOTHING: Mix =
     Mix { read: 0, update: 0, insert: 0, range: 0, read_modify_write: 0, latest: false };
 /// Update heavy.
@@ -52,7 +52,7 @@ pub(super) const E: Mix = Mix { range: 95, insert: 5, ..NOTHING };
 /// Read, modify, write.
 pub(super) const F: Mix = Mix { read: 50, read_modify_write: 50, ..NOTHING };
 
-/// What one step does.
+/// The operation of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     Read,
@@ -63,7 +63,7 @@ enum Operation {
 }
 
 impl Mix {
-    /// Returns the operation for a number from 0 to 99: the shares lie one after another on that line.
+    /// Returns the operation for a number from 0 to 99, by cumulative shares.
     fn operation_at(self, number: u32) -> Operation {
         let mut below = 0;
         for (share, operation) in [
@@ -81,8 +81,8 @@ impl Mix {
     }
 }
 
-/// Runs a mix. The keys are the target's, so that records inserted by one workload are there for the
-/// next.
+/// Runs a mix. The keys are shared through the target, so that records inserted by one workload
+/// exist for the next.
 pub(super) async fn run_mix(
     mix: Mix,
     target: &Target,
@@ -101,19 +101,18 @@ pub(super) async fn run_mix(
     .await
 }
 
-/// One connection's share of the mix.
+/// The worker of one connection.
 struct User {
     mix: Mix,
     keys: Arc<Keys>,
     rng: Rng,
-    /// Chooses keys where the newest are not the likeliest.
+    /// Chooses scattered keys.
     scrambled: Scrambled,
-    /// Chooses keys where they are; else it knows a single key and is not asked.
+    /// Chooses the newest keys, if the mix does; otherwise it has a single key and is not used.
     latest: Latest,
     concern: Concern,
 }
 
-/// The collection of the records.
 const USERS: &str = Dataset::Users.collection_name();
 
 impl Worker for User {
@@ -127,7 +126,7 @@ impl Worker for User {
             Operation::Insert => {
                 let number = self.keys.take_number();
                 single::insert_user(link, number, &mut self.rng, self.concern).await?;
-                // Only now may others read it.
+                // Other workers may read it only now.
                 self.keys.acknowledge_number(number);
                 Ok(())
             }
@@ -142,7 +141,7 @@ impl Worker for User {
 }
 
 impl User {
-    /// Returns the key of the next operation, of a record that is acknowledged.
+    /// Returns the key of an acknowledged record.
     fn choose_key(&mut self) -> u64 {
         let count = self.keys.count_gapless();
         if self.mix.latest {
@@ -152,7 +151,7 @@ impl User {
         }
     }
 
-    /// Reads a short range and expects at least its first record, in one batch.
+    /// Reads a short range in one batch; it has to contain at least its first record.
     async fn read_range(&mut self, link: &mut Connection) -> Result<()> {
         let from = crate::records::user_id(self.choose_key());
         let limit = self.rng.u64(1..=RANGE_MAX);

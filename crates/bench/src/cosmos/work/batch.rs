@@ -1,5 +1,5 @@
-//! New items of one partition, a hundred in a transactional batch. Random partitions, so that batches
-//! rarely meet in one.
+//! Creates items of one partition in transactional batches of a hundred. Partitions are random, so
+//! batches rarely conflict.
 
 use std::sync::{
     Arc,
@@ -20,30 +20,30 @@ use crate::{
 
 /// The container of these items, which is deleted afterwards.
 const CONTAINER: &str = "batches";
-/// Status of a batch that took place as a whole.
+/// Status of a completely applied batch.
 const ACCEPTED: u16 = 200;
 
-/// Creates batches; numbers are taken from one counter, so that no id comes twice.
+/// Creates batches; numbers come from one counter, so no id is used twice.
 struct Creator {
     container: Container,
-    /// How many partitions there are to choose from, as many as the shared container has.
+    /// Number of partitions to choose from, as many as in the shared container.
     partitions: u64,
     /// The next item's number, for all workers.
     next: Arc<AtomicU64>,
     rng: Rng,
-    /// The text of the request, in a buffer that is used again.
+    /// Text of the request, in a reused buffer.
     batch: Batch,
 }
 
 impl Worker<Link> for Creator {
-    /// Items are made before the request, but within the step.
+    /// Items are generated before the request, but within the step.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let partition = format!("p{}", self.rng.u64(..self.partitions));
         let first = self.next.fetch_add(BATCH as u64, Ordering::Relaxed);
         for number in first..first + BATCH as u64 {
             self.batch.add_creation(&items::item_id(number), &partition, None, &mut self.rng);
         }
-        // A batch of which a part failed is answered by 207.
+        // A partially failed batch has status 207.
         let answer = self.batch.send_batch(link, &self.container, &partition).await?;
         if answer.status == ACCEPTED {
             return Ok(());
@@ -52,7 +52,7 @@ impl Worker<Link> for Creator {
     }
 }
 
-/// Measures batches into a container of their own. An operation is a batch.
+/// Measures batches in a separate container. An operation is a batch.
 pub(super) async fn run_batches(
     target: &mut Target,
     plan: Plan,

@@ -1,4 +1,4 @@
-//! What most workers have: a container of items, and the chance to choose one of them.
+//! A container of items and a random choice among them, shared by most workers.
 
 use fastrand::Rng;
 
@@ -8,19 +8,17 @@ use super::{
 };
 use crate::error::Result;
 
-/// A choice among the items of a container.
+/// A random choice among the items of a container.
 pub(super) struct Choice {
-    /// Where they are.
     pub(super) container: Container,
-    /// How many.
+    /// Number of items.
     pub(super) items: u64,
-    /// The chance.
     pub(super) rng: Rng,
 }
 
 impl Choice {
-    /// Returns what makes each worker's choice among the items that most workloads share; they are loaded
-    /// if they are not there.
+    /// Returns a function that creates each worker's choice among the shared items, which are
+    /// loaded if necessary.
     pub(super) async fn shared_items(
         target: &mut Target,
         settings: &Settings,
@@ -34,7 +32,7 @@ impl Choice {
         })
     }
 
-    /// Returns the number of one of them; each is as likely.
+    /// Returns a uniformly chosen item number.
     pub(super) fn choose_number(&mut self) -> u64 {
         self.rng.u64(..self.items)
     }

@@ -1,5 +1,5 @@
-//! Half of a container's items expire in one second of the wall clock while readers read: how long
-//! their reads take before and after, and whether anyone meets an expired item, or misses a live one.
+//! Half of a container's items expire in one second of the wall clock while readers run. Measures
+//! the latencies before and after, and whether a reader sees an expired item or misses a live one.
 //! Server and load generator have to share that clock.
 
 use std::{sync::Arc, time::Duration};
@@ -31,9 +31,9 @@ use crate::{
 
 /// The container whose odd items expire.
 const CONTAINER: &str = "mortals";
-/// Status of an item that is there.
+/// Status of an existing item.
 const FOUND: u16 = 200;
-/// Status of one that is not.
+/// Status of a missing item.
 const MISSING: u16 = 404;
 
 /// Reads single items.
@@ -43,7 +43,7 @@ struct Reader {
 }
 
 impl Worker<Link> for Reader {
-    /// 200 and 404 are answers about the item; any other status is a refusal.
+    /// 200 and 404 are results; any other status is a refusal.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.choice.choose_number();
         let sent = clock::monotonic_time();
@@ -57,7 +57,7 @@ impl Worker<Link> for Reader {
     }
 }
 
-/// Looks by queries of one partition, for ids and for their number, until it is over.
+/// Checks with queries of one partition, for ids and for the count, until the run ends.
 async fn look_by_queries(
     mut link: Link,
     container: Container,
@@ -67,7 +67,7 @@ async fn look_by_queries(
 ) -> Result<()> {
     while !witness.is_over() {
         let begin = clock::monotonic_time();
-        // The first item of a random partition: a query of one partition reads all of it.
+        // The first item of a random partition: the query reads the whole partition.
         let first = rng.u64(..items) / PARTITION_ITEMS * PARTITION_ITEMS;
         let partition = items::partition_key(first);
         let there = first..items.min(first + PARTITION_ITEMS);
@@ -78,7 +78,7 @@ async fn look_by_queries(
         let sent = clock::monotonic_time();
         let answer = query::ask_query(&mut link, &container, Some(&partition), &body, None).await?;
         let found = count_mortal(&answer.parse_json()?);
-        // Ids of a page say what is there, but not what is missing: the page may not be the last.
+        // The page may not be the last, so it cannot show missing items.
         witness.judge_request(sent, clock::monotonic_time(), found, 0);
 
         let body = query::query_body("SELECT VALUE COUNT(1)", &partition, "");
@@ -92,13 +92,13 @@ async fn look_by_queries(
     Ok(())
 }
 
-/// Returns how long to leave the server to the readers after a look that took so long: where it holds
-/// them up, it shall not do so for more than a tenth of the time.
+/// Returns the delay after a check of this duration, so that checks block the readers for at most a
+/// tenth of the time.
 fn pause_after(look: Duration) -> Duration {
     (look * 9).clamp(CHECK_PAUSE, CHECK_PAUSE_MAX)
 }
 
-/// Returns how many ids of expiring items there are.
+/// Returns the number of ids of expiring items.
 fn count_mortal(answer: &Value) -> u64 {
     let ids = answer.get("Documents").and_then(Value::as_array).map(Vec::as_slice);
     let numbers = ids.unwrap_or_default().iter().filter_map(|id| {
@@ -108,8 +108,8 @@ fn count_mortal(answer: &Value) -> u64 {
     numbers.filter(|number| is_mortal(*number)).count() as u64
 }
 
-/// Loads, and returns at which instant of the monotonic clock half of the items will expire. The
-/// second half is loaded with that second in mind, which is chosen by how long the first one took.
+/// Loads the items, and returns the instant of the monotonic clock at which half of them expire.
+/// Its second is chosen when the first half is loaded, based on the time that took.
 async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Container, Duration)> {
     let container = target.create_container(CONTAINER, Some(DEFAULT_TTL)).await?;
     let begin = clock::monotonic_time();
@@ -117,7 +117,7 @@ async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Conta
     load::load_stock(target, &container, survivors).await?;
     let took = clock::monotonic_time().saturating_sub(begin);
     let before = REST_BETWEEN + plan.warmup + plan.duration + plan.warmup;
-    // Twice as long as the first half took, and enough for the quiet window before.
+    // Twice the duration of the first half, plus the quiet window.
     let wait = took * 2 + MARGIN + before;
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
     let second = clock::wall_ms().saturating_add(wait).div_euclid(1000) + 1;
@@ -135,8 +135,8 @@ async fn prepare_items(target: &Target, plan: Plan, items: u64) -> Result<(Conta
     Ok((container, at))
 }
 
-/// Measures quiet reads, then reads while half of the items expire. The figures are those of the second
-/// window, with what the witness saw and the quiet ones as extras.
+/// Measures quiet reads, then reads while half of the items expire. The figures are those of the
+/// second window; the findings of the witness and the quiet figures are extras.
 pub(super) async fn run_expiry(
     target: &Target,
     plan: Plan,

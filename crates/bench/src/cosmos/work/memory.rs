@@ -1,4 +1,4 @@
-//! The server's resident memory at rest: as it was found, and with the items.
+//! The server's resident memory at rest: initially, and with the items.
 
 use super::{super::target::Target, Settings};
 use crate::{
@@ -7,8 +7,7 @@ use crate::{
     process,
 };
 
-/// Loads the items and returns what the process had before, and what it has with them. Needs the
-/// server's process.
+/// Loads the items and returns the memory before and after. Requires the server's process id.
 pub(super) async fn run_memory(target: &mut Target, settings: &Settings) -> Result<Figures> {
     let (Some(pid), Some(at_rest)) = (target.pid, target.at_rest) else {
         let why = "this workload reads the server's memory: say which process it is";

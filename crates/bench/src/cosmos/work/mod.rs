@@ -1,5 +1,5 @@
-//! The REST workloads by name: one table row each, and who runs it. A new one is a variant, a row, an
-//! arm in the `match` below, and a file.
+//! Table and dispatch of the REST workloads. A new one needs a variant, a row, an arm in the
+//! `match` below, and a file.
 
 mod batch;
 mod choice;
@@ -17,7 +17,7 @@ use crate::{
     settings,
 };
 
-/// Something that a server is asked to do; the table says what each is.
+/// A workload; the table describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Needs the server's process.
@@ -31,7 +31,7 @@ pub(crate) enum Work {
     Expiry,
 }
 
-/// Every workload, in the order of reports.
+/// All workloads, in report order.
 pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("memory", "resident memory at rest, as found and with the items", 1, Work::Memory),
     entry_row("point-8", "one item by id and partition key, 8 connections", 8, Work::PointRead),
@@ -44,10 +44,10 @@ pub(crate) const WORKS: &[Entry<Work>] = &[
     entry_row("expiry", "point reads while half of the items expire at once", 8, Work::Expiry),
 ];
 
-/// What the user has said, with the sizes of this protocol.
+/// Settings with the sizes of this protocol.
 pub(crate) type Settings = settings::Settings<Sizes>;
 
-/// Gives the server what the workload needs and runs it once.
+/// Prepares the server for the workload and runs it once.
 pub(crate) async fn run_work(
     work: Work,
     target: &mut Target,

@@ -1,5 +1,5 @@
-//! One item by its id and partition key: read, or replaced. A point read of the API is not a query: it
-//! names the item in its path.
+//! Reads or replaces one item by id and partition key. A point read is not a query: its path names
+//! the item.
 
 use super::{
     super::{
@@ -19,7 +19,7 @@ use crate::{
     figures::Figures,
 };
 
-/// Asks for one item and returns the answer, whatever its status.
+/// Requests one item and returns the answer, whatever its status.
 pub(super) async fn get_item<'a>(
     link: &'a mut Link,
     container: &Container,
@@ -44,11 +44,10 @@ pub(super) async fn get_item<'a>(
     link.send_call(&call).await
 }
 
-/// Reads items.
 struct Reader(Choice);
 
 impl Worker<Link> for Reader {
-    /// The item has to be there, with a body.
+    /// The item has to exist and have a body.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.0.choose_number();
         let answer = get_item(link, &self.0.container, number).await?.require_success()?;
@@ -69,15 +68,14 @@ pub(super) async fn run_reads(
     closed_loop::run_workers(target, plan, |worker| Reader(choice(worker))).await
 }
 
-/// Replaces items.
 struct Writer {
     choice: Choice,
-    /// The item's text, in a buffer that is used again.
+    /// Text of the item, in a reused buffer.
     body: String,
 }
 
 impl Worker<Link> for Writer {
-    /// The item is there and becomes another one of the same size.
+    /// Replaces an existing item with another of the same size.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let number = self.choice.choose_number();
         let partition = items::partition_key(number);
@@ -88,7 +86,7 @@ impl Worker<Link> for Writer {
     }
 }
 
-/// Measures uniform upserts of items that are there.
+/// Measures uniform upserts of existing items.
 pub(super) async fn run_upserts(
     target: &mut Target,
     plan: Plan,

@@ -1,5 +1,5 @@
-//! Queries: the top of one partition, a count of everything. Their pages are asked for by continuation
-//! tokens, as an SDK does.
+//! Queries: the top of one partition, and a count of everything. Pages are requested with
+//! continuation tokens, as an SDK does.
 
 use serde_json::Value;
 
@@ -21,8 +21,8 @@ use crate::{
     figures::Figures,
 };
 
-/// Sends a query to one partition or to all, from the beginning or from a continuation, and returns its
-/// page.
+/// Sends a query to one partition or to all, from the start or from a continuation token, and
+/// returns the page.
 pub(super) async fn ask_query<'a>(
     link: &'a mut Link,
     container: &Container,
@@ -53,8 +53,8 @@ pub(super) async fn ask_query<'a>(
     link.call_accepted(&call).await
 }
 
-/// Returns the body of a query for one partition, which the text names as well: not every server heeds
-/// the header.
+/// Returns the body of a query for one partition, which the text repeats because not every server
+/// evaluates the header.
 pub(super) fn query_body(select: &str, partition: &str, order: &str) -> String {
     format!(
         "{{\"query\":\"{select} FROM c WHERE c.pk = @pk{order}\",\
@@ -62,11 +62,11 @@ pub(super) fn query_body(select: &str, partition: &str, order: &str) -> String {
     )
 }
 
-/// Lists the top of partitions.
+/// Lists the top items of partitions.
 struct Lister(Choice);
 
 impl Worker<Link> for Lister {
-    /// One page has to hold all that was asked for.
+    /// One page has to contain the whole result.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let partition = items::partition_key(self.0.choose_number());
         let body = query_body(&format!("SELECT TOP {TOP} *"), &partition, " ORDER BY c.n DESC");
@@ -80,12 +80,12 @@ impl Worker<Link> for Lister {
     }
 }
 
-/// Returns how often a name occurs in JSON whose texts hold no quotes.
+/// Counts the occurrences of a name in JSON whose texts contain no quotes.
 fn count_occurrences<const N: usize>(bytes: &[u8], name: &[u8; N]) -> usize {
     bytes.windows(N).filter(|window| window == name).count()
 }
 
-/// Measures the items of random partitions with the highest numbers.
+/// Measures queries for the items with the highest numbers of random partitions.
 pub(super) async fn run_top(
     target: &mut Target,
     plan: Plan,
@@ -99,7 +99,7 @@ pub(super) async fn run_top(
 struct Counter(Choice);
 
 impl Worker<Link> for Counter {
-    /// The count has to be the number of items that were loaded; nobody adds any meanwhile.
+    /// The count has to equal the number of loaded items; none is added meanwhile.
     async fn run_step(&mut self, link: &mut Link) -> Result<()> {
         let body = r#"{"query":"SELECT VALUE COUNT(1) FROM c"}"#;
         let (mut count, mut continuation) = (0, None::<String>);
@@ -109,7 +109,7 @@ impl Worker<Link> for Counter {
             let answer = ask_query(link, &self.0.container, None, body, from).await?;
             count += sum_numbers(&answer.parse_json()?)?;
             match answer.continuation {
-                // The same token again: it would never end.
+                // A repeated token would never end.
                 Some(token) if continuation.as_deref() == Some(token) => {
                     return Err(Error::Answer("a count that does not go on".to_owned()));
                 }
@@ -124,14 +124,14 @@ impl Worker<Link> for Counter {
     }
 }
 
-/// Returns the sum of the numbers that a query answered.
+/// Returns the sum of the numbers in a query result.
 pub(super) fn sum_numbers(answer: &Value) -> Result<u64> {
     let values = answer.get("Documents").and_then(Value::as_array);
     let sum = values.and_then(|values| values.iter().map(Value::as_u64).sum());
     sum.ok_or_else(|| Error::Answer(format!("no number: {}", brief_text(answer))))
 }
 
-/// Measures counts of all items; an operation is all pages of one.
+/// Measures counts of all items; an operation includes all pages.
 pub(super) async fn run_counts(
     target: &mut Target,
     plan: Plan,
