@@ -1,6 +1,6 @@
-//! The order of the modules of the crates that ask a server, and of the binary, as in `module_table.rs`.
+//! The module order of the client crates and of the binary, like `module_table.rs`.
 
-/// A crate and its modules: each imports from those before it.
+/// A crate and its modules; each may import only from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("mongo-client", &["commands", "error", "reply", "scram", "wire"]),
     (

@@ -1,8 +1,8 @@
-//! The import table: every edge between our crates stands here, and no other may exist.
+//! The import table of the workspace crates: no edge outside of it may exist.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// A crate and those of ours it may import; tests may import more.
+/// A crate and the workspace crates it may import; its tests may import more.
 pub const TABLE: &[(&str, &[&str])] = &[
     ("clock", &[]),
     ("document", &[]),
@@ -100,7 +100,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// Edges that the table does not have, in words.
+/// Returns a message for each import that is not in the table.
 pub fn violations(root: &Path) -> Vec<String> {
     let manifests = manifests(root);
     let mut found = Vec::new();

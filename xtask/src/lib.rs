@@ -1,5 +1,5 @@
-//! Rules about the code's own shape, as tests: who may import whom, and how files look. It checks
-//! manifests and text; it builds and runs nothing.
+//! Rules about the structure of the code, as tests: imports between crates and modules, and the
+//! form of files. They read manifests and sources; they build and run nothing.
 
 pub mod client_module_table;
 pub mod layers;
@@ -13,8 +13,8 @@ pub mod words;
 
 use std::path::PathBuf;
 
-/// The repository's root, as cargo says it when it runs this: what was known while compiling may be another
-/// checkout's, where several share what they build.
+/// Returns the repository root from the runtime environment of cargo: the value at compile time may
+/// belong to another checkout, if several share a build directory.
 pub fn root() -> PathBuf {
     let here =
         std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());

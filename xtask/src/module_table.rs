@@ -1,6 +1,6 @@
-//! The order of the modules of our crates, from below to above, and the circles that stay.
+//! The module order of each crate, from the bottom up, and the permitted cycles.
 
-/// A crate and its modules: each imports from those before it.
+/// A crate and its modules; each may import only from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     (
         "clock",
@@ -361,5 +361,5 @@ pub const ORDERS: &[(&str, &[&str])] = &[
     ("sim", &["shape", "op", "model", "cursor", "dialect", "path", "world", "history", "names"]),
 ];
 
-/// A crate, modules of it that import each other, and why that stays.
+/// A crate, modules of it that import each other, and the reason why that is permitted.
 pub const CIRCLES: &[(&str, &[&str], &str)] = &[];

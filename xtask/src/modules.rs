@@ -1,5 +1,5 @@
-//! The order of modules inside our crates: which of them stand below which, and that each imports
-//! from below only. Tests of a module may import more. It reads tokens, and compiles nothing.
+//! The order of modules within a crate: each may import only from those below it. Tests of a module
+//! may import more. The check works on tokens and compiles nothing.
 
 use std::{
     collections::BTreeSet,
@@ -15,7 +15,7 @@ use crate::{
     store_module_table,
 };
 
-/// What is wrong with the imports of all crates in the table, in words.
+/// Returns a message for each wrong import in the crates of the tables.
 pub fn violations(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for (name, order) in
@@ -31,8 +31,8 @@ pub fn violations(root: &Path) -> Vec<String> {
     found
 }
 
-/// What is wrong in one crate: modules that are not in its order, imports of a module that stands
-/// above, names that are imported from the crate's root.
+/// Checks one crate: modules missing in its order, imports of a higher module, and names imported
+/// from the crate root.
 fn wrong_imports(
     name: &str,
     source: &Path,
@@ -73,7 +73,7 @@ fn wrong_imports(
     found.into_iter().collect()
 }
 
-/// The names of the folders of our crates.
+/// Returns the folder names of all crates.
 pub(crate) fn crates(root: &Path) -> Vec<String> {
     let entries = fs::read_dir(root.join("crates")).into_iter().flatten().filter_map(Result::ok);
     let mut names: Vec<String> =
@@ -82,7 +82,7 @@ pub(crate) fn crates(root: &Path) -> Vec<String> {
     names
 }
 
-/// Shipped files below a folder, the root of the crate left out.
+/// Returns the shipped files below a folder, without the crate root.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let tests = tests_of(folder);
@@ -106,7 +106,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Modules of a folder that only tests have.
+/// Returns the modules of a folder that exist only in tests.
 fn tests_of(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
@@ -129,7 +129,7 @@ fn tokens(file: &Path) -> TokenStream {
     text.parse().unwrap_or_default()
 }
 
-/// The tokens of a file but for what only tests have.
+/// Returns the tokens of a file without test-only items.
 pub(crate) fn read(file: &Path) -> TokenStream {
     without_tests(tokens(file))
 }
@@ -156,7 +156,7 @@ fn without_tests(stream: TokenStream) -> TokenStream {
     out.into_iter().collect()
 }
 
-/// Where the item begins that an attribute `#[cfg(test)]` at this place is about.
+/// Returns the position of the item after an attribute `#[cfg(test)]` at this position.
 fn behind_cfg_test(tokens: &[TokenTree], at: usize) -> Option<usize> {
     let [TokenTree::Punct(hash), TokenTree::Group(attribute)] = tokens.get(at..at + 2)? else {
         return None;
@@ -165,7 +165,7 @@ fn behind_cfg_test(tokens: &[TokenTree], at: usize) -> Option<usize> {
     (hash.as_char() == '#' && text == "cfg(test)").then_some(at + 2)
 }
 
-/// Modules that a root declares.
+/// Returns the modules that a crate root declares.
 fn declared(root: TokenStream) -> BTreeSet<String> {
     let tokens: Vec<TokenTree> = root.into_iter().collect();
     let named = tokens.windows(3).filter_map(|three| match three {
@@ -179,7 +179,7 @@ fn declared(root: TokenStream) -> BTreeSet<String> {
     named.collect()
 }
 
-/// Names of types and functions that a root exports again from its modules.
+/// Returns the names that a crate root reexports from its modules.
 fn reexported(root: TokenStream) -> BTreeSet<String> {
     let modules = declared(root.clone());
     let tokens: Vec<TokenTree> = root.into_iter().collect();
@@ -212,7 +212,7 @@ fn names(stream: TokenStream, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The path of the module that a file is.
+/// Returns the module path of a file.
 fn module_path(relative: &Path) -> Vec<String> {
     let parts = relative.components().map(|part| part.as_os_str().to_string_lossy());
     let mut path: Vec<String> = parts.map(|part| part.trim_end_matches(".rs").to_owned()).collect();
@@ -222,7 +222,8 @@ fn module_path(relative: &Path) -> Vec<String> {
     path
 }
 
-/// What a file names of its crate: the first name of each path that begins at the crate's root.
+/// Returns the modules that a file refers to: the first name of each path that starts at the crate
+/// root.
 fn targets(stream: TokenStream, path: &[String]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     collect_targets(stream, path, &mut found);
@@ -234,12 +235,12 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => collect_targets(group.stream(), path, found),
-            // An exported macro (`$crate`) can name only what the crate's root exports.
+            // An exported macro (`$crate`) can name only what the crate root exports.
             TokenTree::Ident(word) if word == "crate" && !follows(&tokens, at, '$') => {
                 found.extend(first_names(tokens.get(at + 1..).unwrap_or_default()));
             }
             TokenTree::Ident(word) if word == "super" && !follows(&tokens, at, ':') => {
-                // As many `super` as the module is deep lead to the root of the crate.
+                // As many `super` as the module is deep lead to the crate root.
                 let mut rest = tokens.get(at + 1..).unwrap_or_default();
                 let mut up = 1;
                 while let [_, _, TokenTree::Ident(next), more @ ..] = rest
@@ -256,13 +257,13 @@ fn collect_targets(stream: TokenStream, path: &[String], found: &mut BTreeSet<St
     }
 }
 
-/// Whether a token stands right after this character.
+/// Returns whether a token directly follows this character.
 fn follows(tokens: &[TokenTree], at: usize, mark: char) -> bool {
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     matches!(before, Some(TokenTree::Punct(punct)) if punct.as_char() == mark)
 }
 
-/// The names right after `::`, of which a group in braces has several.
+/// Returns the names directly after `::`; a group in braces has several.
 fn first_names(rest: &[TokenTree]) -> Vec<String> {
     let [TokenTree::Punct(one), TokenTree::Punct(two), next, ..] = rest else { return Vec::new() };
     if (one.as_char(), two.as_char()) != (':', ':') {

@@ -1,6 +1,6 @@
-//! Which protocol a crate may speak of: none, MongoDB's, the NoSQL API's, or both. What a crate says
-//! is read from its tokens: words in names, and marks in string literals such as operators, names of
-//! options, headers and codes. Comments may explain what they like; tests may say more.
+//! Which protocol each crate may refer to: none, MongoDB's, the NoSQL API's, or both. The check
+//! reads words in identifiers, and marks in string literals such as operators, option names,
+//! headers and codes. Comments are exempt, and so are tests.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -8,20 +8,20 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::modules;
 
-/// What a crate may speak of.
+/// The protocols that a crate may refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speech {
-    /// No protocol: what it does serves both languages.
+    /// No protocol: the crate serves both languages.
     Nothing,
-    /// MongoDB: its operators, options, numbers and texts of errors.
+    /// MongoDB: its operators, options, error numbers and error texts.
     Mongo,
     /// The NoSQL API: its headers, system properties and codes.
     NoSql,
-    /// Both: crates that put the two together, or talk to either.
+    /// Both: crates that combine the two, or are clients of either.
     Both,
 }
 
-/// Each crate and what it may speak of.
+/// Each crate and the protocols it may refer to.
 pub const TABLE: &[(&str, Speech)] = &[
     ("clock", Speech::Nothing),
     ("document", Speech::Nothing),
@@ -60,7 +60,7 @@ pub const TABLE: &[(&str, Speech)] = &[
     ("fuzz-targets", Speech::Both),
 ];
 
-/// A file, what it says that its crate may not speak of, and why that stays.
+/// A file, the foreign mark in it, and the reason why that is permitted.
 pub const EXCEPTIONS: &[(&str, &str, &str)] = &[
     (
         "crates/evaluation/src/numbers.rs",
@@ -74,11 +74,11 @@ pub const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Words of names and texts that are MongoDB's.
+/// Words in identifiers and texts that belong to MongoDB.
 const MONGO_WORDS: &[&str] = &["mongo", "mongodb", "mongod", "mongos", "bsonobj"];
-/// Words of names and texts that are the NoSQL API's.
+/// Words in identifiers and texts that belong to the NoSQL API.
 const NOSQL_WORDS: &[&str] = &["cosmos", "cosmosdb", "nosql", "azure", "documentdb"];
-/// Names of MongoDB's options and commands, as texts have them.
+/// Names of MongoDB's options and commands in texts.
 const MONGO_OPTIONS: &[&str] = &[
     "allowDiskUse",
     "arrayFilters",
@@ -97,13 +97,13 @@ const MONGO_OPTIONS: &[&str] = &[
     "readConcern",
     "writeConcern",
 ];
-/// Beginnings of headers, links and properties that are the NoSQL API's.
+/// Prefixes of headers, links and properties of the NoSQL API.
 const NOSQL_MARKS: &[&str] = &["x-ms-", "_attachments", "_etag", "_rid", "_self"];
-/// Functions that, like `Error::new`, make an error from a number: a number that stands in their call
-/// is a protocol's.
+/// Functions that, like `Error::new`, create an error from a number: a literal in their arguments
+/// is an error number of a protocol.
 const NUMBERED: &[&str] = &["fail", "mismatch"];
 
-/// What crates say that they may not speak of, exceptions left out; exceptions that nothing needs.
+/// Returns a message for each foreign mark that is not an exception, and for each unused exception.
 pub fn violations(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut needed = BTreeSet::new();
@@ -135,7 +135,7 @@ pub fn violations(root: &Path) -> Vec<String> {
     found
 }
 
-/// The marks of protocols in a file that one who may speak of so much may not use, each once.
+/// Returns the foreign marks in a file, each once, for a crate with these permissions.
 fn foreign_marks(stream: TokenStream, speech: Speech) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let (mongo, nosql) = match speech {
@@ -149,7 +149,7 @@ fn foreign_marks(stream: TokenStream, speech: Speech) -> BTreeSet<String> {
     found
 }
 
-/// Whose marks are foreign to a crate.
+/// The protocols that are foreign to a crate.
 #[derive(Clone, Copy)]
 struct Foreign {
     mongo: bool,
@@ -161,7 +161,7 @@ impl Foreign {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
             match token {
-                // An attribute, which a comment of documentation is too.
+                // Attributes, which include doc comments, are skipped.
                 TokenTree::Group(group)
                     if group.delimiter() == Delimiter::Bracket && is_attribute(&tokens, at) => {}
                 TokenTree::Group(group) => {
@@ -208,7 +208,7 @@ impl Foreign {
     }
 }
 
-/// Whether a group follows `#` or `#!`.
+/// Returns whether a group follows `#` or `#!`.
 fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
     let mark = |back: usize, mark: char| {
         let before = at.checked_sub(back).and_then(|at| tokens.get(at));
@@ -217,7 +217,7 @@ fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
     mark(1, '#') || (mark(1, '!') && mark(2, '#'))
 }
 
-/// Whether a group is the arguments of a call that makes an error from a number.
+/// Returns whether a group is the arguments of a call that creates an error from a number.
 fn makes_error(tokens: &[TokenTree], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
     match before(1) {
@@ -229,7 +229,7 @@ fn makes_error(tokens: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// The number that stands alone as an argument; 0 is no protocol's.
+/// Returns the number that is an argument of its own; 0 belongs to no protocol.
 fn error_number(arguments: TokenStream) -> Option<String> {
     let tokens: Vec<TokenTree> = arguments.into_iter().collect();
     let comma =
@@ -243,7 +243,7 @@ fn error_number(arguments: TokenStream) -> Option<String> {
     numbers.next().map(|number| format!("error {number}"))
 }
 
-/// The words of a name, in lower case: `MongoDoor` and `mongo_door` have two.
+/// Splits a name into lower-case words: `MongoDoor` and `mongo_door` have two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for c in name.chars() {
@@ -260,7 +260,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Operators such as `$match` that a text names.
+/// Returns the operators in a text, such as `$match`.
 fn operators(text: &str) -> Vec<String> {
     let names = text.split('$').skip(1).map(|rest| {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
@@ -271,7 +271,7 @@ fn operators(text: &str) -> Vec<String> {
     named.map(|name| format!("${name}")).collect()
 }
 
-/// Codes of the NoSQL query language's errors: `SC1001`.
+/// Returns whether a word is an error code of the NoSQL query language, such as `SC1001`.
 fn is_nosql_code(word: &str) -> bool {
     let digits = word.strip_prefix("SC").unwrap_or_default();
     digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,6 +1,6 @@
-//! The order of the modules of the crates that stores are made of, as in `module_table.rs`.
+//! The module order of the crates of the storage layer, like `module_table.rs`.
 
-/// A crate and its modules: each imports from those before it.
+/// A crate and its modules; each may import only from those before it.
 pub const ORDERS: &[(&str, &[&str])] = &[
     ("backup", &["error", "frame", "header", "chain", "writer", "reader", "copy", "survey"]),
     (

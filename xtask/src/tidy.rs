@@ -1,29 +1,29 @@
-//! How files look: a header, no leftovers, lengths that only shrink.
+//! The form of source files: a header, no leftovers, limited lengths.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Lines above which a file needs a reason.
+/// Number of lines above which a file needs an exception.
 const LONG_FILE: usize = 400;
-/// Lines above which a function is probably two. None is longer today.
+/// Maximum number of lines of a function. Longer ones are probably two.
 const LONG_FUNCTION: usize = 80;
 
-/// Files above the measure, with the reason: they are lists or tables.
+/// Files above the limit, with the reason: they are lists or tables.
 const LONG_FILES: &[(&str, &str)] = &[];
 
 /// A source file.
 #[derive(Debug)]
 pub struct Source {
-    /// Path from the root.
+    /// Path relative to the repository root.
     pub path: PathBuf,
-    /// Its text.
+    /// Content of the file.
     pub text: String,
 }
 
 impl Source {
-    /// Its path from the root, with slashes.
+    /// Returns the path relative to the repository root, with slashes.
     pub fn name(&self) -> String {
         self.path.to_string_lossy().replace('\\', "/")
     }
@@ -37,14 +37,14 @@ impl Source {
             || never_shipped.iter().any(|folder| name.starts_with(folder))
     }
 
-    /// Lines without the tests at the end.
+    /// Returns the number of lines before the unit tests at the end.
     fn production_lines(&self) -> usize {
         let end = self.text.find("#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
         self.text.get(..end).unwrap_or_default().lines().count()
     }
 }
 
-/// All Rust sources of the repository.
+/// Reads all Rust sources of the repository.
 pub fn sources(root: &Path) -> Vec<Source> {
     let mut found = Vec::new();
     for folder in ["crates", "xtask"] {
@@ -68,7 +68,7 @@ fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
     }
 }
 
-/// What is wrong with the sources, in words.
+/// Returns a message for each violation.
 pub fn violations(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
@@ -90,7 +90,8 @@ pub fn violations(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Functions that do not fit on a screen, by indentation of rustfmt's output.
+/// Returns a message for each function that is too long, based on the indentation of rustfmt's
+/// output.
 fn long_functions(source: &Source) -> Vec<String> {
     if source.is_test() {
         return Vec::new();

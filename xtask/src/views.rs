@@ -1,10 +1,10 @@
-//! Expired documents stay behind views: who may see one is named here, and nobody else in `engine`
-//! can. The compiler holds most of it (a snapshot never leaves `engine/src/view`); this holds the
-//! list of exceptions, and that the folder hands no snapshot out.
+//! Expired documents are only visible through views: the exceptions are listed here. The compiler
+//! enforces most of this, because a snapshot never leaves `engine/src/view`; this test checks the
+//! list of exceptions, and that the folder does not export snapshots.
 
 use crate::tidy::Source;
 
-/// Who may read rows and entries with the expired ones among them, and why.
+/// Files that may read rows and entries including expired ones, with the reason.
 const SEE_EXPIRED: &[(&str, &str)] = &[
     ("crates/engine/src/feed/", "an expired item is the image in its expiry event"),
     ("crates/engine/src/check.rs", "it compares entries with rows as they are stored"),
@@ -12,13 +12,13 @@ const SEE_EXPIRED: &[(&str, &str)] = &[
     ("crates/engine/src/expire/build.rs", "new counters count what is there, expired or not"),
 ];
 
-/// Who reads past views, and why.
+/// Files that read without views, with the reason.
 const PAST_VIEWS: &[(&str, &str)] = &[
     ("crates/engine/src/view/", "it makes them"),
     ("crates/engine/src/copies/", "no engine is open on a copy, and no document gets out of it"),
 ];
 
-/// Reads of documents past a view, in words.
+/// Returns a message for each read without a view.
 pub fn violations(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {

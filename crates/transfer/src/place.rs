@@ -20,6 +20,7 @@ pub(crate) type Watcher = Arc<dyn Watch>;
 /// Some documents in export order.
 #[derive(Debug)]
 pub struct Page {
+    /// Documents of the page.
     pub documents: Vec<DocBuf>,
     /// Where the next page starts, for a resumed run; `None` on the last page.
     pub mark: Option<String>,
